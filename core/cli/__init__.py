@@ -1,0 +1,1 @@
+"""The command line: every command makes, reads or describes releases."""

@@ -1,0 +1,1 @@
+"""How tables are filled: streams of batches, compiled loops, threads."""

@@ -1,0 +1,1 @@
+"""Pure functions from answers to Plotly figures."""

@@ -1,0 +1,1 @@
+"""Locality-sensitive hash families: one family a file, collision probability = kernel."""

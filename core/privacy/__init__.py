@@ -1,0 +1,1 @@
+"""What is promised, what it costs, and the only place where noise is drawn."""

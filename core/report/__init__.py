@@ -1,0 +1,1 @@
+"""What leaves the app beside a release: privacy label, report, script, notebook."""

@@ -1,0 +1,1 @@
+"""Questions that a released file answers by itself, at no further cost in privacy."""
