@@ -1,0 +1,280 @@
+"""One column of a domain: what anyone could have in it, and how its values become coordinates.
+
+Everything here is public knowledge typed by a person; nothing is ever computed from the data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .checks import check_integer, check_number, check_text, exact_fields, field_names
+from .errors import RequestError
+
+MAX_CATEGORIES = 10_000
+MAX_VECTOR = 100_000
+
+Mask = np.ndarray | None
+"""True for the rows that are meant; None says cheaply that there is none."""
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A number between two public bounds.
+
+    Parameters
+    ----------
+    name : column name.
+    low, high : finite bounds, in the column's own unit; ``low < high``. Think of anyone, not of the people in the data.
+    unit : unit of measure, for people to read ("cm", "EUR a month").
+    """
+
+    name: str
+    low: float
+    high: float
+    unit: str = ""
+    kind: ClassVar[str] = "numeric"
+    width: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_text(self.name, "A column name")
+        low, high = _checked_bounds(self.name, self.low, self.high)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        if self.unit != "":
+            check_text(self.unit, f"The unit of {self.name!r}")
+
+    def bounds(self, amplitude: float) -> tuple[float, float]:
+        """Least and greatest coordinate, before any scaling."""
+        return self.low, self.high
+
+    def read_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
+        """Write the values into ``out`` (n, 1); return the rows that miss a value, and the rows of unknown category."""
+        out[:, 0] = _as_float64(self.name, array)
+        missing = np.isnan(out[:, 0])
+        return (missing if missing.any() else None), None
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A list of ``length`` numbers a record (an embedding, a spectrum), each between the same two public bounds."""
+
+    name: str
+    length: int
+    low: float
+    high: float
+    unit: str = ""
+    kind: ClassVar[str] = "vector"
+
+    def __post_init__(self) -> None:
+        check_text(self.name, "A column name")
+        length = check_integer(self.length, f"The length of {self.name!r}", 1, MAX_VECTOR)
+        low, high = _checked_bounds(self.name, self.low, self.high)
+        for field, value in (("length", length), ("low", low), ("high", high)):
+            object.__setattr__(self, field, value)
+        if self.unit != "":
+            check_text(self.unit, f"The unit of {self.name!r}")
+
+    @property
+    def width(self) -> int:
+        return self.length
+
+    def bounds(self, amplitude: float) -> tuple[float, float]:
+        """Least and greatest coordinate, before any scaling."""
+        return self.low, self.high
+
+    def read_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
+        """Write the lists into ``out`` (n, length); a list that misses an entry is a missing value."""
+        if not _is_list(array.type):
+            raise RequestError(
+                f"The column {self.name!r} holds {describe_type(array.type)} where lists of {self.length} numbers "
+                "are expected."
+            )
+        lengths = pc.list_value_length(array)
+        if pc.any(pc.not_equal(lengths, self.length)).as_py():
+            raise RequestError(
+                f"The column {self.name!r} must hold lists of {self.length} numbers, and some have another length."
+            )
+        entries = _as_float64(self.name, array.flatten()).reshape(-1, self.length)
+        if array.null_count:
+            out[:] = np.nan
+            out[_to_numpy(pc.is_valid(array))] = entries
+        else:
+            out[:] = entries
+        missing = np.isnan(out).any(axis=1)
+        return (missing if missing.any() else None), None
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """One of a public list of categories.
+
+    Values are compared as text, exactly: a boolean is ``"true"`` or ``"false"``, a whole number its digits, and any
+    other number matches the category of the same numeric value. A value that is not on the list is of *unknown*
+    category; it has no nearest category, so nothing can clamp it.
+    """
+
+    name: str
+    categories: tuple[str, ...]
+    kind: ClassVar[str] = "categorical"
+
+    def __post_init__(self) -> None:
+        check_text(self.name, "A column name")
+        if isinstance(self.categories, str) or not isinstance(self.categories, Sequence):
+            raise RequestError(f"The categories of {self.name!r} must be a list of texts.")
+        categories = tuple(self.categories)
+        if not 2 <= len(categories) <= MAX_CATEGORIES:
+            raise RequestError(
+                f"The column {self.name!r} needs between 2 and {MAX_CATEGORIES:,} categories, not {len(categories):,}."
+            )
+        for category in categories:
+            check_text(category, f"A category of {self.name!r}")
+        if len(set(categories)) < len(categories):
+            raise RequestError(f"The categories of {self.name!r} must be different from each other.")
+        object.__setattr__(self, "categories", categories)
+
+    @property
+    def width(self) -> int:
+        return len(self.categories)
+
+    def bounds(self, amplitude: float) -> tuple[float, float]:
+        """Least and greatest coordinate: one-hot, with the amplitude of the metric."""
+        return 0.0, amplitude
+
+    def read_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
+        """Write one-hot rows into ``out`` (n, categories); a row that is missing or unknown is all zero."""
+        missing = _to_numpy(pc.is_null(array, nan_is_null=True)) if _may_miss(array) else None
+        codes = self.codes(array)
+        known = codes >= 0
+        out[:] = 0.0
+        if known.all():
+            out[np.arange(len(codes)), codes] = amplitude
+            return None, None
+        out[np.flatnonzero(known), codes[known]] = amplitude
+        unknown = ~known if missing is None else ~known & ~missing
+        return missing, unknown
+
+    def codes(self, array: pa.Array) -> np.ndarray:
+        """Index of each value in the list of categories, int32 (n,); -1 where it is missing or not on the list."""
+        if pa.types.is_dictionary(array.type):
+            by_code = pa.array(np.append(self.codes(array.dictionary), -1).astype(np.int32))
+            return _to_numpy(by_code.take(pc.fill_null(array.indices, len(by_code) - 1)))
+        if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
+            known, places = self._numeric_categories
+            array = pc.cast(array, pa.float64(), safe=False)
+        else:
+            if _is_list(array.type) or pa.types.is_nested(array.type) or _is_binary(array.type):
+                raise RequestError(
+                    f"The column {self.name!r} holds {describe_type(array.type)} where categories are expected."
+                )
+            array = pc.cast(array, pa.large_string())
+            known, places = pa.array(self.categories, pa.large_string()), np.arange(self.width, dtype=np.int32)
+        found = _to_numpy(pc.fill_null(pc.index_in(array, value_set=known, skip_nulls=True), len(known)))
+        return np.append(places, np.int32(-1))[found]
+
+    @cached_property
+    def _numeric_categories(self) -> tuple[pa.Array, np.ndarray]:
+        """The categories that are numbers, and their places: whole numbers with gaps often arrive as 1.0, 2.0."""
+        places: dict[float, int] = {}
+        for place, category in enumerate(self.categories):
+            try:
+                value = float(category)
+            except ValueError:
+                continue
+            if math.isfinite(value):
+                places.setdefault(value, place)
+        return pa.array(list(places), pa.float64()), np.fromiter(places.values(), np.int32, len(places))
+
+
+Column = Numeric | Categorical | Vector
+
+
+def column_to_dict(column: Column) -> dict:
+    """A value for JSON from which `column_from_dict` makes an equal column, bit for bit."""
+    facts = {name: getattr(column, name) for name in field_names(type(column))}
+    return {"kind": column.kind} | {name: list(fact) if isinstance(fact, tuple) else fact for name, fact in facts.items()}
+
+
+def column_from_dict(value: object) -> Column:
+    """The column that `column_to_dict` wrote down; RequestError on anything else."""
+    kinds = {kind.kind: kind for kind in (Numeric, Categorical, Vector)}
+    name = value.get("kind") if isinstance(value, dict) else None
+    if not isinstance(name, str) or name not in kinds:
+        raise RequestError(f"A column of a domain must say its kind: {', '.join(kinds)}.")
+    facts = exact_fields(value, f"{name} column", ["kind", *field_names(kinds[name])])
+    del facts["kind"]
+    return kinds[name](**facts)
+
+
+def describe_type(kind: pa.DataType) -> str:
+    """What a column of this type holds, in words."""
+    if pa.types.is_dictionary(kind):
+        return describe_type(kind.value_type)
+    if pa.types.is_boolean(kind):
+        return "true/false values"
+    if pa.types.is_temporal(kind):
+        return "dates or times"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return "text"
+    if _is_list(kind):
+        return "lists"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "numbers"
+    return f"values of type {kind}"
+
+
+def _checked_bounds(name: str, low: object, high: object) -> tuple[float, float]:
+    least = check_number(low, f"The smallest value of {name!r}")
+    greatest = check_number(high, f"The largest value of {name!r}")
+    if not least < greatest or not math.isfinite(greatest - least):
+        raise RequestError(f"The smallest value of {name!r} must be below its largest, and their distance finite.")
+    return least, greatest
+
+
+def _as_float64(name: str, array: pa.Array) -> np.ndarray:
+    """Numbers (and booleans, as 0 and 1) as float64, NaN where one is missing; anything else gets one sentence."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array, kind = array.dictionary_decode(), kind.value_type
+    if pa.types.is_temporal(kind):
+        raise RequestError(
+            f"The column {name!r} holds dates or times where numbers are expected: turn them into a number first, "
+            "for example days since a fixed date or the hour of the day, and give bounds for that number."
+        )
+    if not (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_null(kind)
+    ):
+        raise RequestError(
+            f"The column {name!r} holds {describe_type(kind)} where numbers are expected: convert it to numbers, "
+            "or declare it as a column of categories."
+        )
+    if kind != pa.float64():
+        array = pc.cast(array, pa.float64(), safe=False)
+    return _to_numpy(array)
+
+
+def _may_miss(array: pa.Array) -> bool:
+    return array.null_count > 0 or pa.types.is_dictionary(array.type) or pa.types.is_floating(array.type)
+
+
+def _to_numpy(array: pa.Array) -> np.ndarray:
+    return array.to_numpy(zero_copy_only=False)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)

@@ -1,0 +1,334 @@
+"""What is publicly known about the data before anyone looks at it, and the map from a record to coordinates.
+
+The domain is written by a person, from public knowledge: which columns, between which bounds, of which categories,
+and who one person is. It never depends on the data, so it goes into every release as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from .checks import check_choice, check_number, exact_fields, field_names
+from .columns import Categorical, Column, Mask, Numeric, Vector, column_from_dict, column_to_dict
+from .errors import RequestError
+from .privacy.unit import PrivacyUnit
+from .tabular import arrow_table
+
+__all__ = ["Categorical", "Column", "Domain", "Numeric", "PrivacyUnit", "Vector"]
+
+MAX_COLUMNS = 10_000
+MAX_DIMENSIONS = 100_000
+FIRST_ROW = b"first_row"
+"""Key of a batch's schema metadata: the place of its first row in the source, so that a refusal can name the row."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Columns, their public bounds and categories, and the rules for records that do not fit.
+
+    Parameters
+    ----------
+    columns : the columns that are used, in the order of the coordinates.
+    outside : "clamp" moves a number outside its bounds to the nearest bound; "drop" leaves such a record out. A
+        category that is not on the list has no nearest one: "drop" leaves the record out, and "clamp" treats the
+        value as missing.
+    missing : "drop" leaves out a record that misses a value; "refuse" stops with an error that names column and row.
+    unit : who is protected.
+    scale : "none" keeps every number in its own unit; "box" maps each column's bounds to [0, 1].
+    category_distance : distance between any two different categories of a column, in the metric of the kernel.
+
+    Examples
+    --------
+    >>> Domain.of(height=(50, 250), city=["Bern", "Basel"]).dimensions
+    3
+    """
+
+    columns: tuple[Column, ...]
+    outside: str = "clamp"
+    missing: str = "drop"
+    unit: PrivacyUnit = PrivacyUnit()
+    scale: str = "none"
+    category_distance: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        if not 1 <= len(self.columns) <= MAX_COLUMNS:
+            raise RequestError(f"A domain needs between 1 and {MAX_COLUMNS:,} columns, not {len(self.columns):,}.")
+        if not all(isinstance(column, Column) for column in self.columns):
+            raise RequestError("A domain is made of Numeric, Categorical and Vector columns.")
+        if len(set(self.names)) < len(self.columns):
+            raise RequestError("The columns of a domain must have different names.")
+        if self.dimensions > MAX_DIMENSIONS:
+            raise RequestError(
+                f"The columns and categories need {self.dimensions:,} coordinates, and at most {MAX_DIMENSIONS:,} fit."
+            )
+        check_choice(self.outside, "outside", ("clamp", "drop"))
+        check_choice(self.missing, "missing", ("drop", "refuse"))
+        check_choice(self.scale, "scale", ("none", "box"))
+        if not isinstance(self.unit, PrivacyUnit):
+            raise RequestError("The privacy unit of a domain must be a PrivacyUnit.")
+        distance = check_number(self.category_distance, "The distance between categories")
+        if not 0 < distance <= 1e100:
+            raise RequestError("The distance between categories must be above 0 and at most 1e100.")
+        object.__setattr__(self, "category_distance", distance)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        outside: str = "clamp",
+        missing: str = "drop",
+        unit: PrivacyUnit | None = None,
+        scale: str = "none",
+        category_distance: float = 1.0,
+        **columns: Sequence,
+    ) -> Domain:
+        """A domain from keywords: a pair of numbers is a numeric column, a list of texts is a categorical one."""
+        return cls(
+            tuple(_column_from_keyword(name, facts) for name, facts in columns.items()),
+            outside,
+            missing,
+            unit or PrivacyUnit(),
+            scale,
+            category_distance,
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def dimensions(self) -> int:
+        """Number of coordinates of an encoded record."""
+        return sum(column.width for column in self.columns)
+
+    @cached_property
+    def numeric_only(self) -> bool:
+        """Whether a record is nothing but numbers, so that plain arrays can be queries."""
+        return not any(isinstance(column, Categorical) for column in self.columns)
+
+    @property
+    def keeps_every_record(self) -> bool:
+        """Whether no record can be left out: then, when a neighbour replaces a record, their number is public."""
+        return self.outside == "clamp" and self.missing == "refuse" and self.unit.column is None
+
+    @property
+    def low(self) -> np.ndarray:
+        """Least encoded coordinates, float64 (dimensions,); see `bounds` for the metric."""
+        return self.bounds()[0]
+
+    @property
+    def high(self) -> np.ndarray:
+        """Greatest encoded coordinates, float64 (dimensions,), for the L2 metric, whose categories reach higher."""
+        return self.bounds()[1]
+
+    def bounds(self, metric: str = "l2") -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest encoded coordinates in a metric, two float64 arrays (dimensions,)."""
+        low, high = self._natural_bounds(metric)
+        shift, width = self._scaling
+        return (low - shift) / width, (high - shift) / width
+
+    def amplitude(self, metric: str) -> float:
+        """Height of a one-hot coordinate at which two different categories are ``category_distance`` apart."""
+        check_choice(metric, "metric", ("l2", "l1"))
+        return self.category_distance / (math.sqrt(2.0) if metric == "l2" else 2.0)
+
+    def encode(self, batch: pa.RecordBatch, metric: str = "l2") -> np.ndarray:
+        """Coordinates of the records that are kept.
+
+        Every value lies inside `bounds` exactly: clamping comes last but for the scaling, and rounding is monotone,
+        so low <= x <= high gives 0 <= (x - low) / (high - low) <= 1 in floating point too.
+
+        Parameters
+        ----------
+        batch : record batch that holds the domain's columns by name.
+        metric : "l2" or "l1", the metric of the kernel.
+
+        Returns
+        -------
+        float64 (n_kept, dimensions) in Fortran order: each coordinate is contiguous.
+
+        Raises
+        ------
+        RequestError
+            When a column is absent or of a type that cannot be used, or a value is missing and that is to be refused.
+        """
+        points, missing, unknown = self._read(batch, metric)
+        low, high = self._natural_bounds(metric)
+        by_coordinate = points.T  # C order, one row a coordinate
+        outside: Mask = None
+        if self.outside == "clamp":
+            missing = {**missing, **{name: _either(missing.get(name), mask) for name, mask in unknown.items()}}
+            np.clip(by_coordinate, low[:, None], high[:, None], out=by_coordinate)
+        else:
+            # A missing number is NaN and compares as outside; it is left out or refused either way.
+            inside = ((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None])).all(axis=0)
+            outside = _either(~inside, *unknown.values())
+        if missing and self.missing == "refuse":
+            name, mask = next(iter(missing.items()))
+            raise RequestError(
+                f"The column {name!r} misses a value {_place(batch, int(np.argmax(mask)))}"
+                f"{' (or has one of an unknown category)' if name in unknown else ''}, "
+                "and the domain says that missing values are refused."
+            )
+        left_out = _either(outside, *missing.values())
+        if left_out is not None and left_out.any():
+            by_coordinate = by_coordinate[:, ~left_out]
+        return self._scaled(by_coordinate.T)
+
+    def encode_queries(self, queries: object, metric: str = "l2") -> np.ndarray:
+        """Coordinates of queries; none is dropped or clamped, and a query may lie outside the bounds.
+
+        Parameters
+        ----------
+        queries : an array (n, columns) in natural units when every column is numeric (a column of vectors counts as
+            many), or a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored.
+        metric : "l2" or "l1".
+
+        Returns
+        -------
+        float64 (n, dimensions) in Fortran order.
+
+        Raises
+        ------
+        RequestError
+            On a missing column, a missing or infinite value, or an unknown category.
+        """
+        if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
+            table = arrow_table(queries, self.names, "The queries").combine_chunks()
+            points, missing, unknown = self._read(table, metric)
+        else:
+            points, missing, unknown = self._array_queries(queries), {}, {}
+        for name, mask in (missing | unknown).items():
+            problem = "no value" if name in missing else "a category that is not on the public list"
+            raise RequestError(f"The query in row {int(np.argmax(mask)) + 1} has {problem} for {name!r}.")
+        finite = np.isfinite(points).all(axis=1)
+        if not finite.all():
+            raise RequestError(f"The query in row {int(np.argmin(finite)) + 1} is not made of finite numbers.")
+        return self._scaled(points)
+
+    def decode_points(self, points: np.ndarray, metric: str = "l2") -> pd.DataFrame:
+        """Encoded points (n, dimensions) in natural units; a category is the one of the largest coordinate."""
+        check_choice(metric, "metric", ("l2", "l1"))
+        points = np.asarray(points, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != self.dimensions:
+            raise RequestError(f"Points of this domain have {self.dimensions:,} coordinates each.")
+        shift, width = self._scaling
+        natural = points * width + shift
+        columns: dict[str, object] = {}
+        for column, place in self._places():
+            block = natural[:, place]
+            if isinstance(column, Categorical):
+                codes = block.argmax(axis=1)
+                columns[column.name] = pd.Categorical.from_codes(codes, categories=list(column.categories))
+            else:
+                columns[column.name] = block[:, 0] if isinstance(column, Numeric) else list(block)
+        return pd.DataFrame(columns)
+
+    def to_dict(self) -> dict:
+        """A value for JSON from which `from_dict` makes an equal domain, bit for bit."""
+        return {
+            "columns": [column_to_dict(column) for column in self.columns],
+            "outside": self.outside,
+            "missing": self.missing,
+            "unit": asdict(self.unit),
+            "scale": self.scale,
+            "category_distance": self.category_distance,
+        }
+
+    @classmethod
+    def from_dict(cls, value: object) -> Domain:
+        """The domain that `to_dict` wrote down; RequestError on anything else, as the file may come from a stranger."""
+        facts = exact_fields(value, "domain", field_names(cls))
+        columns = facts.pop("columns")
+        if not isinstance(columns, list) or len(columns) > MAX_COLUMNS:
+            raise RequestError(f"The columns of a domain must be a list of at most {MAX_COLUMNS:,}.")
+        unit = PrivacyUnit(**exact_fields(facts.pop("unit"), "privacy unit", field_names(PrivacyUnit)))
+        return cls(columns=tuple(column_from_dict(column) for column in columns), unit=unit, **facts)
+
+    def _read(self, table: pa.RecordBatch | pa.Table, metric: str) -> tuple[np.ndarray, dict, dict]:
+        """Coordinates before clamping and scaling, and by column name the rows that miss a value or are unknown."""
+        amplitude = self.amplitude(metric)
+        points = np.empty((table.num_rows, self.dimensions), order="F")
+        missing: dict[str, np.ndarray] = {}
+        unknown: dict[str, np.ndarray] = {}
+        for column, place in self._places():
+            if table.schema.get_field_index(column.name) < 0:
+                raise RequestError(f"The data must have one column {column.name!r}.")
+            array = table.column(column.name)
+            if isinstance(array, pa.ChunkedArray):
+                array = array.combine_chunks()
+            misses, strays = column.read_into(points[:, place], array, amplitude)
+            if misses is not None:
+                missing[column.name] = misses
+            if strays is not None:
+                unknown[column.name] = strays
+        return points, missing, unknown
+
+    def _array_queries(self, queries: object) -> np.ndarray:
+        if not self.numeric_only:
+            raise RequestError("A domain with categories needs queries with named columns, not a plain array.")
+        try:
+            points = np.asarray(queries, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise RequestError("The queries must be numbers.") from None
+        if points.ndim == 1 and self.dimensions == 1:
+            points = points[:, None]
+        if points.ndim != 2 or points.shape[1] != self.dimensions:
+            raise RequestError(f"The queries must be an array with {self.dimensions:,} columns, one row a query.")
+        return points
+
+    def _scaled(self, points: np.ndarray) -> np.ndarray:
+        if self.scale == "box":
+            shift, width = self._scaling
+            points = (points - shift) / width
+        return np.asfortranarray(points)
+
+    @cached_property
+    def _scaling(self) -> tuple[np.ndarray, np.ndarray]:
+        """What is subtracted and then divided by, a pair a coordinate: coordinates of categories are left alone."""
+        shift, width = np.zeros(self.dimensions), np.ones(self.dimensions)
+        if self.scale == "box":
+            for column, place in self._places():
+                if not isinstance(column, Categorical):
+                    shift[place], width[place] = column.low, column.high - column.low
+        return shift, width
+
+    def _natural_bounds(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        amplitude = self.amplitude(metric)
+        pairs = np.array([column.bounds(amplitude) for column in self.columns])
+        widths = [column.width for column in self.columns]
+        return np.repeat(pairs[:, 0], widths), np.repeat(pairs[:, 1], widths)
+
+    def _places(self) -> Iterator[tuple[Column, slice]]:
+        start = 0
+        for column in self.columns:
+            yield column, slice(start, start + column.width)
+            start += column.width
+
+
+def _column_from_keyword(name: str, facts: Sequence) -> Column:
+    if isinstance(facts, Sequence) and not isinstance(facts, str):
+        if facts and all(isinstance(fact, str) for fact in facts):
+            return Categorical(name, tuple(facts))
+        if len(facts) == 2:
+            return Numeric(name, *facts)
+    raise RequestError(f"The column {name!r} needs a pair of numbers (low, high) or a list of categories.")
+
+
+def _either(*masks: Mask) -> Mask:
+    present = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(present) if present else None
+
+
+def _place(batch: pa.RecordBatch, index: int) -> str:
+    first = (batch.schema.metadata or {}).get(FIRST_ROW)
+    return f"in row {int(first) + index + 1:,}" if first is not None else f"in row {index + 1:,} of its batch"
