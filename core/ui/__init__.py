@@ -1,1 +1,26 @@
-"""The only part of the library that knows Streamlit: frame, session state and shared widgets."""
+"""The only part of the library that knows Streamlit: frame, session state and shared widgets.
+
+How a page is written::
+
+    from core.ui.frame import EXPLORE, frame
+
+    with frame(EXPLORE) as visitor:          # the first thing a page does: settings, navigation, heading, footer
+        ...                                  # visitor is this visitor's Session
+
+* ``frame.Page`` describes a page (file, title, heading, lead, who sees it); ``frame.GROUPS`` is the navigation, and
+  lists a page once its file exists. Go elsewhere with ``st.switch_page(RELEASE.path)``.
+* ``session.Session``: ``own`` (an `OwnData`: private source, domain, title, sample), ``ledger_url``, ``dataset``;
+  ``opened`` (released files by name), ``current``, ``shown`` (the current `Opened`: name, data, release);
+  ``open(name, bytes)``, ``remember(name, bytes, release)``, ``close(name)``. Private things live here and nowhere
+  else: no module global, and ``st.cache_data`` only with ``scope="session"``.
+* ``marks``: ``main_action(label, missing, key, note)`` is the one main button, at the foot of the window, saying what
+  is missing; ``mark`` and ``rail`` say private or public; ``side(key)`` keeps a column in view; ``facts`` is a plain
+  list, ``note`` a quiet line.
+* ``odds``: ``odds(epsilon, delta, protected)`` draws the promise in words with its bar; ``odds_sentence`` is the text.
+* ``figures.palette`` holds the colours (``TEAL.shape`` for figures on either theme, ``DENSITY_SCALE``);
+  ``figures.dots`` the fifty dots. Draw figures with ``st.plotly_chart(figure, key=..., alt=...)``, always with words.
+* ``markup.draw`` is the only door for HTML, and everything foreign in it goes through ``markup.escape``; pages hold
+  none. Styles live in ``theme``, and colours with meaning are never used for anything else. Streamlit's own orange and
+  green are this amber and teal, so ``:orange[...]`` and ``:green[...]`` mean private and public in Markdown too.
+* Widgets that must survive a page change take ``key=`` and ``persist_state="session"``.
+"""

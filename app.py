@@ -1,0 +1,92 @@
+"""Home: what Frostglass is, and three doors into it."""
+
+import streamlit as st
+
+from core.errors import RequestError
+from core.ui import drawings
+from core.ui.frame import DATA, EXPLORE, HOME, frame
+from core.ui.marks import Visibility, facts, rail
+from core.ui.markup import draw
+from core.ui.session import Session
+
+MAX_RELEASE_MEGABYTES = 100
+
+
+def hero() -> None:
+    st.title("See the shape, not the people.", anchor=False)
+    draw(
+        '<p class="fg-lead">Frostglass turns private records into one small file that shows where people are many and '
+        "where they are few. Anyone may ask it anything, for ever, and learn almost nothing about any one person.</p>"
+    )
+    draw(drawings.hero())
+
+
+def door(title: str, sentence: str, visibility: Visibility | None = None) -> None:
+    colour = f" fg-door-{visibility.value}" if visibility else ""
+    draw(f'<div class="fg-door{colour}"><h3>{title}</h3><p>{sentence}</p></div>')
+
+
+def doors(visitor: Session) -> None:
+    own, released, sample = st.columns(3, gap="large")
+    with own:
+        door("Release a data set", "You hold records about people and want to publish something useful and safe.",
+             Visibility.PRIVATE)
+        if st.button("Start with your data", type="primary", key="door-own"):
+            st.switch_page(DATA.path)
+    with released:
+        door("Explore a released sketch", "You were given a released file. It is all you need.", Visibility.PUBLIC)
+        open_released_file(visitor)
+    with sample:
+        door("Try it on sample data", "You want to see what it does first, with records that are nobody's secret.")
+        if st.button("Pick a sample", key="door-sample"):
+            st.session_state["data-origin"] = "sample"
+            st.switch_page(DATA.path)
+
+
+def open_released_file(visitor: Session) -> None:
+    dropped = st.file_uploader("A released file (.npz)", type="npz", max_upload_size=MAX_RELEASE_MEGABYTES,
+                               key="door-release")
+    if dropped is None:
+        return
+    try:
+        visitor.open(dropped.name, dropped.getvalue())
+    except RequestError as error:
+        st.error(str(error))
+    else:
+        st.switch_page(EXPLORE.path)
+
+
+def how_it_works() -> None:
+    st.header("How it works", anchor=False)
+    for index, column in enumerate(st.columns(3, gap="large")):
+        with column:
+            draw(drawings.step(index))
+
+
+def what_is_protected() -> None:
+    st.header("What stays private, what becomes public", anchor=False)
+    private, public = st.columns(2, gap="large")
+    with private, rail(Visibility.PRIVATE, "stays", "Stays private"):
+        facts([
+            ("Whether any one person is in the data, and what their record says",
+             "Even from someone who knows everybody else in it."),
+            ("For ever", "No later question, faster computer or leak of other data weakens it."),
+            ("By how much", "You choose a number, ε, and see it as odds before anything is released."),
+        ])
+    with public, rail(Visibility.PUBLIC, "becomes", "Becomes public"):
+        facts([
+            ("What is true of the group", "If almost everyone in the data smokes, the shape shows it."),
+            ("What you type about the data", "Names of columns, bounds and categories go into the file as they are."),
+            ("That a release was made", "With its ε. Several releases add up, and the ledger keeps count."),
+        ])
+
+
+with frame(HOME) as visitor:
+    with st.container(key="hero"):
+        hero()
+    st.space("small")
+    doors(visitor)
+    st.space("large")
+    how_it_works()
+    st.space("medium")
+    what_is_protected()

@@ -1,0 +1,48 @@
+"""ε in plain words: how far a guess about one person can rise."""
+
+from __future__ import annotations
+
+import math
+
+from .markup import draw, escape
+
+
+def best_guess(epsilon: float, delta: float = 0.0) -> float:
+    """How often the best possible guesser is right about one person, who started from a fair coin.
+
+    Telling two equally likely neighbouring data sets apart from an (ε, δ)-private release succeeds with probability
+    at most ``(e^ε + δ) / (1 + e^ε)``: one half plus half the largest total variation distance that (ε, δ) allows.
+
+    References
+    ----------
+    Kairouz, Oh and Viswanath (2015), The composition theorem for differential privacy, theorem 2.1.
+    """
+    return min(1.0, (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon)))
+
+
+def percent(share: float) -> str:
+    """A share as a percentage that never rounds up to certainty."""
+    text = f"{100 * share:.1f}"
+    if text == "100.0" and share < 1:
+        return "more than 99.9%"
+    return text.removesuffix(".0") + "%"
+
+
+def odds_sentence(epsilon: float, delta: float = 0.0, protected: str = "person") -> str:
+    """The promise in one sentence; ``protected`` is "person" or "record", whatever the release protects."""
+    return f"A coin-flip (50%) guess about one {protected} can rise to at most {percent(best_guess(epsilon, delta))}."
+
+
+def odds(epsilon: float, delta: float = 0.0, protected: str = "person") -> None:
+    """The promise as a sentence with a bar from a coin flip to certainty."""
+    share = best_guess(epsilon, delta)
+    before, after = odds_sentence(epsilon, delta, protected).rsplit(" ", 1)
+    draw(
+        f"""
+        <p class="fg-odds">{escape(before)} <strong>{escape(after)}</strong> That is the worst case:
+        a guesser who knows everyone else and has all the time in the world.</p>
+        <div class="fg-bar" role="img" aria-label="{escape(percent(share))} on a scale from 50% to 100%">
+        <span style="width:{200 * (share - 0.5):.1f}%"></span></div>
+        <div class="fg-scale"><span>50% a coin flip</span><span>100% certain</span></div>
+        """
+    )

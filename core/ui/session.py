@@ -1,0 +1,104 @@
+"""What one visitor has open, held in Streamlit's session state and nowhere else.
+
+Module globals and ``st.cache_data`` are shared by all visitors, so nothing here is ever put into either: an owner's
+records live in the owner's session and end with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from ..errors import RequestError
+
+if TYPE_CHECKING:
+    from ..domain import Domain
+    from ..release import Release
+    from ..sources import Source
+
+KEY = "frostglass"
+MAX_OPENED = 20
+"""Released files one session holds at once; the oldest goes when another is opened."""
+
+
+@dataclass(frozen=True)
+class OwnData:
+    """Private: the records an owner declared on the Data page, and what the owner said about them in public."""
+
+    title: str
+    source: Source
+    domain: Domain
+    sample: str | None = None
+    """Name of the bundled sample, or None for the visitor's own records; only a sample's truth may ever be shown."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Public: a released file, as bytes and as the release read from them."""
+
+    name: str
+    data: bytes
+    release: Release
+
+
+@dataclass
+class Session:
+    """Everything one visitor has open.
+
+    Attributes
+    ----------
+    own : the declared private data, or None before the Data page was finished.
+    ledger_url : where budgets are kept; None is the file in the user's data folder.
+    dataset : name under which ``own`` spends its budget, or None while it has none.
+    opened : released files by name, oldest first.
+    current : name of the released file that the pages on released sketches show.
+    """
+
+    own: OwnData | None = None
+    ledger_url: str | None = None
+    dataset: str | None = None
+    opened: dict[str, Opened] = field(default_factory=dict)
+    current: str | None = None
+
+    @property
+    def shown(self) -> Opened | None:
+        """The released file that is looked at now."""
+        return self.opened.get(self.current) if self.current is not None else None
+
+    def open(self, name: str, data: bytes) -> Opened:
+        """Read a released file, remember it and make it the current one.
+
+        Raises
+        ------
+        ReleaseFileError : the file is damaged or of another kind; what was open stays open.
+        """
+        from ..release import load
+
+        return self.remember(name, data, load(data))
+
+    def remember(self, name: str, data: bytes, release: Release) -> Opened:
+        """Keep a release whose file is at hand already (one just made), and make it the current one."""
+        opened = Opened(name, data, release)
+        self.opened.pop(name, None)
+        self.opened[name] = opened
+        while len(self.opened) > MAX_OPENED:
+            self.opened.pop(next(iter(self.opened)))
+        self.current = name
+        return opened
+
+    def close(self, name: str) -> None:
+        """Forget a released file; the one opened last before it becomes the current one."""
+        if name not in self.opened:
+            raise RequestError("That file is not open in this session.")
+        del self.opened[name]
+        if self.current == name:
+            self.current = next(reversed(self.opened), None)
+
+
+def session() -> Session:
+    """The state of the visitor whose script runs now, made on first use."""
+    if KEY not in st.session_state:
+        st.session_state[KEY] = Session()
+    return st.session_state[KEY]

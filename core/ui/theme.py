@@ -1,0 +1,96 @@
+"""The look that Streamlit's configuration cannot express: one style sheet, for both themes.
+
+``light-dark()`` picks its colour by the theme the visitor chose, because Streamlit sets ``color-scheme`` on the app.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ..figures.palette import AMBER, FAINT, INK, PAPER, TEAL, Colour
+
+
+def _variable(name: str, colour: Colour) -> str:
+    return f"--{name}: light-dark({colour.light}, {colour.dark}); --{name}-shape: {colour.shape};"
+
+
+VARIABLES = "".join(
+    _variable(name, colour)
+    for name, colour in [("amber", AMBER), ("teal", TEAL), ("ink", INK), ("faint", FAINT), ("paper", PAPER)]
+)
+
+STYLE = f"""
+.stApp {{ {VARIABLES} --hairline: light-dark(#DCE3E4, #2A3439); --veil: light-dark(#EEF2F2, #1B2327); }}
+""" + """
+/* A page: one calm column with wide margins; on very large screens everything grows together. */
+@media (min-width: 2400px) { html:root { font-size: 20px; } }
+@media (min-width: 3400px) { html:root { font-size: 26px; } }
+.stMainBlockContainer { max-width: 75rem; padding-inline: clamp(1.1rem, 5vw, 4.5rem); }
+[data-testid="stBottomBlockContainer"] { max-width: 75rem; padding: 0.7rem clamp(1.1rem, 5vw, 4.5rem); }
+[data-testid="stBottom"] > div { border-top: 1px solid var(--hairline); }
+[data-testid="stSidebar"] { min-width: 0; }
+.stApp h1, .stApp h2 { letter-spacing: -0.012em; text-wrap: balance; }
+.stApp p, .stApp li { text-wrap: pretty; }
+.stApp :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }
+@media (forced-colors: active) { .stApp :focus-visible { outline-color: Highlight; } }
+
+/* Streamlit takes back a paragraph's margin below every text; the texts drawn here have none to take back. */
+[data-testid="stMarkdownContainer"]:has(> .fg) { margin-bottom: 0; }
+.stApp .fg p, .stApp .fg ul { margin: 0; }
+
+/* Navigation. */
+.stApp .fg-group { font-size: 0.8rem; color: var(--faint); margin: 0.9rem 0 -0.5rem; }
+[data-testid="stPageLink"] a[aria-current="page"] { background: var(--veil); }
+[data-testid="stPageLink"] a[aria-current="page"] p { font-weight: 600; }
+
+/* What is private, what is public: a word, a shape and a colour, never the colour alone. */
+.fg-private { color: var(--amber); } .fg-public { color: var(--teal); }
+.fg-mark { display: inline-flex; gap: 0.45em; align-items: baseline; font-size: 0.92rem; font-weight: 500; }
+.fg-mark svg { width: 0.95em; height: 0.95em; flex: none; transform: translateY(0.1em); }
+.fg-lead { font-size: 1.13rem; line-height: 1.55; color: var(--faint); max-width: 40rem; }
+.fg-note { font-size: 0.92rem; line-height: 1.5; color: var(--faint); }
+.stApp .fg-footer { border-top: 1px solid var(--hairline); margin-top: 4rem; padding-top: 1rem; font-size: 0.85rem;
+  color: var(--faint); }
+[class*="st-key-private-"], [class*="st-key-public-"] { padding-left: 1.1rem; border-left: 2px solid var(--hairline); }
+[class*="st-key-private-"] { border-left-color: var(--amber-shape); }
+[class*="st-key-public-"] { border-left-color: var(--teal-shape); }
+
+/* The side of a page stays in view while the main part scrolls. */
+@media (min-width: 900px) {
+  [data-testid="stColumn"]:has([class*="st-key-side-"]) { position: sticky; top: 4rem; align-self: flex-start; }
+}
+
+/* Lists of facts, what is missing, bars. */
+.stApp .fg-facts { list-style: none; padding: 0; font-size: 0.95rem; }
+.stApp .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(--hairline);
+  overflow-wrap: anywhere; }
+.fg-facts li:last-child { border-bottom: 0; }
+.fg-facts small { color: var(--faint); font-size: 0.85rem; display: block; }
+.fg-missing { font-size: 0.92rem; line-height: 1.4; color: var(--faint); }
+.fg-bar { display: flex; height: 0.6rem; border-radius: 0.3rem; overflow: hidden; background: var(--hairline);
+  margin: 0.5rem 0 0.3rem; }
+.fg-bar span { background: var(--ink); } .fg-bar span + span { background: var(--faint); opacity: 0.7; }
+.fg-scale { display: flex; justify-content: space-between; font-size: 0.8rem; color: var(--faint); }
+.fg-odds { font-size: 1.02rem; line-height: 1.5; }
+.fg-odds strong { font-weight: 600; white-space: nowrap; }
+
+/* Drawings. */
+.st-key-hero h1 { font-size: clamp(2.5rem, 5.2vw, 4rem); line-height: 1.1; }
+.fg-hero svg { width: 100%; min-height: 9rem; display: block; }
+.fg-step svg { width: 100%; max-width: 17rem; display: block; }
+.stApp .fg-step p { margin-top: 0.8rem; max-width: 24rem; }
+.fg-dot { fill: var(--amber-shape); } .fg-cloud { fill: var(--teal-shape); }
+.fg-line { stroke: var(--faint); stroke-width: 1; fill: none; opacity: 0.75; }
+.fg-pane { fill: var(--paper); stroke: var(--faint); }
+.fg-cell { fill: var(--teal-shape); }
+.fg-digit { fill: var(--ink); font: 500 9px "Source Code Pro", monospace; text-anchor: middle; }
+.fg-door { border-top: 2px solid var(--faint); padding-top: 0.9rem; }
+.fg-door-private { border-top-color: var(--amber-shape); } .fg-door-public { border-top-color: var(--teal-shape); }
+.stApp .fg-door h3 { padding: 0; margin: 0 0 0.4rem; }
+[data-testid="stFileUploaderDropzone"] { background: transparent; border: 1px dashed var(--faint); }
+"""
+
+
+def apply() -> None:
+    """Put the style sheet into the page; the frame does it once a run."""
+    st.html(f"<style>{STYLE}</style>")
