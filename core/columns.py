@@ -92,6 +92,9 @@ class Vector:
 
     def read_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
         """Write the lists into ``out`` (n, length); a list that misses an entry is a missing value."""
+        if pa.types.is_null(array.type):
+            out[:] = np.nan
+            return np.ones(len(array), dtype=bool), None
         if not _is_list(array.type):
             raise RequestError(
                 f"The column {self.name!r} holds {describe_type(array.type)} where lists of {self.length} numbers "
@@ -159,7 +162,7 @@ class Categorical:
             return None, None
         out[np.flatnonzero(known), codes[known]] = amplitude
         unknown = ~known if missing is None else ~known & ~missing
-        return missing, unknown
+        return (missing if missing is not None and missing.any() else None), (unknown if unknown.any() else None)
 
     def codes(self, array: pa.Array) -> np.ndarray:
         """Index of each value in the list of categories, int32 (n,); -1 where it is missing or not on the list."""
@@ -170,11 +173,12 @@ class Categorical:
             known, places = self._numeric_categories
             array = pc.cast(array, pa.float64(), safe=False)
         else:
-            if _is_list(array.type) or pa.types.is_nested(array.type) or _is_binary(array.type):
+            try:
+                array = pc.cast(array, pa.large_string())
+            except pa.ArrowException:
                 raise RequestError(
                     f"The column {self.name!r} holds {describe_type(array.type)} where categories are expected."
-                )
-            array = pc.cast(array, pa.large_string())
+                ) from None
             known, places = pa.array(self.categories, pa.large_string()), np.arange(self.width, dtype=np.int32)
         found = _to_numpy(pc.fill_null(pc.index_in(array, value_set=known, skip_nulls=True), len(known)))
         return np.append(places, np.int32(-1))[found]
@@ -199,7 +203,9 @@ Column = Numeric | Categorical | Vector
 def column_to_dict(column: Column) -> dict:
     """A value for JSON from which `column_from_dict` makes an equal column, bit for bit."""
     facts = {name: getattr(column, name) for name in field_names(type(column))}
-    return {"kind": column.kind} | {name: list(fact) if isinstance(fact, tuple) else fact for name, fact in facts.items()}
+    if isinstance(column, Categorical):
+        facts["categories"] = list(column.categories)
+    return {"kind": column.kind, **facts}
 
 
 def column_from_dict(value: object) -> Column:
@@ -275,6 +281,3 @@ def _to_numpy(array: pa.Array) -> np.ndarray:
 def _is_list(kind: pa.DataType) -> bool:
     return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
 
-
-def _is_binary(kind: pa.DataType) -> bool:
-    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)

@@ -18,7 +18,7 @@ import pyarrow as pa
 from .checks import check_choice, check_number, exact_fields, field_names
 from .columns import Categorical, Column, Mask, Numeric, Vector, column_from_dict, column_to_dict
 from .errors import RequestError
-from .privacy.unit import PrivacyUnit
+from .privacy.unit import EACH_RECORD, PrivacyUnit
 from .tabular import arrow_table
 
 __all__ = ["Categorical", "Column", "Domain", "Numeric", "PrivacyUnit", "Vector"]
@@ -53,7 +53,7 @@ class Domain:
     columns: tuple[Column, ...]
     outside: str = "clamp"
     missing: str = "drop"
-    unit: PrivacyUnit = PrivacyUnit()
+    unit: PrivacyUnit = EACH_RECORD
     scale: str = "none"
     category_distance: float = 1.0
 
@@ -85,7 +85,7 @@ class Domain:
         *,
         outside: str = "clamp",
         missing: str = "drop",
-        unit: PrivacyUnit | None = None,
+        unit: PrivacyUnit = EACH_RECORD,
         scale: str = "none",
         category_distance: float = 1.0,
         **columns: Sequence,
@@ -95,7 +95,7 @@ class Domain:
             tuple(_column_from_keyword(name, facts) for name, facts in columns.items()),
             outside,
             missing,
-            unit or PrivacyUnit(),
+            unit,
             scale,
             category_distance,
         )
@@ -166,20 +166,15 @@ class Domain:
         by_coordinate = points.T  # C order, one row a coordinate
         outside: Mask = None
         if self.outside == "clamp":
-            missing = {**missing, **{name: _either(missing.get(name), mask) for name, mask in unknown.items()}}
             np.clip(by_coordinate, low[:, None], high[:, None], out=by_coordinate)
         else:
             # A missing number is NaN and compares as outside; it is left out or refused either way.
             inside = ((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None])).all(axis=0)
             outside = _either(~inside, *unknown.values())
-        if missing and self.missing == "refuse":
-            name, mask = next(iter(missing.items()))
-            raise RequestError(
-                f"The column {name!r} misses a value {_place(batch, int(np.argmax(mask)))}"
-                f"{' (or has one of an unknown category)' if name in unknown else ''}, "
-                "and the domain says that missing values are refused."
-            )
-        left_out = _either(outside, *missing.values())
+            unknown = {}
+        if self.missing == "refuse":
+            _refuse_first("The value", missing, unknown, batch)
+        left_out = _either(outside, *missing.values(), *unknown.values())
         if left_out is not None and left_out.any():
             by_coordinate = by_coordinate[:, ~left_out]
         return self._scaled(by_coordinate.T)
@@ -207,9 +202,7 @@ class Domain:
             points, missing, unknown = self._read(table, metric)
         else:
             points, missing, unknown = self._array_queries(queries), {}, {}
-        for name, mask in (missing | unknown).items():
-            problem = "no value" if name in missing else "a category that is not on the public list"
-            raise RequestError(f"The query in row {int(np.argmax(mask)) + 1} has {problem} for {name!r}.")
+        _refuse_first("The query", missing, unknown)
         finite = np.isfinite(points).all(axis=1)
         if not finite.all():
             raise RequestError(f"The query in row {int(np.argmin(finite)) + 1} is not made of finite numbers.")
@@ -329,6 +322,12 @@ def _either(*masks: Mask) -> Mask:
     return np.logical_or.reduce(present) if present else None
 
 
-def _place(batch: pa.RecordBatch, index: int) -> str:
-    first = (batch.schema.metadata or {}).get(FIRST_ROW)
-    return f"in row {int(first) + index + 1:,}" if first is not None else f"in row {index + 1:,} of its batch"
+def _refuse_first(what: str, missing: dict, unknown: dict, batch: pa.RecordBatch | None = None) -> None:
+    """Refuse a value that is missing, or else one of an unknown category; the row is named, the value is not."""
+    for masks, problem in ((missing, "is missing"), (unknown, "is not on the public list of categories")):
+        for name, mask in masks.items():
+            row = int(np.argmax(mask)) + 1
+            first = None if batch is None else (batch.schema.metadata or {}).get(FIRST_ROW)
+            place = f"row {int(first or 0) + row:,}" + (" of its batch" if batch is not None and first is None else "")
+            why = ", and the domain says that missing values are refused" if batch is not None else ""
+            raise RequestError(f"{what} of the column {name!r} in {place} {problem}{why}.")

@@ -24,3 +24,7 @@ class PrivacyUnit:
         if self.column is None and records != 1:
             raise RequestError("Several records a person need the name of the column that says who the person is.")
         object.__setattr__(self, "records", records)
+
+
+EACH_RECORD = PrivacyUnit()
+"""One record is protected, by itself: what holds when nothing says which records belong to one person."""

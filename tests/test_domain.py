@@ -1,0 +1,353 @@
+"""The public facts about the data, and the map from a record to coordinates, against a slow and obvious reference."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
+from core.errors import RequestError
+
+LETTERS = ("a", "b", "ß c")
+bound = st.floats(-1e12, 1e12)
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+
+
+@st.composite
+def intervals(draw):
+    low, high = sorted((draw(bound), draw(bound)))
+    return (low, high) if low < high else (low, low + abs(low) + 1.0)
+
+
+@st.composite
+def columns(draw, name):
+    kind = draw(st.sampled_from(["numeric", "categorical", "vector"]))
+    if kind == "categorical":
+        return Categorical(name, tuple(draw(st.lists(texts, min_size=2, max_size=5, unique=True))))
+    low, high = draw(intervals())
+    if kind == "vector":
+        return Vector(name, draw(st.integers(1, 4)), low, high, "m")
+    return Numeric(name, low, high, "EUR")
+
+
+@st.composite
+def domains(draw):
+    names = draw(st.lists(texts, min_size=1, max_size=4, unique=True))
+    return Domain(
+        tuple(draw(columns(name)) for name in names),
+        outside=draw(st.sampled_from(["clamp", "drop"])),
+        missing=draw(st.sampled_from(["drop", "refuse"])),
+        unit=draw(st.sampled_from([PrivacyUnit(), PrivacyUnit("id", 3)])),
+        scale=draw(st.sampled_from(["none", "box"])),
+        category_distance=draw(st.floats(1e-3, 1e3)),
+    )
+
+
+@st.composite
+def tables(draw):
+    """A domain and records for it, of which some miss values, lie outside, or have an unknown category."""
+    domain = draw(domains())
+    number = st.one_of(st.none(), bound, st.sampled_from([math.inf, -math.inf, math.nan]))
+    rows = draw(st.integers(0, 6))
+    values = {}
+    for column in domain.columns:
+        if isinstance(column, Categorical):
+            one = st.one_of(st.none(), st.sampled_from(column.categories), st.just("not on the list"))
+        elif isinstance(column, Vector):
+            one = st.one_of(st.none(), st.lists(number, min_size=column.length, max_size=column.length))
+        else:
+            one = number
+        values[column.name] = draw(st.lists(one, min_size=rows, max_size=rows))
+    return domain, values
+
+
+def as_batch(domain, values):
+    kinds = {"numeric": pa.float64(), "categorical": pa.string(), "vector": pa.list_(pa.float64())}
+    return pa.record_batch({c.name: pa.array(values[c.name], kinds[c.kind]) for c in domain.columns})
+
+
+def encode_slowly(domain, values, metric):
+    """One record and one value at a time, as the documentation of Domain says it."""
+    amplitude = domain.category_distance / (math.sqrt(2.0) if metric == "l2" else 2.0)
+    rows = []
+    for record in zip(*(values[column.name] for column in domain.columns), strict=True):
+        point, keep = [], True
+        for column, value in zip(domain.columns, record, strict=True):
+            if isinstance(column, Categorical):
+                unknown = value is not None and value not in column.categories
+                if value is None or (unknown and domain.outside == "clamp"):
+                    if domain.missing == "refuse":
+                        return None
+                    keep = False
+                keep = keep and not unknown
+                point += [amplitude if value == category else 0.0 for category in column.categories]
+                continue
+            entries = value if isinstance(column, Vector) and value is not None else [value]
+            for entry in entries:
+                if entry is None or math.isnan(entry):
+                    if domain.missing == "refuse":
+                        return None
+                    keep = False
+                    continue
+                if not column.low <= entry <= column.high:
+                    keep = keep and domain.outside == "clamp"
+                    entry = min(max(entry, column.low), column.high)
+                point.append((entry - column.low) / (column.high - column.low) if domain.scale == "box" else entry)
+        if keep:
+            rows.append(point)
+    return np.array(rows).reshape(-1, domain.dimensions)
+
+
+@given(tables(), st.sampled_from(["l1", "l2"]))
+def test_encode_equals_the_slow_reference_and_stays_inside(case, metric):
+    domain, values = case
+    expected = encode_slowly(domain, values, metric)
+    if expected is None:
+        with pytest.raises(RequestError, match="refused"):
+            domain.encode(as_batch(domain, values), metric)
+        return
+    points = domain.encode(as_batch(domain, values), metric)
+    np.testing.assert_array_equal(points, expected)
+    low, high = domain.bounds(metric)
+    assert points.dtype == np.float64
+    assert points.flags.f_contiguous
+    assert (points >= low).all() and (points <= high).all()
+    assert (points <= domain.high).all()
+
+
+@given(intervals(), st.lists(st.floats(allow_nan=False), min_size=1))
+def test_the_box_holds_exactly_for_every_float(interval, values):
+    points = Domain.of(x=interval, scale="box").encode(pa.record_batch({"x": pa.array(values)}))
+    assert points.min() >= 0.0 and points.max() <= 1.0
+
+
+@given(domains())
+def test_json_round_trip_is_exact(domain):
+    again = Domain.from_dict(json.loads(json.dumps(domain.to_dict())))
+    assert again == domain
+    assert hash(again) == hash(domain)
+
+
+def _spoil(record, path, value):
+    record = json.loads(json.dumps(record))
+    target = record
+    for key in path[:-1]:
+        target = target[key]
+    target[path[-1]] = value
+    return record
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("surprise",), 1),
+        (("columns",), "abc"),
+        (("columns",), []),
+        (("columns",), [None] * 20_000),
+        (("columns", 0, "kind"), "pickle"),
+        (("columns", 0, "kind"), ["numeric"]),
+        (("columns", 0, "low"), "0"),
+        (("columns", 0, "low"), float("nan")),
+        (("columns", 0, "low"), 10**400),
+        (("columns", 0, "low"), True),
+        (("columns", 0, "high"), -5),
+        (("columns", 0, "name"), "c"),
+        (("columns", 0, "name"), "\ud800"),
+        (("columns", 0, "name"), "x" * 1001),
+        (("columns", 0, "extra"), 1),
+        (("columns", 1, "categories"), "ab"),
+        (("columns", 1, "categories"), ["a"]),
+        (("columns", 1, "categories"), ["a", "a"]),
+        (("columns", 1, "categories"), ["a", 1]),
+        (("columns", 1, "categories"), [str(i) for i in range(10_001)]),
+        (("columns", 2, "length"), 10**9),
+        (("columns", 2, "length"), 2.0),
+        (("outside",), ["clamp"]),
+        (("missing",), "ignore"),
+        (("scale",), None),
+        (("unit", "records"), 0),
+        (("unit", "records"), 10**7),
+        (("unit",), {"column": None, "records": 2}),
+        (("unit",), None),
+        (("category_distance",), 0),
+        (("category_distance",), 1e300),
+    ],
+)
+def test_a_strangers_description_is_refused(path, value):
+    record = Domain((Numeric("x", 0, 1), Categorical("c", ("a", "b")), Vector("v", 3, 0, 1))).to_dict()
+    assert Domain.from_dict(record)
+    with pytest.raises(RequestError):
+        Domain.from_dict(_spoil(record, path, value))
+
+
+def test_two_categories_are_at_the_stated_distance():
+    domain = Domain.of(c=LETTERS, category_distance=3.0)
+    for metric, order in (("l2", 2), ("l1", 1)):
+        points = domain.encode_queries({"c": list(LETTERS)}, metric)
+        distances = [np.linalg.norm(points[i] - points[j], ord=order) for i in range(3) for j in range(i)]
+        np.testing.assert_allclose(distances, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (pa.array([1, 2, None, 3]), [0, 1]),
+        (pa.array([1.0, 2.0, math.nan, 2.5]), [0, 1]),
+        (pa.array(["2", "1", "", None]), [1, 0]),
+        (pa.array(["2", None, "2", "x"]).dictionary_encode(), [1, 1]),
+        (pa.array([2.0, 1.0]).dictionary_encode(), [1, 0]),
+        (pa.array([None, None]), []),
+        (pa.array(["1"], pa.string_view()), [0]),
+        (pa.array(["1", "2"], pa.large_string()), [0, 1]),
+    ],
+)
+def test_categories_match_their_text_whatever_the_type(array, expected):
+    points = Domain.of(c=["1", "2"]).encode(pa.record_batch({"c": array}))
+    assert points.argmax(axis=1).tolist() == expected
+
+
+def test_booleans_are_the_categories_true_and_false_and_the_numbers_0_and_1():
+    batch = pa.record_batch({"b": pa.array([True, False, None])})
+    assert Domain.of(b=["false", "true"]).encode(batch).argmax(axis=1).tolist() == [1, 0]
+    assert Domain.of(b=(0, 1)).encode(batch)[:, 0].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([1, 2, 3], pa.int8()),
+        pa.array([1, 2, 3], pa.uint64()),
+        pa.array([1, 2, 3], pa.float16()),
+        pa.array([1, 2, 3], pa.decimal128(5, 2)),
+        pa.array([1.0, 2.0, 3.0]).dictionary_encode(),
+    ],
+)
+def test_every_type_of_number_is_a_number(array):
+    assert Domain.of(x=(0, 10)).encode(pa.record_batch({"x": array}))[:, 0].tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("array", "sentence"),
+    [
+        (pa.array(["1", "2"]), "text where numbers are expected"),
+        (pa.array([datetime.date(2026, 1, 1)]), "dates or times where numbers are expected: turn them into a number"),
+        (pa.array([[1.0]]), "lists where numbers are expected"),
+        (pa.array([b"\x00"]), "binary where numbers are expected"),
+    ],
+)
+def test_what_is_not_a_number_gets_one_sentence(array, sentence):
+    with pytest.raises(RequestError, match=sentence):
+        Domain.of(x=(0, 10)).encode(pa.record_batch({"x": array}))
+
+
+def test_refusing_names_column_and_row_but_no_value():
+    domain = Domain.of(x=(0, 10), c=["a", "b"], missing="refuse")
+    batch = pa.record_batch({"x": [1.0, None], "c": ["a", "b"]}).replace_schema_metadata({"first_row": "1000"})
+    with pytest.raises(RequestError, match=r"column 'x' in row 1,002 is missing"):
+        domain.encode(batch)
+    with pytest.raises(RequestError, match=r"column 'c' in row 2 of its batch is not on") as refusal:
+        domain.encode(pa.record_batch({"x": [1.0, 2.0], "c": ["a", "secret"]}))
+    assert "secret" not in str(refusal.value)
+    with pytest.raises(RequestError, match="one column 'c'"):
+        domain.encode(pa.record_batch({"x": [1.0]}))
+
+
+def test_vectors_of_another_length_are_refused():
+    domain = Domain((Vector("v", 3, 0, 1),))
+    for array in (
+        pa.array([[1.0, 2.0]]),
+        pa.array([[0.0] * 3, [0.0] * 4]),
+        pa.array([[0.0] * 2], pa.list_(pa.float32(), 2)),
+    ):
+        with pytest.raises(RequestError, match="lists of 3 numbers"):
+            domain.encode(pa.record_batch({"v": array}))
+
+
+def test_queries_by_array_frame_table_and_mapping_agree():
+    domain = Domain.of(x=(0, 10), y=(0, 1), scale="box")
+    expected = [[-0.1, 0.5], [2.0, 0.25]]
+    array = np.array([[-1, 0.5], [20, 0.25]])
+    frame = pd.DataFrame({"other": ["p", "q"], "y": array[:, 1], "x": array[:, 0]})
+    for queries in (array, array.tolist(), frame, pa.Table.from_pandas(frame), frame.to_dict("list"), dict(frame)):
+        points = domain.encode_queries(queries)
+        np.testing.assert_array_equal(points, expected)
+        assert points.flags.f_contiguous
+    embeddings = Domain((Vector("v", 2, 0, 1), Numeric("x", 0, 1)))
+    by_name = embeddings.encode_queries({"v": np.arange(4.0).reshape(2, 2), "x": [7, 8]})
+    np.testing.assert_array_equal(by_name, embeddings.encode_queries([[0, 1, 7], [2, 3, 8]]))
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        {"x": [1.0]},
+        {"x": [1.0, math.nan], "c": ["a", "a"]},
+        {"x": [1.0, math.inf], "c": ["a", "a"]},
+        {"x": [1.0, 2.0], "c": ["a", "z"]},
+        {"x": [1.0, 2.0], "c": ["a", None]},
+        {"x": [1.0, 2.0], "c": ["a"]},
+        {"x": [1.0, "2"], "c": ["a", "b"]},
+        pd.DataFrame([[1, 2, "a"]], columns=["x", "x", "c"]),
+        [[1.0, 2.0]],
+        "x",
+    ],
+)
+def test_queries_that_are_no_points_are_refused(queries):
+    with pytest.raises(RequestError):
+        Domain.of(x=(0, 10), c=["a", "b"]).encode_queries(queries)
+
+
+@pytest.mark.parametrize("queries", [[1.0, 2.0], [[1.0]], [["a", "b"]], [[1.0, math.nan]], [[1.0], [2.0, 3.0]], None])
+def test_arrays_that_do_not_fit_are_refused(queries):
+    with pytest.raises(RequestError):
+        Domain.of(x=(0, 10), y=(0, 10)).encode_queries(queries)
+
+
+@given(tables(), st.sampled_from(["l1", "l2"]))
+def test_decoding_gives_back_what_was_encoded(case, metric):
+    domain, values = case
+    if encode_slowly(domain, values, metric) is None:
+        return
+    points = domain.encode(as_batch(domain, values), metric)
+    frame = domain.decode_points(points, metric)
+    assert list(frame.columns) == list(domain.names)
+    again = domain.encode_queries(frame, metric) if len(frame) else points
+    np.testing.assert_allclose(again, points, rtol=1e-9, atol=1e-9 * np.abs(domain.high).max())
+
+
+def test_every_record_is_kept_only_when_nothing_can_leave_one_out():
+    facts = dict(x=(0, 1))
+    assert Domain.of(**facts, outside="clamp", missing="refuse").keeps_every_record
+    assert not Domain.of(**facts, outside="clamp", missing="drop").keeps_every_record
+    assert not Domain.of(**facts, outside="drop", missing="refuse").keeps_every_record
+    assert not Domain.of(**facts, outside="clamp", missing="refuse", unit=PrivacyUnit("id", 1)).keeps_every_record
+
+
+def test_domains_that_make_no_sense_are_refused():
+    for columns in [
+        (),
+        (Numeric("x", 0, 1), Numeric("x", 0, 2)),
+        ("x",),
+        (Vector("v", 100_000, 0, 1), Numeric("x", 0, 1)),
+    ]:
+        with pytest.raises(RequestError):
+            Domain(columns)
+    for facts in [
+        {"x": (1, 1)},
+        {"x": (2, 1)},
+        {"x": (0, math.inf)},
+        {"x": (-1e308, 1e308)},
+        {"x": "ab"},
+        {"x": (0, 1, 2)},
+        {"x": 3},
+    ]:
+        with pytest.raises(RequestError):
+            Domain.of(**facts)
