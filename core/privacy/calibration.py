@@ -1,59 +1,24 @@
-"""How much noise a promise needs: the scale of discrete Laplace or discrete Gaussian noise for a sensitivity.
+"""How much noise a promise needs: discrete Laplace or discrete Gaussian noise for a sensitivity.
 
-Pure epsilon. Discrete Laplace noise of scale b = Δ1/ε on every counter changes the probability of any table by at most
-e^(Δ1/b) = e^ε between neighbours (Ghosh, Roughgarden, Sundararajan 2009). Exact, nothing to solve.
+Pure epsilon: discrete Laplace noise of scale b = Δ1/ε on every counter changes the probability of any table by at
+most e^(Δ1/b) = e^ε between neighbours (Ghosh, Roughgarden, Sundararajan 2009). Exact; nothing to solve.
 
-(epsilon, delta). Discrete Gaussian noise, P(z) ∝ exp(-z²/(2σ²)), by the better of two bounds.
-
-*By zCDP, always valid.* The noise is ρ-zCDP with ρ = Δ2²/(2σ²) (Canonne, Kamath, Steinke 2020, Theorem 4), and ρ-zCDP
-gives δ = min over α > 1 of exp((α-1)(αρ-ε)) (1-1/α)^α / (α-1) (the same, Corollary 13).
-
-*By the exact privacy loss, for unit shifts.* Let neighbouring tables differ by v with entries in {-1, 0, 1} and
-n = ‖v‖². For noise X the privacy loss is a function of T = <v, X> alone, ℓ(T) = (2T + n)/(2σ²), and
-δ(ε) = E[(1 - e^(ε-ℓ(T)))₊].
-
-1.  T has at most Θ times the Gaussian density on the integers: P(T=t) <= Θ φ_s(t) with s² = nσ² and
-    Θ = ϑ(σ²)^n, ϑ(σ²) = Σ over integers k of exp(-π²σ²k²).
-
-    Up to signs T = Σ X_i over the n touched counters. The points x of Z^n with Σ x_i = t are a translate of the lattice
-    A = Z^n ∩ 1^⊥ at height t²/n: ‖x‖² = t²/n + ‖w‖². By Poisson summation the Gaussian sum over any translate of A is at
-    most (2πσ²)^((n-1)/2) / √n times Θ' = Σ over y in the dual of A of exp(-2π²σ²‖y‖²), and each coordinate's normaliser
-    is at least σ√(2π); so P(T=t) <= Θ' φ_s(t). The dual of A is Z^n projected along 1. Write a point of it as the
-    projection of the z in its class whose median is 0. The mean of z is within one standard deviation of its median, so
-    ‖z‖² = ‖y‖² + n·mean(z)² <= 2‖y‖², and Θ' <= Σ over z in Z^n of exp(-π²σ²‖z‖²) = Θ.
-
-2.  So δ(ε) <= Θ Σ_t φ_s(t) (1 - e^(ε-ℓ(t)))₊. The summand is log-concave, hence unimodal, and its sum over the integers
-    is at most its integral plus its maximum. With μ = √n/σ and t = sz the integral is the Gaussian mechanism's exact
-    δ(ε, μ) = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ) (Balle, Wang 2018, Theorem 8).
-
-3.  For the maximum, 1 - e^(-u) <= u and a = ε/μ - μ/2 give φ_s(t) (ℓ(t) - ε)₊ = φ(z) (z - a)₊ / σ², whose largest value
-    is φ(z*) / (z* σ²) at z* = (a + √(a² + 4))/2.
-
-4.  Θ, δ(ε, μ) and, since a falls as μ grows, the maximum all grow with n; so the worst v is the longest, n = Δ2².
-
-*Several tables at once.* Independent noise on several tables, table i with shifts of squared length n_i <= Δ2²_i. Step 1
-and Σ_{t>=m} φ_s(t) <= P(N(0, s²) >= m-1) + η, η = Σ_t φ_s(t) - 1 = 2 Σ_{k>=1} exp(-2π²s²k²) (compare sum and integral on
-the side of the mode where the density is monotone, and Poisson for the total) say that up to the factor Θ_i the loss of
-table i is below that of the continuous Gaussian of the same μ_i, plus 1/σ²_i, except on mass η_i. Losses add up and
-(1 - e^(ε-ℓ))₊ grows with ℓ, so
-
-    δ(ε) <= Π Θ_i · (δ(ε - Σ 1/σ²_i, μ) + Π (1 + η_i) - 1),  μ² = Σ Δ2²_i/σ²_i.
-
-Each σ² is found in floating point with a margin far above its rounding errors and then rounded up to a short fraction.
+(epsilon, delta): discrete Gaussian noise of parameter σ² is ρ-zCDP with ρ = Δ2²/(2σ²) (Canonne, Kamath, Steinke 2020,
+Theorem 4). The largest ρ is the better of two proven bounds: the conversion from zCDP (`zcdp`), valid for every
+table, and, where one person moves counters by -1, 0 and 1 only, the sharper one of `unit_shifts`. It is found in
+floating point with a margin far above its rounding errors, and σ² is then rounded up to a short fraction.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, NamedTuple
-
-from scipy.special import erfcx
+from typing import Literal
 
 from .neighbours import Sensitivity
+from .unit_shifts import unit_shift_delta
+from .zcdp import MARGIN, largest_rho
 
-# Bounds on delta are met with this relative margin; their floating-point errors are below 1e-9 of them.
-MARGIN = 1e-7
 SIGNIFICANT_DIGITS = 6
 
 
@@ -110,15 +75,15 @@ class NoiseScale:
 
 
 def parse_fraction(text: str) -> Fraction:
-    """Read "p/q" or "p" in plain digits; the one spelling of exact numbers in records. ValueError otherwise."""
+    """Read "p/q" or "p" in plain digits, the one spelling of exact numbers in records; ValueError otherwise."""
     if not isinstance(text, str) or len(text) > 200:
         raise ValueError("An exact number is a short text such as 3/2.")
-    numerator, _, denominator = text.partition("/")
-    if not (numerator.lstrip("-").isdecimal() and (denominator.isdecimal() or text == numerator)):
+    numerator, bar, denominator = text.partition("/")
+    if not (numerator.isdecimal() and (denominator.isdecimal() if bar else True)):
         raise ValueError("An exact number is written p or p/q in digits.")
-    if denominator and int(denominator) == 0:
+    if bar and int(denominator) == 0:
         raise ValueError("An exact number has no zero below the line.")
-    return Fraction(int(numerator), int(denominator or 1))
+    return Fraction(int(numerator), int(denominator) if bar else 1)
 
 
 def calibrate(sensitivity: Sensitivity, epsilon: Fraction, delta: Fraction = Fraction(0)) -> NoiseScale:
@@ -159,135 +124,47 @@ def calibrate_shares(
     if epsilon <= 0 or not 0 <= delta < 1:
         raise ValueError("Epsilon must be above 0 and delta from 0 to below 1.")
     whole = sum(Fraction(share) for _, share in tables)
-    shares = [Fraction(share) / whole for _, share in tables]
     sensitivities = [sensitivity for sensitivity, _ in tables]
+    shares = [Fraction(share) / whole for _, share in tables]
     if delta == 0:
         return tuple(
             NoiseScale("discrete_laplace", Fraction(sensitivity.l1) / (epsilon * share))
             for sensitivity, share in zip(sensitivities, shares, strict=True)
         )
-    rho = _largest_rho(sensitivities, shares, float(epsilon), float(delta))
+    rho = Fraction(_calibrated_rho(sensitivities, shares, float(epsilon), float(delta)))
     return tuple(
         NoiseScale("discrete_gaussian", _round_up(sensitivity.l2_squared / (2 * share * rho)))
         for sensitivity, share in zip(sensitivities, shares, strict=True)
     )
 
 
-def gaussian_delta(epsilon: float, mu: float) -> float:
-    """Return the least delta of continuous Gaussian noise at `epsilon`, for μ = Δ2/σ (Balle, Wang 2018, Theorem 8).
-
-    With a = ε/μ - μ/2, b = ε/μ + μ/2 and Mills' ratio M(x) = Φ(-x)/φ(x) it is φ(a)(M(a) - M(b)): no large powers of e to
-    cancel. The result is rounded up by more than the error of the difference.
-    """
-    a, b = epsilon / mu - mu / 2, epsilon / mu + mu / 2
-    if a < -20:
-        return 1.0
-    mills_a, mills_b = _mills(a), _mills(b)
-    return min(1.0, _normal_density(a) * (mills_a - mills_b + 1e-14 * mills_a))
-
-
-def zcdp_delta(epsilon: float, rho: float) -> float:
-    """Return a delta with which ρ-zCDP implies (epsilon, delta) (Canonne, Kamath, Steinke 2020, Corollary 13).
-
-    Every α gives a valid bound; the best is where (2α-1)ρ - ε + log(1-1/α), the derivative of its logarithm, crosses
-    zero.
-    """
-    low, high = 1.0 + 1e-9, (epsilon + 1) / (2 * rho) + 2
-    for _ in range(200):
-        alpha = (low + high) / 2
-        if (2 * alpha - 1) * rho - epsilon + math.log1p(-1 / alpha) < 0:
-            low = alpha
-        else:
-            high = alpha
-    exponent = (alpha - 1) * (alpha * rho - epsilon) + alpha * math.log1p(-1 / alpha) - math.log(alpha - 1)
-    return math.exp(min(exponent, 0.0))
-
-
-def largest_zcdp_rho(epsilon: float, delta: float) -> float:
-    """Return the largest ρ, rounded down, with which ρ-zCDP implies (epsilon, delta)."""
-    return _largest(lambda rho: zcdp_delta(epsilon, rho) <= delta * (1 - MARGIN))
-
-
-class LatticeSlack(NamedTuple):
-    """How far discrete Gaussian noise may lose more than continuous noise of the same ρ: 1/σ², log Θ, log(1 + η)."""
-
-    epsilon: float
-    log_factor: float
-    log_mass: float
-
-
-def lattice_slack(l2_squared: int, sigma2: float) -> LatticeSlack:
-    """Bound the slack of a table with unit shifts of squared length `l2_squared` or less (geometric series)."""
-    tail = math.exp(-(math.pi**2) * sigma2)
-    if tail > 0.5:
-        return LatticeSlack(math.inf, math.inf, math.inf)
-    log_theta = l2_squared * math.log1p(2 * tail / (1 - tail))
-    return LatticeSlack(1 / sigma2, log_theta, math.log1p(2 * tail**2 / (1 - tail**2)))
-
-
-def unit_shift_delta(epsilon: float, tables: Sequence[tuple[int, float]]) -> float:
-    """Bound the delta at `epsilon` of discrete Gaussian noise on tables with unit shifts (steps 1 to 4 of the module).
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss that may be passed with probability delta only.
-    tables
-        (Δ2², σ²) of each table.
-    """
-    slacks = [lattice_slack(l2_squared, sigma2) for l2_squared, sigma2 in tables]
-    log_factor = sum(slack.log_factor for slack in slacks)
-    if log_factor > 1:
-        return 1.0
-    mu = math.sqrt(sum(l2_squared / sigma2 for l2_squared, sigma2 in tables))
-    lattice_loss = sum(slack.epsilon for slack in slacks)
-    bound = gaussian_delta(epsilon - lattice_loss, mu) + math.expm1(sum(slack.log_mass for slack in slacks))
-    if len(tables) == 1:
-        a = epsilon / mu - mu / 2
-        peak = (a + math.sqrt(a * a + 4)) / 2
-        bound = min(bound, gaussian_delta(epsilon, mu) + _normal_density(peak) / peak * lattice_loss)
-    return min(1.0, math.exp(log_factor) * bound)
-
-
-def _largest_rho(
+def _calibrated_rho(
     sensitivities: Sequence[Sensitivity], shares: Sequence[Fraction], epsilon: float, delta: float
-) -> Fraction:
+) -> float:
     """Return the largest total ρ that a proven bound allows, rounded down."""
-    best = largest_zcdp_rho(epsilon, delta)
-    if all(sensitivity.unit_shifts for sensitivity in sensitivities):
-        lengths = [sensitivity.l2_squared for sensitivity in sensitivities]
-        weights = [float(share) for share in shares]
+    proven = largest_rho(epsilon, delta)
+    if not all(sensitivity.unit_shifts for sensitivity in sensitivities):
+        return proven
 
-        def allowed(rho: float) -> bool:
-            tables = [(n, n / (2 * rho * weight)) for n, weight in zip(lengths, weights, strict=True)]
-            return unit_shift_delta(epsilon, tables) <= delta * (1 - MARGIN)
+    def allowed(rho: float) -> bool:
+        tables = [
+            (s.l2_squared, s.l2_squared / (2 * rho * float(w))) for s, w in zip(sensitivities, shares, strict=True)
+        ]
+        return unit_shift_delta(epsilon, tables) <= delta * (1 - MARGIN)
 
-        best = max(best, _largest(allowed))
-    return Fraction(best)
-
-
-def _largest(allowed: Callable[[float], bool]) -> float:
-    """Return the largest float between 1e-70 and 1e5 for which the falling predicate `allowed` holds."""
-    low, high = 1e-70, 1e5
-    while high / low > 1 + 1e-12:
-        middle = math.sqrt(low * high)
+    # The sharper bound gains at most a factor of two or so over the conversion, and nothing for very few counters.
+    high = 8 * proven
+    while high / proven > 1 + 1e-12:
+        middle = math.sqrt(proven * high)
         if allowed(middle):
-            low = middle
+            proven = middle
         else:
             high = middle
-    return low
+    return proven
 
 
 def _round_up(value: Fraction) -> Fraction:
     """Round up to a few significant decimal digits: a short fraction, and never less noise than was asked for."""
-    exponent = SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(value))
-    unit = Fraction(10) ** -min(exponent, 30)
+    places = min(SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(value)), 30)
+    unit = Fraction(10) ** -places
     return math.ceil(value / unit) * unit
-
-
-def _normal_density(x: float) -> float:
-    return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-
-
-def _mills(x: float) -> float:
-    return math.sqrt(math.pi / 2) * float(erfcx(x / math.sqrt(2)))
