@@ -1,0 +1,77 @@
+"""From a kernel to the hashes that collide with its probability."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import RequestError
+from ..kernels import Angular, Euclidean, Kernel, Laplacian, Manhattan, Mixture, Product, coordinate_bandwidths
+from .cells import Hashes, concatenated
+from .p_stable import euclidean_hashes, manhattan_hashes
+from .random_binning import laplacian_hashes
+from .signed import angular_hashes
+from .uniforms import PublicRandom, group_sizes
+
+FAMILIES = {
+    Euclidean: euclidean_hashes,
+    Manhattan: manhattan_hashes,
+    Laplacian: laplacian_hashes,
+    Angular: angular_hashes,
+}
+
+MAX_TERMS = 1 << 30
+"""Coefficients that all rows together may have: 12 GiB would be more than a laptop has."""
+
+
+def draw_hashes(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int, seed: int) -> Hashes:
+    """The hash functions of every row, from public facts alone.
+
+    Parameters
+    ----------
+    kernel : its collision probability.
+    widths : coordinates of each column of the domain, their sum is the dimension d.
+    rows, groups : rows R, drawn in that many independent groups.
+    seed : public hash seed; the same seed gives the same hashes.
+
+    Raises
+    ------
+    RequestError
+        When the hashes would not fit into memory.
+    """
+    if rows * sum(widths) * _hashes_a_row(kernel) > MAX_TERMS:
+        raise RequestError(
+            f"{rows:,} rows over {sum(widths):,} coordinates need more than {MAX_TERMS:,} hash coefficients, which is "
+            "the most that fits into memory; use fewer rows or project the data first."
+        )
+    return _draw(kernel, widths, rows, groups, seed, iter(range(1, 1_000_000)))
+
+
+def _hashes_a_row(kernel: Kernel) -> int:
+    if isinstance(kernel, (Product, Mixture)):
+        return sum(_hashes_a_row(part) for part in kernel.parts)
+    return 1 if isinstance(kernel, Laplacian) else kernel.power
+
+
+def _draw(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int, seed: int, families) -> Hashes:
+    """``families`` numbers the parts of a composite kernel, so that each has randomness of its own."""
+    if isinstance(kernel, (Product, Mixture)):
+        parts = [_draw(part, widths, rows, groups, seed, families) for part in kernel.parts]
+        if isinstance(kernel, Mixture):
+            choice = _mixture_choice(kernel.weights, rows, groups, PublicRandom(seed, next(families)))
+            parts = [part.only_rows(choice == i) for i, part in enumerate(parts)]
+        return concatenated(parts)
+    hashes = FAMILIES[type(kernel)](rows, groups, sum(widths), kernel.power, seed, next(families))
+    if isinstance(kernel, Angular):
+        return hashes
+    return hashes.measured_in(coordinate_bandwidths(kernel.bandwidth, widths))
+
+
+def _mixture_choice(weights: tuple[float, ...], rows: int, groups: int, random: PublicRandom) -> np.ndarray:
+    """Which part each row belongs to, int64 (rows,): part i with probability weights[i], evenly within a group.
+
+    Systematic sampling: (shift + j * golden ratio) mod 1 is uniform for every j, as the group's shift is.
+    """
+    turns = np.concatenate([np.arange(size) for size in group_sizes(rows, groups)]) * (np.sqrt(5.0) - 1.0) / 2.0
+    shifts = np.repeat(random.uniforms(groups), group_sizes(rows, groups))
+    edges = np.cumsum(weights)[:-1]
+    return np.searchsorted(edges, (turns + shifts) % 1.0, side="right")

@@ -1,0 +1,20 @@
+"""Signed random projections: sign(a.x) for a random direction a, the angular kernel (Charikar 2002)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .cells import Hashes
+from .directions import directions, uniforms_for_direction
+from .uniforms import grouped_uniforms
+
+
+def angular_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:
+    """One plane through the origin for each of ``power`` hashes a row."""
+    angles = uniforms_for_direction(dimensions)
+    if angles == 0:
+        uniforms = np.empty((rows, power, 0))
+    else:
+        uniforms = grouped_uniforms(rows, groups, power * angles, seed, family).reshape(rows, power, angles)
+    a = [directions(uniforms[:, p], dimensions, groups, seed, family * 1_000 + p) for p in range(power)]
+    return Hashes.dense(np.stack(a, axis=1), np.zeros((rows, power)), side=True)

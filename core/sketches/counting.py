@@ -1,0 +1,249 @@
+"""The two compiled loops of a hashed count table: pour points in, and read the cells of queries.
+
+Both hash a block of points at a time, one row after the other, into a small buffer that stays in the first-level cache;
+the increments then go to one row of the table, which stays there too. Threads own rows when building (no two write to
+the same counter) and queries when reading. Everything is added in a fixed order, so a table does not depend on how the
+records were split into batches, nor on the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..hashing.cells import MAX_CELLS, Columns
+from ..threads import over_ranges
+
+BLOCK = 1024
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _project(points, start, length, first, last, coordinate, coefficient, offset, out):
+    """out[:length] = a.x + b for a block; terms four at a time, always in the same order."""
+    h = first
+    if last - h >= 3:
+        x0 = points[coordinate[h], start : start + length]
+        x1 = points[coordinate[h + 1], start : start + length]
+        x2 = points[coordinate[h + 2], start : start + length]
+        a0, a1, a2 = coefficient[h], coefficient[h + 1], coefficient[h + 2]
+        for i in range(length):
+            out[i] = offset + a0 * x0[i] + a1 * x1[i] + a2 * x2[i]
+        h += 3
+    else:
+        x0 = points[coordinate[h], start : start + length]
+        a0 = coefficient[h]
+        for i in range(length):
+            out[i] = offset + a0 * x0[i]
+        h += 1
+    while last - h >= 4:
+        x0 = points[coordinate[h], start : start + length]
+        x1 = points[coordinate[h + 1], start : start + length]
+        x2 = points[coordinate[h + 2], start : start + length]
+        x3 = points[coordinate[h + 3], start : start + length]
+        a0, a1, a2, a3 = coefficient[h], coefficient[h + 1], coefficient[h + 2], coefficient[h + 3]
+        for i in range(length):
+            out[i] = out[i] + a0 * x0[i] + a1 * x1[i] + a2 * x2[i] + a3 * x3[i]
+        h += 4
+    while h < last:
+        x0 = points[coordinate[h], start : start + length]
+        a0 = coefficient[h]
+        for i in range(length):
+            out[i] += a0 * x0[i]
+        h += 1
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _wrap(value, cells):
+    """The cell of a heavy-tailed projection with more than 2**31 cells: its number modulo 2**31."""
+    if cells == MAX_CELLS:
+        return value - np.floor(value / MAX_CELLS) * MAX_CELLS
+    return value
+
+
+@njit(nogil=True, cache=True)
+def _pour(
+    points,
+    first_row,
+    last_row,
+    first_hash,
+    first_term,
+    coordinate,
+    coefficient,
+    offset,
+    cells,
+    multiplier,
+    addend,
+    rehashed,
+    width,
+    table,
+):
+    n = points.shape[1]
+    value = np.empty(BLOCK, np.float64)
+    key = np.empty(BLOCK, np.uint64)
+    column = np.empty(BLOCK, np.int32)
+    for r in range(first_row, last_row):
+        counters = table[r]
+        for start in range(0, n, BLOCK):
+            length = min(BLOCK, n - start)
+            single = first_hash[r + 1] - first_hash[r] == 1 and not rehashed[r]
+            if not single:
+                key[:length] = addend[r]
+            for h in range(first_hash[r], first_hash[r + 1]):
+                _project(points, start, length, first_term[h], first_term[h + 1], coordinate, coefficient, offset[h], value)
+                top = np.float64(cells[h] - 1)
+                if cells[h] == MAX_CELLS:
+                    for i in range(length):
+                        value[i] = _wrap(value[i], cells[h])
+                # Inside the bounds a cell is never outside [0, cells - 1]; clamping keeps memory safe whatever comes.
+                for i in range(length):
+                    column[i] = np.int32(min(max(value[i], 0.0), top))
+                if not single:
+                    factor = multiplier[h]
+                    for i in range(length):
+                        key[i] += factor * np.uint64(np.uint32(column[i]))
+            if rehashed[r]:
+                for i in range(length):
+                    column[i] = np.int32(((key[i] >> np.uint64(32)) * width) >> np.uint64(32))
+            elif not single:
+                for i in range(length):
+                    column[i] = np.int32(key[i])
+            for i in range(length):
+                counters[column[i]] += 1
+
+
+@njit(nogil=True, cache=True)
+def _read(
+    points,
+    first_query,
+    last_query,
+    group_of_row,
+    first_hash,
+    first_term,
+    coordinate,
+    coefficient,
+    offset,
+    side,
+    cells,
+    multiplier,
+    addend,
+    rehashed,
+    width,
+    table,
+    background,
+    out,
+):
+    value = np.empty(BLOCK, np.float64)
+    key = np.empty(BLOCK, np.uint64)
+    inside = np.empty(BLOCK, np.bool_)
+    gain = 1.0 / (1.0 - 1.0 / width) if width > 1 else 1.0
+    for start in range(first_query, last_query, BLOCK):
+        length = min(BLOCK, last_query - start)
+        for r in range(len(first_hash) - 1):
+            key[:length] = addend[r]
+            inside[:length] = True
+            for h in range(first_hash[r], first_hash[r + 1]):
+                _project(points, start, length, first_term[h], first_term[h + 1], coordinate, coefficient, offset[h], value)
+                top = np.float64(cells[h])
+                factor = multiplier[h]
+                for i in range(length):
+                    v = _wrap(value[i], cells[h])
+                    if side[h]:
+                        v = min(max(v, 0.0), 1.0)
+                    elif not 0.0 <= v < top:
+                        inside[i] = False
+                        v = 0.0
+                    key[i] += factor * np.uint64(np.uint32(np.int32(v)))
+            counters = table[r]
+            sums = out[group_of_row[r]]
+            if rehashed[r]:
+                for i in range(length):
+                    if inside[i]:
+                        column = ((key[i] >> np.uint64(32)) * width) >> np.uint64(32)
+                        sums[start + i] += (counters[column] - background) * gain
+            else:
+                for i in range(length):
+                    if inside[i]:
+                        sums[start + i] += counters[key[i]]
+
+
+def pour(points: np.ndarray, columns: Columns, table: np.ndarray) -> None:
+    """Add one to the counter of every point in every row of ``table``.
+
+    Parameters
+    ----------
+    points : float64 (n, d), each coordinate contiguous (Fortran order), every point inside the public bounds.
+    columns : the hashes, R rows.
+    table : int64 (R, columns.width), changed in place.
+    """
+    hashes = columns.hashes
+    by_coordinate = np.ascontiguousarray(points.T)
+
+    def rows(start: int, stop: int) -> None:
+        _pour(
+            by_coordinate,
+            start,
+            stop,
+            columns.first_hash,
+            hashes.first_term,
+            hashes.coordinate,
+            hashes.coefficient,
+            hashes.offset,
+            columns.cells,
+            columns.multiplier,
+            columns.addend,
+            columns.rehashed,
+            np.uint64(columns.width),
+            table,
+        )
+
+    over_ranges(len(table), rows)
+
+
+def read(
+    points: np.ndarray, columns: Columns, table: np.ndarray, group_of_row: np.ndarray, background: float
+) -> np.ndarray:
+    """Sum, over the rows of each group, of the counters that each query falls in.
+
+    A query outside the bounds shares no cell with any record, and is given 0 without noise. In rehashed rows the
+    expected count of records from other cells is taken off: (counter - background) / (1 - 1/W), background = N/W.
+
+    Parameters
+    ----------
+    points : float64 (n, d).
+    columns : the hashes, R rows.
+    table : int64 (R, columns.width).
+    group_of_row : int64 (R,), the group of each row.
+    background : expected records from other cells in a counter of a rehashed row.
+
+    Returns
+    -------
+    float64 (groups, n).
+    """
+    hashes = columns.hashes
+    by_coordinate = np.ascontiguousarray(points.T)
+    out = np.zeros((int(group_of_row.max()) + 1, len(points)))
+
+    def queries(start: int, stop: int) -> None:
+        _read(
+            by_coordinate,
+            start,
+            stop,
+            group_of_row,
+            columns.first_hash,
+            hashes.first_term,
+            hashes.coordinate,
+            hashes.coefficient,
+            hashes.offset,
+            hashes.side,
+            columns.cells,
+            columns.multiplier,
+            columns.addend,
+            columns.rehashed,
+            np.uint64(columns.width),
+            table,
+            float(background),
+            out,
+        )
+
+    over_ranges(len(points), queries, at_least=256)
+    return out
