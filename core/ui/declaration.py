@@ -1,0 +1,143 @@
+"""What an owner has typed about a data set so far: what is missing from it, what it makes public, and its domain.
+
+Nothing here sees a value of the data. The Data page fills a `Declaration` from its widgets on every run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..columns import Column
+from ..domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
+from ..errors import RequestError
+
+YES_AND_NO = ("false", "true")
+"""The categories of a column of truth values: its type makes them public already."""
+
+
+@dataclass(frozen=True)
+class ColumnDraft:
+    """What was typed about one column that is to be used.
+
+    ``low`` and ``high`` are None while empty; ``categories`` is the text as typed, separated by commas or line
+    breaks; ``length`` is the number of entries of a column of vectors, else None.
+    """
+
+    name: str
+    categorical: bool = False
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    categories: str = ""
+    length: int | None = None
+
+    @property
+    def category_list(self) -> tuple[str, ...]:
+        """The categories, without blanks and repetitions, in the order typed."""
+        texts = (text.strip() for line in self.categories.splitlines() for text in line.split(","))
+        return tuple(dict.fromkeys(text for text in texts if text))
+
+    @property
+    def missing(self) -> str | None:
+        """What is missing, in a few words, or None."""
+        if self.categorical:
+            return None if len(self.category_list) >= 2 else f"two or more categories of {self.name}"
+        absent = [word for word, value in (("smallest", self.low), ("largest", self.high)) if value is None]
+        if absent:
+            return f"the {' and '.join(absent)} value of {self.name}"
+        if self.low >= self.high:
+            return f"a largest value of {self.name} above its smallest"
+        return None
+
+    def column(self) -> Column:
+        """The column of a domain; RequestError when it cannot be one."""
+        if self.categorical:
+            return Categorical(self.name, self.category_list)
+        if self.low is None or self.high is None:
+            raise RequestError(f"The column {self.name!r} needs a smallest and a largest value.")
+        if self.length is not None:
+            return Vector(self.name, self.length, self.low, self.high, self.unit)
+        return Numeric(self.name, self.low, self.high, self.unit)
+
+    @property
+    def in_words(self) -> str:
+        """What is said about the column in public, or what is not said yet."""
+        if self.categorical:
+            listed = self.category_list
+            shown = ", ".join(listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")
+            return f"one of: {shown}" if listed else "its categories: not typed yet"
+        if self.low is None or self.high is None:
+            return "its bounds: not typed yet"
+        unit = f" {self.unit}" if self.unit else ""
+        entries = f"{self.length} numbers, each " if self.length else ""
+        return f"{entries}between {number(self.low)} and {number(self.high)}{unit}"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """Everything typed about a data set so far; the fields after ``columns`` are those of a `Domain`."""
+
+    columns: tuple[ColumnDraft, ...]
+    outside: str = "clamp"
+    missing: str = "drop"
+    unit_column: str | None = None
+    unit_records: int | None = None
+    each_row: bool = True
+
+    def still_missing(self) -> list[str]:
+        """What must be typed before there is a domain, in a few words each."""
+        if not self.columns:
+            return ["a column to use"]
+        words = [missing for column in self.columns if (missing := column.missing)]
+        if not self.each_row and self.unit_column is None:
+            words.append("the column that says who the person is")
+        if not self.each_row and self.unit_records is None:
+            words.append("how many rows one person may have")
+        return words
+
+    @property
+    def scale(self) -> str:
+        """"none" when the numbers can be compared as they are, else "box": each is divided by its public range.
+
+        They can be when they share their bounds, or a unit of measure; a metre beside a year or a city cannot.
+        """
+        numeric = [column for column in self.columns if not column.categorical]
+        if numeric and len(numeric) < len(self.columns):
+            return "box"
+        same_bounds = len({(column.low, column.high) for column in numeric}) <= 1
+        units = {column.unit for column in numeric}
+        return "none" if same_bounds or (len(units) == 1 and units != {""}) else "box"
+
+    def domain(self) -> Domain:
+        """The domain as declared.
+
+        Raises
+        ------
+        RequestError : something is missing or contradicts itself; the sentence names it.
+        """
+        unit = PrivacyUnit() if self.each_row else PrivacyUnit(self.unit_column, self.unit_records or 0)
+        return Domain(
+            tuple(column.column() for column in self.columns), self.outside, self.missing, unit, self.scale
+        )
+
+    def becomes_public(self) -> list[tuple[str, str]]:
+        """Everything typed that a release will carry, as pairs of a name and what is said about it."""
+        lines = [(column.name, column.in_words) for column in self.columns]
+        if not lines:
+            return []
+        if self.scale == "box":
+            lines.append(("How far apart two people are", "each column is divided by its range above"))
+        if self.each_row:
+            lines.append(("Who is protected", "each row by itself"))
+        elif self.unit_column is not None:
+            most = f"at most {self.unit_records:,} rows each" if self.unit_records else "rows each: not typed yet"
+            lines.append(("Who is protected", f"each person, named by {self.unit_column}, with {most}"))
+        moved = "moved to the nearest bound" if self.outside == "clamp" else "left out"
+        left = "left out" if self.missing == "drop" else "not accepted"
+        lines.append(("Rows that do not fit", f"values outside the bounds are {moved}; rows with gaps are {left}"))
+        return lines
+
+
+def number(value: float) -> str:
+    """A bound as a person would write it."""
+    return f"{value:,.12g}"
