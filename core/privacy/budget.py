@@ -58,6 +58,11 @@ def decimal_text(value: Decimal) -> str:
     return format(value, "f")
 
 
+def decimal_below(value: Fraction) -> Decimal:
+    """Return `value` rounded down to the decimal places that an epsilon may have."""
+    return _without_trailing_zeros(Decimal(math.floor(value * 10**EPSILON_PLACES)).scaleb(-EPSILON_PLACES))
+
+
 def _fraction_to_decimal(value: Fraction) -> Decimal:
     """Return a fraction as a decimal; only fractions over 10^places have one."""
     scaled = value * 10**DELTA_PLACES

@@ -1,0 +1,106 @@
+"""What happens to privacy, as frozen facts; `composition` and `accounting` judge them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .calibration import NoiseScale, parse_fraction
+from .neighbours import Sensitivity
+
+
+@dataclass(frozen=True)
+class PureParts:
+    """`count` mechanisms that are each (epsilon, 0)-private, such as the rows of a sketch with Laplace noise."""
+
+    epsilon: Fraction
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", Fraction(self.epsilon))
+        if self.epsilon <= 0 or self.count < 1:
+            raise ValueError("Pure parts have an epsilon above zero and a count of at least one.")
+
+    @property
+    def rho(self) -> Fraction:
+        """ε-DP is ε²/2-zCDP (Bun, Steinke 2016, Proposition 1.4)."""
+        return self.epsilon**2 * self.count / 2
+
+    def to_dict(self) -> dict:
+        """Return an exact record, for JSON."""
+        return {"kind": "pure_parts", "epsilon": str(self.epsilon), "count": self.count}
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """One table with discrete Gaussian noise.
+
+    Attributes
+    ----------
+    rho
+        Its zCDP, Δ2²/(2σ²).
+    l2_squared
+        Δ2² where one person moves every counter by -1, 0 or 1 only, so that the sharper bounds of `unit_shifts` apply;
+        None claims zCDP and no more.
+    """
+
+    rho: Fraction
+    l2_squared: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", Fraction(self.rho))
+        if self.rho <= 0 or (self.l2_squared is not None and self.l2_squared < 1):
+            raise ValueError("A Gaussian event has a rho above zero and, where given, an l2_squared of at least one.")
+
+    @property
+    def sigma2(self) -> float:
+        """σ² of a table with unit shifts."""
+        return float(self.l2_squared / (2 * self.rho))
+
+    def to_dict(self) -> dict:
+        """Return an exact record, for JSON."""
+        return {"kind": "gaussian", "rho": str(self.rho), "l2_squared": self.l2_squared}
+
+
+Event = PureParts | Gaussian
+
+
+def event_of(sensitivity: Sensitivity, scale: NoiseScale) -> Event:
+    """Return what noise of this scale does to a table of this sensitivity."""
+    if scale.distribution == "discrete_gaussian":
+        rho = sensitivity.l2_squared / (2 * scale.parameter)
+        return Gaussian(rho, sensitivity.l2_squared if sensitivity.unit_shifts else None)
+    # For any one pair of neighbours the touched counters are separate mechanisms; with unit shifts there are at most Δ1
+    # of them and each loses 1/b, wherever they lie.
+    parts = sensitivity.l1 if sensitivity.unit_shifts else sensitivity.parts
+    return PureParts(sensitivity.l1 / scale.parameter / parts, parts)
+
+
+def event_from_dict(record: dict) -> Event:
+    """Rebuild what an event's `to_dict` wrote; ValueError, TypeError or KeyError for anything else."""
+    if record["kind"] == "pure_parts":
+        return PureParts(parse_fraction(record["epsilon"]), _whole(record["count"]))
+    if record["kind"] == "gaussian":
+        l2_squared = record["l2_squared"]
+        return Gaussian(parse_fraction(record["rho"]), None if l2_squared is None else _whole(l2_squared))
+    raise ValueError("An event is pure_parts or gaussian.")
+
+
+def pure_sum(events: Iterable[Event]) -> Fraction | None:
+    """Exact sum of the epsilons when every event is pure, else None."""
+    total = Fraction(0)
+    for event in events:
+        if not isinstance(event, PureParts):
+            return None
+        total += event.epsilon * event.count
+    return total
+
+
+def total_rho(events: Iterable[Event]) -> Fraction:
+    """Exact zCDP of all events together."""
+    return sum((event.rho for event in events), Fraction(0))
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int:
+        raise TypeError("A count is a whole number.")
+    return value
