@@ -1,0 +1,151 @@
+"""What a release promises, for ever: the part of its manifest that people rely on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from ..checks import exact_fields, field_names
+from ..errors import RequestError
+from .budget import Budget, decimal_text
+from .calibration import NoiseScale
+from .neighbours import Neighbours
+from .unit import PrivacyUnit
+
+PURE_THEOREM = (
+    "Every counter has independent discrete Laplace noise of scale L1 sensitivity / epsilon "
+    "(Ghosh, Roughgarden, Sundararajan 2009; RACE: Coleman, Shrivastava 2021, Theorem 3.2)."
+)
+GAUSSIAN_THEOREM = (
+    "Every counter has independent discrete Gaussian noise; rho = L2 sensitivity squared / (2 sigma squared) "
+    "(Canonne, Kamath, Steinke 2020, Theorem 4)."
+)
+
+
+@dataclass(frozen=True)
+class PrivacyRecord:
+    """The promise of one release, or of several merged ones.
+
+    Attributes
+    ----------
+    epsilon, delta : the promise to a person whose records are in one of the merged parts.
+    neighbours : what is hidden: presence, or what the records say.
+    unit : who one person is.
+    noise : of every counter of the table, one entry a merged part.
+    count_noise : of the number of records, one entry a merged part; empty when the count was not released apart.
+    rho : zero-concentrated privacy of each part's release, exact (zCDP; the largest of the parts).
+    overlap_epsilon, overlap_delta : the promise to a person whose records are in every merged part; the sums.
+    """
+
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: Neighbours
+    unit: PrivacyUnit
+    noise: tuple[NoiseScale, ...]
+    count_noise: tuple[NoiseScale, ...]
+    rho: Fraction
+    overlap_epsilon: Decimal
+    overlap_delta: Decimal
+
+    @property
+    def pure(self) -> bool:
+        """Whether the promise holds with certainty."""
+        return self.delta == 0
+
+    @property
+    def budget(self) -> Budget:
+        """The promise as a budget."""
+        return Budget(self.epsilon, self.delta, self.neighbours)
+
+    @property
+    def parts(self) -> int:
+        """How many releases were merged; 1 for an ordinary one."""
+        return len(self.noise)
+
+    @property
+    def theorem(self) -> str:
+        """Why the promise holds."""
+        return PURE_THEOREM if self.pure else GAUSSIAN_THEOREM
+
+    @property
+    def counter_variance(self) -> float:
+        """Variance of the noise in one counter of the table."""
+        return sum(scale.variance for scale in self.noise)
+
+    @property
+    def count_variance(self) -> float:
+        """Variance of the noise in the released number of records; 0 when it is public or not released apart."""
+        return sum(scale.variance for scale in self.count_noise)
+
+    def merged(self, other: PrivacyRecord) -> PrivacyRecord:
+        """The promise of two releases whose tables are added.
+
+        A person in one of them has that one's promise, so both have the weaker one (parallel composition); a person in
+        both has the sum (basic composition).
+        """
+        if (self.neighbours, self.unit, self.pure) != (other.neighbours, other.unit, other.pure):
+            raise RequestError(
+                "Two releases can be merged only when they protect the same unit, in the same sense and with the same "
+                "kind of noise, as the merged file must state one promise."
+            )
+        if bool(self.count_noise) != bool(other.count_noise):
+            raise RequestError("Two releases can be merged only when both or neither released a count of records.")
+        return PrivacyRecord(
+            max(self.epsilon, other.epsilon),
+            max(self.delta, other.delta),
+            self.neighbours,
+            self.unit,
+            self.noise + other.noise,
+            self.count_noise + other.count_noise,
+            max(self.rho, other.rho),
+            self.overlap_epsilon + other.overlap_epsilon,
+            self.overlap_delta + other.overlap_delta,
+        )
+
+    def to_dict(self) -> dict:
+        """A value for JSON: exact numbers as text."""
+        return {
+            "epsilon": decimal_text(self.epsilon),
+            "delta": decimal_text(self.delta),
+            "rho": str(self.rho),
+            "neighbours": str(self.neighbours),
+            "unit": {"column": self.unit.column, "records": self.unit.records},
+            "noise": [scale.to_dict() for scale in self.noise],
+            "count_noise": [scale.to_dict() for scale in self.count_noise],
+            "overlap_epsilon": decimal_text(self.overlap_epsilon),
+            "overlap_delta": decimal_text(self.overlap_delta),
+            "theorem": self.theorem,
+        }
+
+    @classmethod
+    def from_dict(cls, value: object) -> PrivacyRecord:
+        """The record that `to_dict` wrote; RequestError on anything else, as the file may come from a stranger."""
+        facts = exact_fields(value, "privacy promise", (*field_names(cls), "theorem"))
+        facts.pop("theorem")
+        try:
+            promise = Budget(facts["epsilon"], facts["delta"], facts["neighbours"])
+            overlap = tuple(Decimal(facts[key]) for key in ("overlap_epsilon", "overlap_delta"))
+            if not all(part.is_finite() for part in overlap):
+                raise ValueError("not finite")
+            noise, count_noise = (
+                tuple(NoiseScale.from_dict(scale) for scale in _short_list(facts[key]))
+                for key in ("noise", "count_noise")
+            )
+            rho = Fraction(facts["rho"]) if isinstance(facts["rho"], str) and len(facts["rho"]) < 400 else None
+            if rho is None or rho < 0 or not noise:
+                raise ValueError("out of range")
+        except RequestError:
+            raise
+        except (ArithmeticError, KeyError, TypeError, ValueError):
+            raise RequestError("The privacy promise of a release must be written in exact, finite numbers.") from None
+        unit = PrivacyUnit(**exact_fields(facts["unit"], "privacy unit", field_names(PrivacyUnit)))
+        return cls(
+            promise.epsilon, promise.delta, promise.neighbours, unit, noise, count_noise, rho, overlap[0], overlap[1]
+        )
+
+
+def _short_list(value: object) -> list:
+    if not isinstance(value, list) or len(value) > 10_000:
+        raise ValueError("not a short list")
+    return value

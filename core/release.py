@@ -1,0 +1,297 @@
+"""Releases: from an exact table to a noisy one, and what the noisy one answers for ever.
+
+The order in `seal` is the heart of the matter: calibrate from public facts, write the cost to the ledger, and only then
+draw noise. A crash in between loses budget, never privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from .engine.building import Building, Exact
+from .errors import RequestError
+from .privacy.accounting import Cost
+from .privacy.budget import Budget
+from .privacy.calibration import NoiseScale, calibrate_shares
+from .privacy.ledger import Ledger
+from .privacy.neighbours import Neighbours, Sensitivity
+from .privacy.noise import add_noise
+from .privacy.randomness import Source as NoiseSource
+from .privacy.record import PrivacyRecord
+from .sketches.linear import Answers, LinearSketch
+from .sources import open_source
+from .version import SOFTWARE
+
+COUNT_SHARE = Fraction(1, 50)
+"""Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A noisy table with everything public that is needed to ask it anything.
+
+    Attributes
+    ----------
+    sketch : the linear sketch: mechanism, parameters and domain.
+    table : int64, the noisy counters, as released.
+    count : the noisy number of records released apart; exact when `count_is_public`; None when read off the table.
+    privacy : the promise.
+    private : False for anything made with seeded noise, for teaching and tests only.
+    created : time of release, ISO 8601, UTC.
+    software : name and version of the program that made it.
+    """
+
+    sketch: LinearSketch
+    table: np.ndarray
+    count: int | None
+    privacy: PrivacyRecord
+    private: bool
+    created: str
+    software: str
+
+    @property
+    def domain(self):
+        """The public facts about the records."""
+        return self.sketch.domain
+
+    @property
+    def count_is_public(self) -> bool:
+        """Whether the number of records is a public fact: a neighbour replaces a record, and none can be left out."""
+        return self.count is not None and not self.privacy.count_noise
+
+    @cached_property
+    def records(self) -> float:
+        """Number of records, as well as the release knows it; at least 1, as densities are divided by it."""
+        return max(1.0, float(self.count) if self.count is not None else self.sketch.total(self.table))
+
+    @property
+    def records_error(self) -> float:
+        """Standard deviation of `records`."""
+        if self.count is not None:
+            return self.privacy.count_variance**0.5
+        return self.sketch.total_variance(self.privacy.counter_variance) ** 0.5
+
+    @property
+    def records_source(self) -> str:
+        """Where `records` comes from, in words."""
+        if self.count_is_public:
+            return "public, as the promise hides what a record says and not how many there are"
+        return "a count of its own" if self.count is not None else "the sums of the table's rows"
+
+    def answer(self, queries: object, level: float = 0.95) -> Answers:
+        """Kernel sums, intervals and densities at n queries, in natural units.
+
+        Parameters
+        ----------
+        queries : array (n, columns) when all columns are numeric; otherwise a frame, Arrow table or mapping by name.
+        level : probability with which the interval holds the exact kernel sum.
+
+        Raises
+        ------
+        RequestError
+            When a query cannot be read, or the level is not between 0 and 1.
+        """
+        return self.answer_points(self.domain.encode_queries(queries, self.sketch.metric), level)
+
+    def answer_points(self, points: np.ndarray, level: float = 0.95) -> Answers:
+        """The same for encoded points, float64 (n, dimensions)."""
+        return self.sketch.answer(self.table, self.records, points, level)
+
+    def estimate(self, queries: object) -> np.ndarray:
+        """Kernel sums, float64 (n,): how many records' worth of closeness there is at each query."""
+        return self.answer(queries).estimate
+
+    def interval(self, queries: object, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends, float64 (n,) each, of intervals for the exact kernel sums."""
+        answers = self.answer(queries, level)
+        return answers.low, answers.high
+
+    def density(self, queries: object) -> np.ndarray:
+        """Kernel sums divided by the number of records, float64 (n,)."""
+        return self.answer(queries).density
+
+    def merged(self, other: Release) -> Release:
+        """The release of both tables added: the same public parameters, seed included, are needed.
+
+        Raises
+        ------
+        RequestError
+            When parameters or promises differ.
+        """
+        if (type(self.sketch), self.domain, self.sketch.parameters()) != (
+            type(other.sketch),
+            other.domain,
+            other.sketch.parameters(),
+        ):
+            raise RequestError(
+                "Two releases can be merged only when mechanism, domain, kernel, rows, width and hash seed are the "
+                "same; make the second one with the first one's public parameters."
+            )
+        privacy = self.privacy.merged(other.privacy)
+        if (self.count is None) != (other.count is None):
+            raise RequestError("Two releases can be merged only when both or neither have a count of records.")
+        return Release(
+            self.sketch,
+            self.table + other.table,
+            None if self.count is None else self.count + other.count,
+            privacy,
+            self.private and other.private,
+            _now(),
+            SOFTWARE,
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a budget becomes noise, decided from public facts before any record is read.
+
+    Attributes
+    ----------
+    noise : of every counter.
+    count_noise : of a count of records of its own; None when there is none, or when the number is public.
+    counts : whether the number of records goes into the release by itself, noisy or public.
+    cost : what is written to the ledger.
+    """
+
+    noise: NoiseScale
+    count_noise: NoiseScale | None
+    counts: bool
+    cost: Cost
+
+
+def plan(sketch: LinearSketch, budget: Budget) -> Plan:
+    """Share the budget between the table and a count of records, and calibrate the noise of both.
+
+    The number of records is needed for densities. It is public when a neighbour replaces a record and no record can be
+    left out; read off the table when that is good enough; otherwise worth a small share of the budget of its own.
+    """
+    table = sketch.sensitivity(budget.neighbours)
+    epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
+    (alone,) = calibrate_shares([(table, Fraction(1))], epsilon, delta)
+    if budget.neighbours is Neighbours.REPLACE_ONE and sketch.domain.keeps_every_record:
+        return Plan(alone, None, True, Cost.of([(table, alone)], budget.epsilon, budget.delta))
+
+    # One record more or less, or a replaced one that is left out, changes the count by 1; m records a person by m.
+    count = Sensitivity(1, 1, unit_shifts=True).scaled(sketch.domain.unit.records)
+    shares = [(table, 1 - COUNT_SHARE), (count, COUNT_SHARE)]
+    noise, count_noise = calibrate_shares(shares, epsilon, delta)
+    if sketch.total_variance(alone.variance) <= count_noise.variance:
+        return Plan(alone, None, False, Cost.of([(table, alone)], budget.epsilon, budget.delta))
+    cost = Cost.of([(table, noise), (count, count_noise)], budget.epsilon, budget.delta)
+    return Plan(noise, count_noise, True, cost)
+
+
+def seal(
+    sketch: LinearSketch,
+    exact: Exact,
+    budget: Budget,
+    spend: Callable[[Cost], object] | None = None,
+    noise_source: NoiseSource | None = None,
+) -> Release:
+    """Spend the budget, then draw the noise, once.
+
+    Parameters
+    ----------
+    sketch, exact : the public map, and the sums of all records under it.
+    budget : the promise.
+    spend : writes the cost to a ledger, durably, or raises; called before any noise exists.
+    noise_source : None in any real release: the operating system's randomness. A seeded source makes a release that is
+        marked as not private.
+    """
+    planned = plan(sketch, budget)
+    if spend is not None:
+        spend(planned.cost)
+    table = add_noise(exact.table, planned.noise, noise_source)
+    count = None
+    if planned.counts:
+        count = exact.records
+        if planned.count_noise is not None:
+            count = int(add_noise(np.array([exact.records], dtype=np.int64), planned.count_noise, noise_source)[0])
+    privacy = PrivacyRecord(
+        budget.epsilon,
+        budget.delta,
+        budget.neighbours,
+        sketch.domain.unit,
+        (planned.noise,),
+        () if planned.count_noise is None else (planned.count_noise,),
+        planned.cost.rho,
+        budget.epsilon,
+        budget.delta,
+    )
+    return Release(sketch, table, count, privacy, noise_source is None or noise_source.private, _now(), SOFTWARE)
+
+
+def release(
+    sketch: LinearSketch,
+    data: object,
+    budget: Budget,
+    *,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    records: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    noise_source: NoiseSource | None = None,
+) -> Release:
+    """Read the data once, spend the budget, and return a private release.
+
+    Parameters
+    ----------
+    sketch : for example `Race(domain, kernel)`; its rows are chosen by the forecast when it has none.
+    data : whatever `core.sources.open_source` opens: a path, a frame, an array.
+    budget : the promise.
+    ledger : a `Ledger`, or its file or URL; the user's own when None.
+    dataset : name in the ledger. Without it nothing is recorded, and adding up is left to the caller. A name that the
+        ledger does not know is registered with exactly what this release spends.
+    records : a public guess of the number of records, for choosing rows.
+    progress : called with the number of rows read so far.
+    noise_source : None; see `seal`.
+
+    Raises
+    ------
+    RequestError
+        When the request or the data cannot be used; nothing was spent.
+    BudgetError
+        When the data set's budget does not allow it; nothing was spent.
+    """
+    sketch = with_chosen_rows(sketch, budget, records)
+    planned = plan(sketch, budget)
+    spend = None
+    if dataset is not None:
+        book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        unit = unit_words(sketch.domain.unit)
+        # Fails before the data is read when the budget is already too small; `spend` decides for good.
+        book.check(dataset, planned.cost, budget.neighbours, unit)
+
+        def spend(cost: Cost) -> None:
+            book.register_if_new(dataset, cost, budget.neighbours, unit)
+            book.spend(dataset, cost, {"mechanism": sketch.name, "parameters": sketch.parameters()})
+
+    building = Building(sketch, open_source(data))
+    for rows in building:
+        if progress is not None:
+            progress(rows)
+    return seal(sketch, building.exact, budget, spend, noise_source)
+
+
+def with_chosen_rows(sketch: LinearSketch, budget: Budget, records: int | None) -> LinearSketch:
+    """The sketch with a number of rows: its own, or the best one by forecast."""
+    if getattr(sketch, "rows", 1) is not None:
+        return sketch
+    from .forecast import choose_rows
+
+    return sketch.with_rows(choose_rows(sketch, budget, records))
+
+
+def unit_words(unit) -> str:
+    """How the ledger names who is protected."""
+    return "record" if unit.column is None else f"{unit.column}:{unit.records}"
+
+
+def _now() -> str:
+    return datetime.now(UTC).replace(microsecond=0).isoformat()

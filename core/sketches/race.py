@@ -1,0 +1,173 @@
+"""RACE: repeated arrays of count estimators (Coleman, Shrivastava, CCS 2021, algorithms 1 and 2).
+
+Each of R rows has one hash function whose collision probability is the kernel. A record adds 1 to one counter of every
+row; the counter that a query falls in counts the records that collide with it, which is the kernel sum on average.
+
+Beyond the paper: rows are drawn in low-discrepancy groups (`core.hashing.uniforms`), rows whose cells fit into W
+columns are stored without rehashing (`core.hashing.cells`), and where they do not fit the bias is undone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ..checks import check_integer, exact_fields
+from ..domain import Domain
+from ..errors import RequestError
+from ..hashing.cells import Columns, columns
+from ..hashing.families import draw_hashes
+from ..hashing.uniforms import group_sizes
+from ..kernels import Kernel, kernel_from_dict
+from ..privacy.neighbours import Neighbours, Sensitivity
+from .counting import pour, read
+from .linear import LinearSketch
+
+MAX_ROWS = 1_000_000
+MAX_WIDTH = 1 << 31
+MAX_COUNTERS = 1 << 31
+DEFAULT_GROUPS = 8
+SEED_BITS = 128
+
+
+@dataclass(frozen=True)
+class Race(LinearSketch):
+    """A RACE sketch of public parameters.
+
+    Parameters
+    ----------
+    domain : the public facts about the records.
+    kernel : any kernel of `core.kernels`.
+    rows : R, the number of hash functions; None leaves the choice to the forecast.
+    width : W, the most columns a row may have; the table is narrower when no row needs them all.
+    seed : public hash seed; fresh when None. Sketches can be merged only when they share it.
+    groups : independent groups of rows, at least 2, from whose spread the intervals come.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range or the kernel does not fit the domain.
+    """
+
+    domain: Domain
+    kernel: Kernel
+    rows: int | None = None
+    width: int = 1000
+    seed: int = field(default=None)  # type: ignore[assignment]
+    groups: int = DEFAULT_GROUPS
+    name: ClassVar[str] = "race"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
+            raise RequestError("A RACE sketch is made of a domain and a kernel.")
+        check_integer(self.width, "The width of a sketch", 2, MAX_WIDTH)
+        check_integer(self.groups, "The number of groups of rows", 2, 1000)
+        if self.seed is None:
+            object.__setattr__(self, "seed", secrets.randbits(SEED_BITS))
+        check_integer(self.seed, "The hash seed", 0, (1 << SEED_BITS) - 1)
+        if self.rows is not None:
+            check_integer(self.rows, "The number of rows of a sketch", self.groups, MAX_ROWS)
+            if self.rows * self.width > MAX_COUNTERS:
+                raise RequestError(
+                    f"{self.rows:,} rows of {self.width:,} columns are more than {MAX_COUNTERS:,} counters, "
+                    "which is the most that a sketch may have."
+                )
+
+    @property
+    def metric(self) -> str:
+        return self.kernel.metric
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Hashes and columns, made from the seed when first needed."""
+        if self.rows is None:
+            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
+        low, high = self.domain.bounds(self.metric)
+        widths = tuple(column.width for column in self.domain.columns)
+        hashes = draw_hashes(self.kernel, widths, self.rows, self.groups, self.seed)
+        return columns(hashes, low, high, self.width, self.seed)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.columns.rehashed), self.columns.width
+
+    def with_rows(self, rows: int) -> Race:
+        """The same sketch with that many rows."""
+        return replace(self, rows=rows)
+
+    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+        pour(points, self.columns, table)
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """One record is in exactly one cell of each row.
+
+        Add or remove one: R counters change by 1, so L1 = R and L2 squared = R (Lemma 3.1 of the paper). Replace one:
+        in each row a counter falls by 1 and another rises by 1 unless both records share it, so L1 <= 2R and L2
+        squared <= 2R, reached when they share none. Shifts are -1, 0 or 1, and each row is one of R equal parts. A
+        replaced record may also be left out as missing or outside the bounds, which changes R counters only.
+        """
+        rows = self.shape[0]
+        factor = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+        return Sensitivity(factor * rows, factor * rows, parts=rows, unit_shifts=True)
+
+    @cached_property
+    def group_of_row(self) -> np.ndarray:
+        """int64 (R,), the independent group that each row was drawn in."""
+        return np.repeat(np.arange(self.groups), group_sizes(self.shape[0], self.groups))
+
+    def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        sums = read(points, self.columns, table, self.group_of_row, records / self.shape[1])
+        sizes = group_sizes(self.shape[0], self.groups)
+        return sums / sizes[:, None], sizes / self.shape[0]
+
+    def median_of_means(self, table: np.ndarray, records: float, points: np.ndarray, delta: float) -> np.ndarray:
+        """Median of k = 8 ln(1/delta) means of consecutive rows, float64 (n,) (the paper's algorithm 2, Theorem 3.3).
+
+        It is within 16 sqrt(f~/epsilon ln(1/delta)) of the kernel sum with probability 1 - delta for every single
+        query, whatever the tails; the mean is closer on average. Rows of one scrambled group depend on each other, which
+        the theorem does not allow for: ask a sketch with as many groups as means when the guarantee itself matters.
+
+        Raises
+        ------
+        RequestError
+            When delta is not in (0, 1) or there are fewer rows than means.
+        """
+        if not 0.0 < delta < 1.0:
+            raise RequestError("The failure probability of a median of means must lie strictly between 0 and 1.")
+        means = max(1, int(np.ceil(8.0 * np.log(1.0 / delta))))
+        if means > self.shape[0]:
+            raise RequestError(f"A median of {means} means needs as many rows, and this sketch has {self.shape[0]}.")
+        sizes = group_sizes(self.shape[0], means)
+        sums = read(points, self.columns, table, np.repeat(np.arange(means), sizes), records / self.shape[1])
+        return np.median(sums / sizes[:, None], axis=0)
+
+    def total(self, table: np.ndarray) -> float:
+        """Mean over rows of the sum of the counters that a record can reach: each row counts every record once."""
+        reachable = np.arange(self.shape[1]) < self.columns.reachable[:, None]
+        return float(np.sum(table, axis=1, where=reachable, dtype=np.float64).mean())
+
+    def total_variance(self, counter_variance: float) -> float:
+        return counter_variance * float(self.columns.reachable.sum()) / self.shape[0] ** 2
+
+    def parameters(self) -> dict:
+        return {
+            "kernel": self.kernel.to_dict(),
+            "rows": self.rows,
+            "width": self.width,
+            "groups": self.groups,
+            "seed": f"{self.seed:032x}",
+        }
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+        facts = exact_fields(parameters, "RACE sketch", ("kernel", "rows", "width", "groups", "seed"))
+        seed = facts.pop("seed")
+        if not isinstance(seed, str) or len(seed) != SEED_BITS // 4 or not set(seed) <= set("0123456789abcdef"):
+            raise RequestError("The hash seed of a sketch must be written as 32 hexadecimal digits.")
+        if facts["rows"] is None:
+            raise RequestError("A released sketch must say how many rows it has.")
+        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=int(seed, 16), **facts)
