@@ -2,4 +2,76 @@
 
 A linear sketch turns private records into one small table of integers; noise is added once; from then on anyone may ask
 the released file anything, at no further cost in privacy.
+
+    from core import Budget, Domain, Race, kernels, load, release
+
+The names below are looked up when first used, so that a command that needs none of them starts at once.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import kernels
+    from .domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
+    from .errors import BudgetError, ReleaseFileError, RequestError
+    from .privacy.budget import Budget
+    from .privacy.ledger import Ledger
+    from .privacy.neighbours import Neighbours
+    from .release_file import load
+    from .releases import Release, release
+    from .sketches.race import Race
+
+_HOME = {
+    "Budget": ".privacy.budget",
+    "BudgetError": ".errors",
+    "Categorical": ".domain",
+    "Domain": ".domain",
+    "Ledger": ".privacy.ledger",
+    "Neighbours": ".privacy.neighbours",
+    "Numeric": ".domain",
+    "PrivacyUnit": ".domain",
+    "Race": ".sketches.race",
+    "Release": ".releases",
+    "ReleaseFileError": ".errors",
+    "RequestError": ".errors",
+    "Vector": ".domain",
+    "load": ".release_file",
+    "release": ".releases",
+}
+"""Module of every public name."""
+
+__all__ = [
+    "Budget",
+    "BudgetError",
+    "Categorical",
+    "Domain",
+    "Ledger",
+    "Neighbours",
+    "Numeric",
+    "PrivacyUnit",
+    "Race",
+    "Release",
+    "ReleaseFileError",
+    "RequestError",
+    "Vector",
+    "kernels",
+    "load",
+    "release",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "kernels":
+        return import_module(".kernels", __name__)
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
