@@ -236,8 +236,9 @@ def _refusal(history: History, cost: Cost) -> str | None:
     if dataset.delta == 0 and cost.pure_epsilon is None:
         return f"{asked}; Gaussian noise keeps no promise without δ, so nothing was spent."
     used, left = _figures(costs, dataset)
+    made = "1 release has" if len(costs) == 1 else f"{len(costs)} releases have"
     return (
-        f"{asked}; {len(costs)} release{'s have' if len(costs) != 1 else ' has'} spent ε = {used:.6g} of it and at most "
+        f"{asked}; {made} spent ε = {used:.6g} of it and at most "
         f"ε = {decimal_text(left)} is left for a pure release, so nothing was spent."
     )
 
@@ -261,8 +262,8 @@ def _check_same_people(dataset: Dataset, neighbours: Neighbours | str, unit: str
     """Refuse a release that protects someone else than the total does."""
     if (neighbours, unit) != (dataset.neighbours, dataset.unit):
         raise RequestError(
-            f"The release protects one {unit} under {neighbours}, but the total of data set {dataset.name!r} was promised "
-            f"for one {dataset.unit} under {dataset.neighbours}; what different people are promised does not add up."
+            f"The release protects one {unit} under {neighbours}, but the total of data set {dataset.name!r} was "
+            f"promised for one {dataset.unit} under {dataset.neighbours}; promises to different people do not add up."
         )
 
 
@@ -286,6 +287,7 @@ def _checked_note(note: dict) -> str:
         written = ""
     if not 0 < len(written) <= LONGEST_NOTE:
         raise RequestError(
-            f"The note of a release must be a JSON object of at most {LONGEST_NOTE:,} characters; it holds public facts."
+            f"The note of a release must be a JSON object of at most {LONGEST_NOTE:,} characters, as it holds public "
+            "facts and no data."
         )
     return written
