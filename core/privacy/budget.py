@@ -60,7 +60,7 @@ def decimal_text(value: Decimal) -> str:
 
 def decimal_below(value: Fraction) -> Decimal:
     """Return `value` rounded down to the decimal places that an epsilon may have."""
-    return _without_trailing_zeros(Decimal(math.floor(value * 10**EPSILON_PLACES)).scaleb(-EPSILON_PLACES))
+    return _without_trailing_zeros(_decimal_of(math.floor(value * 10**EPSILON_PLACES), EPSILON_PLACES))
 
 
 def _fraction_to_decimal(value: Fraction) -> Decimal:
@@ -68,7 +68,12 @@ def _fraction_to_decimal(value: Fraction) -> Decimal:
     scaled = value * 10**DELTA_PLACES
     if scaled.denominator != 1 or abs(scaled) > 10**50:
         raise ValueError("not a finite decimal")
-    return Decimal(scaled.numerator).scaleb(-DELTA_PLACES)
+    return _decimal_of(scaled.numerator, DELTA_PLACES)
+
+
+def _decimal_of(units: int, places: int) -> Decimal:
+    """Return units / 10^places; exact, whatever the decimal context (Decimal's own arithmetic rounds to it)."""
+    return Decimal((int(units < 0), tuple(map(int, str(abs(units)))), -places))
 
 
 def _without_trailing_zeros(value: Decimal) -> Decimal:

@@ -39,7 +39,10 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 from scipy.special import erfcx
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 class LatticeSlack(NamedTuple):
@@ -75,13 +78,17 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     """Return the least delta of continuous Gaussian noise at `epsilon` for μ = Δ2/σ (Balle, Wang 2018, Theorem 8).
 
     With a = ε/μ - μ/2, b = ε/μ + μ/2 and Mills' ratio M(x) = Φ(-x)/φ(x) it is φ(a)(M(a) - M(b)): no large powers of e
-    cancel. The result is rounded up by more than the error of the difference.
+    cancel. For small μ the difference is taken as the integral of -M'(x) = 1 - xM(x), which keeps its digits.
     """
     a, b = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     if a < -20:
         return 1.0
-    mills_a, mills_b = _mills(a), _mills(b)
-    return min(1.0, _normal_density(a) * (mills_a - mills_b + 1e-14 * mills_a))
+    if mu < 1:
+        x = epsilon / mu + mu / 2 * NODES
+        difference = mu / 2 * float(WEIGHTS @ (1 - x * mills_ratio(x)))
+    else:
+        difference = float(mills_ratio(a) - mills_ratio(b))
+    return min(1.0, _normal_density(a) * difference)
 
 
 def unit_shift_delta(epsilon: float, tables: Sequence[tuple[int, float]]) -> float:
@@ -110,5 +117,6 @@ def _normal_density(x: float) -> float:
     return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
 
-def _mills(x: float) -> float:
-    return math.sqrt(math.pi / 2) * float(erfcx(x / math.sqrt(2)))
+def mills_ratio(x: float | np.ndarray) -> float | np.ndarray:
+    """Return Φ(-x)/φ(x), which neither overflows nor loses digits in the tail."""
+    return math.sqrt(math.pi / 2) * erfcx(np.asarray(x) / math.sqrt(2))

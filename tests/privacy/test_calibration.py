@@ -1,0 +1,122 @@
+"""Noise is never less than the promise needs, and not much more."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.privacy.calibration import NoiseScale, calibrate, calibrate_shares, parse_fraction
+from core.privacy.neighbours import Sensitivity
+from core.privacy.unit_shifts import unit_shift_delta
+from core.privacy.zcdp import zcdp_delta
+
+MILLIONTH = Fraction(1, 10**6)
+
+
+def one_hot(n):
+    return Sensitivity(n, n, n, unit_shifts=True)
+
+
+@given(st.integers(1, 4000), st.fractions(Fraction(1, 1000), 100))
+def test_pure_noise_is_exact(l1, epsilon):
+    scale = calibrate(Sensitivity(l1, l1**2), epsilon)
+    assert scale == NoiseScale("discrete_laplace", l1 / epsilon)
+
+
+def test_the_ratio_of_neighbouring_probabilities_reaches_e_to_epsilon():
+    scale = calibrate(Sensitivity(3, 9), Fraction(1, 2))
+    z = np.arange(-50, 51)
+    log_law = -np.abs(z) / float(scale.parameter)
+    assert np.max(log_law[:-3] - log_law[3:]) == pytest.approx(0.5)
+
+
+def test_known_gaussian_scales():
+    tight = calibrate(one_hot(1000), Fraction(1), MILLIONTH)
+    assert math.sqrt(tight.parameter / 1000) == pytest.approx(4.225, abs=1e-3)
+    by_conversion = calibrate(Sensitivity(1000, 1000), Fraction(1), MILLIONTH)
+    assert 1000 / (2 * float(by_conversion.parameter)) == pytest.approx(0.0244, abs=1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**12), Fraction(1, 100), Fraction(1), Fraction(10), Fraction(100)])
+@pytest.mark.parametrize("delta", [Fraction(9, 1000), MILLIONTH, Fraction(1, 10**30)])
+@pytest.mark.parametrize("n", [1, 2, 1000])
+def test_the_promise_is_kept_and_nearly_used_up(epsilon, delta, n):
+    for sensitivity in (one_hot(n), Sensitivity(n, n)):
+        sigma2 = calibrate(sensitivity, epsilon, delta).parameter
+        assert sigma2.denominator <= 10**12
+
+        def bound(sigma2, sensitivity=sensitivity):
+            bounds = [zcdp_delta(float(epsilon), n / (2 * float(sigma2)))]
+            if sensitivity.unit_shifts:
+                bounds.append(unit_shift_delta(float(epsilon), [(n, float(sigma2))]))
+            return min(bounds)
+
+        assert bound(sigma2) <= delta < bound(float(sigma2) * (1 - 3e-5))
+
+
+def test_unit_shifts_need_less_noise_and_other_tables_get_none_of_it():
+    assert (
+        calibrate(one_hot(100), Fraction(1), MILLIONTH).parameter
+        < calibrate(Sensitivity(100, 100), Fraction(1), MILLIONTH).parameter
+    )
+    scaled = calibrate(one_hot(100).scaled(2), Fraction(1), MILLIONTH)
+    assert zcdp_delta(1.0, float(400 / (2 * scaled.parameter))) <= 1e-6
+
+
+def test_shares_of_epsilon_and_of_rho():
+    table, count = one_hot(1000), one_hot(1)
+    pure = calibrate_shares([(table, Fraction(98)), (count, Fraction(2))], Fraction(1))
+    assert [scale.parameter for scale in pure] == [Fraction(100_000, 98), 50]
+    gaussian = calibrate_shares([(table, Fraction(98)), (count, Fraction(2))], Fraction(1), MILLIONTH)
+    rho = [1000 / (2 * gaussian[0].parameter), 1 / (2 * gaussian[1].parameter)]
+    assert rho[0] / rho[1] == pytest.approx(49, rel=1e-4)
+    tables = [(1000, float(gaussian[0].parameter)), (1, float(gaussian[1].parameter))]
+    assert 0.999e-6 < unit_shift_delta(1.0, tables) <= 1e-6
+
+
+def test_one_table_that_is_not_one_hot_makes_all_fall_back_to_the_conversion():
+    scales = calibrate_shares([(one_hot(10), 1), (Sensitivity(5, 25), 1)], Fraction(1), MILLIONTH)
+    rho = 10 / (2 * scales[0].parameter) + 25 / (2 * scales[1].parameter)
+    assert 0.999e-6 < zcdp_delta(1.0, float(rho)) <= 1e-6
+
+
+@pytest.mark.parametrize(
+    "tables, epsilon, delta",
+    [([], 1, 0), ([(one_hot(1), 0)], 1, 0), ([(one_hot(1), 1)], 0, 0), ([(one_hot(1), 1)], 1, 1)],
+)
+def test_senseless_requests(tables, epsilon, delta):
+    with pytest.raises(ValueError, match=r"\.$"):
+        calibrate_shares(tables, Fraction(epsilon), Fraction(delta))
+
+
+@pytest.mark.parametrize("parameter", [Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(50), Fraction(1, 1000)])
+def test_variances_against_sums(parameter):
+    z = np.arange(-4000, 4001)
+    for distribution, exponent in (("discrete_laplace", np.abs(z)), ("discrete_gaussian", z**2 / 2)):
+        law = np.exp(-exponent / float(parameter))
+        expected = float(z**2 @ law / law.sum())
+        scale = NoiseScale(distribution, parameter)
+        assert scale.variance == pytest.approx(expected, rel=1e-12, abs=1e-300)
+        assert scale.describe().endswith(".")
+
+
+@given(st.sampled_from(["discrete_laplace", "discrete_gaussian"]), st.fractions(min_value=Fraction(1, 10**9)))
+def test_records_are_exact(distribution, parameter):
+    scale = NoiseScale(distribution, parameter)
+    assert NoiseScale.from_dict(scale.to_dict()) == scale
+    assert all(isinstance(value, str) for value in scale.to_dict().values())
+
+
+@pytest.mark.parametrize("text", ["", "1/", "/2", "1/0", "-1/2", "1.5", "1e9", " 1", "1/2/3", "1" * 300, 1, None])
+def test_other_spellings_of_exact_numbers(text):
+    with pytest.raises(ValueError, match="exact number"):
+        parse_fraction(text)
+
+
+@pytest.mark.parametrize("distribution, parameter", [("normal", Fraction(1)), ("discrete_laplace", Fraction(0))])
+def test_other_noise(distribution, parameter):
+    with pytest.raises(ValueError, match=r"\.$"):
+        NoiseScale(distribution, parameter)
