@@ -1,0 +1,307 @@
+"""Costs keep their promises, the tight sum is tight, and the deciding rule survives the worst adaptive owner."""
+
+import itertools
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from core.privacy.accounting import (
+    Cost,
+    Gaussian,
+    PureParts,
+    admits,
+    epsilon_spent,
+    keeps_promise,
+    largest_pure_admitted,
+    spent,
+)
+from core.privacy.calibration import NoiseScale, calibrate
+from core.privacy.neighbours import Sensitivity
+from core.privacy.zcdp import largest_rho, zcdp_epsilon
+
+MILLIONTH = Decimal("0.000001")
+
+
+def one_hot(n):
+    return Sensitivity(n, n, n, unit_shifts=True)
+
+
+def pure(epsilon, parts=1):
+    return Cost((PureParts(Fraction(epsilon) / parts, parts),), Decimal(epsilon))
+
+
+def gaussian(epsilon, delta=MILLIONTH, n=1000):
+    scale = calibrate(one_hot(n), Fraction(epsilon), Fraction(delta))
+    return Cost.of([(one_hot(n), scale)], Decimal(epsilon), delta)
+
+
+def pure_delta(epsilon, parts):
+    """Exact delta of pure mechanisms of these epsilons: all outcomes of as many randomised responses."""
+    delta = 0.0
+    for signs in itertools.product((1, -1), repeat=len(parts)):
+        loss = sum(sign * part for sign, part in zip(signs, parts, strict=True))
+        probability = math.prod(1 / (1 + math.exp(-sign * part)) for sign, part in zip(signs, parts, strict=True))
+        delta += probability * max(0.0, 1 - math.exp(epsilon - loss))
+    return delta
+
+
+# What one release costs
+
+
+def test_events_of_tables():
+    n = 1000
+    laplace = calibrate(one_hot(n), Fraction(1))
+    assert Cost.of([(one_hot(n), laplace)], Decimal(1)).events == (PureParts(Fraction(1, n), n),)
+    blocks = Sensitivity(2000, 4000, parts=1000)
+    assert Cost.of([(blocks, calibrate(blocks, Fraction(1)))], Decimal(1)).events == (PureParts(Fraction(1, n), n),)
+    replaced = one_hot(2 * n)
+    assert Cost.of([(replaced, calibrate(replaced, Fraction(1)))], Decimal(1)).rho == Fraction(1, 4 * n)
+    plain = Sensitivity(5, 25)
+    assert (
+        Cost.of([(plain, calibrate(plain, Fraction(1), Fraction(MILLIONTH)))], 1, MILLIONTH).events[0].l2_squared
+        is None
+    )
+
+
+@pytest.mark.parametrize("epsilon", ["0.000000000001", "0.01", "1", "17.3", "100"])
+@pytest.mark.parametrize("delta", ["0", "1e-30", "0.000001", "0.009"])
+@pytest.mark.parametrize("sensitivity", [one_hot(1), one_hot(1000), one_hot(7).scaled(3), Sensitivity(12, 40, parts=4)])
+def test_calibrated_noise_keeps_its_promise(epsilon, delta, sensitivity):
+    scale = calibrate(sensitivity, Fraction(epsilon), Fraction(delta))
+    cost = Cost.of([(sensitivity, scale)], Decimal(epsilon), Decimal(delta))
+    assert spent([cost], Decimal(delta)) <= float(epsilon)
+    less = NoiseScale(scale.distribution, scale.parameter * Fraction(99, 100))
+    if not (sensitivity == one_hot(1) and epsilon == "100" and delta == "0.009"):
+        with pytest.raises(ValueError, match="do not add up"):
+            Cost.of([(sensitivity, less)], Decimal(epsilon), Decimal(delta))
+
+
+def test_a_promise_may_rest_on_tight_composition():
+    events = (PureParts(Fraction(1, 100), 1000), Gaussian(Fraction(1, 100), 1000))
+    tight = epsilon_spent(events, 1e-6)
+    assert keeps_promise(events, Decimal(math.ceil(tight * 1000)) / 1000, MILLIONTH)
+    assert not keeps_promise(events, Decimal(math.floor(tight * 1000)) / 1000, MILLIONTH)
+
+
+@pytest.mark.parametrize(
+    "events, epsilon, delta",
+    [
+        ((), 1, 0),
+        ((PureParts(Fraction(1, 3), 4),), 1, 0),
+        ((Gaussian(Fraction(1, 10**9)),), 1, 0),
+        ((PureParts(Fraction(1)),), 0, 0),
+        ((PureParts(Fraction(1)),), 1, Decimal("0.5")),
+    ],
+)
+def test_costs_that_are_no_promise(events, epsilon, delta):
+    with pytest.raises(ValueError, match=r"\.$"):
+        Cost(events, Decimal(epsilon), delta)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: PureParts(0), lambda: PureParts(1, 0), lambda: Gaussian(0), lambda: Gaussian(1, 0)]
+)
+def test_events_that_cannot_be(make):
+    with pytest.raises(ValueError, match=r"\.$"):
+        make()
+
+
+@given(
+    st.lists(
+        st.builds(PureParts, st.fractions(Fraction(1, 10**9), Fraction(1, 100)), st.integers(1, 50))
+        | st.builds(Gaussian, st.fractions(Fraction(1, 10**9), Fraction(1, 10**4)), st.none() | st.integers(1, 10**6)),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_records_are_exact(events):
+    cost = Cost(tuple(events), Decimal(99), Decimal("0.009"))
+    assert Cost.from_dict(json.loads(json.dumps(cost.to_dict()))) == cost
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"epsilon": "0.5"},
+        {"epsilon": "-1"},
+        {"delta": 1e-6},
+        {"events": []},
+        {"events": [{"kind": "magic"}]},
+        {"events": [{"kind": "pure_parts", "epsilon": "0.5", "count": 1}]},
+        {"events": [{"kind": "pure_parts", "epsilon": "1", "count": True}]},
+        {"events": [{"kind": "gaussian", "rho": "1", "l2_squared": "1"}]},
+        {"events": [{"kind": "gaussian"}]},
+        {"events": [3]},
+        {"events": None},
+    ],
+)
+def test_records_of_no_cost(change):
+    record = pure("1").to_dict() | change
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        Cost.from_dict(record)
+
+
+# What releases cost together
+
+
+def test_no_delta_is_the_plain_sum():
+    assert epsilon_spent([], 0) == epsilon_spent([], 1e-6) == 0
+    assert epsilon_spent([PureParts(Fraction(1, 10)), PureParts(Fraction(1, 5))], 0) == 0.3
+    assert epsilon_spent([PureParts(Fraction(1)), Gaussian(Fraction(1, 10**6))], 0) == math.inf
+
+
+@pytest.mark.parametrize("parts, expected", [(1, 1.0), (100, 0.392), (1000, 0.116)])
+def test_known_values(parts, expected):
+    assert epsilon_spent(pure("1", parts).events, 1e-6) == pytest.approx(expected, abs=5e-4)
+
+
+@pytest.mark.parametrize("epsilon, parts", [("1", 10), ("1", 1000), ("0.01", 7), ("30", 3), ("100", 1), ("2", 10**5)])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9, 1e-13])
+def test_equal_parts_against_the_binomial_form(epsilon, parts, delta):
+    one = float(epsilon) / parts
+    j = np.arange(parts + 1)
+    loss, law = one * (2 * j - parts), binom.pmf(j, parts, 1 / (1 + math.exp(-one)))
+
+    def exact(limit):
+        over = loss > limit
+        return float(law[over] @ -np.expm1(limit - loss[over]))
+
+    found = epsilon_spent(pure(epsilon, parts).events, delta)
+    assert exact(found * (1 + 1e-9)) <= delta
+    if delta > 1e-10:
+        assert exact(found * 0.998) > delta
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=8))
+def test_unequal_parts_against_all_outcomes(hundredths):
+    parts = [value / 100 for value in hundredths]
+    found = epsilon_spent([PureParts(Fraction(value, 100)) for value in hundredths], 1e-3)
+    assert pure_delta(found, parts) <= 1e-3 * (1 + 1e-9)
+    assert found < 0.01 or pure_delta(found * 0.998, parts) > 1e-3
+
+
+@pytest.mark.parametrize("releases", [1, 4, 30])
+@pytest.mark.parametrize("n, sigma2", [(10, 400), (1000, 17848)])
+def test_gaussian_releases_against_the_discrete_accountant(releases, n, sigma2):
+    event = Gaussian(Fraction(n, 2 * sigma2), n)
+    reference = pld.from_discrete_gaussian_mechanism(math.sqrt(n * sigma2), n, value_discretization_interval=1e-4)
+    exact = reference.self_compose(releases).get_epsilon_for_delta(1e-6)
+    assert exact * 0.995 <= epsilon_spent([event] * releases, 1e-6) <= exact * 1.005 + releases / sigma2
+
+
+def test_mixed_events_against_the_accountant():
+    n, sigma2 = 1000, 17848
+    events = [Gaussian(Fraction(n, 2 * sigma2), n), *[PureParts(Fraction(1, 50), 50)] * 2]
+    grid = 1e-4
+    response = pld.from_privacy_parameters(pld.common.DifferentialPrivacyParameters(0.02, 0), grid)
+    reference = pld.from_discrete_gaussian_mechanism(math.sqrt(n * sigma2), n, value_discretization_interval=grid)
+    exact = reference.compose(response.self_compose(100)).get_epsilon_for_delta(1e-6)
+    assert epsilon_spent(events, 1e-6) == pytest.approx(exact, rel=0.01)
+
+
+def test_events_that_claim_zcdp_alone_get_its_conversion():
+    events = [Gaussian(Fraction(1, 100)), PureParts(Fraction(1, 10), 10)]
+    assert epsilon_spent(events, 1e-6) == zcdp_epsilon(0.06, 1e-6)
+
+
+def test_the_sum_of_promises_counts_where_it_is_less():
+    cost = gaussian("1")
+    assert spent([cost], MILLIONTH) <= 1.0
+    assert spent([cost, cost], 2 * MILLIONTH) < 2.0
+    assert spent([gaussian("1", n=1)], MILLIONTH) == 1.0 < epsilon_spent(gaussian("1", n=1).events, 1e-6)
+
+
+# The rule that decides
+
+
+@given(st.lists(st.decimals("0.001", "0.2", places=3), min_size=1, max_size=12))
+def test_pure_totals_are_exact_to_the_last_cent(epsilons):
+    costs = [pure(epsilon) for epsilon in epsilons]
+    total = sum(epsilons)
+    assert admits(costs[:-1], costs[-1], total, Decimal(0))
+    assert not admits(costs[:-1], costs[-1], total - Decimal("0.000000000001"), Decimal(0))
+    assert largest_pure_admitted(costs, total + 1, Decimal(0)) == 1
+
+
+def test_a_tenth_and_two_tenths_are_three_tenths():
+    assert admits([pure("0.1")], pure("0.2"), Decimal("0.3"), Decimal(0))
+    third = Cost((PureParts(Fraction(1, 3), 3),), Decimal(1))
+    assert admits([third] * 2, third, Decimal(3), Decimal(0))
+
+
+def test_a_pure_total_admits_no_gaussian_noise():
+    assert not admits([], gaussian("1"), Decimal(100), Decimal(0))
+    assert largest_pure_admitted([gaussian("1")], Decimal(100), Decimal(0)) == 0
+
+
+def test_the_first_release_may_be_calibrated_tightly_and_is_then_the_last():
+    tight = gaussian("1")
+    assert tight.rho > largest_rho(1.0, 1e-6)
+    assert admits([], tight, Decimal(1), MILLIONTH)
+    assert not admits([], tight, Decimal("0.99"), MILLIONTH)
+    assert not admits([], tight, Decimal(1), MILLIONTH / 2)
+    for tiny in (pure("0.000001"), gaussian("0.0001")):
+        assert not admits([tight], tiny, Decimal(1), MILLIONTH)
+
+
+def test_rho_adds_up_to_its_largest():
+    step = pure("1", 1000)  # rho = 1/2000
+    fitting = int(largest_rho(1.0, 1e-6) * 2000)
+    assert fitting == 48
+    assert admits([step] * (fitting - 1), step, Decimal(1), MILLIONTH)
+    assert not admits([step] * fitting, step, Decimal(1), MILLIONTH)
+    assert spent([step] * fitting, MILLIONTH) < 1
+
+
+@given(st.lists(st.sampled_from(["0.05", "0.2", "0.5"]), max_size=6), st.sampled_from([Decimal(0), MILLIONTH]))
+def test_what_is_left_is_admitted_and_nothing_more(epsilons, delta):
+    costs, total = [pure(epsilon, 3) for epsilon in epsilons], Decimal(1)
+    left = largest_pure_admitted(costs, total, delta)
+    assert left == 0 or admits(costs, pure(left), total, delta)
+    assert not admits(costs, pure(left + Decimal("0.000002")), total, delta)
+
+
+def worst_adaptive_delta(rule, epsilon, delta, steps):
+    """Return the largest E[(1 - exp(epsilon - loss))+] of any owner who picks the next pure release by the loss so far.
+
+    Losses and epsilons are whole tenths; the state of the game is how often each kind was used and the loss.
+    """
+    costs = {step: pure(Decimal(step) / 10) for step in steps}
+
+    @cache
+    def allowed(used, step):
+        previous = [costs[s] for s, times in zip(steps, used, strict=True) for _ in range(times)]
+        return rule(previous, costs[step], epsilon, delta)
+
+    @cache
+    def value(used, loss):
+        best = max(0.0, 1 - math.exp(float(epsilon) - loss / 10))
+        for index, step in enumerate(steps):
+            if allowed(used, step):
+                after = (*used[:index], used[index] + 1, *used[index + 1 :])
+                up = 1 / (1 + math.exp(-step / 10))
+                best = max(best, up * value(after, loss + step) + (1 - up) * value(after, loss - step))
+        return best
+
+    return value((0,) * len(steps), 0)
+
+
+@pytest.mark.parametrize("epsilon, delta", [("1", "0.009"), ("0.5", "0.009"), ("2", "0.001")])
+def test_no_adaptive_owner_passes_the_total_but_one_would_pass_the_shown_figure(epsilon, delta):
+    epsilon, delta = Decimal(epsilon), Decimal(delta)
+
+    def shown_figure_decides(previous, new, epsilon, delta):
+        return spent([*previous, new], delta) <= epsilon
+
+    worst = worst_adaptive_delta(admits, epsilon, delta, (1, 2, 5))
+    assert 0.1 * float(delta) < worst <= float(delta)
+    assert worst_adaptive_delta(shown_figure_decides, epsilon, delta, (1, 2, 5)) > delta
