@@ -17,6 +17,7 @@ How a page is written::
   is missing; ``mark`` and ``rail`` say private or public; ``side(key)`` keeps a column in view; ``facts`` is a plain
   list, ``note`` a quiet line.
 * ``odds``: ``odds(epsilon, delta, protected)`` draws the promise in words with its bar; ``odds_sentence`` is the text.
+  ``bars.budget_bar(spent, price, total)`` draws a budget, ``bars.bar`` any shares of a whole.
 * ``figures.palette`` holds the colours (``TEAL.shape`` for figures on either theme, ``DENSITY_SCALE``);
   ``figures.dots`` the fifty dots. Draw figures with ``st.plotly_chart(figure, key=..., alt=...)``, always with words.
 * ``markup.draw`` is the only door for HTML, and everything foreign in it goes through ``markup.escape``; pages hold

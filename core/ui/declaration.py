@@ -19,8 +19,8 @@ YES_AND_NO = ("false", "true")
 class ColumnDraft:
     """What was typed about one column that is to be used.
 
-    ``low`` and ``high`` are None while empty; ``categories`` is the text as typed, separated by commas or line
-    breaks; ``length`` is the number of entries of a column of vectors, else None.
+    ``low``, ``high`` and ``length`` (of a column of vectors: how many numbers each holds) are None while empty;
+    ``categories`` is the text as typed, separated by commas or line breaks.
     """
 
     name: str
@@ -29,6 +29,7 @@ class ColumnDraft:
     high: float | None = None
     unit: str = ""
     categories: str = ""
+    vector: bool = False
     length: int | None = None
 
     @property
@@ -47,6 +48,8 @@ class ColumnDraft:
             return f"the {' and '.join(absent)} value of {self.name}"
         if self.low >= self.high:
             return f"a largest value of {self.name} above its smallest"
+        if self.vector and self.length is None:
+            return f"how many numbers {self.name} holds"
         return None
 
     def column(self) -> Column:
@@ -55,8 +58,8 @@ class ColumnDraft:
             return Categorical(self.name, self.category_list)
         if self.low is None or self.high is None:
             raise RequestError(f"The column {self.name!r} needs a smallest and a largest value.")
-        if self.length is not None:
-            return Vector(self.name, self.length, self.low, self.high, self.unit)
+        if self.vector:
+            return Vector(self.name, self.length or 0, self.low, self.high, self.unit)
         return Numeric(self.name, self.low, self.high, self.unit)
 
     @property
@@ -69,7 +72,7 @@ class ColumnDraft:
         if self.low is None or self.high is None:
             return "its bounds: not typed yet"
         unit = f" {self.unit}" if self.unit else ""
-        entries = f"{self.length} numbers, each " if self.length else ""
+        entries = f"{self.length or 'some'} numbers, each " if self.vector else ""
         return f"{entries}between {number(self.low)} and {number(self.high)}{unit}"
 
 

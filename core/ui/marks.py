@@ -47,7 +47,7 @@ def mark(visibility: Visibility, text: str) -> None:
 @contextmanager
 def rail(visibility: Visibility, key: str, title: str) -> Iterator[None]:
     """A part of a page with a coloured line along its left edge, headed by a mark."""
-    with st.container(key=f"{visibility.value}-{key}"):
+    with st.container(key=f"{visibility.value}-{key}", gap="xsmall"):
         mark(visibility, title)
         yield
 

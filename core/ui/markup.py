@@ -21,4 +21,4 @@ def draw(markup: str) -> None:
     joined to one line. (``st.html`` would be stricter, but it removes SVG.)
     """
     one_line = " ".join(line.strip() for line in markup.splitlines())
-    st.markdown(f'<div class="fg">{one_line}</div>', unsafe_allow_html=True)
+    st.markdown(f'<div class="fg">{one_line}</div>', unsafe_allow_html=True, anchors=False)

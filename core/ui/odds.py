@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from .bars import bar
 from .markup import draw, escape
 
 
@@ -38,11 +39,7 @@ def odds(epsilon: float, delta: float = 0.0, protected: str = "person") -> None:
     share = best_guess(epsilon, delta)
     before, after = odds_sentence(epsilon, delta, protected).rsplit(" ", 1)
     draw(
-        f"""
-        <p class="fg-odds">{escape(before)} <strong>{escape(after)}</strong> That is the worst case:
-        a guesser who knows everyone else and has all the time in the world.</p>
-        <div class="fg-bar" role="img" aria-label="{escape(percent(share))} on a scale from 50% to 100%">
-        <span style="width:{200 * (share - 0.5):.1f}%"></span></div>
-        <div class="fg-scale"><span>50% a coin flip</span><span>100% certain</span></div>
-        """
+        f"""<p class="fg-odds">{escape(before)} <strong>{escape(after)}</strong> That is the worst case:
+        a guesser who knows everyone else and has all the time in the world.</p>"""
     )
+    bar([2 * share - 1], f"{percent(share)} on a scale from 50% to 100%", "50% a coin flip", "100% certain")

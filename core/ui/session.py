@@ -15,12 +15,25 @@ from ..errors import RequestError
 
 if TYPE_CHECKING:
     from ..domain import Domain
-    from ..release import Release
+    from ..releases import Release
     from ..sources import Source
 
 KEY = "frostglass"
 MAX_OPENED = 20
 """Released files one session holds at once; the oldest goes when another is opened."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """Private: records the visitor picked, before anything was said about them.
+
+    ``number`` tells one pick from the next, so that what was typed about one is never taken for another's.
+    """
+
+    title: str
+    source: Source
+    number: int
+    sample: str | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +62,7 @@ class Session:
 
     Attributes
     ----------
+    records : the records picked on the Data page.
     own : the declared private data, or None before the Data page was finished.
     ledger_url : where budgets are kept; None is the file in the user's data folder.
     dataset : name under which ``own`` spends its budget, or None while it has none.
@@ -56,6 +70,7 @@ class Session:
     current : name of the released file that the pages on released sketches show.
     """
 
+    records: Records | None = None
     own: OwnData | None = None
     ledger_url: str | None = None
     dataset: str | None = None
@@ -67,6 +82,13 @@ class Session:
         """The released file that is looked at now."""
         return self.opened.get(self.current) if self.current is not None else None
 
+    def pick(self, title: str, source: Source, sample: str | None = None) -> Records:
+        """Take records to be described next; what was declared about earlier ones no longer holds."""
+        number = 1 if self.records is None else self.records.number + 1
+        self.records = Records(title, source, number, sample)
+        self.own = self.dataset = None
+        return self.records
+
     def open(self, name: str, data: bytes) -> Opened:
         """Read a released file, remember it and make it the current one.
 
@@ -74,7 +96,7 @@ class Session:
         ------
         ReleaseFileError : the file is damaged or of another kind; what was open stays open.
         """
-        from ..release import load
+        from ..release_file import load
 
         return self.remember(name, data, load(data))
 

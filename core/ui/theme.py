@@ -29,14 +29,18 @@ STYLE = f"""
 [data-testid="stBottomBlockContainer"] { max-width: 75rem; padding: 0.7rem clamp(1.1rem, 5vw, 4.5rem); }
 [data-testid="stBottom"] > div { border-top: 1px solid var(--hairline); }
 [data-testid="stSidebar"] { min-width: 0; }
-.stApp h1, .stApp h2 { letter-spacing: -0.012em; text-wrap: balance; }
-.stApp p, .stApp li { text-wrap: pretty; }
+.stApp h1, .stApp h2 { letter-spacing: -0.012em; text-wrap-style: balance; }
+.stApp p, .stApp li { text-wrap-style: pretty; }
 .stApp :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }
 @media (forced-colors: active) { .stApp :focus-visible { outline-color: Highlight; } }
 
 /* Streamlit takes back a paragraph's margin below every text; the texts drawn here have none to take back. */
 [data-testid="stMarkdownContainer"]:has(> .fg) { margin-bottom: 0; }
 .stApp .fg p, .stApp .fg ul { margin: 0; }
+
+/* The chosen one of several: Streamlit would write it in the primary colour, which is too dark on the dark theme. */
+[data-testid="stButtonGroup"] button[data-selected], .stApp [role="tab"][aria-selected="true"],
+.stApp [data-testid="stSliderThumbValue"] { color: var(--ink) !important; }
 
 /* Navigation. */
 .stApp .fg-group { font-size: 0.8rem; color: var(--faint); margin: 0.9rem 0 -0.5rem; }
@@ -47,17 +51,22 @@ STYLE = f"""
 .fg-private { color: var(--amber); } .fg-public { color: var(--teal); }
 .fg-mark { display: inline-flex; gap: 0.45em; align-items: baseline; font-size: 0.92rem; font-weight: 500; }
 .fg-mark svg { width: 0.95em; height: 0.95em; flex: none; transform: translateY(0.1em); }
-.fg-lead { font-size: 1.13rem; line-height: 1.55; color: var(--faint); max-width: 40rem; }
-.fg-note { font-size: 0.92rem; line-height: 1.5; color: var(--faint); }
+.stApp .fg-lead { font-size: 1.13rem; line-height: 1.55; color: var(--faint); max-width: 40rem; }
+.stApp .fg-note { font-size: 0.92rem; line-height: 1.5; color: var(--faint); }
 .stApp .fg-footer { border-top: 1px solid var(--hairline); margin-top: 4rem; padding-top: 1rem; font-size: 0.85rem;
   color: var(--faint); }
 [class*="st-key-private-"], [class*="st-key-public-"] { padding-left: 1.1rem; border-left: 2px solid var(--hairline); }
 [class*="st-key-private-"] { border-left-color: var(--amber-shape); }
 [class*="st-key-public-"] { border-left-color: var(--teal-shape); }
 
-/* The side of a page stays in view while the main part scrolls. */
+/* The side of a page stays in view while the main part scrolls; on narrower screens it follows the main part. */
 @media (min-width: 900px) {
   [data-testid="stColumn"]:has([class*="st-key-side-"]) { position: sticky; top: 4rem; align-self: flex-start; }
+}
+@media (max-width: 899px) {
+  [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] [class*="st-key-side-"]) { flex-wrap: wrap; }
+  [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] [class*="st-key-side-"]) > [data-testid="stColumn"] {
+    flex: 1 1 100%; min-width: 100%; }
 }
 
 /* Lists of facts, what is missing, bars. */
@@ -66,13 +75,34 @@ STYLE = f"""
   overflow-wrap: anywhere; }
 .fg-facts li:last-child { border-bottom: 0; }
 .fg-facts small { color: var(--faint); font-size: 0.85rem; display: block; }
-.fg-missing { font-size: 0.92rem; line-height: 1.4; color: var(--faint); }
+.stApp .fg-missing { font-size: 0.92rem; line-height: 1.4; color: var(--faint); }
 .fg-bar { display: flex; height: 0.6rem; border-radius: 0.3rem; overflow: hidden; background: var(--hairline);
   margin: 0.5rem 0 0.3rem; }
 .fg-bar span { background: var(--ink); } .fg-bar span + span { background: var(--faint); opacity: 0.7; }
 .fg-scale { display: flex; justify-content: space-between; font-size: 0.8rem; color: var(--faint); }
-.fg-odds { font-size: 1.02rem; line-height: 1.5; }
+.stApp .fg-odds { font-size: 1.02rem; line-height: 1.5; }
 .fg-odds strong { font-weight: 600; white-space: nowrap; }
+
+/* One row a column: in line with a heading where there is room, in two lines with labels where there is not. */
+[class*="st-key-table-"] { container-type: inline-size; }
+[class*="st-key-rows-"] { border-bottom: 1px solid var(--hairline); }
+[class*="st-key-row-"] { border-top: 1px solid var(--hairline); padding: 0.45rem 0; min-height: 3.4rem; }
+[class*="st-key-use-"] { flex: 1 1 8rem !important; width: auto !important; }
+[class*="st-key-as-"] { flex: 0 0 7.2rem !important; } [class*="st-key-unit-"] { flex: 0 0 5.5rem !important; }
+[class*="st-key-low-"], [class*="st-key-high-"] { flex: 0 0 6.6rem !important; }
+[class*="st-key-low-"] button, [class*="st-key-high-"] button { display: none; }
+.fg-heads { display: flex; gap: 0.5rem; font-size: 0.8rem; color: var(--faint); margin-bottom: -0.6rem; }
+.fg-heads span:nth-child(1) { flex: 1 1 8rem; } .fg-heads span:nth-child(2) { flex: 0 0 7.2rem; }
+.fg-heads span:nth-child(3), .fg-heads span:nth-child(4) { flex: 0 0 6.6rem; }
+.fg-heads span:nth-child(5) { flex: 0 0 5.5rem; }
+@container (max-width: 35.9rem) { .fg-heads { display: none; } }
+@container (min-width: 36rem) {
+  [class*="st-key-row-"] .stElementContainer:has(.fg-kind) { flex: 0 0 7.2rem !important; }
+  [class*="st-key-row-"] .stElementContainer:has(.fg-rest) { flex: 0 0 27.4rem !important; }
+  [class*="st-key-categories-"] { flex: 0 0 19.7rem !important; }
+  [class*="st-key-rows-"] .stElementContainer:not([class*="st-key-use-"]) [data-testid="stWidgetLabel"] {
+    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+}
 
 /* Drawings. */
 .st-key-hero h1 { font-size: clamp(2.5rem, 5.2vw, 4rem); line-height: 1.1; }

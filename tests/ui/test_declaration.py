@@ -25,7 +25,7 @@ def test_a_complete_declaration_is_exactly_the_domain_it_says():
 
 
 def test_vectors_keep_their_length():
-    embedding = ColumnDraft("embedding", low=-1.0, high=1.0, length=16)
+    embedding = ColumnDraft("embedding", low=-1.0, high=1.0, vector=True, length=16)
     assert Declaration((embedding,)).domain().columns == (Vector("embedding", 16, -1, 1),)
 
 
@@ -36,6 +36,7 @@ def test_vectors_keep_their_length():
         (ColumnDraft("age", low=0.0), "the largest value of age"),
         (ColumnDraft("age", high=9.0), "the smallest value of age"),
         (ColumnDraft("age", low=3.0, high=3.0), "a largest value of age above its smallest"),
+        (ColumnDraft("age", low=0.0, high=1.0, vector=True), "how many numbers age holds"),
         (ColumnDraft("city", categorical=True, categories="Bern, Bern"), "two or more categories of city"),
     ],
 )
