@@ -1,0 +1,125 @@
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import opendp.prelude as opendp
+import pytest
+
+from core.errors import RequestError
+from core.privacy import noise
+from core.privacy.laplace import Draws
+from core.privacy.noise import CHUNK, LEAST, MOST, add_noise, discrete_gaussian, discrete_laplace, warm
+from core.privacy.randomness import SeededSource
+
+from .goodness_of_fit import FALSE_ALARM, independence_p_value, same_law_p_value
+
+SAMPLERS = {"discrete_laplace": discrete_laplace, "discrete_gaussian": discrete_gaussian}
+
+
+def scale(distribution, parameter):
+    return SimpleNamespace(distribution=distribution, parameter=Fraction(parameter))
+
+
+@pytest.mark.parametrize("opendp_scale", [1.5, 4.0, 300.0])
+@pytest.mark.parametrize("distribution", SAMPLERS)
+def test_draws_have_the_law_of_opendp(distribution, opendp_scale):
+    """OpenDP cannot be seeded: this test may fail by chance, once in 1e8 runs a case."""
+    opendp.enable_features("contrib")
+    domain = opendp.vector_domain(opendp.atom_domain(T=int))
+    if distribution == "discrete_laplace":
+        rival = opendp.m.make_laplace(domain, opendp.l1_distance(T=int), scale=opendp_scale)
+        ours = discrete_laplace(400_000, Fraction(opendp_scale), SeededSource(1))
+    else:
+        rival = opendp.m.make_gaussian(domain, opendp.l2_distance(T=float), scale=opendp_scale)
+        ours = discrete_gaussian(400_000, Fraction(opendp_scale) ** 2, SeededSource(1))
+    theirs = np.array(rival([0] * 60_000))
+    assert same_law_p_value(ours, theirs) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("distribution", SAMPLERS)
+def test_counters_and_calls_are_independent(distribution):
+    source = SeededSource(2)
+    first, second = (SAMPLERS[distribution](6 * CHUNK, Fraction(40), source) for _ in range(2))
+    assert independence_p_value(first, second) > FALSE_ALARM
+    for lag in (1, 2, 32, 63, 64, 65, 1000, CHUNK, 2 * CHUNK):
+        assert independence_p_value(first[:-lag], first[lag:]) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("distribution", SAMPLERS)
+def test_no_two_calls_give_the_same_noise(distribution):
+    drawn = {SAMPLERS[distribution](64, Fraction(1000)).tobytes() for _ in range(20)}
+    assert len(drawn) == 20
+
+
+@pytest.mark.parametrize("distribution", SAMPLERS)
+def test_seeded_noise_repeats_whatever_the_number_of_processors(distribution, monkeypatch):
+    size = 3 * CHUNK + 17
+    first = SAMPLERS[distribution](size, Fraction(40), SeededSource(3))
+    monkeypatch.setattr(noise.os, "cpu_count", lambda: 1)
+    assert np.array_equal(first, SAMPLERS[distribution](size, Fraction(40), SeededSource(3)))
+    assert not np.array_equal(first, SAMPLERS[distribution](size, Fraction(40), SeededSource(4)))
+
+
+@pytest.mark.parametrize("distribution", SAMPLERS)
+def test_noise_is_added_to_every_counter(distribution):
+    table = np.arange(3 * 50_001, dtype=np.int64).reshape(3, 50_001) * 10**9
+    before = table.copy()
+    noisy = add_noise(table, scale(distribution, 100), SeededSource(5))
+    drawn = SAMPLERS[distribution](table.shape, Fraction(100), SeededSource(5))
+    assert np.array_equal(noisy - table, drawn)
+    assert np.array_equal(table, before) and noisy.dtype == np.int64
+    assert np.array_equal(add_noise(table.T, scale(distribution, 100), SeededSource(5)) - table.T, drawn.reshape(-1, 3))
+
+
+@pytest.mark.parametrize("size", [0, 1, (2, 3), (0, 4), CHUNK, CHUNK + 1])
+def test_shapes(size):
+    for sampler in SAMPLERS.values():
+        drawn = sampler(size, Fraction(2))
+        assert drawn.shape == np.zeros(size).shape and drawn.dtype == np.int64
+
+
+def test_sums_beyond_64_bits_are_set_to_the_ends():
+    table = np.array([MOST, LEAST, MOST - 5, LEAST + 5, 0, -1, 1] * 1000, np.int64)
+    drawn = discrete_laplace(table.size, Fraction(20), SeededSource(6))
+    noisy = add_noise(table, scale("discrete_laplace", 20), SeededSource(6))
+    expected = [min(max(t + z, LEAST), MOST) for t, z in zip(table.tolist(), drawn.tolist(), strict=True)]
+    assert noisy.tolist() == expected
+    assert {LEAST, MOST} <= set(expected)
+
+
+def test_noise_beyond_64_bits_is_added_before_it_is_cut():
+    """Noise of 2^63 cut to 2^63 - 1 first would turn -7 into 2^63 - 8."""
+    drawn = Draws(np.zeros(4, np.int64), {0: 2**63, 1: -(2**70), 3: 2**63})
+    far = SimpleNamespace(draw=lambda count, stream: drawn)
+    sums = np.empty(4, np.int64)
+    noise._add_chunk(np.array([-7, 7, 1, 7], np.int64), far, None, sums)
+    assert sums.tolist() == [2**63 - 7, LEAST, 1, MOST]
+
+
+@pytest.mark.parametrize("distribution", SAMPLERS)
+@pytest.mark.parametrize("parameter", [Fraction(0), Fraction(-1), Fraction(1 << 113)])
+def test_scales_out_of_range_are_refused(distribution, parameter):
+    with pytest.raises(RequestError, match=r"must be above 0 and (at most|below) 2\^"):
+        SAMPLERS[distribution](1, parameter)
+
+
+def test_the_widest_scales_can_be_drawn():
+    assert np.abs(discrete_laplace(1000, Fraction(1 << 56)).astype(float)).mean() > 1 << 54
+    assert np.abs(discrete_gaussian(1000, Fraction((1 << 56) - 1) ** 2).astype(float)).mean() > 1 << 54
+
+
+@pytest.mark.parametrize("distribution", SAMPLERS)
+def test_floats_are_refused(distribution):
+    with pytest.raises(TypeError, match="fraction"):
+        SAMPLERS[distribution](1, 1.5)
+    with pytest.raises(TypeError, match="int64"):
+        add_noise(np.zeros(3), scale(distribution, 1))
+
+
+def test_unknown_noise_is_refused():
+    with pytest.raises(ValueError, match="no noise called"):
+        add_noise(np.zeros(3, np.int64), scale("staircase", 1))
+
+
+def test_warming_up_leaves_nothing_behind():
+    assert warm() is None
