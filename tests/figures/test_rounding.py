@@ -1,0 +1,66 @@
+"""Numbers carry the digits that their error supports."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.figures.rounding import MINUS, place, rounded, rounded_all, rounded_range
+
+VALUES = st.floats(-1e12, 1e12)
+ERRORS = st.floats(1e-9, 1e9)
+
+
+def read(text: str) -> float:
+    return float(text.replace(",", "").replace(MINUS, "-"))
+
+
+@given(VALUES, ERRORS)
+def test_rounding_moves_a_number_by_half_an_error_at_most(value, error):
+    assert abs(read(rounded(value, error)) - value) <= 0.5 * error + 1e-9 * abs(value)
+
+
+@given(VALUES, ERRORS)
+def test_no_digit_below_the_error_is_shown(value, error):
+    text = rounded(value, error)
+    decimals = len(text.partition(".")[2])
+    assert decimals == max(0, -place(error))
+    if place(error) > 0 and read(text):
+        assert text.replace(",", "").endswith("0" * place(error))
+
+
+@given(VALUES, st.floats(0, 1e9), ERRORS)
+def test_a_rounded_interval_still_holds_the_interval(low, width, error):
+    ends = [read(text) for text in rounded_range(low, low + width, error)]
+    slack = 1e-9 * abs(low)
+    assert ends[0] <= low + slack and ends[1] >= low + width - slack
+    assert ends[0] >= low - error - slack and ends[1] <= low + width + error + slack
+
+
+@given(st.integers(-12, 12))
+def test_powers_of_ten_are_their_own_place(k):
+    assert place(10.0**k) == k and place(10.0**k * 9.99) == k
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (6483, 95, "6,480"), (6483, 140, "6,500"), (0.0123, 0.004, "0.012"), (-3.2, 10, "0"), (-3.24, 0.1, MINUS + "3.2"),
+        (1_234_567.891, 0, "1,234,567.891"), (5, 0, "5"), (3, 1000, "0"), (math.inf, 2, "∞"), (-math.inf, 2, MINUS + "∞"),
+        (5, math.inf, "unknown"), (math.nan, 1, "unknown"), (0.1 + 0.2, 0, "0.3"),
+    ],
+)
+def test_known_answers(value, error, text):
+    assert rounded(value, error) == text
+
+
+def test_every_number_has_its_own_error():
+    assert rounded_all(np.array([6483.0, 6483.0]), np.array([95.0, 140.0])) == ["6,480", "6,500"]
+
+
+@pytest.mark.parametrize("error", [0, -1, math.inf, math.nan])
+def test_only_a_finite_error_has_a_place(error):
+    with pytest.raises(ValueError, match="finite"):
+        place(error)
