@@ -21,6 +21,8 @@ from ..errors import RequestError
 
 SCHEMA_VERSION = 1
 SECONDS_TO_WAIT = 30
+# What SQLite says when the file may be well and its surroundings are not; anything else it objects to is damage.
+SQLITE_CANNOT = ("unable to open", "readonly", "disk i/o error", "is full", "permission")
 # Any constant of our own: makes processes that find an empty database create the tables one after the other.
 POSTGRES_SETUP_LOCK = 0x46524F5354
 
@@ -149,13 +151,14 @@ class Store:
                     f"The privacy ledger {self.where} is in use by another process that did not finish within "
                     f"{SECONDS_TO_WAIT} seconds; nothing was spent."
                 ) from error
-            if "no such" in said:
-                raise self.damaged("a part of it is missing") from error
+            if self._sqlite and not any(words in said for words in SQLITE_CANNOT):
+                raise self.damaged(_first_line(error)) from error
             raise RequestError(
                 f"The privacy ledger {self.where} cannot be read and written ({_first_line(error)}), so nothing can be "
                 "released: every release is written down before it is made."
             ) from error
-        except sa.exc.DBAPIError as error:
+        except (sa.exc.DBAPIError, UnicodeDecodeError, MemoryError) as error:
+            # The last two are how Python's driver meets some damaged pages.
             raise self.damaged(_first_line(error)) from error
         except OSError as error:
             raise RequestError(
@@ -247,4 +250,6 @@ def _create_file(path: Path) -> None:
 
 
 def _first_line(error: Exception) -> str:
-    return str(getattr(error, "orig", error)).strip().partition("\n")[0]
+    """Return the first line of what a database said, without what a damaged name would do to a terminal."""
+    line = str(getattr(error, "orig", error)).strip().partition("\n")[0]
+    return "".join(character for character in line if character.isprintable())
