@@ -8,8 +8,6 @@ Sums beyond the ends of int64 are set to the ends. The noise itself is not round
 a function of the exact noisy sum alone: post-processing, which costs no privacy.
 """
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,6 +15,7 @@ import numba
 import numpy as np
 
 from ..errors import RequestError
+from ..threads import over_ranges
 from .gaussian import LARGEST_SIGMA2, GaussianSampler, gaussian_sampler
 from .laplace import LARGEST_SCALE, LaplaceSampler, laplace_sampler
 from .randomness import Source, Stream, SystemSource
@@ -149,15 +148,11 @@ def _add(table: np.ndarray, sampler: Sampler, source: Source | None) -> np.ndarr
     # Made here, in order, so that a seeded source gives the same noise on any number of processors.
     streams = [source.stream() for _ in chunks]
 
-    def fill(chunk: slice, stream: Stream) -> None:
-        _add_chunk(exact_sums[chunk], sampler, stream, sums[chunk])
+    def fill(first: int, last: int) -> None:
+        for chunk, stream in zip(chunks[first:last], streams[first:last], strict=True):
+            _add_chunk(exact_sums[chunk], sampler, stream, sums[chunk])
 
-    if len(chunks) == 1:
-        fill(chunks[0], streams[0])
-    elif chunks:
-        with ThreadPoolExecutor(min(os.cpu_count() or 1, len(chunks))) as pool:
-            for _ in pool.map(fill, chunks, streams):
-                pass
+    over_ranges(len(chunks), fill)
     return noisy
 
 

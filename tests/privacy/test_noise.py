@@ -5,6 +5,7 @@ import numpy as np
 import opendp.prelude as opendp
 import pytest
 
+from core import threads
 from core.errors import RequestError
 from core.privacy import noise
 from core.privacy.laplace import Draws
@@ -55,7 +56,7 @@ def test_no_two_calls_give_the_same_noise(distribution):
 def test_seeded_noise_repeats_whatever_the_number_of_processors(distribution, monkeypatch):
     size = 3 * CHUNK + 17
     first = SAMPLERS[distribution](size, Fraction(40), SeededSource(3))
-    monkeypatch.setattr(noise.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(threads, "cores", lambda: 1)
     assert np.array_equal(first, SAMPLERS[distribution](size, Fraction(40), SeededSource(3)))
     assert not np.array_equal(first, SAMPLERS[distribution](size, Fraction(40), SeededSource(4)))
 
