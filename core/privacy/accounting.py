@@ -129,10 +129,9 @@ def keeps_promise(events: Sequence[Event], epsilon: Decimal, delta: Decimal) -> 
         return False
     if total_rho(events) <= Fraction(largest_rho(float(epsilon), float(delta))):
         return True
-    if all(isinstance(event, Gaussian) and event.l2_squared is not None for event in events):
-        tables = [(event.l2_squared, event.sigma2) for event in events]
-        if unit_shift_delta(float(epsilon), tables) <= float(delta):
-            return True
+    tables = [event.unit_table for event in events if isinstance(event, Gaussian) and event.unit_table is not None]
+    if len(tables) == len(events) and unit_shift_delta(float(epsilon), tables) <= float(delta):
+        return True
     return epsilon_spent(events, float(delta)) <= float(epsilon)
 
 

@@ -48,7 +48,7 @@ def exact_decimal(value: Number, name: str, places: int = DELTA_PLACES) -> Decim
     if not result.is_finite() or abs(result.adjusted()) > 40 or len(result.as_tuple().digits) > 60:
         raise refusal
     result = _without_trailing_zeros(result)
-    if -result.as_tuple().exponent > places:
+    if -int(result.as_tuple().exponent) > places:
         raise refusal
     return result
 
@@ -81,6 +81,7 @@ def _without_trailing_zeros(value: Decimal) -> Decimal:
     if not value:
         return Decimal(0)
     sign, digits, exponent = value.as_tuple()
+    exponent = int(exponent)  # a finite decimal's is never 'n', 'N' or 'F'
     while exponent < 0 and digits[-1] == 0:
         digits, exponent = digits[:-1], exponent + 1
     if exponent > 0:

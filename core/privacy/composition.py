@@ -50,10 +50,9 @@ def epsilon_spent(events: Sequence[Event], delta: float) -> float:
     for event in events:
         if isinstance(event, PureParts):
             counts[event.epsilon] += event.count
-    gaussians = [event for event in events if isinstance(event, Gaussian)]
+    tables = Counter(event.unit_table for event in events if isinstance(event, Gaussian))
     best = min(plain_sum, zcdp_epsilon(float(total_rho(events)), float(delta)))
-    if delta >= SMALLEST_PLD_DELTA and all(event.l2_squared is not None for event in gaussians):
-        tables = Counter((event.l2_squared, event.sigma2) for event in gaussians)
+    if delta >= SMALLEST_PLD_DELTA and None not in tables:
         best = min(best, _composed_epsilon(frozenset(counts.items()), frozenset(tables.items()), float(delta), best))
     return best
 

@@ -52,9 +52,9 @@ class Gaussian:
             raise ValueError("A Gaussian event has a rho above zero and, where given, an l2_squared of at least one.")
 
     @property
-    def sigma2(self) -> float:
-        """σ² of a table with unit shifts."""
-        return float(self.l2_squared / (2 * self.rho))
+    def unit_table(self) -> tuple[int, float] | None:
+        """(Δ2², σ²) for the bounds of `unit_shifts`, or None where they do not apply."""
+        return None if self.l2_squared is None else (self.l2_squared, float(self.l2_squared / (2 * self.rho)))
 
     def to_dict(self) -> dict:
         """Return an exact record, for JSON."""

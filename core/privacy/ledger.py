@@ -37,7 +37,7 @@ from .neighbours import Neighbours
 __all__ = ["Dataset", "Entry", "Ledger", "Preview", "Status"]
 
 LONGEST_NAME = 100
-LONGEST_NOTE = 10_000
+LONGEST_NOTE = 100_000
 
 
 @dataclass(frozen=True)
@@ -123,25 +123,22 @@ class Ledger:
         name, unit = _checked_text(name, "name of a data set"), _checked_text(unit, "privacy unit")
         with self._store.writing() as connection:
             connection.execute(sa.select(BOOK).with_for_update())
-            for known in read_datasets(self._store, connection):
-                if known.name == name:
-                    _check_same_promise(known, budget, unit)
-                    return
-                if known.name.casefold() == name.casefold():
-                    raise RequestError(
-                        f"The ledger already knows a data set {known.name!r}; write its name the same way, or choose "
-                        "one that differs in more than capitals, as data under two names would be spent twice."
-                    )
-            append_dataset(connection, budget, name, unit)
+            known = _known(read_datasets(self._store, connection), name)
+            if known is None:
+                append_dataset(connection, budget, name, unit)
+            else:
+                _check_same_promise(known, budget, unit)
 
     def register_if_new(
         self, name: str, cost: Cost, neighbours: Neighbours | str = Neighbours.ADD_REMOVE, unit: str = "record"
     ) -> bool:
         """Register an unknown data set with exactly what its first release spends; return whether it was unknown."""
-        if _checked_text(name, "name of a data set") in self.names():
-            return False
-        self.register(name, cost.epsilon, cost.delta, neighbours, unit)
-        return True
+        name = _checked_text(name, "name of a data set")
+        with self._store.reading() as connection:
+            known = _known(read_datasets(self._store, connection), name)
+        if known is None:
+            self.register(name, cost.epsilon, cost.delta, neighbours, unit)
+        return known is None
 
     def names(self) -> list[str]:
         """Names of all data sets, in order of registration."""
@@ -168,6 +165,20 @@ class Ledger:
         used, left = _figures([*history.costs, cost], history.dataset)
         return Preview(_refusal(history, cost), used, left)
 
+    def check(
+        self, name: str, cost: Cost, neighbours: Neighbours | str = Neighbours.ADD_REMOVE, unit: str = "record"
+    ) -> None:
+        """Raise what `spend` would raise now, without writing; for before long work. An unknown data set passes.
+
+        Only `spend` decides: another process may spend in between.
+        """
+        name = _checked_text(name, "name of a data set")
+        with self._store.reading() as connection:
+            if _known(read_datasets(self._store, connection), name) is None:
+                return
+            history = self._history(connection, name)
+        _check_allowed(history, cost, neighbours, unit)
+
     def spend(
         self,
         name: str,
@@ -186,7 +197,7 @@ class Ledger:
         cost
             What the release does to privacy.
         note
-            Public facts about it (mechanism, parameters); at most 10,000 characters of JSON, and no value of the data.
+            Public facts about it (mechanism, parameters); at most 100,000 characters of JSON, and no value of the data.
         neighbours, unit
             Whom the release protects.
 
@@ -205,10 +216,7 @@ class Ledger:
         written = _checked_note(note or {})
         with self._store.writing() as connection:
             history = self._history(connection, name, lock=True)
-            _check_same_people(history.dataset, neighbours, unit)
-            refusal = _refusal(history, cost)
-            if refusal:
-                raise BudgetError(refusal)
+            _check_allowed(history, cost, neighbours, unit)
             return append_release(connection, history, canonical(cost.to_dict()), written)
 
     def _history(self, connection: sa.Connection, name: str, lock: bool = False) -> History:
@@ -258,13 +266,30 @@ def _check_same_promise(known: Dataset, budget: Budget, unit: str) -> None:
         )
 
 
-def _check_same_people(dataset: Dataset, neighbours: Neighbours | str, unit: str) -> None:
-    """Refuse a release that protects someone else than the total does."""
+def _check_allowed(history: History, cost: Cost, neighbours: Neighbours | str, unit: str) -> None:
+    """Refuse a release that protects someone else than the total does, or that would pass the total."""
+    dataset = history.dataset
     if (neighbours, unit) != (dataset.neighbours, dataset.unit):
         raise RequestError(
             f"The release protects one {unit} under {neighbours}, but the total of data set {dataset.name!r} was "
             f"promised for one {dataset.unit} under {dataset.neighbours}; promises to different people do not add up."
         )
+    refusal = _refusal(history, cost)
+    if refusal:
+        raise BudgetError(refusal)
+
+
+def _known(datasets: list[Dataset], name: str) -> Dataset | None:
+    """Return the data set of this name; refuse a name that differs from a known one in capitals alone."""
+    for known in datasets:
+        if known.name == name:
+            return known
+        if known.name.casefold() == name.casefold():
+            raise RequestError(
+                f"The ledger already knows a data set {known.name!r}; write its name the same way, or choose one that "
+                "differs in more than capitals, as data under two names would be spent twice."
+            )
+    return None
 
 
 def _checked_text(text: str, what: str) -> str:

@@ -83,10 +83,10 @@ class Store:
         """
         url = _parse(where)
         self._sqlite = url.get_backend_name() == "sqlite"
-        self.where = url.database if self._sqlite else url.render_as_string(hide_password=True)
+        self.where = str(url.database) if self._sqlite else url.render_as_string(hide_password=True)
         if self._sqlite:
-            self._engine = _sqlite_engine(url)
-            path = Path(url.database)
+            path = Path(self.where)
+            self._engine = _sqlite_engine(path)
             with self._sentences():
                 if not path.exists():
                     _create_file(path)
@@ -122,8 +122,8 @@ class Store:
         """Refuse pages that contradict each other, and tables of another version."""
         if self._sqlite:
             faults = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().all()
-            faults += connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-            if faults != ["ok"]:
+            orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+            if faults != ["ok"] or orphans:
                 raise self.damaged("its pages contradict each other")
         versions = connection.execute(sa.select(BOOK.c.version)).scalars().all()
         if versions != [SCHEMA_VERSION]:
@@ -189,8 +189,8 @@ def _parse(where: str | Path | None) -> sa.URL:
     )
 
 
-def _sqlite_engine(url: sa.URL) -> sa.Engine:
-    engine = sa.create_engine("sqlite://", creator=lambda: _connect_sqlite(Path(url.database)), poolclass=NullPool)
+def _sqlite_engine(path: Path) -> sa.Engine:
+    engine = sa.create_engine("sqlite://", creator=lambda: _connect_sqlite(path), poolclass=NullPool)
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
@@ -230,11 +230,11 @@ def _create_file(path: Path) -> None:
     absent or whole, whenever the process dies, and a file cut to nothing is never mistaken for a new ledger.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)
     os.close(handle)
-    draft = Path(draft)
+    draft = Path(name)
     try:
-        engine = _sqlite_engine(sa.URL.create("sqlite", database=str(draft)))
+        engine = _sqlite_engine(draft)
         with engine.connect().execution_options(frostglass_writes=True) as connection, connection.begin():
             _create_tables(connection)
         try:

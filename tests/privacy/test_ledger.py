@@ -188,6 +188,13 @@ def test_looking_ahead_writes_nothing(path):
     with pytest.raises(BudgetError) as refused:
         ledger.spend("skin", pure(0.25))
     assert str(refused.value) == passes.refusal
+    with pytest.raises(BudgetError) as refused:
+        ledger.check("skin", pure(0.25))
+    assert str(refused.value) == passes.refusal
+    ledger.check("skin", pure(0.2))
+    ledger.check("unknown", pure(99))
+    with pytest.raises(RequestError, match="capitals"):
+        ledger.check("Skin", pure(0.1))
     assert "keeps no promise without δ" in ledger.what_if("skin", gaussian(0.1)).refusal
     assert path.read_bytes() == before
 
@@ -225,7 +232,7 @@ def test_one_name_in_two_unicode_spellings_is_one_data_set(path):
     ledger.spend("Zu\u0308rich", pure(1))
 
 
-@pytest.mark.parametrize("note", [["list"], {"x": float("nan")}, {"x": b"bytes"}, {"x": "y" * 10_000}])
+@pytest.mark.parametrize("note", [["list"], {"x": float("nan")}, {"x": b"bytes"}, {"x": "y" * 100_000}])
 def test_notes_are_short_json(path, note):
     ledger = Ledger(path)
     ledger.register("skin", 1)
@@ -240,6 +247,8 @@ def test_who_is_protected_must_agree(path):
     for other in ({"neighbours": "replace_one"}, {"unit": "id:3"}):
         with pytest.raises(RequestError, match="do not add up"):
             ledger.spend("skin", pure(1), **other)
+        with pytest.raises(RequestError, match="do not add up"):
+            ledger.check("skin", pure(1), **other)
     with pytest.raises(RequestError, match="knows no data set 'bank'"):
         ledger.spend("bank", pure(1))
     with pytest.raises(RequestError, match="Epsilon must"):
