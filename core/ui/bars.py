@@ -27,4 +27,5 @@ def budget_bar(spent: float, price: float, total: float) -> None:
     """A budget: what earlier releases spent, what the next one would cost, and what then is left (all in ε)."""
     left = max(0.0, total - spent - price)
     words = f"Of a budget of {total:.3g}, {spent:.3g} is spent, this release takes {price:.3g}, and {left:.3g} is left."
-    bar([spent / total, price / total], words, f"spent {spent:.3g}, this {price:.3g}", f"left {left:.3g} of {total:.3g}")
+    shares = [spent / total, price / total]
+    bar(shares, words, f"spent {spent:.3g}, this {price:.3g}", f"left {left:.3g} of {total:.3g}")

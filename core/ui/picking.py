@@ -1,0 +1,82 @@
+"""Where the records come from: a bundled sample, a dropped file, or a path or database table."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+import streamlit as st
+
+from ..errors import RequestError
+from ..samples import samples
+from ..sources import Source, Upload, open_source
+from ..sources.arrays import ArraySource
+from .marks import note
+from .paths import paths_allowed
+from .session import Records, Session
+
+ORIGIN = "data-origin"
+"""Session state of the choice between the three; Home sets it to `SAMPLE` behind its third door."""
+SAMPLE, FILE, PATH = "A sample", "My file", "A path or database"
+FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
+
+
+def pick_records(visitor: Session) -> Records | None:
+    """Let the visitor pick records; what was picked last, or None."""
+    origins = [SAMPLE, FILE, PATH] if paths_allowed() else [SAMPLE, FILE]
+    st.session_state.setdefault(ORIGIN, FILE)
+    origin = st.segmented_control(
+        "Where are the records?", origins, required=True, key=ORIGIN, persist_state="session"
+    )
+    {SAMPLE: _pick_sample, FILE: _pick_file, PATH: _pick_path}[origin](visitor)
+    return visitor.records
+
+
+def _pick_sample(visitor: Session) -> None:
+    known = {one.name: one for one in samples()}
+    name = st.radio(
+        "Sample", list(known), index=None, format_func=lambda name: known[name].title,
+        captions=[one.story for one in known.values()], key="data-sample", persist_state="session",
+    )
+    picked = visitor.records
+    if name is not None and (picked is None or picked.sample != name):
+        visitor.pick(known[name].title, open_source(known[name].path), sample=name)
+
+
+def _pick_file(visitor: Session) -> None:
+    dropped = st.file_uploader("Your file", type=FILE_TYPES, key="data-file", on_change=_forget_read_file)
+    note("It goes to the computer that runs this app, for this session only, and nowhere else.")
+    # The uploader hands its file over again on every run; it is opened once.
+    if dropped is not None and st.session_state.get("data-file-read") != dropped.file_id:
+        _open(visitor, dropped.name, Upload(dropped.name, dropped.getvalue()))
+        st.session_state["data-file-read"] = dropped.file_id
+
+
+def _forget_read_file() -> None:
+    st.session_state.pop("data-file-read", None)
+
+
+def _pick_path(visitor: Session) -> None:
+    with st.form("data-path-form", border=False, enter_to_submit=True):
+        path = st.text_input(
+            "Path, pattern or database table", key="data-path", persist_state="session",
+            placeholder="/data/visits/*.parquet   or   clinic.duckdb::patients",
+        )
+        opened = st.form_submit_button("Open")
+    note("It is read where it lies, in small pieces, so it may be larger than memory.")
+    if opened and path.strip():
+        _open(visitor, PurePath(path.strip()).name, path.strip())
+
+
+def _open(visitor: Session, title: str, where: str | Upload) -> None:
+    try:
+        visitor.pick(title, _named_source(where))
+    except RequestError as error:
+        st.error(str(error))
+
+
+def _named_source(where: str | Upload) -> Source:
+    """The source; an array's columns get the names they are shown by, so that one may use only some of them."""
+    source = open_source(where)
+    if isinstance(source, ArraySource) and source.names is None:
+        return open_source(where, [column.name for column in source.columns])
+    return source

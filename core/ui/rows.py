@@ -1,0 +1,127 @@
+"""One row a column of the data: use it or not, what anyone could have in it, its unit of measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ..domain import Categorical, Domain
+from ..sources import ColumnInfo
+from .declaration import YES_AND_NO, ColumnDraft
+from .marks import note
+from .markup import draw
+
+AT_ONCE = 24
+"""Rows shown at once; of wider data, the used columns and those that match a search."""
+UNUSABLE = {
+    "date": "dates need to be numbers first, such as days since a fixed date",
+    "other": "neither numbers nor text",
+}
+NUMBER, CATEGORY = "number", "category"
+IN_WORDS = {"text": CATEGORY, "boolean": "yes or no", "vector": "numbers"}
+
+
+def column_rows(columns: Sequence[ColumnInfo], number: int, known: Domain | None) -> tuple[ColumnDraft, ...]:
+    """Draw the rows and return what was typed about the columns that are used, in the order of the data.
+
+    Parameters
+    ----------
+    columns : names and kinds, all that is shown of the data.
+    number : number of the pick, part of every key.
+    known : a sample's public domain, to start from; None leaves everything empty.
+    """
+    if known is not None:
+        _fill(columns, number, known)
+    shown = _shown(columns, number)
+    with st.container(key=f"table-{number}"):
+        # Screen readers and narrow screens get a label at every field instead (see the style sheet).
+        heads = ("Use it?", "It is a", "Smallest", "Largest", "Unit")
+        draw('<div class="fg-heads" aria-hidden="true">' + "".join(f"<span>{head}</span>" for head in heads) + "</div>")
+        with st.container(key=f"rows-{number}", gap=None):
+            return tuple(draft for place, column in shown if (draft := _row(place, column, number)))
+
+
+def used_key(number: int, place: int) -> str:
+    """Key of the box that says whether a column is used."""
+    return f"use-{number}-{place}"
+
+
+def _fill(columns: Sequence[ColumnInfo], number: int, known: Domain) -> None:
+    """Start from what is publicly known about a sample; typed values win over it later."""
+    facts = {column.name: column for column in known.columns}
+    for place, column in enumerate(columns):
+        fact = facts.get(column.name)
+        if used_key(number, place) in st.session_state:
+            continue
+        st.session_state[used_key(number, place)] = fact is not None
+        if isinstance(fact, Categorical):
+            st.session_state[f"as-{number}-{place}"] = CATEGORY
+            st.session_state[f"categories-{number}-{place}"] = ", ".join(fact.categories)
+        elif fact is not None:
+            st.session_state[f"low-{number}-{place}"] = fact.low
+            st.session_state[f"high-{number}-{place}"] = fact.high
+            st.session_state[f"unit-{number}-{place}"] = fact.unit
+
+
+def _shown(columns: Sequence[ColumnInfo], number: int) -> list[tuple[int, ColumnInfo]]:
+    rows = list(enumerate(columns))
+    if len(rows) <= AT_ONCE:
+        return rows
+    words = st.text_input(
+        f"Find among {len(rows):,} columns", key=f"find-{number}", persist_state="session", live="200ms"
+    ).lower()
+    used = [row for row in rows if st.session_state.get(used_key(number, row[0]))]
+    found = [row for row in rows if words in row[1].name.lower() and row not in used]
+    if len(found) > AT_ONCE:
+        note(f"{len(found) - AT_ONCE:,} more columns are not shown; type part of a name to find them.")
+    return sorted(used + found[:AT_ONCE])
+
+
+def _row(place: int, column: ColumnInfo, number: int) -> ColumnDraft | None:
+    def key(part: str) -> dict[str, str]:
+        return {"key": f"{part}-{number}-{place}", "persist_state": "session"}
+
+    name = plain(column.name)
+    row = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"row-{number}-{place}")
+    with row:
+        used = st.checkbox(name, disabled=column.kind in UNUSABLE, width="stretch", **key("use"))
+        if not used or column.kind in UNUSABLE:
+            draw(f'<p class="fg-note fg-rest">{UNUSABLE.get(column.kind, column.kind)}</p>')
+            return None
+        if column.kind == "number":
+            categorical = st.selectbox(f"What {name} is", [NUMBER, CATEGORY], **key("as")) == CATEGORY
+        else:
+            place_of = "fg-rest" if column.kind == "boolean" else "fg-kind"
+            draw(f'<p class="fg-note {place_of}">{IN_WORDS[column.kind]}</p>')
+            categorical = column.kind != "vector"
+        if categorical:
+            return ColumnDraft(column.name, categorical=True, categories=_categories(column, key("categories")))
+        return ColumnDraft(
+            column.name,
+            low=st.number_input(f"Smallest {name}", value=None, format="%.12g", placeholder="smallest", **key("low")),
+            high=st.number_input(f"Largest {name}", value=None, format="%.12g", placeholder="largest", **key("high")),
+            **_last_field(column, name, key("unit")),
+        )
+
+
+def _last_field(column: ColumnInfo, name: str, key: dict[str, str]) -> dict[str, object]:
+    """A number's unit of measure, or how many numbers a vector holds."""
+    if column.kind == "vector":
+        many = st.number_input(f"How many numbers {name} holds", 1, None, None, placeholder="how many", **key)
+        return {"vector": True, "length": many}
+    return {"unit": st.text_input(f"Unit of {name}", max_chars=40, placeholder="unit", **key).strip()}
+
+
+def _categories(column: ColumnInfo, key: dict[str, str]) -> str:
+    if column.kind == "boolean":
+        return ", ".join(YES_AND_NO)
+    return st.text_area(
+        f"Categories of {plain(column.name)}", placeholder="every value anyone could have, separated by commas",
+        height=72, **key,
+    )
+
+
+def plain(text: str) -> str:
+    """A column's name as a label, in which Streamlit would read Markdown: every sign of it is made literal."""
+    return "".join("\\" + sign if sign in r"\`*_{}[]()<>#+-.!|~$:^" else sign for sign in " ".join(text.split()))

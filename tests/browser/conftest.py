@@ -1,0 +1,144 @@
+"""A server of the app and Chromium pages for the browser tests; a failing test leaves its screenshot in artefacts/."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ARTEFACTS = ROOT / "artefacts"
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]
+WIDTHS = {"desktop": 1280, "phone": 360}
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory):
+    """Address of a fresh server, which keeps its ledger and settings in a folder of its own."""
+    home = tmp_path_factory.mktemp("home")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true",
+        "--server.fileWatcherType=none",
+    ]
+    environment = os.environ | {"HOME": str(home), "XDG_DATA_HOME": str(home)}
+    log = (home / "server.log").open("wb")
+    server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(300):
+        try:
+            urllib.request.urlopen(address + "/_stcore/health", timeout=1)
+            break
+        except OSError:
+            time.sleep(0.1)
+    yield address
+    server.terminate()
+    server.wait()
+    log.close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    if not Path(CHROMIUM).exists():
+        pytest.skip("There is no Chromium; set CHROMIUM to its path.")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+class Visit:
+    """One visitor's browser: a page, and the waiting that Streamlit needs after every action."""
+
+    def __init__(self, page, address):
+        self.page = page
+        self.address = address
+        self.errors = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def go(self, path="/"):
+        self.page.goto(self.address + path)
+        self.settle()
+
+    def settle(self):
+        """Wait until the script has run and what it drew has arrived."""
+        self.page.wait_for_timeout(250)
+        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+        self.page.wait_for_timeout(150)
+
+    def click(self, role, name):
+        self.page.get_by_role(role, name=name, exact=True).first.click()
+        self.settle()
+
+    def choose(self, text):
+        """Pick one of a segmented control or of a list of radio buttons by its words."""
+        self.page.get_by_text(text, exact=True).first.click()
+        self.settle()
+
+    def fill(self, label, value):
+        field = self.page.get_by_label(label, exact=True)
+        field.fill(value)
+        field.press("Tab")
+        self.settle()
+
+    def drop(self, name, content, mime="text/csv"):
+        """Hand a file to the first uploader."""
+        self.page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(
+            {"name": name, "mimeType": mime, "buffer": content}
+        )
+        self.settle()
+
+    @property
+    def text(self):
+        """What a reader sees in the main part and at the foot of the window."""
+        return self.page.inner_text("[data-testid=stMain]")
+
+    def overflow(self):
+        """How many pixels of the page do not fit its width."""
+        return self.page.evaluate(
+            "() => { const main = document.querySelector('[data-testid=stMain]');"
+            " return main.scrollWidth - main.clientWidth }"
+        )
+
+
+@pytest.fixture
+def visitor(browser, url):
+    """Makes visitors: ``visitor(width="phone", theme="dark")`` is a `Visit` with a session of its own."""
+    contexts = []
+
+    def arrive(width="desktop", theme="light"):
+        size = {"width": WIDTHS.get(width, width), "height": 860}
+        context = browser.new_context(viewport=size, color_scheme=theme, accept_downloads=True)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        return Visit(page, url)
+
+    arrive.contexts = contexts
+    yield arrive
+    for context in contexts:
+        context.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Keep a picture of every page that was open when a test failed."""
+    report = yield
+    arrive = item.funcargs.get("visitor") if report.when == "call" and report.failed else None
+    if arrive is not None:
+        ARTEFACTS.mkdir(exist_ok=True)
+        pages = [page for context in arrive.contexts for page in context.pages]
+        for number, page in enumerate(pages):
+            page.screenshot(path=ARTEFACTS / f"{item.name}-{number}.png", full_page=True)
+    return report
