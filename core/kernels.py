@@ -91,12 +91,12 @@ class Euclidean(_Stationary):
     name: ClassVar[str] = "euclidean"
 
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        c = np.maximum(self.distance(x, y), 1e-300)
+        c = np.maximum(self.distance(x, y), 1e-100)
         u = 1.0 / c
-        near = 1.0 - 2.0 * ndtr(-u) + math.sqrt(2.0 / math.pi) * c * np.expm1(-0.5 * np.minimum(u * u, 1e300))
-        # Far away the two terms cancel; their series there is (u - u^3/12 + ...) / sqrt(2 pi).
-        far = u * (1.0 - u * u / 12.0 + u**4 / 120.0) / math.sqrt(2.0 * math.pi) if np.any(u < 1e-2) else near
-        return np.where(u < 1e-2, far, near) ** self.power
+        near = 1.0 - 2.0 * ndtr(-u) + math.sqrt(2.0 / math.pi) * c * np.expm1(-0.5 * u * u)
+        # Far away the two terms cancel; the series there is u (1 - u^2/12 + ...) / sqrt(2 pi).
+        far = u / math.sqrt(2.0 * math.pi)
+        return np.where(u < 1e-2, far * (1.0 - np.minimum(u, 1.0) ** 2 / 12.0), near) ** self.power
 
 
 @dataclass(frozen=True)
@@ -213,9 +213,14 @@ class Mixture(Kernel):
 def _parts(parts: object) -> tuple[Kernel, ...]:
     if not isinstance(parts, (list, tuple)) or not all(isinstance(part, Kernel) for part in parts):
         raise RequestError("A product or mixture is made of kernels.")
-    if not 1 <= len(parts) <= MAX_PARTS:
-        raise RequestError(f"A product or mixture has from 1 to {MAX_PARTS} kernels.")
+    if not 1 <= sum(_atoms(part) for part in parts) <= MAX_PARTS:
+        raise RequestError(f"A product or mixture has from 1 to {MAX_PARTS} kernels, those of its own parts counted.")
     return tuple(parts)
+
+
+def _atoms(kernel: Kernel) -> int:
+    """How many kernels that are not themselves made of kernels there are in one."""
+    return sum(_atoms(part) for part in kernel.parts) if isinstance(kernel, (Product, Mixture)) else 1
 
 
 def _common_metric(parts: tuple[Kernel, ...]) -> str:
@@ -235,10 +240,11 @@ def kernel_from_dict(value: object, depth: int = 0) -> Kernel:
     RequestError
         On anything else, as the value may come from a stranger's file; nesting is limited to four levels.
     """
-    if not isinstance(value, Mapping) or value.get("name") not in KERNELS or depth > 4:
+    name = value.get("name") if isinstance(value, Mapping) else None
+    if not isinstance(name, str) or name not in KERNELS or depth > 4:
         raise RequestError(f"A kernel must be one of {', '.join(KERNELS)}.")
     facts = {key: entry for key, entry in value.items() if key != "name"}
-    kernel = KERNELS[value["name"]]
+    kernel = KERNELS[name]
     if set(facts) != {field.name for field in fields(kernel)}:
         raise RequestError(f"The parameters of the kernel {kernel.name!r} are not the ones it has.")
     if "parts" in facts:
@@ -255,5 +261,3 @@ def coordinate_bandwidths(bandwidth: Bandwidth, widths: tuple[int, ...]) -> np.n
     if len(bandwidth) != len(widths):
         raise RequestError(f"The kernel has {len(bandwidth)} bandwidths, and the domain has {len(widths)} columns.")
     return np.repeat(np.asarray(bandwidth, dtype=np.float64), widths)
-
-

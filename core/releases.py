@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
+from .domain import Domain
 from .engine.building import Building, Exact
 from .errors import RequestError
 from .privacy.accounting import Cost
@@ -25,10 +27,9 @@ from .privacy.noise import add_noise
 from .privacy.randomness import Source as NoiseSource
 from .privacy.record import PrivacyRecord
 from .sketches.linear import Answers, LinearSketch
-from .sources import open_source
 from .version import SOFTWARE
 
-COUNT_SHARE = Fraction(1, 50)
+COUNT_SHARE = Fraction(1, 100)
 """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
 
 
@@ -116,6 +117,18 @@ class Release:
         """Kernel sums divided by the number of records, float64 (n,)."""
         return self.answer(queries).density
 
+    def save(self, path: str | Path, teaching: bool = False) -> None:
+        """Write the release to a file; see `core.release_file.save`."""
+        from .release_file import save  # files are made of releases, not the other way round
+
+        save(self, path, teaching)
+
+    def to_bytes(self, teaching: bool = False) -> bytes:
+        """The contents of the release's file; see `core.release_file.to_bytes`."""
+        from .release_file import to_bytes
+
+        return to_bytes(self, teaching)
+
     def merged(self, other: Release) -> Release:
         """The release of both tables added: the same public parameters, seed included, are needed.
 
@@ -171,20 +184,26 @@ def plan(sketch: LinearSketch, budget: Budget) -> Plan:
     The number of records is needed for densities. It is public when a neighbour replaces a record and no record can be
     left out; read off the table when that is good enough; otherwise worth a small share of the budget of its own.
     """
-    table = sketch.sensitivity(budget.neighbours)
+    table, count = sketch.sensitivity(budget.neighbours), count_sensitivity(sketch.domain)
     epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
     (alone,) = calibrate_shares([(table, Fraction(1))], epsilon, delta)
     if budget.neighbours is Neighbours.REPLACE_ONE and sketch.domain.keeps_every_record:
         return Plan(alone, None, True, Cost.of([(table, alone)], budget.epsilon, budget.delta))
 
-    # One record more or less, or a replaced one that is left out, changes the count by 1; m records a person by m.
-    count = Sensitivity(1, 1, unit_shifts=True).scaled(sketch.domain.unit.records)
     shares = [(table, 1 - COUNT_SHARE), (count, COUNT_SHARE)]
     noise, count_noise = calibrate_shares(shares, epsilon, delta)
     if sketch.total_variance(alone.variance) <= count_noise.variance:
         return Plan(alone, None, False, Cost.of([(table, alone)], budget.epsilon, budget.delta))
     cost = Cost.of([(table, noise), (count, count_noise)], budget.epsilon, budget.delta)
     return Plan(noise, count_noise, True, cost)
+
+
+def count_sensitivity(domain: Domain) -> Sensitivity:
+    """How far one person moves the number of records: by 1 for each of their records.
+
+    A record more or less counts 1 under either relation, as a replaced record may be one that is left out.
+    """
+    return Sensitivity(1, 1, unit_shifts=True).scaled(domain.unit.records)
 
 
 def seal(
@@ -259,6 +278,8 @@ def release(
     BudgetError
         When the data set's budget does not allow it; nothing was spent.
     """
+    from .sources import open_source  # who explores a released file never needs what reads private data
+
     sketch = with_chosen_rows(sketch, budget, records)
     planned = plan(sketch, budget)
     spend = None
@@ -270,7 +291,8 @@ def release(
 
         def spend(cost: Cost) -> None:
             book.register_if_new(dataset, cost, budget.neighbours, unit)
-            book.spend(dataset, cost, {"mechanism": sketch.name, "parameters": sketch.parameters()})
+            note = {"mechanism": sketch.name, "parameters": sketch.parameters()}
+            book.spend(dataset, cost, note, neighbours=budget.neighbours, unit=unit)
 
     building = Building(sketch, open_source(data))
     for rows in building:

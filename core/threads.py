@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 
 def cores() -> int:
@@ -31,5 +32,5 @@ def over_ranges(count: int, work: Callable[[int, int], None], at_least: int = 1)
         return
     edges = [count * part // parts for part in range(parts + 1)]
     with ThreadPoolExecutor(parts) as pool:
-        for future in [pool.submit(work, a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]:
+        for future in [pool.submit(work, a, b) for a, b in pairwise(edges)]:
             future.result()

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..sketches.linear import LinearSketch
-from ..sources import Source
+
+if TYPE_CHECKING:  # who explores a released file never needs what reads private data
+    from ..sources import Source
 
 BATCH_ROWS = 1 << 16
 

@@ -22,6 +22,9 @@ FAMILIES = {
 MAX_TERMS = 1 << 30
 """Coefficients that all rows together may have: 12 GiB would be more than a laptop has."""
 
+BYTES_A_TERM, BYTES_A_HASH = 64, 112
+"""Memory at the peak of drawing hashes and giving them columns, rounded up from measurements of every family."""
+
 
 def draw_hashes(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int, seed: int) -> Hashes:
     """The hash functions of every row, from public facts alone.
@@ -44,6 +47,18 @@ def draw_hashes(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int,
             "the most that fits into memory; use fewer rows or project the data first."
         )
     return _draw(kernel, widths, rows, groups, seed, iter(range(1, 1_000_000)))
+
+
+def drawing_bytes(kernel: Kernel, dimensions: int, rows: int) -> int:
+    """Memory that drawing the hashes of every row takes at its peak, from above and without drawing any."""
+    terms = rows * dimensions * _hashes_a_row(kernel)
+    return BYTES_A_TERM * terms + BYTES_A_HASH * rows * _atomic_hashes(kernel, dimensions)
+
+
+def _atomic_hashes(kernel: Kernel, dimensions: int) -> int:
+    if isinstance(kernel, (Product, Mixture)):
+        return sum(_atomic_hashes(part, dimensions) for part in kernel.parts)
+    return dimensions if isinstance(kernel, Laplacian) else kernel.power
 
 
 def _hashes_a_row(kernel: Kernel) -> int:

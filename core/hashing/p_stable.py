@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from .cells import Hashes
+from .coverage import grouped_uniforms
 from .directions import chi_lengths, directions, uniforms_for_direction
-from .uniforms import grouped_uniforms
 
 
 def euclidean_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:

@@ -6,11 +6,10 @@ exactly; all coordinates together give the Laplacian kernel. Its power p is the 
 
 from __future__ import annotations
 
-import numpy as np
 from scipy.special import gammaincinv
 
 from .cells import Hashes
-from .uniforms import grouped_uniforms
+from .coverage import grouped_uniforms
 
 
 def laplacian_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .cells import Hashes
+from .coverage import grouped_uniforms
 from .directions import directions, uniforms_for_direction
-from .uniforms import grouped_uniforms
 
 
 def angular_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:

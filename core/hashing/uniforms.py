@@ -4,9 +4,9 @@ Nothing here is noise. A hash seed is public and stored in the release, and the 
 functions on every machine for ever. So only two things are taken from libraries, and both are fixed for ever: the raw
 words of the PCG64 bit generator (NumPy guarantees its stream) and Sobol's direction numbers (Joe and Kuo 2008).
 
-Rows come in groups. Groups are independent of each other. Inside a group the rows share one scrambled Sobol sequence:
-every row alone is uniform, which keeps every mean over rows unbiased, but together they cover the space evenly, which
-makes the mean vary less (Owen 1995; Dick, Pillichshammer 2010, section 3.4). The spread of the group means is then an
+Rows come in groups. Groups are independent of each other. Inside a group the rows share one randomised low-discrepancy
+point set: every row alone is uniform, which keeps every mean over rows unbiased, but together they cover the space
+evenly, which makes the mean vary less (Owen 1995; Dick, Kuo, Sloan 2013). The spread of the group means is then an
 honest measure of the error that is left.
 """
 
@@ -68,13 +68,3 @@ def scrambled_sobol(points: int, dimensions: int, random: PublicRandom) -> np.nd
         column = kept | (columns[j] & (kept - np.uint64(1)))
         scrambled ^= column * ((digits >> np.uint64(BITS - 1 - j)) & np.uint64(1))
     return (scrambled.astype(np.float64) + random.uniforms(points, dimensions)) * 2.0**-BITS
-
-
-def grouped_uniforms(rows: int, groups: int, dimensions: int, seed: int, family: int) -> np.ndarray:
-    """Uniform numbers for every row, float64 (rows, dimensions): one scrambled Sobol sequence a group."""
-    return np.concatenate(
-        [
-            scrambled_sobol(int(size), dimensions, PublicRandom(seed, family, group))
-            for group, size in enumerate(group_sizes(rows, groups))
-        ]
-    )

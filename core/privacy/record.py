@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import zip_longest
 
 from ..checks import exact_fields, field_names
 from ..errors import RequestError
-from .budget import Budget, decimal_text
-from .calibration import NoiseScale
-from .neighbours import Neighbours
+from .accounting import keeps_promise
+from .budget import DELTA_PLACES, EPSILON_PLACES, Budget, decimal_text, exact_decimal
+from .calibration import NoiseScale, parse_fraction
+from .events import event_of, total_rho
+from .neighbours import Neighbours, Sensitivity
 from .unit import PrivacyUnit
+from .zcdp import largest_rho
 
 PURE_THEOREM = (
     "Every counter has independent discrete Laplace noise of scale L1 sensitivity / epsilon "
@@ -21,6 +25,11 @@ GAUSSIAN_THEOREM = (
     "Every counter has independent discrete Gaussian noise; rho = L2 sensitivity squared / (2 sigma squared) "
     "(Canonne, Kamath, Steinke 2020, Theorem 4)."
 )
+
+MAX_PARTS = 1_000
+"""Releases that one record may be merged of, when it comes from a file."""
+LARGEST_PARAMETER = 1 << 112
+"""No sampler draws noise of a larger scale, as it would not fit 64-bit counters."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,30 @@ class PrivacyRecord:
         """Variance of the noise in the released number of records; 0 when it is public or not released apart."""
         return sum(scale.variance for scale in self.count_noise)
 
+    def is_kept(self, table: Sensitivity, count: Sensitivity) -> bool:
+        """Whether noise of the stated scales keeps what is stated, in every part.
+
+        It tells a record that contradicts itself; whether the noise was really drawn so is nothing a record can show.
+
+        Parameters
+        ----------
+        table, count : how far one person moves the table, and the number of records.
+        """
+        distribution = "discrete_laplace" if self.pure else "discrete_gaussian"
+        if any(scale.distribution != distribution for scale in self.noise + self.count_noise):
+            return False
+        rhos = []
+        for noise, count_noise in set(zip_longest(self.noise, self.count_noise)):
+            events = [event_of(table, noise)] + ([] if count_noise is None else [event_of(count, count_noise)])
+            rhos.append(total_rho(events))
+            # The proven bounds differ by a factor of two or so; what is far off is not worth a search.
+            if not self.pure and rhos[-1] > 16 * Fraction(largest_rho(float(self.epsilon), float(self.delta))):
+                return False
+            if not keeps_promise(events, self.epsilon, self.delta):
+                return False
+        sums_fit = self.epsilon <= self.overlap_epsilon <= self.parts * self.epsilon
+        return sums_fit and self.delta <= self.overlap_delta <= self.parts * self.delta and self.rho == max(rhos)
+
     def merged(self, other: PrivacyRecord) -> PrivacyRecord:
         """The promise of two releases whose tables are added.
 
@@ -123,21 +156,27 @@ class PrivacyRecord:
         """The record that `to_dict` wrote; RequestError on anything else, as the file may come from a stranger."""
         facts = exact_fields(value, "privacy promise", (*field_names(cls), "theorem"))
         facts.pop("theorem")
+        exact = ("epsilon", "delta", "overlap_epsilon", "overlap_delta", "rho")
         try:
+            if not all(isinstance(facts[key], str) for key in exact):
+                raise TypeError("an exact number is written as text")
             promise = Budget(facts["epsilon"], facts["delta"], facts["neighbours"])
-            overlap = tuple(Decimal(facts[key]) for key in ("overlap_epsilon", "overlap_delta"))
-            if not all(part.is_finite() for part in overlap):
-                raise ValueError("not finite")
+            overlap = (
+                exact_decimal(facts["overlap_epsilon"], "The epsilon of who is in all parts", EPSILON_PLACES),
+                exact_decimal(facts["overlap_delta"], "The delta of who is in all parts", DELTA_PLACES),
+            )
             noise, count_noise = (
                 tuple(NoiseScale.from_dict(scale) for scale in _short_list(facts[key]))
                 for key in ("noise", "count_noise")
             )
-            rho = Fraction(facts["rho"]) if isinstance(facts["rho"], str) and len(facts["rho"]) < 400 else None
-            if rho is None or rho < 0 or not noise:
+            rho = parse_fraction(facts["rho"])
+            if not noise or len(count_noise) not in (0, len(noise)):
+                raise ValueError("noise for some parts only")
+            if any(scale.parameter > LARGEST_PARAMETER for scale in noise + count_noise):
                 raise ValueError("out of range")
         except RequestError:
             raise
-        except (ArithmeticError, KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError):
             raise RequestError("The privacy promise of a release must be written in exact, finite numbers.") from None
         unit = PrivacyUnit(**exact_fields(facts["unit"], "privacy unit", field_names(PrivacyUnit)))
         return cls(
@@ -146,6 +185,6 @@ class PrivacyRecord:
 
 
 def _short_list(value: object) -> list:
-    if not isinstance(value, list) or len(value) > 10_000:
+    if not isinstance(value, list) or len(value) > MAX_PARTS:
         raise ValueError("not a short list")
     return value

@@ -89,7 +89,9 @@ def _pour(
             if not single:
                 key[:length] = addend[r]
             for h in range(first_hash[r], first_hash[r + 1]):
-                _project(points, start, length, first_term[h], first_term[h + 1], coordinate, coefficient, offset[h], value)
+                _project(
+                    points, start, length, first_term[h], first_term[h + 1], coordinate, coefficient, offset[h], value
+                )
                 top = np.float64(cells[h] - 1)
                 if cells[h] == MAX_CELLS:
                     for i in range(length):
@@ -142,7 +144,9 @@ def _read(
             key[:length] = addend[r]
             inside[:length] = True
             for h in range(first_hash[r], first_hash[r + 1]):
-                _project(points, start, length, first_term[h], first_term[h + 1], coordinate, coefficient, offset[h], value)
+                _project(
+                    points, start, length, first_term[h], first_term[h + 1], coordinate, coefficient, offset[h], value
+                )
                 top = np.float64(cells[h])
                 factor = multiplier[h]
                 for i in range(length):

@@ -32,6 +32,7 @@ class Answers:
     low, high : an interval that holds the exact kernel sum with the stated probability.
     density : estimate divided by the number of records: the average closeness, between 0 and 1 but for the noise.
     standard_error : standard deviation of the estimate, from sampling and noise together.
+    degrees : degrees of freedom that the standard error has: one fewer than there are independent estimates.
     """
 
     estimate: np.ndarray
@@ -39,6 +40,38 @@ class Answers:
     high: np.ndarray
     density: np.ndarray
     standard_error: np.ndarray
+    degrees: int
+
+    @classmethod
+    def of_groups(cls, estimates: np.ndarray, weights: np.ndarray, records: float, level: float) -> Self:
+        """Answers from independent, equally distributed estimates.
+
+        Each group of rows is unbiased and independent of the others, so the spread of their estimates measures
+        sampling error and noise together, whatever the data: mean +- t * s / sqrt(G), Student's t with G - 1 degrees
+        of freedom.
+
+        Parameters
+        ----------
+        estimates : float64 (G, n), one estimate a group.
+        weights : float64 (G,), the groups' shares of the rows, which add up to 1.
+        records : the number of records, for densities.
+        level : probability with which the interval holds the exact kernel sum.
+
+        Raises
+        ------
+        RequestError
+            When the level is not strictly between 0 and 1.
+        """
+        if not 0.0 < level < 1.0:
+            raise RequestError("The level of an interval must lie strictly between 0 and 1, such as 0.95.")
+        degrees = len(weights) - 1
+        mean = weights @ estimates
+        if degrees:
+            error = np.sqrt(weights @ (estimates - mean) ** 2 / degrees)
+            reach = student.ppf(0.5 + level / 2.0, degrees) * error
+        else:
+            error = reach = np.full(len(mean), math.inf)
+        return cls(mean, mean - reach, mean + reach, mean / max(records, 1.0), error, degrees)
 
 
 class LinearSketch(ABC):
@@ -56,6 +89,14 @@ class LinearSketch(ABC):
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """Shape of the table."""
+
+    @property
+    @abstractmethod
+    def setup_bytes(self) -> int:
+        """Memory that the public objects take, the table apart: an upper bound from the parameters alone.
+
+        Known before anything is drawn, so that a stranger's file can be refused first.
+        """
 
     @abstractmethod
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
@@ -84,6 +125,10 @@ class LinearSketch(ABC):
         """Variance of `total` when every counter's noise has the given variance."""
 
     @abstractmethod
+    def noise_variance(self, counter_variance: float) -> float:
+        """Variance of an estimate that comes from noise alone, when every counter's noise has the given variance."""
+
+    @abstractmethod
     def parameters(self) -> dict:
         """All public parameters but the domain, for JSON; with the domain they rebuild the sketch."""
 
@@ -105,24 +150,6 @@ class LinearSketch(ABC):
         return self.record_sensitivity(neighbours).scaled(self.domain.unit.records)
 
     def answer(self, table: np.ndarray, records: float, points: np.ndarray, level: float) -> Answers:
-        """Estimates with intervals at encoded queries (n, d).
-
-        The groups of rows are independent and each is unbiased, so the spread of their estimates measures sampling
-        error and noise together, whatever the data: mean +- t * s / sqrt(G), Student's t with G - 1 degrees of freedom.
-
-        Raises
-        ------
-        RequestError
-            When the level is not strictly between 0 and 1.
-        """
-        if not 0.0 < level < 1.0:
-            raise RequestError("The level of an interval must lie strictly between 0 and 1, such as 0.95.")
+        """Estimates with intervals at encoded queries (n, d); RequestError when the level is not between 0 and 1."""
         estimates, weights = self.group_estimates(table, records, points)
-        groups = len(weights)
-        mean = weights @ estimates
-        if groups > 1:
-            error = np.sqrt(weights @ (estimates - mean) ** 2 / (groups - 1))
-            reach = student.ppf(0.5 + level / 2.0, groups - 1) * error
-        else:
-            error = reach = np.full(len(points), math.inf)
-        return Answers(mean, mean - reach, mean + reach, mean / max(records, 1.0), error)
+        return Answers.of_groups(estimates, weights, records, level)

@@ -20,7 +20,7 @@ from ..checks import check_integer, exact_fields
 from ..domain import Domain
 from ..errors import RequestError
 from ..hashing.cells import Columns, columns
-from ..hashing.families import draw_hashes
+from ..hashing.families import draw_hashes, drawing_bytes
 from ..hashing.uniforms import group_sizes
 from ..kernels import Kernel, kernel_from_dict
 from ..privacy.neighbours import Neighbours, Sensitivity
@@ -29,8 +29,8 @@ from .linear import LinearSketch
 
 MAX_ROWS = 1_000_000
 MAX_WIDTH = 1 << 31
-MAX_COUNTERS = 1 << 31
-DEFAULT_GROUPS = 8
+MAX_COUNTERS = 1 << 28
+"""2 GiB in memory; and any table of them fits into a member of an ordinary zip archive, so into a release file."""
 SEED_BITS = 128
 
 
@@ -45,7 +45,8 @@ class Race(LinearSketch):
     rows : R, the number of hash functions; None leaves the choice to the forecast.
     width : W, the most columns a row may have; the table is narrower when no row needs them all.
     seed : public hash seed; fresh when None. Sketches can be merged only when they share it.
-    groups : independent groups of rows, at least 2, from whose spread the intervals come.
+    groups : independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4
+        to 10: more groups make intervals shorter for their coverage, fewer make the rows cover more evenly.
 
     Raises
     ------
@@ -58,18 +59,21 @@ class Race(LinearSketch):
     rows: int | None = None
     width: int = 1000
     seed: int = field(default=None)  # type: ignore[assignment]
-    groups: int = DEFAULT_GROUPS
+    groups: int | None = None
     name: ClassVar[str] = "race"
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
             raise RequestError("A RACE sketch is made of a domain and a kernel.")
         check_integer(self.width, "The width of a sketch", 2, MAX_WIDTH)
-        check_integer(self.groups, "The number of groups of rows", 2, 1000)
+        if self.groups is not None:
+            check_integer(self.groups, "The number of groups of rows", 2, 1000)
         if self.seed is None:
             object.__setattr__(self, "seed", secrets.randbits(SEED_BITS))
         check_integer(self.seed, "The hash seed", 0, (1 << SEED_BITS) - 1)
         if self.rows is not None:
+            if self.groups is None:
+                object.__setattr__(self, "groups", min(max(self.rows // 100, 4), 10))
             check_integer(self.rows, "The number of rows of a sketch", self.groups, MAX_ROWS)
             if self.rows * self.width > MAX_COUNTERS:
                 raise RequestError(
@@ -95,9 +99,13 @@ class Race(LinearSketch):
     def shape(self) -> tuple[int, int]:
         return len(self.columns.rehashed), self.columns.width
 
+    @property
+    def setup_bytes(self) -> int:
+        return 0 if self.rows is None else drawing_bytes(self.kernel, self.domain.dimensions, self.rows)
+
     def with_rows(self, rows: int) -> Race:
-        """The same sketch with that many rows."""
-        return replace(self, rows=rows)
+        """The same sketch with that many rows, and as many groups as suit them."""
+        return replace(self, rows=rows, groups=None)
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         pour(points, self.columns, table)
@@ -128,8 +136,8 @@ class Race(LinearSketch):
         """Median of k = 8 ln(1/delta) means of consecutive rows, float64 (n,) (the paper's algorithm 2, Theorem 3.3).
 
         It is within 16 sqrt(f~/epsilon ln(1/delta)) of the kernel sum with probability 1 - delta for every single
-        query, whatever the tails; the mean is closer on average. Rows of one scrambled group depend on each other, which
-        the theorem does not allow for: ask a sketch with as many groups as means when the guarantee itself matters.
+        query, whatever the tails; the mean is closer on average. Rows of one group depend on each other, which the
+        theorem does not allow for: ask a sketch with as many groups as means when the guarantee itself matters.
 
         Raises
         ------
@@ -152,6 +160,11 @@ class Race(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance * float(self.columns.reachable.sum()) / self.shape[0] ** 2
+
+    def noise_variance(self, counter_variance: float) -> float:
+        """Each row contributes one counter, enlarged by 1/(1 - 1/W) where the rehashing bias is undone."""
+        gain = np.where(self.columns.rehashed, 1.0 / (1.0 - 1.0 / self.shape[1]), 1.0)
+        return counter_variance * float(np.mean(gain**2)) / self.shape[0]
 
     def parameters(self) -> dict:
         return {

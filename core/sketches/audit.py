@@ -1,0 +1,82 @@
+"""Auditing a linear sketch: the noise that a budget asks for, on a pair of neighbours as far apart as can be found."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from ..privacy.audit import BATCH, AuditReport, audit
+from ..privacy.budget import Budget
+from ..privacy.calibration import calibrate
+from ..privacy.neighbours import Neighbours
+from ..privacy.noise import add_noise
+from .linear import LinearSketch
+
+# Records that are tried as the one that differs: both corners of the domain, and points drawn from it.
+RECORDS_TRIED = 10
+
+
+def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, level: float = 0.95) -> AuditReport:
+    """Attack the noisy table of a sketch, from the encoding of the records to the noise.
+
+    The time is that of drawing 2 · `runs` noisy tables. An attack sees the whole loss on tables of a few rows only: the
+    more rows share it, the less likely it is that all of them show it at once.
+
+    Parameters
+    ----------
+    sketch
+        The sketch, with its domain.
+    budget
+        The promise.
+    runs
+        Runs on each of the two data sets.
+    level
+        Probability with which the bound holds.
+    """
+    tables = worst_neighbours(sketch, budget.neighbours)
+    epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
+    scale = calibrate(sketch.sensitivity(budget.neighbours), epsilon, delta)
+    runs_a_call = max(1, min(runs, BATCH // max(tables[0].size, 1)))
+
+    def mechanism(table: np.ndarray) -> np.ndarray:
+        return add_noise(np.broadcast_to(table, (runs_a_call, *table.shape)), scale)
+
+    return audit(
+        mechanism,
+        *tables,
+        epsilon,
+        delta,
+        exact=lambda table: table,
+        runs=runs,
+        runs_a_call=runs_a_call,
+        level=level,
+    )
+
+
+def worst_neighbours(sketch: LinearSketch, neighbours: Neighbours) -> tuple[np.ndarray, np.ndarray]:
+    """Return the exact tables of two neighbouring data sets, int64, as far apart in L1 as a few trials find.
+
+    Both hold the records that were tried. One person with as many equal records as the privacy unit allows comes on top
+    in one of them (add or remove), or moves from one record to another (replace).
+    """
+    points = _records(sketch)
+    once = sketch.zeros()
+    sketch.add(once, points)
+    people = []
+    for point in points:
+        table = sketch.zeros()
+        sketch.add(table, np.asfortranarray(np.tile(point, (sketch.domain.unit.records, 1))))
+        people.append(table)
+    others = [sketch.zeros()] if neighbours is Neighbours.ADD_REMOVE else people
+    pairs = [(person, other) for person in people for other in others]
+    person, other = max(pairs, key=lambda pair: int(np.abs(pair[0] - pair[1]).sum()))
+    return once + person, once + other
+
+
+def _records(sketch: LinearSketch) -> np.ndarray:
+    """Return encoded records, float64 (n, d) in Fortran order: real ones, so that a category is one of its list."""
+    low, high = sketch.domain.bounds(sketch.metric)
+    inside = np.random.default_rng(0).uniform(low, high, (RECORDS_TRIED - 2, len(low)))
+    natural = sketch.domain.decode_points(np.vstack((low, high, inside)), sketch.metric)
+    return np.asfortranarray(np.clip(sketch.domain.encode_queries(natural, sketch.metric), low, high))

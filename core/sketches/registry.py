@@ -1,0 +1,25 @@
+"""The mechanisms that a release file may name."""
+
+from __future__ import annotations
+
+from ..domain import Domain
+from ..errors import RequestError
+from .linear import LinearSketch
+from .race import Race
+
+MECHANISMS: dict[str, type[LinearSketch]] = {sketch.name: sketch for sketch in (Race,)}
+
+
+def sketch_from_parameters(mechanism: object, domain: Domain, parameters: object) -> LinearSketch:
+    """The sketch of a named mechanism, from what its `parameters` wrote down.
+
+    Raises
+    ------
+    RequestError
+        When no mechanism has that name or the parameters are not its own; they may come from a stranger's file.
+    """
+    if not isinstance(mechanism, str) or mechanism not in MECHANISMS:
+        raise RequestError(
+            f"The mechanism is not one that this version knows ({', '.join(MECHANISMS)}); a newer one may."
+        )
+    return MECHANISMS[mechanism].from_parameters(domain, parameters)
