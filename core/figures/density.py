@@ -1,0 +1,262 @@
+"""Figures of a released density: a curve with its band, bars for categories, a map of two columns.
+
+What the noise hides is never coloured: it is hatched. Nothing in a figure depends on the theme: a map takes the shades
+of the visitor's theme in the browser, and those of paper from `core.figures.paper`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from scipy.ndimage import gaussian_filter, median_filter
+
+from ..domain import Column
+from ..tasks.density import Curve, Heatmap, Picture
+from . import asking
+from .axes import Axis, apply, plain
+from .hatching import CLEAR, HATCHED, PATTERN, hatch, polygon
+from .palette import FAINT, INK, PAPER, TEAL, faded
+from .rounding import rounded, rounded_all, rounded_range
+
+HEIGHT = 480
+MAP_HEIGHT = 560
+MAX_TARGETS = 64
+"""Targets along a side of a map: every one is an element of the page, so there is an end to it."""
+CONTOURS = 6
+"""Contours divide the highest estimate into that many equal steps."""
+CONTOUR_SMOOTHING = 80
+"""Contours are those of the map smoothed over this part of a side, as lines show noise that colours do not."""
+WINDOWS = 24
+"""What is smaller than this part of a side follows its surroundings when it is hidden or shown."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Modes to be marked, by their places on the axes of the figure, float64 (n,) each."""
+
+    x: np.ndarray
+    y: np.ndarray
+
+
+def close_by(noun: str) -> str:
+    """What a kernel sum counts, for an axis or a colour bar."""
+    return f"{noun} close by"
+
+
+def coherent(hidden: np.ndarray) -> np.ndarray:
+    """Where the noise hides what there is, without islands smaller than a part of a picture that one would read.
+
+    Intervals of 95% leave a few specks of noise uncovered among thousands of cells, and cover a few of signal: each
+    place follows the majority of the places around it.
+    """
+    window = [max(1, size // WINDOWS) | 1 for size in hidden.shape]
+    return median_filter(hidden.astype(np.uint8), size=window, mode="nearest").astype(bool)
+
+
+def answers_in_words(estimates: np.ndarray, errors: np.ndarray, hidden: np.ndarray, noun: str) -> list[str]:
+    """What each answer says at a glance; arrays (n,)."""
+    texts = rounded_all(estimates, errors)
+    return [
+        "hidden by the noise" if drowned else f"about {text} {close_by(noun)}"
+        for text, drowned in zip(texts, hidden, strict=True)
+    ]
+
+
+def density_line(
+    curve: Curve, column: Column, noun: str, marks: Marks | None = None, asked: object = None
+) -> go.Figure:
+    """The density along a column of numbers: a curve with its band, hatched where the noise hides it.
+
+    Parameters
+    ----------
+    curve : answers along ``column``.
+    noun : what is counted: "people" or "records".
+    marks : modes; their ``y`` are kernel sums.
+    asked : the value that is asked.
+    """
+    x = Axis.of(column, curve.values)
+    hidden = coherent(curve.drowned)
+    seen = np.where(hidden, np.nan, curve.estimate)
+    band = {
+        "x": np.concatenate([x.values, x.values[::-1]]), "y": np.concatenate([curve.high, curve.low[::-1]]),
+        "fill": "toself", "fillcolor": faded(TEAL.shape, 0.22), "name": "very likely within",
+    }  # fmt: skip
+    figure = go.Figure(
+        [
+            go.Scatter(mode="lines", line={"width": 0, "color": TEAL.shape}, hoverinfo="skip", **band),
+            polygon(*_hidden_band(x, curve, hidden)),
+            go.Scatter(
+                x=x.values, y=seen, mode="lines", line={"width": 2.5, "color": TEAL.shape}, hoverinfo="skip",
+                name="best guess",
+            ),
+        ]
+    )  # fmt: skip
+    _add_marks(figure, marks)
+    heights = np.where(hidden, 0.0, curve.estimate)
+    words = answers_in_words(curve.estimate, curve.standard_error, hidden, noun)
+    _add_column_targets(figure, x, heights, words, asked)
+    return _laid_out_column(figure, x, noun)
+
+
+def density_bars(curve: Curve, column: Column, noun: str, asked: object = None) -> go.Figure:
+    """The density of each category of a column: bars with intervals, hatched where the noise hides them."""
+    x = Axis.of(column, curve.values)
+    solid = {"color": TEAL.shape}
+    figure = go.Figure(_bars(x, curve, ~curve.drowned, "best guess, and where it very likely is", solid))
+    if curve.drowned.any():
+        hollow = {"color": CLEAR, "pattern": PATTERN, "line": {"width": 0}}
+        figure.add_trace(_bars(x, curve, curve.drowned, HATCHED, hollow))
+    words = answers_in_words(curve.estimate, curve.standard_error, curve.drowned, noun)
+    _add_column_targets(figure, x, curve.estimate / 2.0, words, asked)
+    return _laid_out_column(figure, x, noun).update_layout(barmode="overlay", bargap=0.35)
+
+
+def density_map(
+    heatmap: Heatmap,
+    columns: tuple[Column, Column],
+    noun: str,
+    marks: Marks | None = None,
+    asked: tuple[object, object] | None = None,
+) -> go.Figure:
+    """The density over two columns: colours and contours where it stands out from the noise, hatching elsewhere.
+
+    Parameters
+    ----------
+    heatmap : answers over the two ``columns``, x first.
+    noun : what is counted: "people" or "records".
+    marks : modes.
+    asked : the values of x and y that are asked.
+    """
+    x, y = Axis.of(columns[0], heatmap.x_values), Axis.of(columns[1], heatmap.y_values)
+    ordered = not x.categories and not y.categories
+    hidden = coherent(heatmap.drowned) if ordered else heatmap.drowned
+    seen = np.where(hidden, np.nan, heatmap.estimate).astype(np.float32)
+    bar = {
+        "orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom", "len": 1.0, "thickness": 10,
+        "title": {"text": close_by(noun), "side": "top"}, "tickformat": ",", "outlinewidth": 0, "nticks": 6,
+    }  # fmt: skip
+    figure = go.Figure(go.Heatmap(x=x.values, y=y.values, z=seen, zmin=0, hoverinfo="skip", colorbar=bar))
+    if ordered and not hidden.all():
+        figure.add_trace(_contours(x, y, heatmap.estimate, hidden))
+    figure.add_trace(hatch(hidden, x, y))
+    _add_marks(figure, marks)
+    figure.add_trace(_lattice(x, y, heatmap, hidden, noun, asked))
+    asking.clickable(figure)
+    apply(figure, x, y)
+    return _laid_out(figure, MAP_HEIGHT)
+
+
+def picture_in_words(what: str, picture: Picture, places: Sequence[str], noun: str) -> str:
+    """The text alternative of a figure: where most are, how many, and how much of it the noise hides.
+
+    Parameters
+    ----------
+    what : what the figure shows, without a full stop.
+    places : the picture's places in words, in C order.
+    """
+    if picture.drowned.all():
+        return f"{what}. The noise hides all of it."
+    most = int(np.where(picture.drowned, -np.inf, picture.estimate).argmax())
+    estimate, low, high, error = (
+        float(part.ravel()[most]) for part in (picture.estimate, picture.low, picture.high, picture.standard_error)
+    )
+    least, greatest = rounded_range(low, high, error)
+    hidden = 100 * float(picture.drowned.mean())
+    return (
+        f"{what}. It is highest at {places[most]}, with about {rounded(estimate, error)} {close_by(noun)}, very likely "
+        f"between {least} and {greatest}. The noise hides {'none' if hidden == 0 else f'{hidden:.0f}%'} of it."
+    )
+
+
+def _bars(x: Axis, curve: Curve, shown: np.ndarray, name: str, marker: dict) -> go.Bar:
+    above, below = curve.high - curve.estimate, curve.estimate - curve.low
+    spread = {
+        "type": "data", "symmetric": False, "array": np.where(shown, above, np.nan),
+        "arrayminus": np.where(shown, below, np.nan), "color": INK.shape, "thickness": 1.5, "width": 5,
+    }  # fmt: skip
+    heights = np.where(shown, curve.estimate, np.nan)
+    return go.Bar(
+        x=x.values, y=heights, error_y=spread, marker=marker, hoverinfo="skip", name=name, unselected=asking.UNFADED
+    )
+
+
+def _hidden_band(x: Axis, curve: Curve, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The part of a band that the noise hides: one ring for every run of hidden places, NaN between the rings."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], hidden.astype(np.int8), [0]])))
+    xs, ys = [np.empty(0)], [np.empty(0)]
+    for first, last in zip(edges[::2], edges[1::2], strict=True):
+        run = slice(max(first - 1, 0), last + 1)
+        places = x.values[run]
+        xs += [places, places[::-1], places[:1], [np.nan]]
+        ys += [curve.high[run], curve.low[run][::-1], curve.high[run][:1], [np.nan]]
+    return np.concatenate(xs), np.concatenate(ys)
+
+
+def _contours(x: Axis, y: Axis, estimate: np.ndarray, hidden: np.ndarray) -> go.Contour:
+    smooth = gaussian_filter(estimate, [size / CONTOUR_SMOOTHING for size in estimate.shape], mode="nearest")
+    heights = np.where(hidden, np.nan, smooth).astype(np.float32)
+    step = float(np.nanmax(heights)) / CONTOURS
+    levels = {"coloring": "none", "start": step, "end": step * (CONTOURS - 1), "size": step}
+    return go.Contour(
+        x=x.values, y=y.values, z=heights, contours=levels, line={"color": FAINT.shape, "width": 1}, showscale=False,
+        hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+
+
+def _lattice(
+    x: Axis, y: Axis, heatmap: Heatmap, hidden: np.ndarray, noun: str, asked: tuple[object, object] | None
+) -> go.Scatter:
+    """Targets at every k-th place of either axis."""
+    across, up = (_evenly(len(axis.values)) for axis in (x, y))
+    parts = (part[np.ix_(up, across)].ravel() for part in (heatmap.estimate, heatmap.standard_error, hidden))
+    left, high = ([f"{axis.name} {axis.words(v)}" for v in axis.values[at]] for axis, at in ((x, across), (y, up)))
+    places = [plain(f"{a}, {b}") for b in high for a in left]
+    words = [f"{at}<br>{said}" for at, said in zip(places, answers_in_words(*parts, noun), strict=True)]
+    xs, ys = np.meshgrid(x.values[across], y.values[up])
+    place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
+    return asking.targets(xs.ravel(), ys.ravel(), words, place)
+
+
+def _evenly(n: int) -> np.ndarray:
+    """Indices of at most `MAX_TARGETS` evenly spread places out of n."""
+    stride = -(-n // MAX_TARGETS)
+    return np.arange((stride - 1) // 2, n, stride)
+
+
+def _add_column_targets(figure: go.Figure, x: Axis, heights: np.ndarray, words: list[str], asked: object) -> None:
+    said = [plain(f"{x.name} {x.words(place)}") + f"<br>{text}" for place, text in zip(x.values, words, strict=True)]
+    place = None
+    if asked is not None:
+        at = x.place(asked)
+        place = (at, float(np.interp(at, x.values, heights)))
+    figure.add_trace(asking.targets(x.values, heights, said, place))
+
+
+def _add_marks(figure: go.Figure, marks: Marks | None) -> None:
+    if marks is None or len(marks.x) == 0:
+        return
+    badge = {"symbol": "circle", "size": 19, "color": PAPER.light, "line": {"width": 1.5, "color": INK.light}}
+    figure.add_trace(
+        go.Scatter(
+            x=marks.x, y=marks.y, mode="markers+text", text=[str(i + 1) for i in range(len(marks.x))], marker=badge,
+            textfont={"size": 12, "color": INK.light}, hoverinfo="skip", name="Modes", unselected=asking.UNFADED,
+        )
+    )  # fmt: skip
+
+
+def _laid_out_column(figure: go.Figure, x: Axis, noun: str) -> go.Figure:
+    apply(figure, x)
+    figure.update_yaxes(title={"text": close_by(noun)}, tickformat=",", rangemode="tozero", zeroline=False, nticks=6)
+    asking.clickable(figure)
+    return _laid_out(figure, HEIGHT).update_layout(hovermode="x")
+
+
+def _laid_out(figure: go.Figure, height: int) -> go.Figure:
+    legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": -0.14, "yanchor": "top"}
+    figure.update_xaxes(automargin=True, title_standoff=12)
+    figure.update_yaxes(automargin=True, title_standoff=12)
+    margin = {"l": 8, "r": 24, "t": 24, "b": 8, "pad": 0}
+    return figure.update_layout(height=height, margin=margin, legend=legend, uirevision="constant")

@@ -1,0 +1,56 @@
+"""Hatching: how figures show where the noise is larger than anything there could be to see."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .axes import Axis
+from .palette import FAINT
+
+HATCHED = "Hidden by the noise: may be empty"
+"""The legend's words for it."""
+CLEAR = "rgba(0, 0, 0, 0)"
+PATTERN = {"shape": "/", "size": 7, "solidity": 0.15, "fgcolor": FAINT.shape, "fgopacity": 0.6, "bgcolor": CLEAR}
+
+
+def hatch(mask: np.ndarray, x: Axis, y: Axis, name: str = HATCHED, **where) -> go.Scatter:
+    """One trace that hatches the cells of a grid in which ``mask`` is true.
+
+    A single polygon of many rings: the browser draws it in one go, the lines keep their distance when the visitor
+    zooms, and the legend shows the same pattern.
+
+    Parameters
+    ----------
+    mask : bool (y places, x places).
+    where : axes of a subplot and other properties of the trace.
+    """
+    rows, first, last = _runs(mask)
+    left, right = x.values[first] - x.half_step, x.values[last] + x.half_step
+    below, above = y.values[rows] - y.half_step, y.values[rows] + y.half_step
+    gap = np.full(len(rows), np.nan)
+    return polygon(
+        np.column_stack([left, right, right, left, left, gap]).ravel(),
+        np.column_stack([below, below, above, above, below, gap]).ravel(),
+        name,
+        **where,
+    )
+
+
+def polygon(x: np.ndarray, y: np.ndarray, name: str = HATCHED, **where) -> go.Scatter:
+    """A hatched polygon; NaN between its rings. Without any ring it stays out of figure and legend."""
+    if len(x) == 0:
+        return go.Scatter(x=[], y=[], visible=False, name=name, **where)
+    line = {"width": 0, "color": FAINT.shape}
+    facts = {"mode": "lines", "fill": "toself", "fillpattern": PATTERN, "line": line, "hoverinfo": "skip"}
+    return go.Scatter(**({"x": x, "y": y, "name": name, "showlegend": True} | facts | where))
+
+
+def _runs(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, first and last column of every run of true cells in a row, int64 (runs,) each, row by row."""
+    padded = np.zeros((mask.shape[0], mask.shape[1] + 2), dtype=np.int8)
+    padded[:, 1:-1] = mask
+    change = np.diff(padded, axis=1)
+    rows, first = np.nonzero(change == 1)
+    last = np.nonzero(change == -1)[1] - 1
+    return rows, first, last

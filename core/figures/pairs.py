@@ -1,0 +1,100 @@
+"""A matrix of small pictures, one a pair of columns, to start exploring from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from ..domain import Column
+from ..tasks.density import Curve, Heatmap, Pairs
+from .asking import clickable
+from .axes import Axis, plain, shortened
+from .hatching import CLEAR, hatch
+from .palette import TEAL, faded
+
+CELL = 150
+"""Least height of a small picture, in pixels."""
+
+
+def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column]) -> go.Figure:
+    """Curves of single columns on the diagonal, maps of pairs below it; every one may be clicked.
+
+    Each picture has a scale of its own: the darkest place of each is the one where most people are. What was clicked
+    tells its columns in ``customdata``: one name, or x and y.
+
+    Parameters
+    ----------
+    pairs : the small pictures.
+    columns : the domain's columns by name.
+    """
+    names = pairs.columns
+    size = len(names)
+    figure = make_subplots(size, size, shared_xaxes="columns", horizontal_spacing=0.012, vertical_spacing=0.012)
+    for place, name in enumerate(names):
+        for trace in _small_curve(pairs.curves[name], columns[name]):
+            figure.add_trace(trace, place + 1, place + 1)
+    for across, up in combinations(range(size), 2):
+        x, y = names[across], names[up]
+        for trace in _small_map(pairs.heatmaps[x, y], columns[x], columns[y]):
+            figure.add_trace(trace, up + 1, across + 1)
+    _label(figure, names, columns)
+    clickable(figure)
+    margin = {"l": 8, "r": 8, "t": 8, "b": 8, "pad": 0}
+    return figure.update_layout(height=max(340, CELL * size), margin=margin, showlegend=False, uirevision="constant")
+
+
+def pairs_in_words(pairs: Pairs) -> str:
+    """The text alternative: what is there to be opened."""
+    listed = ", ".join(pairs.columns)
+    return f"A matrix of small density pictures, one for each pair of these columns and one for each alone: {listed}."
+
+
+def _small_curve(curve: Curve, column: Column) -> list[go.Scatter]:
+    x = Axis.of(column, curve.values)
+    shape = "hvh" if x.categories else "linear"
+    heights = np.where(curve.drowned, 0.0, curve.estimate)
+    line = {"color": TEAL.shape, "width": 1.5, "shape": shape}
+    return [
+        go.Scatter(
+            x=x.values, y=heights, mode="lines", line=line, fill="tozeroy", fillcolor=faded(TEAL.shape, 0.22),
+            hoverinfo="skip",
+        ),
+        _door((x.low + x.high) / 2.0, float(heights.max()) / 2.0, (column.name,)),
+    ]  # fmt: skip
+
+
+def _small_map(heatmap: Heatmap, x_column: Column, y_column: Column) -> list:
+    x, y = Axis.of(x_column, heatmap.x_values), Axis.of(y_column, heatmap.y_values)
+    seen = np.where(heatmap.drowned, np.nan, heatmap.estimate).astype(np.float32)
+    return [
+        go.Heatmap(x=x.values, y=y.values, z=seen, zmin=0, showscale=False, hoverinfo="skip"),
+        hatch(heatmap.drowned, x, y, showlegend=False),
+        _door((x.low + x.high) / 2.0, (y.low + y.high) / 2.0, (x_column.name, y_column.name)),
+    ]
+
+
+def _door(x: float, y: float, names: tuple[str, ...]) -> go.Scatter:
+    """An invisible target that stands for the whole small picture."""
+    return go.Scatter(
+        x=[x], y=[y], mode="markers", marker={"color": CLEAR, "size": 30}, customdata=[list(names)],
+        hovertemplate=f"Open {plain(' and '.join(names))}<extra></extra>", showlegend=False,
+    )  # fmt: skip
+
+
+def _label(figure: go.Figure, names: tuple[str, ...], columns: Mapping[str, Column]) -> None:
+    """Names along the left and the bottom, no ticks: these pictures are to be chosen from, not to be read."""
+    figure.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
+    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
+    for place, name in enumerate(names):
+        label = {"text": plain(shortened(name)), "standoff": 6}
+        figure.update_xaxes(title=label, row=len(names), col=place + 1)
+        if place:
+            figure.update_yaxes(title=label, row=place + 1, col=1)
+    for row in range(len(names)):
+        for column in range(row + 1, len(names)):
+            figure.update_xaxes(visible=False, row=row + 1, col=column + 1)
+            figure.update_yaxes(visible=False, row=row + 1, col=column + 1)

@@ -1,0 +1,46 @@
+"""Axes carry a column's name, unit and bounds, and never a stranger's markup."""
+
+import numpy as np
+import pytest
+
+from core.domain import Categorical, Numeric
+from core.figures.axes import Axis, plain, shortened
+
+AGE = Axis.of(Numeric("age", 0, 120, "years"), np.linspace(0, 120, 13))
+CITY = Axis.of(Categorical("city", ("Bern", "Basel", "Chur")), np.array(["Bern", "Basel", "Chur"], dtype=object))
+
+
+def test_a_column_of_numbers_keeps_its_unit_and_its_bounds():
+    layout = AGE.layout()
+    assert layout["title"]["text"] == "age (years)" and layout["range"] == [0, 120]
+    assert AGE.half_step == 5 and AGE.place(34) == 34.0 and AGE.value(34.5) == 34.5
+    assert AGE.words(34.1234) == "34.1 years"
+
+
+def test_a_column_of_categories_is_one_step_each():
+    layout = CITY.layout()
+    assert layout["range"] == [-0.5, 2.5] and list(layout["ticktext"]) == ["Bern", "Basel", "Chur"]
+    assert CITY.place("Basel") == 1.0 and CITY.value(0.9) == "Basel" and CITY.words(2) == "Chur"
+    assert [CITY.value(place) for place in (-5, 99)] == ["Bern", "Chur"]
+
+
+@pytest.mark.parametrize(("low", "high", "separated"), [(1900, 2100, False), (0, 250_000, True), (-50_000, 0, True)])
+def test_only_large_numbers_get_separators_so_that_years_stay_years(low, high, separated):
+    axis = Axis.of(Numeric("x", low, high), np.linspace(low, high, 5))
+    assert (axis.layout()["tickformat"] == ",") is separated
+    assert axis.words(2000 if high > 0 else -20_000).count(",") == (high <= 0)
+
+
+def test_names_of_a_strangers_file_are_text_and_no_markup():
+    axis = Axis.of(Numeric("<b>x</b>", 0, 1, "<a href='x'>"), np.array([0.0, 1.0]))
+    assert "<" not in axis.layout()["title"]["text"]
+    nasty = Axis.of(Categorical("c", ("<i>a", "b&c")), np.array(["<i>a", "b&c"], dtype=object))
+    assert nasty.layout()["ticktext"] == ["&lt;i&gt;a", "b&amp;c"]
+    assert plain("a<b>&") == "a&lt;b&gt;&amp;"
+
+
+def test_long_labels_are_shortened_in_figures_only():
+    long = "x" * 80
+    assert len(shortened(long)) == 24 and shortened(long).endswith("…")
+    axis = Axis.of(Categorical("c", (long, "b")), np.array([long, "b"], dtype=object))
+    assert axis.words(0) == long and len(axis.layout()["ticktext"][0]) == 24
