@@ -12,7 +12,7 @@ Let q = exp(-1/b) and let X have the geometric distribution P(X = k) = (1-q) q^k
 3.  *Coins.* Each is tossed by comparing uniform digits with those of its probability, as in `bernoulli`, for 64 draws
     at once: bit l of a random word is the next uniform digit of draw l. Draws that are still tied keep their bit in
     `tied`; about 7 words settle all 64. The first 128 digits of every probability are in a table. A draw that ties with
-    all of them, and a draw whose H is not zero (L is such that this has probability below e^-32), is finished in
+    all of them, and a draw whose H is not zero (L is such that this has probability at most e^-16), is finished in
     Python with as many digits as it takes.
 
 Every step holds for the exact distribution, so the result does: the only assumption is that the words are random. The
@@ -32,8 +32,8 @@ from .randomness import Stream
 
 LANES = 64
 TABLE_DIGITS = 128
-# 2^L >= 32 b makes H = 0 all but certain.
-TAIL_EXPONENT = 32
+# 2^L >= 16 b makes H = 0 all but certain.
+TAIL_EXPONENT = 16
 LARGEST_SCALE = 1 << 56
 BUFFER_WORDS = 1 << 15
 UNSETTLED_ROOM = 256
@@ -140,14 +140,13 @@ def _toss_lanes(digits, words, position):
         Lanes below the probability, lanes that agree with all of its digits, and the first word not used.
     """
     ones, tied = np.uint64(0), ALL
-    for digit in digits:
-        word = words[position]
-        position += 1
+    place = 0
+    while tied != np.uint64(0) and place < digits.size:
+        digit, word = digits[place], words[position + place]
         ones |= tied & digit & ~word
         tied &= ~(digit ^ word)
-        if tied == np.uint64(0):
-            break
-    return ones, tied, position
+        place += 1
+    return ones, tied, position + place
 
 
 @numba.njit(nogil=True, cache=True)

@@ -79,7 +79,7 @@ def test_bounds_enclose_the_probability_wherever_it_matters(sigma2):
 
 
 def check_bounds(sampler, sigma2, y):
-    low, high = map(int, _bounds(np.int64(-y), sampler.constants, exponential_bytes()))
+    low, high = map(int, _bounds(np.int64(-y), *sampler.constants, exponential_bytes()))
     gamma = (y - sigma2 / sampler.t) ** 2 / (2 * sigma2)
     digits = Coin(gamma).leading(64)
     assert low <= digits <= high + 1
@@ -90,7 +90,7 @@ def test_the_largest_word_is_not_rejected_when_the_probability_is_one():
     """σ² = t·y makes γ = 0, so even the largest uniform number is below e^0."""
     sampler = GaussianSampler.of(Fraction(6))
     assert sampler.t == 3
-    assert int(_bounds(np.int64(2), sampler.constants, exponential_bytes())[1]) == WORD - 1
+    assert int(_bounds(np.int64(2), *sampler.constants, exponential_bytes())[1]) == WORD - 1
     assert sampler._keep(2, WORD - 1, ScriptedStream())
 
 

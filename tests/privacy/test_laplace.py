@@ -110,12 +110,11 @@ def test_the_tail_goes_on_for_ever():
 
 def test_noise_beyond_64_bits_is_kept_exactly():
     sampler = LaplaceSampler.of(Fraction(1 << 56))
-    assert len(sampler.coins) == 62
-    # Every coin of the first geometric draw of lane 0 shows one, and its tail coin four times more.
-    row = [0, 0, 61, 1, 0]
-    values, exact = np.full(LANES, 2**61 - 1, np.int64), {}
-    sampler._settle(row, values, exact, ScriptedStream(single=[0] * 4 + [2**64 - 1]))
-    assert exact == {0: 2**61 - 1 + 5 * 2**61}
+    assert len(sampler.coins) == 61
+    # Every coin of the first geometric draw of lane 0 shows one, and its tail coin ten times more.
+    values, exact = np.full(LANES, 2**60 - 1, np.int64), {}
+    sampler._settle([0, 0, 60, 1, 0], values, exact, ScriptedStream(single=[0] * 10 + [2**64 - 1]))
+    assert exact == {0: 2**60 - 1 + 11 * 2**60}
 
 
 def test_a_full_record_of_unsettled_tosses_is_emptied_and_drawing_goes_on():
