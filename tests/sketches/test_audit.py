@@ -1,0 +1,49 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from core import kernels
+from core.domain import Domain
+from core.privacy.budget import Budget
+from core.privacy.calibration import calibrate
+from core.privacy.neighbours import Neighbours
+from core.privacy.unit import PrivacyUnit
+from core.sketches import audit
+from core.sketches.audit import audit_sketch, worst_neighbours
+from core.sketches.race import Race
+
+LEVEL = 1 - 1e-8
+DOMAIN = Domain.of(height=(50, 250), city=["Bern", "Basel", "Chur"], scale="box")
+PEOPLE = Domain.of(height=(50, 250), unit=PrivacyUnit("person", 3))
+
+
+def race(domain=DOMAIN):
+    return Race(domain, kernels.Euclidean(bandwidth=0.2), rows=2, width=8, groups=2, seed=1)
+
+
+@pytest.mark.parametrize("domain", [DOMAIN, PEOPLE], ids=["records", "people"])
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_the_pair_reaches_the_declared_sensitivity(domain, neighbours):
+    sketch = race(domain)
+    first, second = worst_neighbours(sketch, neighbours)
+    assert np.abs(first - second).sum() == sketch.sensitivity(neighbours).l1
+    assert first.min() >= 0 and second.min() >= 0
+
+
+@pytest.mark.parametrize("domain", [DOMAIN, PEOPLE], ids=["records", "people"])
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("delta", [0, "1e-5"])
+def test_race_keeps_its_promise(domain, neighbours, delta):
+    report = audit_sketch(race(domain), Budget(1, delta, neighbours), runs=40_000, level=LEVEL)
+    assert report.passed
+    assert delta or report.epsilon_lower > 0.3
+
+
+def test_half_the_noise_is_caught(monkeypatch):
+    def half(sensitivity, epsilon, delta):
+        return calibrate(sensitivity, 2 * epsilon, delta)
+
+    monkeypatch.setattr(audit, "calibrate", half)
+    report = audit_sketch(race(), Budget(1), level=LEVEL)
+    assert not report.passed and report.epsilon_lower > Fraction(3, 2)
