@@ -128,8 +128,6 @@ class Declaration:
         lines = [(column.name, column.in_words) for column in self.columns]
         if not lines:
             return []
-        if self.scale == "box":
-            lines.append(("How far apart two people are", "each column is divided by its range above"))
         if self.each_row:
             lines.append(("Who is protected", "each row by itself"))
         elif self.unit_column is not None:

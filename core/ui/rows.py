@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ..domain import Categorical, Domain
+from ..domain import Categorical, Column, Domain
 from ..sources import ColumnInfo
 from .declaration import YES_AND_NO, ColumnDraft
 from .marks import note
@@ -32,7 +32,7 @@ def column_rows(columns: Sequence[ColumnInfo], number: int, known: Domain | None
     known : a sample's public domain, to start from; None leaves everything empty.
     """
     if known is not None:
-        _fill(columns, number, known)
+        _start(columns, number, known)
     shown = _shown(columns, number)
     with st.container(key=f"table-{number}"):
         # Screen readers and narrow screens get a label at every field instead (see the style sheet).
@@ -47,21 +47,26 @@ def used_key(number: int, place: int) -> str:
     return f"use-{number}-{place}"
 
 
-def _fill(columns: Sequence[ColumnInfo], number: int, known: Domain) -> None:
-    """Start from what is publicly known about a sample; typed values win over it later."""
+def fill_row(number: int, place: int, fact: Column) -> None:
+    """Put public facts about a column where its row is still empty; before the row is drawn, or in a callback."""
+    if isinstance(fact, Categorical):
+        values = {"as": CATEGORY, "categories": ", ".join(fact.categories)}
+    else:
+        values = {"low": fact.low, "high": fact.high, "unit": fact.unit}
+    for part, value in values.items():
+        key = f"{part}-{number}-{place}"
+        if st.session_state.get(key) in (None, ""):
+            st.session_state[key] = value
+
+
+def _start(columns: Sequence[ColumnInfo], number: int, known: Domain) -> None:
+    """Start from what is publicly known about a sample; what is typed afterwards stays."""
     facts = {column.name: column for column in known.columns}
     for place, column in enumerate(columns):
-        fact = facts.get(column.name)
-        if used_key(number, place) in st.session_state:
-            continue
-        st.session_state[used_key(number, place)] = fact is not None
-        if isinstance(fact, Categorical):
-            st.session_state[f"as-{number}-{place}"] = CATEGORY
-            st.session_state[f"categories-{number}-{place}"] = ", ".join(fact.categories)
-        elif fact is not None:
-            st.session_state[f"low-{number}-{place}"] = fact.low
-            st.session_state[f"high-{number}-{place}"] = fact.high
-            st.session_state[f"unit-{number}-{place}"] = fact.unit
+        if used_key(number, place) not in st.session_state:
+            st.session_state[used_key(number, place)] = column.name in facts
+            if column.name in facts:
+                fill_row(number, place, facts[column.name])
 
 
 def _shown(columns: Sequence[ColumnInfo], number: int) -> list[tuple[int, ColumnInfo]]:

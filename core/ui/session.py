@@ -7,6 +7,8 @@ records live in the owner's session and end with it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -55,6 +57,11 @@ class Opened:
     data: bytes
     release: Release
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the file: what its public answers are remembered by."""
+        return sha256(self.data).hexdigest()
+
 
 @dataclass
 class Session:
@@ -96,6 +103,7 @@ class Session:
         ------
         ReleaseFileError : the file is damaged or of another kind; what was open stays open.
         """
+        # Reading a release compiles; a visitor who opens none should not wait for that on the first page.
         from ..release_file import load
 
         return self.remember(name, data, load(data))

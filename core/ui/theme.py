@@ -42,6 +42,11 @@ STYLE = f"""
 [data-testid="stButtonGroup"] button[data-selected], .stApp [role="tab"][aria-selected="true"],
 .stApp [data-testid="stSliderThumbValue"] { color: var(--ink) !important; }
 
+/* Streamlit fades captions and closed expanders to 60%, below AA on the light theme. */
+.stApp [data-testid="stExpander"] summary { opacity: 1; color: var(--faint); }
+.stApp [data-testid="stCaptionContainer"], .stApp [data-testid="stCaptionContainer"] * {
+  opacity: 1; color: var(--faint); }
+
 /* Navigation. */
 .stApp .fg-group { font-size: 0.8rem; color: var(--faint); margin: 0.9rem 0 -0.5rem; }
 [data-testid="stPageLink"] a[aria-current="page"] { background: var(--veil); }
@@ -117,6 +122,20 @@ STYLE = f"""
 .fg-door { border-top: 2px solid var(--faint); padding-top: 0.9rem; }
 .fg-door-private { border-top-color: var(--amber-shape); } .fg-door-public { border-top-color: var(--teal-shape); }
 .stApp .fg-door h3 { padding: 0; margin: 0 0 0.4rem; }
+
+/* Questions to choose from, the forecast, and what is asked once more. */
+.fg-card { display: flex; gap: 1.4rem; align-items: center; border: 1px solid var(--hairline); border-radius: 0.5rem;
+  padding: 1rem 1.2rem; }
+.fg-card-chosen { border-color: var(--teal-shape); }
+.fg-card svg { flex: 0 1 11rem; min-width: 7rem; width: 100%; }
+.stApp .fg-card h4 { padding: 0; margin: 0 0 0.2rem; font-size: 1.05rem; font-weight: 600; }
+.fg-outline { stroke: var(--teal-shape); stroke-width: 2; fill: none; }
+@media (max-width: 640px) { .fg-card { flex-direction: column; align-items: stretch; gap: 0.5rem; }
+  .fg-card svg { flex: none; max-width: 13rem; } }
+.stApp .fg-figure { font-family: var(--st-heading-font, serif); font-size: 1.75rem; line-height: 1.3; }
+.fg-figure span { font-size: 1.05rem; color: var(--faint); }
+[class*="st-key-side-release"] { max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; }
+@media (max-width: 899px) { [class*="st-key-side-release"] { max-height: none; } }
 [data-testid="stFileUploaderDropzone"] { background: transparent; border: 1px dashed var(--faint); }
 """
 

@@ -17,6 +17,7 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]
+LEGIBILITY = Path(__file__).with_name("legibility.js").read_text()
 WIDTHS = {"desktop": 1280, "phone": 360}
 
 
@@ -103,6 +104,10 @@ class Visit:
     def text(self):
         """What a reader sees in the main part and at the foot of the window."""
         return self.page.inner_text("[data-testid=stMain]")
+
+    def illegible(self):
+        """Texts with less contrast than WCAG's AA, and how much they have."""
+        return self.page.evaluate(LEGIBILITY)
 
     def overflow(self):
         """How many pixels of the page do not fit its width."""
