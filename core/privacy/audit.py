@@ -212,8 +212,8 @@ def _most_telling(scores: list[np.ndarray], delta: float, level: float) -> _Even
             else:
                 counts = [np.searchsorted(column, cuts, "right") for column in columns]
             for likelier_first in (True, False):
-                ordered = counts if likelier_first else counts[::-1]
-                bounds = _loss_bound(*ordered, runs, delta, level)
+                likely, unlikely = counts if likelier_first else counts[::-1]
+                bounds = _loss_bound(likely, unlikely, runs, delta, level)
                 index = int(np.argmax(bounds))
                 if bounds[index] > best:
                     best, chosen = bounds[index], _Event(attack, float(cuts[index]), upper, likelier_first)

@@ -56,7 +56,7 @@ class CipherStream:
     def words(self, count: int) -> np.ndarray:
         """Return the next `count` words, uint64 (count,)."""
         words = np.empty(count + _SPARE_WORDS, np.uint64)
-        room = words.view(np.uint8)
+        room = words.view(np.uint8).data
         for start in range(0, 8 * count, len(_ZEROS)):
             length = min(len(_ZEROS), 8 * count - start)
             self._cipher.update_into(_ZEROS[:length], room[start:])
