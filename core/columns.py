@@ -51,6 +51,11 @@ class Numeric:
         if self.unit != "":
             check_text(self.unit, f"The unit of {self.name!r}")
 
+    @property
+    def characters(self) -> int:
+        """Length of its name and unit, which every release file holds."""
+        return len(self.name) + len(self.unit)
+
     def bounds(self, amplitude: float) -> tuple[float, float]:
         """Least and greatest coordinate, before any scaling."""
         return self.low, self.high
@@ -85,6 +90,11 @@ class Vector:
     @property
     def width(self) -> int:
         return self.length
+
+    @property
+    def characters(self) -> int:
+        """Length of its name and unit, which every release file holds."""
+        return len(self.name) + len(self.unit)
 
     def bounds(self, amplitude: float) -> tuple[float, float]:
         """Least and greatest coordinate, before any scaling."""
@@ -146,6 +156,11 @@ class Categorical:
     @property
     def width(self) -> int:
         return len(self.categories)
+
+    @property
+    def characters(self) -> int:
+        """Length of its name and categories, which every release file holds."""
+        return len(self.name) + sum(map(len, self.categories))
 
     def bounds(self, amplitude: float) -> tuple[float, float]:
         """Least and greatest coordinate: one-hot, with the amplitude of the metric."""

@@ -25,6 +25,8 @@ __all__ = ["Categorical", "Column", "Domain", "Numeric", "PrivacyUnit", "Vector"
 
 MAX_COLUMNS = 10_000
 MAX_DIMENSIONS = 100_000
+MAX_CHARACTERS = 1_000_000
+"""Of all names, units and categories together, as every release file holds them and its reader allows no more."""
 FIRST_ROW = b"first_row"
 """Key of a batch's schema metadata: the place of its first row in the source, so that a refusal can name the row."""
 
@@ -68,6 +70,11 @@ class Domain:
         if self.dimensions > MAX_DIMENSIONS:
             raise RequestError(
                 f"The columns and categories need {self.dimensions:,} coordinates, and at most {MAX_DIMENSIONS:,} fit."
+            )
+        if sum(column.characters for column in self.columns) > MAX_CHARACTERS:
+            raise RequestError(
+                f"The names and categories of a domain may have {MAX_CHARACTERS:,} characters together, as every "
+                "release file holds them; shorten the longest ones."
             )
         check_choice(self.outside, "outside", ("clamp", "drop"))
         check_choice(self.missing, "missing", ("drop", "refuse"))

@@ -1,0 +1,256 @@
+"""NumPy archives (.npz): written the same way every time, read as if an enemy had made them.
+
+An .npz file is a zip archive of .npy members, which `numpy.load(file, allow_pickle=False)` reads. What that does not do
+is protect the reader: a file of a few kilobytes may declare an array that fills the memory. Here the directory of the
+archive and the header of every member are checked against each other and against limits first, and an array is
+allocated last. Whole numbers and one-piece texts are all that can be read; nothing is ever unpickled or evaluated.
+
+Formats: APPNOTE.TXT 6.3.10 (zip); NumPy Enhancement Proposal 1 (npy, version 1.0).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+
+from ..errors import ReleaseFileError
+
+END_OF_DIRECTORY = struct.Struct("<4s4H2LH")
+ZIP64_LOCATOR_BYTES = 20
+MAX_DIRECTORY = 4_096
+"""Bytes of the archive's directory: a few members with short names."""
+
+MAX_RATIO = 1_032
+"""Deflate cannot pack more tightly than this (zlib's technical notes)."""
+FREE_BYTES = 1 << 24
+MAX_EXPANSION = 32
+"""Bytes of memory that one byte of file may ask for in a table, beyond the free ones."""
+
+PREAMBLE = npy.MAGIC_LEN + 2
+HEADER = re.compile(
+    rb"\{'descr': '(\|i1|<i[248]|<U\d{1,9})', 'fortran_order': False, "
+    rb"'shape': \(((?:\d{1,10}, ?)*(?:\d{1,10})?)\), \} *\n"
+)
+"""The header that NumPy writes for whole numbers and text in C order, and nothing else."""
+MAX_HEADER = 512
+CHUNK = 1 << 20
+
+DAMAGED = "The file is not a release, or was cut short or altered on its way; fetch it again from its source."
+_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
+"""What `zipfile` raises on archives that are cut short, altered or crafted."""
+
+
+class _Header(NamedTuple):
+    """What a member says about its array: NumPy's name of the type, the shape, and where the entries begin."""
+
+    kind: str
+    shape: tuple[int, ...]
+    start: int
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind[1] == "U"
+
+    @property
+    def entry_bytes(self) -> int:
+        return int(self.kind[2:]) * (4 if self.is_text else 1)
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.shape)
+
+
+class Archive:
+    """An .npz file that is open for reading.
+
+    Parameters
+    ----------
+    file : binary and seekable.
+    names : arrays that may be inside.
+
+    Raises
+    ------
+    ReleaseFileError
+        When the file is not an archive of such arrays; nothing but its directory and headers has been read.
+    """
+
+    def __init__(self, file: BinaryIO, names: Collection[str]):
+        _check_directory(file, len(names))
+        try:
+            self._zip = zipfile.ZipFile(file)
+        except _DAMAGE:
+            raise ReleaseFileError(DAMAGED) from None
+        members = self._zip.infolist()
+        for member in members:
+            _check_member(member, names)
+        self._members = {member.filename.removesuffix(".npy"): member for member in members}
+        if len(self._members) < len(members):
+            raise ReleaseFileError("The file holds two arrays of the same name, so it is not a release.")
+        self._headers = {name: self._header(member) for name, member in self._members.items()}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of an array, from its header alone; ReleaseFileError when it is not there."""
+        return self._found(name).shape
+
+    def text(self, name: str, longest: int) -> str:
+        """The text in an array of no dimensions, of at most ``longest`` characters."""
+        header = self._found(name)
+        if header.shape != () or not header.is_text:
+            raise ReleaseFileError(f"The {name} of the file is not a text.")
+        if header.entry_bytes > 4 * longest:
+            raise ReleaseFileError(f"The {name} of the file is longer than {longest:,} characters, the most it may be.")
+        try:
+            return b"".join(self._entries(name)).decode("utf-32-le").rstrip("\0")
+        except UnicodeDecodeError:
+            raise ReleaseFileError(f"The {name} of the file is not a text.") from None
+
+    def memory(self, name: str) -> int:
+        """Bytes that an array of whole numbers takes as int64.
+
+        Raises
+        ------
+        ReleaseFileError
+            When it is not one, or is far larger than a file of this length could honestly hold.
+        """
+        header = self._found(name)
+        if header.is_text:
+            raise ReleaseFileError(f"The {name} of the file does not hold whole numbers.")
+        needed = 8 * header.count
+        if needed > FREE_BYTES + MAX_EXPANSION * self._members[name].compress_size:
+            raise ReleaseFileError(
+                f"The {name} of the file would unpack to {needed:,} bytes of memory, far more than a file of its "
+                "length needs, so it is not read."
+            )
+        return needed
+
+    def integers(self, name: str) -> np.ndarray:
+        """An array of whole numbers as int64; what `memory` says is allocated here."""
+        self.memory(name)
+        header = self._headers[name]
+        values = np.empty(header.count, dtype=np.int64)
+        filled = 0
+        for chunk in self._entries(name):
+            part = np.frombuffer(chunk, dtype=header.kind)
+            values[filled : filled + len(part)] = part
+            filled += len(part)
+        return values.reshape(header.shape)
+
+    def _found(self, name: str) -> _Header:
+        if name not in self._headers:
+            raise ReleaseFileError(f"The file holds no {name}, which it should, so it is not a whole release.")
+        return self._headers[name]
+
+    def _open(self, member: zipfile.ZipInfo) -> zipfile.ZipExtFile:
+        try:
+            return self._zip.open(member)
+        except _DAMAGE:
+            raise ReleaseFileError(DAMAGED) from None
+
+    def _header(self, member: zipfile.ZipInfo) -> _Header:
+        """The header of a member, which together with its entries must fill the member exactly."""
+        with self._open(member) as stream:
+            preamble = _read(stream, PREAMBLE)
+            length = int.from_bytes(preamble[npy.MAGIC_LEN :], "little")
+            described = None
+            if preamble.startswith(npy.magic(1, 0)) and length <= MAX_HEADER:
+                described = HEADER.fullmatch(_read(stream, length))
+        if described is None:
+            raise ReleaseFileError("The file holds an array that is not of whole numbers or text as NumPy writes them.")
+        shape = tuple(int(size) for size in re.findall(rb"\d+", described[2]))
+        header = _Header(described[1].decode(), shape, PREAMBLE + length)
+        if header.start + header.count * header.entry_bytes != member.file_size:
+            raise ReleaseFileError("An array of the file has another length than its shape says.")
+        return header
+
+    def _entries(self, name: str) -> Iterator[bytes]:
+        """The entries of an array, in pieces of whole entries; with the last one the checksum of all is checked."""
+        member, header = self._members[name], self._headers[name]
+        with self._open(member) as stream:
+            _read(stream, header.start)
+            left = member.file_size - header.start
+            while left:
+                yield _read(stream, min(CHUNK, left))
+                left -= min(CHUNK, left)
+
+
+def _read(stream: zipfile.ZipExtFile, count: int) -> bytes:
+    try:
+        data = stream.read(count)
+    except _DAMAGE:
+        raise ReleaseFileError(DAMAGED) from None
+    if len(data) != count:
+        raise ReleaseFileError(DAMAGED)
+    return data
+
+
+def _check_directory(file: BinaryIO, members: int) -> None:
+    """Refuse what is not a plain zip archive of a few members, before `zipfile` reads a directory of any length.
+
+    The directory must end where its closing record begins, and that record where the file ends: no comment, no second
+    archive before or behind, and no 64-bit records, which only archives of more than 4 GiB need.
+    """
+    try:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - END_OF_DIRECTORY.size - ZIP64_LOCATOR_BYTES))
+        tail = file.read(END_OF_DIRECTORY.size + ZIP64_LOCATOR_BYTES)
+    except (OSError, ValueError):
+        raise ReleaseFileError("The file cannot be read from its end, which a release file has to be.") from None
+    if not isinstance(tail, bytes) or len(tail) < END_OF_DIRECTORY.size:
+        raise ReleaseFileError(DAMAGED)
+    record = END_OF_DIRECTORY.unpack(tail[-END_OF_DIRECTORY.size :])
+    magic, disk, first_disk, here, total, length, start, comment = record
+    if magic != b"PK\x05\x06" or tail.startswith(b"PK\x06\x07"):
+        raise ReleaseFileError(DAMAGED)
+    if disk or first_disk or comment or here != total or start + length + END_OF_DIRECTORY.size != size:
+        raise ReleaseFileError(DAMAGED)
+    if total > members or length > MAX_DIRECTORY:
+        raise ReleaseFileError("The file holds more than a release has, so it is not read any further.")
+
+
+def _check_member(member: zipfile.ZipInfo, names: Collection[str]) -> None:
+    if member.filename not in {f"{name}.npy" for name in names}:
+        raise ReleaseFileError("The file holds something that no release has, so it is not read any further.")
+    if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ReleaseFileError("The file is encrypted, or packed in a way that no release is.")
+    if member.file_size > MAX_RATIO * member.compress_size:
+        raise ReleaseFileError("The file says that it unpacks to more than any file of its length can.")
+
+
+def write(file: BinaryIO, arrays: dict[str, np.ndarray], *, packed: bool = True) -> None:
+    """Write arrays of whole numbers or text as an .npz file, the same bytes for the same arrays.
+
+    Parameters
+    ----------
+    file : binary.
+    arrays : by name, in C order.
+    packed : whether to deflate; the reader refuses what unpacks to far more than the length of the file.
+    """
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            # Fixed date, system and permissions: nothing of the machine that writes it goes into the file.
+            member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            member.create_system, member.external_attr = 3, 0o644 << 16
+            member.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+            with archive.open(member, "w") as stream:
+                npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
+
+
+def smallest_integers(table: np.ndarray) -> np.ndarray:
+    """The same whole numbers in C order and the smallest little-endian type that holds them all."""
+    least, most = int(table.min()), int(table.max())
+    for kind in ("|i1", "<i2", "<i4"):
+        if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max:
+            return np.ascontiguousarray(table, dtype=kind)
+    return np.ascontiguousarray(table, dtype="<i8")

@@ -1,0 +1,247 @@
+"""Release files: what an owner hands out, and what anyone may open without trusting who sent it.
+
+A release file is a NumPy archive of `manifest` (a text, JSON), `table` (the noisy counters, in the smallest type of
+whole numbers that holds them) and, where the release has one, `count`. It holds what a `Release` holds and nothing
+else: no count before noise, no path, no name, no date but the time of release.
+
+Reading asks three questions before it gives memory to an answer: is this an archive of those arrays (`files.npz`)? Do
+the manifest's parameters describe a sketch that this computer can hold? Has the table that sketch's shape?
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from .checks import check_text, exact_fields
+from .domain import Domain
+from .errors import ReleaseFileError, RequestError
+from .files import npz, strict_json
+from .privacy.neighbours import Neighbours
+from .privacy.record import PrivacyRecord
+from .releases import Release, count_sensitivity
+from .sketches.registry import MECHANISMS, sketch_from_parameters
+
+FORMAT = "frostglass-release"
+FORMAT_VERSION = 1
+FIELDS = (
+    "format",
+    "format_version",
+    "mechanism",
+    "parameters",
+    "domain",
+    "privacy",
+    "private",
+    "created",
+    "software",
+)
+ARRAYS = ("manifest", "table", "count")
+MAX_MANIFEST = 8_000_000
+"""Characters of a manifest; a domain's names and categories take a million at most."""
+MEMORY = 2 << 30
+"""Bytes that opening a file may take unless the reader says otherwise."""
+
+
+def save(release: Release, path: str | Path, teaching: bool = False) -> None:
+    """Write a release to a file that is either whole or not there at all.
+
+    Parameters
+    ----------
+    release : any release.
+    path : where to; an older file of that name is replaced in one step.
+    teaching : must be True for a release made with seeded noise, which protects nobody. The file says so.
+
+    Raises
+    ------
+    RequestError
+        When the release is not private and not meant for teaching, or the file cannot be written.
+    """
+    arrays, packed = _arrays(release, teaching)
+    path = _checked_path(path)
+    unfinished = path.with_name(f".{secrets.token_hex(8)}.unfinished")
+    try:
+        with unfinished.open("xb") as file:
+            npz.write(file, arrays, packed=packed)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+        _sync_folder(path.parent)
+    except OSError as problem:
+        raise RequestError(
+            f"The release cannot be written to {str(path)!r}: {problem.strerror or problem}; no file was left there."
+        ) from None
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+def to_bytes(release: Release, teaching: bool = False) -> bytes:
+    """The contents of the file that `save` writes; the same release gives the same bytes."""
+    arrays, packed = _arrays(release, teaching)
+    file = io.BytesIO()
+    npz.write(file, arrays, packed=packed)
+    return file.getvalue()
+
+
+def load(source: str | Path | bytes | BinaryIO, memory: int = MEMORY) -> Release:
+    """Open a release file; a stranger's is safe to open.
+
+    Parameters
+    ----------
+    source : path, contents, or a binary file that can seek.
+    memory : bytes that opening it may take; a larger release needs a larger number here.
+
+    Raises
+    ------
+    ReleaseFileError
+        When the contents are not a release that this version knows, contradict each other, or need too much memory.
+    RequestError
+        When there is no such file, or it cannot be read.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _read(io.BytesIO(source), memory)
+    if hasattr(source, "read") and hasattr(source, "seek"):
+        return _read(source, memory)
+    path = _checked_path(source)
+    try:
+        with path.open("rb") as file:
+            return _read(file, memory)
+    except OSError as problem:
+        raise RequestError(f"The file {str(path)!r} cannot be read: {problem.strerror or problem}.") from None
+
+
+def _checked_path(path: object) -> Path:
+    if not isinstance(path, (str, Path)) or not Path(path).name or "\0" in str(path):
+        raise RequestError("A release is saved to a path, and opened from a path, from bytes, or from a binary file.")
+    return Path(path)
+
+
+def _arrays(release: Release, teaching: bool) -> tuple[dict[str, np.ndarray], bool]:
+    """The arrays of a release's file, and whether to pack them."""
+    if not release.private and not teaching:
+        raise RequestError(
+            "This release was made with noise that can be repeated, so it protects nobody and is not saved as a "
+            "release; it can be saved as a teaching file, which says so."
+        )
+    manifest = strict_json.dumps(manifest_of(release))
+    if len(manifest) > MAX_MANIFEST:
+        raise RequestError(
+            f"The public facts of the release take {len(manifest):,} characters, and a file may have {MAX_MANIFEST:,}."
+        )
+    arrays = {"manifest": np.array(manifest, dtype=f"<U{len(manifest)}"), "table": npz.smallest_integers(release.table)}
+    if release.count is not None:
+        arrays["count"] = np.array(release.count, dtype="<i8")
+    # Noise of variance 4 is worth two bits a counter or more, so such a table never packs further than a reader allows.
+    packed = 8 * release.table.size <= npz.FREE_BYTES or release.privacy.counter_variance >= 4.0
+    return arrays, packed
+
+
+def manifest_of(release: Release) -> dict:
+    """Everything public about a release but its numbers, as a value for JSON."""
+    if MECHANISMS.get(release.sketch.name) is not type(release.sketch):
+        raise RequestError(f"A release of the mechanism {release.sketch.name!r} has no file format.")
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "mechanism": release.sketch.name,
+        "parameters": release.sketch.parameters(),
+        "domain": release.domain.to_dict(),
+        "privacy": release.privacy.to_dict(),
+        "private": release.private,
+        "created": release.created,
+        "software": release.software,
+    }
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name of a file last through a power cut, where the system knows how."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _read(file: BinaryIO, memory: int) -> Release:
+    archive = npz.Archive(file, ARRAYS)
+    manifest = _manifest(archive.text("manifest", MAX_MANIFEST))
+    try:
+        domain = Domain.from_dict(manifest["domain"])
+        sketch = sketch_from_parameters(manifest["mechanism"], domain, manifest["parameters"])
+        needed = archive.memory("table") + sketch.setup_bytes
+        if needed > memory:
+            raise ReleaseFileError(
+                f"The release would take {needed:,} bytes of memory to open and {memory:,} are allowed, so that no "
+                "file can exhaust this computer; allow more if you trust where it comes from."
+            )
+        if archive.shape("table") != sketch.shape:
+            raise ReleaseFileError("The table of the file has another shape than its parameters say.")
+        privacy = PrivacyRecord.from_dict(manifest["privacy"])
+        if privacy.unit != domain.unit:
+            raise ReleaseFileError("The promise of the file protects another unit than its columns say.")
+        if not privacy.is_kept(sketch.sensitivity(privacy.neighbours), count_sensitivity(domain)):
+            raise ReleaseFileError("The noise that the file states does not keep the promise that it states.")
+        count = _count(archive, privacy, domain)
+        private, created, software = _origin(manifest)
+    except ReleaseFileError:
+        raise
+    except RequestError as problem:
+        raise ReleaseFileError(f"The file does not describe a release that can be used. {problem}") from None
+    return Release(sketch, archive.integers("table"), count, privacy, private, created, software)
+
+
+def _manifest(text: str) -> dict:
+    try:
+        manifest = strict_json.loads(text)
+    except ValueError:
+        raise ReleaseFileError("The manifest of the file is not JSON of the kind that a release has.") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ReleaseFileError("The file is an archive of NumPy arrays, but not a release.")
+    version = manifest.get("format_version")
+    if type(version) is int and version > FORMAT_VERSION:
+        raise ReleaseFileError(
+            f"The release was made by a newer version of Frostglass, in format {version}, and this one reads formats "
+            f"up to {FORMAT_VERSION}; install the newer version to open it."
+        )
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise ReleaseFileError("The file states no version of the release format that was ever made.")
+    try:
+        return exact_fields(manifest, "release", FIELDS)
+    except RequestError as problem:
+        raise ReleaseFileError(str(problem)) from None
+
+
+def _count(archive: npz.Archive, privacy: PrivacyRecord, domain: Domain) -> int | None:
+    """The released number of records, which must be there exactly when the promise allows it."""
+    public = privacy.neighbours is Neighbours.REPLACE_ONE and domain.keeps_every_record
+    if ("count" in archive) != (public or bool(privacy.count_noise)):
+        raise ReleaseFileError("The file's count of records is missing, or is there without noise that would hide it.")
+    if "count" not in archive:
+        return None
+    if archive.shape("count") != ():
+        raise ReleaseFileError("The count of the file is not one number.")
+    return int(archive.integers("count"))
+
+
+def _origin(manifest: dict) -> tuple[bool, str, str]:
+    """Whether the release is private, when it was made, and by which software."""
+    private, created, software = manifest["private"], manifest["created"], manifest["software"]
+    if type(private) is not bool:
+        raise ReleaseFileError("The file does not say whether its release is private.")
+    check_text(software, "The name of the software")
+    check_text(created, "The time of release")
+    try:
+        moment = datetime.fromisoformat(created)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ReleaseFileError("The time of release in the file is not a time with its zone in ISO 8601.")
+    return private, created, software
