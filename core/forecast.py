@@ -31,16 +31,17 @@ from .sketches.linear import LinearSketch
 
 REFERENCE_POINTS = 1_500
 REFERENCE_QUERIES = 150
-TRIAL_ROWS = 16_000
-"""Rows of all trials together: more seeds make a steadier forecast, fewer a quicker one."""
+TRIAL_ROWS, LEAST_GROUPS, MOST_GROUPS = 12_000, 24, 200
+"""Rows and groups of rows that a trial draws: more make a steadier forecast, fewer a quicker one."""
 STRAGGLER_DEGREES = 6.0
-LEAST_THICKNESS = {True: 0.05, False: 0.18}
+LEAST_THICKNESS = {True: 0.05, False: 0.2}
 """Thickness across the longest axis, in up to three dimensions and above."""
 DEFAULT_SPREAD = 1.0 / 6.0
 """Standard deviation along the longest axis, in shares of the bounds, when no density is stated."""
 DEFAULT_RECORDS = 10_000
 LARGEST_SIMULATED = 2_000_000
-"""Hash coefficients that one trial may draw; larger sketches are tried small and scaled."""
+"""Hash coefficients that a trial may draw; larger groups of rows are tried small and scaled."""
+RESAMPLES = 200
 MEAN_TO_RMS = math.sqrt(2.0 / math.pi)
 ROWS_OFFERED = (50, 70, 100, 140, 200, 280, 400, 560, 800, 1000, 1400, 2000, 2800, 4000, 5600, 8000)
 COUNTERS_OFFERED = 4_000_000
@@ -244,25 +245,26 @@ def _reference_error(sketch: LinearSketch, density: float | None) -> _Sampling:
 
 
 def _simulate(sketch: LinearSketch, points: np.ndarray) -> _Sampling:
-    """Try the sketch with several seeds on public points, of which some are queries."""
+    """Try groups of rows of the sketch's kind on public points, of which some are queries.
+
+    The sketch's groups are independent draws of the same law, so the error of the mean over G of them follows from how
+    far single groups fall from the truth. Many more groups than G are tried, and their errors resampled G at a time: in
+    one dimension single groups are too heavy-tailed for a mean square.
+    """
     queries, records = np.asfortranarray(points[:REFERENCE_QUERIES]), np.asfortranarray(points[REFERENCE_QUERIES:])
-    exact = sketch.kernel.evaluate(queries, records).sum(axis=1)
-    exact = np.maximum(exact, 1e-9 * len(records))
-    rows = sketch.shape[0] if sketch.rows * points.shape[1] <= LARGEST_SIMULATED else _rows_that_fit(points.shape[1])
-    errors = []
-    for seed in range(min(max(TRIAL_ROWS // rows, 3), 16)):
-        trial = replace(sketch.with_rows(rows), seed=seed)
-        table = trial.zeros()
-        trial.add(table, records)
-        estimates, weights = trial.group_estimates(table, len(records), queries)
-        errors.append(np.mean(np.abs(weights @ estimates - exact) / exact))
-    # The mean absolute error is steadier than the mean square, which single seeds dominate.
-    error = float(np.mean(errors)) / MEAN_TO_RMS * math.sqrt(rows / sketch.rows)
+    exact = np.maximum(sketch.kernel.evaluate(queries, records).sum(axis=1), 1e-9 * len(records))
+    wanted = math.ceil(sketch.rows / sketch.groups)
+    size = max(1, min(wanted, LARGEST_SIMULATED // (LEAST_GROUPS * points.shape[1])))
+    groups = min(max(TRIAL_ROWS // size, LEAST_GROUPS), MOST_GROUPS)
+    trial = replace(sketch, rows=size * groups, groups=groups, seed=0)
+    table = trial.zeros()
+    trial.add(table, records)
+    estimates, _ = trial.group_estimates(table, len(records), queries)
+    batches = PublicRandom(0, 8).words(RESAMPLES, sketch.groups) % np.uint64(groups)
+    chosen = np.zeros((RESAMPLES, groups))
+    np.add.at(chosen, (np.arange(RESAMPLES)[:, None], batches.astype(np.int64)), 1.0 / sketch.groups)
+    error = float(np.mean(np.abs(chosen @ ((estimates - exact) / exact)))) / MEAN_TO_RMS * math.sqrt(size / wanted)
     return _Sampling(max(error, 1e-6), tuple(exact / len(records)))
-
-
-def _rows_that_fit(dimensions: int) -> int:
-    return max(64, LARGEST_SIMULATED // dimensions)
 
 
 def reference_population(domain: Domain, kernel: Kernel, density: float | None) -> np.ndarray:
@@ -298,10 +300,12 @@ def reference_population(domain: Domain, kernel: Kernel, density: float | None) 
 
 
 def _shape(dimensions: int) -> np.ndarray:
-    """Points with one long axis in a random direction, thinner ones across it, and Student's t tails."""
+    """Points with one long axis in a random direction, thinner ones across it, and Student's t tails; a bell in 1-d."""
     random = PublicRandom(0, 7, dimensions)
     normal = ndtri(random.uniforms(REFERENCE_POINTS, dimensions))
     thickness = np.maximum(np.arange(1.0, dimensions + 1.0) ** -3, LEAST_THICKNESS[dimensions <= 3])
+    if dimensions == 1:
+        return normal
     # A chi-squared variable with an even number of degrees of freedom is a sum of exponentials.
     mixing = -2.0 * np.log(random.uniforms(REFERENCE_POINTS, int(STRAGGLER_DEGREES) // 2)).sum(axis=1)
     axes, _ = np.linalg.qr(ndtri(random.uniforms(dimensions, dimensions)))

@@ -110,7 +110,7 @@ class Manhattan(_Stationary):
     metric: ClassVar[str] = "l1"
 
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        c = np.maximum(self.distance(x, y), 1e-150)
+        c = np.maximum(self.distance(x, y), 1e-90)
         near = 2.0 / math.pi * np.arctan(1.0 / c) - c / math.pi * np.log1p(1.0 / (c * c))
         far = (1.0 / c) / math.pi * (1.0 - 1.0 / (6.0 * c * c))  # the two terms cancel far away
         return np.where(c > 1e4, far, near) ** self.power

@@ -7,6 +7,7 @@ import numpy as np
 from .cells import Hashes
 from .coverage import grouped_uniforms
 from .directions import directions, uniforms_for_direction
+from .uniforms import PublicRandom
 
 
 def angular_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:
@@ -16,5 +17,9 @@ def angular_hashes(rows: int, groups: int, dimensions: int, power: int, seed: in
         uniforms = np.empty((rows, power, 0))
     else:
         uniforms = grouped_uniforms(rows, groups, power * angles, seed, family).reshape(rows, power, angles)
-    a = [directions(uniforms[:, p], dimensions, groups, seed, family * 1_000 + p) for p in range(power)]
-    return Hashes.dense(np.stack(a, axis=1), np.zeros((rows, power)), side=True)
+    a = np.stack(
+        [directions(uniforms[:, p], dimensions, groups, seed, family * 1_000 + p) for p in range(power)], axis=1
+    )
+    # A point at the origin lies on every plane and counts as being on its positive side, so sides must be random too.
+    signs = np.where(PublicRandom(seed, family, 1_000_000).uniforms(rows, power) < 0.5, -1.0, 1.0)
+    return Hashes.dense(signs[:, :, None] * a, np.zeros((rows, power)), side=True)

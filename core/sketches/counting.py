@@ -208,8 +208,9 @@ def read(
 ) -> np.ndarray:
     """Sum, over the rows of each group, of the counters that each query falls in.
 
-    A query outside the bounds shares no cell with any record, and is given 0 without noise. In rehashed rows the
-    expected count of records from other cells is taken off: (counter - background) / (1 - 1/W), background = N/W.
+    A query in a cell that no record inside the bounds can reach is given 0 for that row, without noise. In rehashed
+    rows the expected count of records from other cells is taken off: (counter - background) / (1 - 1/W), where the
+    background is N/W.
 
     Parameters
     ----------

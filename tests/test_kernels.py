@@ -1,0 +1,107 @@
+"""Kernels against the integrals that define them."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from core.errors import RequestError
+from core.kernels import (
+    Angular,
+    Euclidean,
+    Laplacian,
+    Manhattan,
+    Mixture,
+    Product,
+    coordinate_bandwidths,
+    kernel_from_dict,
+)
+
+distances = st.floats(1e-3, 1e5)
+KERNELS = [
+    Euclidean(2.0),
+    Euclidean((1.0, 3.0), power=2),
+    Manhattan(0.5),
+    Laplacian(4.0, power=3),
+    Angular(2),
+    Product((Euclidean(1.0), Laplacian(2.0))),
+    Mixture((Manhattan(1.0), Angular()), (0.25, 0.75)),
+]
+
+
+def collision_of_stable_hash(density, distance: float) -> float:
+    """P(floor(t + u) = floor(u)) for |t| of the given density and u uniform: Datar et al., section 3.2."""
+    return quad(lambda t: density(t / distance) / distance * (1.0 - t), 0.0, 1.0, epsrel=1e-12, limit=500)[0]
+
+
+@given(distances)
+def test_euclidean_is_the_collision_integral_of_a_normal_projection(distance):
+    expected = collision_of_stable_hash(lambda t: math.sqrt(2 / math.pi) * math.exp(-t * t / 2), distance)
+    value = Euclidean(1.0).evaluate(np.zeros((1, 1)), np.array([[distance]]))[0, 0]
+    if distance > 0.1:  # the reference integral itself is only good for a spread-out projection
+        assert value == pytest.approx(expected, rel=1e-9)
+    assert 0.0 < value <= 1.0
+
+
+@given(distances)
+def test_manhattan_is_the_collision_integral_of_a_cauchy_projection(distance):
+    expected = collision_of_stable_hash(lambda t: 2 / math.pi / (1 + t * t), distance)
+    value = Manhattan(1.0).evaluate(np.zeros((1, 1)), np.array([[distance]]))[0, 0]
+    if distance > 0.1:
+        assert value == pytest.approx(expected, rel=1e-7)
+    assert 0.0 < value <= 1.0
+
+
+def test_known_values():
+    x, y = np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])
+    assert Laplacian(7.0).evaluate(x, y)[0, 0] == pytest.approx(math.exp(-1.0))
+    assert Laplacian((3.0, 4.0)).evaluate(x, y)[0, 0] == pytest.approx(math.exp(-2.0))
+    right_angle = Angular().evaluate(
+        np.array([[1.0, 0.0]]), np.array([[0.0, 2.0], [1.0, 1.0], [-5.0, 0.0], [0.0, 0.0]])
+    )
+    assert right_angle[0] == pytest.approx([0.5, 0.75, 0.0, 0.5])
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_every_kernel_is_one_at_home_symmetric_and_survives_json(kernel):
+    points = np.random.default_rng(1).uniform(-5, 5, (40, 2))
+    values = kernel.evaluate(points, points)
+    assert np.diag(values) == pytest.approx(1.0)
+    assert values == pytest.approx(values.T)
+    assert values.min() >= -1e-12 and values.max() <= 1 + 1e-12
+    assert kernel_from_dict(kernel.to_dict()) == kernel
+
+
+def test_power_product_and_mixture_combine_values():
+    x, y = np.random.default_rng(2).normal(size=(2, 7, 3))
+    plain = Euclidean(2.0).evaluate(x, y)
+    assert Euclidean(2.0, power=3).evaluate(x, y) == pytest.approx(plain**3)
+    assert Product((Euclidean(2.0), Angular())).evaluate(x, y) == pytest.approx(plain * Angular().evaluate(x, y))
+    mixed = Mixture((Euclidean(2.0), Laplacian(1.0)), (0.3, 0.7)).evaluate(x, y)
+    assert mixed == pytest.approx(0.3 * plain + 0.7 * Laplacian(1.0).evaluate(x, y))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Euclidean(0.0),
+        lambda: Euclidean(float("nan")),
+        lambda: Euclidean((1.0, -1.0)),
+        lambda: Euclidean("wide"),
+        lambda: Manhattan(1.0, power=0),
+        lambda: Laplacian(1.0, power=True),
+        lambda: Mixture((Euclidean(1.0),), (0.5,)),
+        lambda: Mixture((Euclidean(1.0), Angular()), (1.0,)),
+        lambda: Product(()),
+        lambda: kernel_from_dict({"name": "gauss"}),
+        lambda: kernel_from_dict({"name": "euclidean", "bandwidth": 1.0}),
+        lambda: kernel_from_dict({"name": "product", "parts": "all"}),
+        lambda: coordinate_bandwidths((1.0, 2.0), (1,)),
+    ],
+)
+def test_bad_parameters_are_refused(make):
+    with pytest.raises(RequestError):
+        make()
