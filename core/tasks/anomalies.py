@@ -1,0 +1,79 @@
+"""How unusual points are, judged by a release: a place where few people are close is an anomaly (CCS 2021, section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..checks import check_number
+from ..errors import RequestError
+from ..releases import Release
+from .sampling import sample
+
+REFERENCE_POINTS = 10_000
+"""Synthetic people with whom a place is compared; a score is a multiple of one in so many."""
+RARE = 0.01
+"""Share of the population that the default threshold leaves below itself."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a release says about n points; arrays (n,).
+
+    Attributes
+    ----------
+    density : average closeness of a record to the point, about 0 to 1.
+    low, high : interval for the density.
+    score : share of the population that lies in a place at most as dense: 0.01 says that one person in a hundred lies
+        where it is as empty as here, or emptier. Small is unusual.
+    anomalous : whether even the upper end of the interval lies below the threshold.
+    threshold : the density below which a place counts as anomalous.
+    """
+
+    density: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    score: np.ndarray
+    anomalous: np.ndarray
+    threshold: float
+
+
+def score(
+    release: Release, table: object, level: float = 0.95, threshold: float | None = None, seed: int = 0
+) -> Scores:
+    """Score points by how dense the released population is around them.
+
+    The population is a synthetic one of ten thousand points that explains the release (`core.tasks.sampling.sample`),
+    so a score is right as far as that population is; a release without a kernel is compared with draws from its
+    smoothed density instead, which calls fewer places unusual.
+
+    Parameters
+    ----------
+    release : any release.
+    table : points, as `Release.answer` takes them.
+    level : probability with which each interval holds the exact density.
+    threshold : a density; by default the one that 1% of the population lies at or below.
+    seed : of the synthetic population.
+
+    Raises
+    ------
+    RequestError
+        When a point cannot be read, or the threshold is not a number above zero.
+    """
+    if threshold is not None and check_number(threshold, "The density threshold") <= 0.0:
+        raise RequestError("The density threshold must be above zero, as no density lies below that.")
+    answers = release.answer(table, level)
+    people = sample(release, REFERENCE_POINTS, seed, sharpen=hasattr(release.sketch, "kernel")).points
+    densities = np.sort(release.answer(people).density)
+    if threshold is None:
+        threshold = float(np.quantile(densities, RARE, method="inverted_cdf"))
+    high = answers.high / release.records
+    return Scores(
+        answers.density,
+        answers.low / release.records,
+        high,
+        np.searchsorted(densities, answers.density, side="right") / len(densities),
+        high < threshold,
+        threshold,
+    )

@@ -1,0 +1,124 @@
+"""Answers averaged over the columns that a picture leaves out.
+
+The average of the kernel sum over the box of the other columns is again a sum over records, so its groups of rows are
+independent estimates of it. They are averaged over the other columns first, and only then is their spread taken:
+the interval is that of the average, which varies less than a single answer does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..hashing.uniforms import PublicRandom, scrambled_sobol
+from ..releases import Release
+from ..sketches.linear import Answers
+from .box import Box
+
+BATCH = 1 << 16
+"""Queries that are read at once."""
+READS = 5e8
+"""Counters that one picture may read: about half a second on two cores."""
+MOST_PLACES = 1024
+FEWEST_PLACES = 16
+PICTURE_SEED = 0
+"""Public seed of the averaging points: the same picture each time."""
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """Columns that are averaged over, by equally weighted places.
+
+    Attributes
+    ----------
+    names : the columns.
+    places : float64 (k, dimensions), encoded; only the coordinates of ``names`` are meant.
+    """
+
+    names: tuple[str, ...]
+    places: np.ndarray
+
+
+NOTHING = Averaged((), np.zeros((1, 0)))
+"""Every column is either drawn or held."""
+
+
+def counters_read(release: Release, queries: float) -> float:
+    """Work of that many queries, in reads of a counter; a long projection costs more than the read itself."""
+    return queries * release.sketch.shape[0] * (1.0 + release.domain.dimensions / 16.0)
+
+
+def averaging(release: Release, names: tuple[str, ...], cells: int, reads: float = READS) -> Averaged:
+    """Places to average over: few enough for the work allowed, spread evenly over the box of the named columns.
+
+    Numbers follow a scrambled Sobol sequence. Categories are enumerated, each combination equally often, as long as
+    there are fewer combinations than places; otherwise they follow the sequence too.
+
+    Parameters
+    ----------
+    release : what is asked.
+    names : the columns to average over.
+    cells : how many averages are wanted.
+    reads : the work allowed.
+    """
+    if not names:
+        return NOTHING
+    box = Box.of(release.sketch)
+    affordable = reads / counters_read(release, cells)
+    count = 1 << int(math.log2(min(max(affordable, FEWEST_PLACES), MOST_PLACES)))
+    categorical = box.categorical_columns(names)
+    sizes = [box.columns[name].width for name in categorical]
+    combinations = math.prod(sizes)
+    random = PublicRandom(PICTURE_SEED)
+    if combinations > count:
+        return Averaged(names, box.uniform(scrambled_sobol(count, box.uniforms_needed(names), random), names))
+    numbers = len(box.numeric_coordinates(names))
+    each = -(-count // combinations) if numbers else 1
+    uniforms = scrambled_sobol(each, numbers, random) if numbers else np.empty((1, 0))
+    codes = np.indices(sizes).reshape(len(sizes), combinations).T
+    shares = (codes + 0.5) / np.array(sizes, dtype=np.float64)
+    every = np.hstack([np.repeat(uniforms, combinations, axis=0), np.tile(shares, (each, 1))])
+    return Averaged(names, box.uniform(every, names))
+
+
+def averaged_answers(
+    release: Release,
+    drawn: Mapping[str, np.ndarray],
+    held: Mapping[str, np.ndarray],
+    averaged: Averaged,
+    level: float,
+) -> Answers:
+    """Answers at m combinations of values of the drawn columns.
+
+    Parameters
+    ----------
+    release : what is asked.
+    drawn : encoded coordinates, (m, width) a column.
+    held : encoded coordinates (width,) of the columns held at one value.
+    averaged : all other columns.
+    level : probability with which an interval holds the exact kernel sum, averaged over the same places.
+
+    Raises
+    ------
+    RequestError
+        When the level is not strictly between 0 and 1.
+    """
+    box = Box.of(release.sketch)
+    cells = len(next(iter(drawn.values())))
+    at_once = max(1, BATCH // cells)
+    total: np.ndarray | float = 0.0
+    for start in range(0, len(averaged.places), at_once):
+        places = averaged.places[start : start + at_once]
+        points = np.empty((cells * len(places), release.domain.dimensions), order="F")
+        for name, coordinates in drawn.items():
+            points[:, box.places[name]] = np.tile(coordinates, (len(places), 1))
+        for name, coordinates in held.items():
+            points[:, box.places[name]] = coordinates
+        for name in averaged.names:
+            points[:, box.places[name]] = np.repeat(places[:, box.places[name]], cells, axis=0)
+        estimates, weights = release.sketch.group_estimates(release.table, release.records, points)
+        total = total + estimates.reshape(len(weights), len(places), cells).sum(axis=1)
+    return Answers.of_groups(total / len(averaged.places), weights, release.records, level)

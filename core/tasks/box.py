@@ -1,0 +1,158 @@
+"""The box of all possible records, in encoded coordinates: what the bounds and categories of a domain allow.
+
+Tasks look at many places at once, so they work on encoded coordinates and come back to natural units at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from ..domain import Categorical, Column, Domain
+from ..errors import RequestError
+from ..sketches.linear import LinearSketch
+
+
+@dataclass(frozen=True)
+class Box:
+    """The encoded coordinates of a domain, column by column.
+
+    Parameters
+    ----------
+    domain : the public facts.
+    metric : "l1" or "l2", which sets how far apart categories are.
+    """
+
+    domain: Domain
+    metric: str
+
+    @classmethod
+    def of(cls, sketch: LinearSketch) -> Box:
+        """The box that a sketch's records lie in."""
+        return cls(sketch.domain, sketch.metric)
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """Columns by name, in order."""
+        return {column.name: column for column in self.domain.columns}
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """Where each column's coordinates are."""
+        ends = np.cumsum([column.width for column in self.domain.columns]).tolist()
+        return {
+            column.name: slice(end - column.width, end)
+            for column, end in zip(self.domain.columns, ends, strict=True)
+        }
+
+    @cached_property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest coordinates, float64 (dimensions,) each."""
+        return self.domain.bounds(self.metric)
+
+    @cached_property
+    def numeric(self) -> np.ndarray:
+        """The coordinates that may take any value between their bounds, int64."""
+        return self.numeric_coordinates(self.domain.names)
+
+    @cached_property
+    def blocks(self) -> tuple[slice, ...]:
+        """The coordinates of each column of categories, of which one is raised and the others are zero."""
+        return tuple(self.places[name] for name in self.categorical_columns(self.domain.names))
+
+    @cached_property
+    def amplitude(self) -> float:
+        """Height of the raised coordinate of a category."""
+        return self.domain.amplitude(self.metric)
+
+    def numeric_coordinates(self, names: Iterable[str]) -> np.ndarray:
+        """The coordinates of those of the named columns that hold numbers, int64."""
+        ranges = [
+            np.arange(place.start, place.stop)
+            for name, place in ((name, self.places[name]) for name in names)
+            if not isinstance(self.columns[name], Categorical)
+        ]
+        return np.concatenate([np.empty(0, dtype=np.int64), *ranges])
+
+    def categorical_columns(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of the named columns that hold categories."""
+        return tuple(name for name in names if isinstance(self.columns[name], Categorical))
+
+    def column(self, name: object) -> Column:
+        """The column of that name; RequestError when there is none."""
+        if not isinstance(name, str) or name not in self.columns:
+            raise RequestError(f"The release has no column {str(name)!r}; its columns are {', '.join(self.columns)}.")
+        return self.columns[name]
+
+    def encode(self, name: str, values: object) -> np.ndarray:
+        """Coordinates of values of one column, float64 (n, width of the column).
+
+        Raises
+        ------
+        RequestError
+            When a value is missing, infinite, or not one of the categories.
+        """
+        return replace(self.domain, columns=(self.column(name),)).encode_queries({name: values}, self.metric)
+
+    def encode_fixed(self, at: Mapping[str, object] | None) -> dict[str, np.ndarray]:
+        """Coordinates of one value a column, by name."""
+        if at is not None and not isinstance(at, Mapping):
+            raise RequestError("The columns that are held fixed must be given as a mapping from name to value.")
+        # A list of one value, not the value: the value of a column of vectors is itself a list.
+        return {name: self.encode(name, [value])[0] for name, value in (at or {}).items()}
+
+    def uniform(self, uniforms: np.ndarray, names: Iterable[str] | None = None) -> np.ndarray:
+        """Points that are spread evenly over the box of the named columns, all of them by default.
+
+        Parameters
+        ----------
+        uniforms : numbers in [0, 1), float64 (n, u), with u from `uniforms_needed`: one a numeric coordinate, then
+            one a column of categories.
+
+        Returns
+        -------
+        float64 (n, dimensions) in Fortran order; coordinates of other columns are zero.
+        """
+        names = self.domain.names if names is None else tuple(names)
+        numeric = self.numeric_coordinates(names)
+        low, high = self.bounds
+        points = np.zeros((len(uniforms), self.domain.dimensions), order="F")
+        points[:, numeric] = low[numeric] + uniforms[:, : len(numeric)] * (high - low)[numeric]
+        for name, share in zip(self.categorical_columns(names), uniforms.T[len(numeric) :], strict=True):
+            self.raise_category(points, self.places[name], (share * self.columns[name].width).astype(np.int64))
+        return points
+
+    def uniforms_needed(self, names: Iterable[str] | None = None) -> int:
+        """How many uniform numbers `uniform` reads for a point."""
+        names = self.domain.names if names is None else tuple(names)
+        return len(self.numeric_coordinates(names)) + len(self.categorical_columns(names))
+
+    def raise_category(self, points: np.ndarray, block: slice, codes: np.ndarray | int) -> None:
+        """Set a column of categories to the given ones, in place; points (n, dimensions), codes (n,) or one for all."""
+        points[:, block] = 0.0
+        points[np.arange(len(points)), block.start + codes] = self.amplitude
+
+    def raise_some(self, points: np.ndarray, block: slice, chosen: np.ndarray, random: np.random.Generator) -> None:
+        """Give the points marked in ``chosen``, bool (n,), a random category of a column, in place."""
+        rows = np.flatnonzero(chosen)
+        points[rows, block] = 0.0
+        points[rows, random.integers(block.start, block.stop, size=len(rows))] = self.amplitude
+
+    def folded(self, numbers: np.ndarray) -> np.ndarray:
+        """Coordinates of numbers (n, coordinates) reflected at the bounds until they are inside."""
+        low, high = (bound[self.numeric] for bound in self.bounds)
+        width = high - low
+        turned = np.mod(numbers - low, 2.0 * width)
+        return np.clip(low + np.minimum(turned, 2.0 * width - turned), low, high)
+
+    def decode(self, points: np.ndarray) -> pd.DataFrame:
+        """Points in natural units, kept inside the bounds that rounding might leave by a last digit."""
+        frame = self.domain.decode_points(points, self.metric)
+        for column in self.domain.columns:
+            if column.kind == "numeric":
+                frame[column.name] = frame[column.name].clip(column.low, column.high)
+        return frame

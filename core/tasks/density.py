@@ -1,0 +1,258 @@
+"""Pictures of a released density: curves, heatmaps, their marginals, and a matrix of small ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ..checks import check_integer
+from ..domain import Categorical, Vector
+from ..errors import RequestError
+from ..releases import Release
+from .averaging import NOTHING, READS, averaged_answers, averaging
+from .box import Box
+
+MAX_POINTS = 1_000_000
+"""Cells or points of one picture."""
+MAX_PAIRED = 8
+PAIRS_READS = 2.0 * READS
+"""Work of all small grids of a matrix together, in counters read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """Answers at the places of a picture; arrays of the picture's shape.
+
+    Attributes
+    ----------
+    estimate : kernel sums, in records' worth of closeness.
+    low, high : intervals for the exact kernel sums, each by itself.
+    density : estimate divided by the number of records.
+    standard_error : of the estimate.
+    at : the columns held at one value, in natural units.
+    averaged : the columns averaged over their bounds and categories; the answer is then the average of the kernel sum.
+    averaging_places : how many places the average is over; the intervals are for the average over just these places.
+    """
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    density: np.ndarray
+    standard_error: np.ndarray
+    at: Mapping[str, object]
+    averaged: tuple[str, ...]
+    averaging_places: int
+
+    @property
+    def drowned(self) -> np.ndarray:
+        """Where noise exceeds the signal: the interval reaches zero. Bool, of the picture's shape."""
+        return self.low <= 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve(Picture):
+    """Answers along one column.
+
+    Attributes
+    ----------
+    column : its name.
+    values : (n,) numbers, or the categories, one a bar.
+    """
+
+    column: str
+    values: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heatmap(Picture):
+    """Answers over two columns; arrays (len(y_values), len(x_values)).
+
+    Attributes
+    ----------
+    x, y : names of the columns.
+    x_values, y_values : centres of the cells, which tile the bounds; or the categories.
+    """
+
+    x: str
+    y: str
+    x_values: np.ndarray
+    y_values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Small marginals of every pair of columns, and of every column alone.
+
+    Attributes
+    ----------
+    columns : names, in order.
+    curves : a marginal curve by column.
+    heatmaps : a marginal heatmap by (x, y), x before y in ``columns``.
+    """
+
+    columns: tuple[str, ...]
+    curves: Mapping[str, Curve]
+    heatmaps: Mapping[tuple[str, str], Heatmap]
+
+
+def line(
+    release: Release, column: str, at: Mapping[str, object] | None = None, points: int = 400, level: float = 0.95
+) -> Curve:
+    """The kernel sum along one column, every other column held at a value.
+
+    Parameters
+    ----------
+    release : any release.
+    column : a column of numbers or categories; a category is one bar.
+    at : a value, in natural units, of every other column.
+    points : places along a column of numbers, both bounds included.
+    level : probability with which each interval holds the exact kernel sum.
+
+    Raises
+    ------
+    RequestError
+        When a column is unknown, is not held and not drawn, or its value cannot be read.
+    """
+    return _curve(release, column, at, points, level, reads=None)
+
+
+def marginal_line(
+    release: Release,
+    column: str,
+    at: Mapping[str, object] | None = None,
+    points: int = 200,
+    level: float = 0.95,
+    reads: float = READS,
+) -> Curve:
+    """The same, averaged over the bounds and categories of the columns that are not in ``at``.
+
+    The average gives every place of the other columns the same weight, and every category; multiplied by the volume of
+    the box it is the integral over them. ``reads`` bounds the work, and with it the number of places.
+    """
+    return _curve(release, column, at, points, level, reads)
+
+
+def grid(
+    release: Release,
+    x: str,
+    y: str,
+    at: Mapping[str, object] | None = None,
+    size: int = 200,
+    level: float = 0.95,
+) -> Heatmap:
+    """The kernel sum over two columns, every other column held at a value.
+
+    Parameters
+    ----------
+    release : any release of two columns or more.
+    x, y : columns of numbers or categories.
+    at : a value, in natural units, of every other column.
+    size : cells along a column of numbers; a category is one cell.
+    level : probability with which each interval holds the exact kernel sum.
+
+    Raises
+    ------
+    RequestError
+        When a column is unknown, is not held and not drawn, or its value cannot be read.
+    """
+    return _heatmap(release, x, y, at, size, level, reads=None)
+
+
+def marginal_grid(
+    release: Release,
+    x: str,
+    y: str,
+    at: Mapping[str, object] | None = None,
+    size: int = 48,
+    level: float = 0.95,
+    reads: float = READS,
+) -> Heatmap:
+    """The same, averaged over the bounds and categories of the columns that are not in ``at``; see `marginal_line`."""
+    return _heatmap(release, x, y, at, size, level, reads)
+
+
+def pairs(release: Release, columns: Sequence[str] | None = None, size: int = 24, level: float = 0.95) -> Pairs:
+    """Marginals of every pair of columns and of every column alone, to start exploring from.
+
+    Parameters
+    ----------
+    release : any release.
+    columns : from one to eight columns of numbers or categories; all of them when None.
+    size : cells along a column of numbers.
+    level : probability with which each interval holds the exact kernel sum, averaged.
+
+    Raises
+    ------
+    RequestError
+        When there are more columns than a matrix can show, or one of them cannot be drawn.
+    """
+    names = release.domain.names if columns is None else tuple(columns)
+    if not 1 <= len(names) <= MAX_PAIRED or len(set(names)) < len(names):
+        raise RequestError(
+            f"A matrix of pairs shows from 1 to {MAX_PAIRED} different columns, and {len(names)} were chosen; "
+            "name the ones to show."
+        )
+    couples = tuple(combinations(names, 2))
+    reads = PAIRS_READS / (len(couples) + 1)
+    return Pairs(
+        names,
+        {name: marginal_line(release, name, None, 4 * size, level, reads / len(names)) for name in names},
+        {(x, y): marginal_grid(release, x, y, None, size, level, reads) for x, y in couples},
+    )
+
+
+def _curve(release: Release, column: str, at, points: int, level: float, reads: float | None) -> Curve:
+    box = Box.of(release.sketch)
+    check_integer(points, "The number of points of a curve", 2, MAX_POINTS)
+    values = _axis(box, column, points, ends=True)
+    drawn = {column: box.encode(column, values)}
+    return Curve(column=column, values=values, **_picture(release, box, drawn, at, level, reads, (len(values),)))
+
+
+def _heatmap(release: Release, x: str, y: str, at, size: int, level: float, reads: float | None) -> Heatmap:
+    box = Box.of(release.sketch)
+    check_integer(size, "The size of a grid", 2, int(MAX_POINTS**0.5))
+    if x == y:
+        raise RequestError(f"A grid needs two different columns, and both are {x!r}.")
+    x_values, y_values = (_axis(box, name, size, ends=False) for name in (x, y))
+    shape = (len(y_values), len(x_values))
+    if shape[0] * shape[1] > MAX_POINTS:
+        raise RequestError(f"A grid has at most {MAX_POINTS:,} cells, and {x!r} by {y!r} has {shape[0] * shape[1]:,}.")
+    drawn = {
+        x: np.tile(box.encode(x, x_values), (shape[0], 1)),
+        y: np.repeat(box.encode(y, y_values), shape[1], axis=0),
+    }
+    facts = _picture(release, box, drawn, at, level, reads, shape)
+    return Heatmap(x=x, y=y, x_values=x_values, y_values=y_values, **facts)
+
+
+def _picture(release: Release, box: Box, drawn, at, level: float, reads: float | None, shape: tuple) -> dict:
+    """The fields of a `Picture`: answers at the drawn places; with ``reads`` None no column may be averaged over."""
+    held = box.encode_fixed(at)
+    for name in drawn:
+        if name in held:
+            raise RequestError(f"The column {name!r} is drawn, so it cannot be held at one value too.")
+    others = tuple(name for name in box.columns if name not in drawn and name not in held)
+    if others and reads is None:
+        raise RequestError(f"A slice needs a value for every column that is not drawn: give one for {others[0]!r}.")
+    averaged = averaging(release, others, math.prod(shape), reads) if others else NOTHING
+    answers = averaged_answers(release, drawn, held, averaged, level)
+    arrays = ("estimate", "low", "high", "density", "standard_error")
+    facts = {"at": dict(at or {}), "averaged": others, "averaging_places": len(averaged.places)}
+    return {name: getattr(answers, name).reshape(shape) for name in arrays} | facts
+
+
+def _axis(box: Box, name: str, count: int, *, ends: bool) -> np.ndarray:
+    """Values along a column: its categories, or numbers from bound to bound (or centres of cells between them)."""
+    column = box.column(name)
+    if isinstance(column, Vector):
+        raise RequestError(f"The column {name!r} holds vectors, and a picture is drawn along numbers or categories.")
+    if isinstance(column, Categorical):
+        return np.array(column.categories, dtype=object)
+    if ends:
+        return np.linspace(column.low, column.high, count)
+    return column.low + (np.arange(count) + 0.5) * ((column.high - column.low) / count)

@@ -1,0 +1,219 @@
+"""Modes of a released density: where people gather, and which of these places are more than noise.
+
+A search that looks for high places finds those that noise made high. So rows are split: one share of the independent
+groups finds hills and the passes between them, and the other share, which knows nothing of the search, judges whether a
+hill really rises above its pass. Heights of hill and pass are compared within each group, so that error common to both
+cancels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from ..checks import check_integer
+from ..errors import RequestError
+from ..releases import Release
+from .box import Box
+from .climbing import Height, climb, close_to, first_steps, starting_points
+from .passes import highest_passes
+from .scale import half_widths
+
+STARTS = 128
+MOST_STARTS = 4096
+MOST_MODES = 1000
+SEARCHING_SHARE = 3.0 / 8.0
+"""Share of the groups of rows that search; the others judge. Of eight groups three search, and five judge."""
+JUDGED_A_MODE = 2
+"""Hills that are judged, for each mode that is asked for."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A place with no denser place beside it: none a step away in a number, none in another category.
+
+    Attributes
+    ----------
+    position : a value by column, in natural units.
+    estimate, low, high : kernel sum there and its interval, from all rows. As the place was chosen for being high, the
+        estimate leans upward, by less than its standard error where the mode is significant.
+    density : estimate divided by the number of records.
+    prominence : height above the highest pass that leads to a higher mode, in kernel sum; for the highest mode, above
+        zero. From the rows that did not search, at the places that the search found.
+    prominence_error : standard error of the prominence.
+    significant : whether the prominence is above zero beyond noise. The chance that an answer calls any mode
+        significant whose exact kernel sum is no higher than that of its pass is at most 1 - level.
+    """
+
+    position: dict[str, object]
+    estimate: float
+    low: float
+    high: float
+    density: float
+    prominence: float
+    prominence_error: float
+    significant: bool
+
+    @property
+    def prominence_ratio(self) -> float:
+        """Prominence in standard errors."""
+        return self.prominence / self.prominence_error
+
+
+def find_modes(release: Release, count: int = 10, starts: int = STARTS, level: float = 0.95) -> tuple[Mode, ...]:
+    """Local maxima of the estimated density: the significant ones first, the densest of them first.
+
+    Multi-start compass search. Hills within a half-width of the kernel of each other are one, and so are hills with no
+    valley between them that is deeper than its standard error.
+
+    Parameters
+    ----------
+    release : any release whose sketch has at least two independent groups of rows.
+    count : most modes to return; the most prominent are kept.
+    starts : places to search from.
+    level : one minus the chance that a bump of noise is called significant, all modes together.
+
+    Raises
+    ------
+    RequestError
+        When an argument is out of range.
+    """
+    check_integer(count, "The number of modes", 1, MOST_MODES)
+    check_integer(starts, "The number of starting points", 1, MOST_STARTS)
+    if not 0.0 < level < 1.0:
+        raise RequestError("The level of a test must lie strictly between 0 and 1, such as 0.95.")
+    box, widths = Box.of(release.sketch), half_widths(release.sketch)
+    groups = len(_groups(release, np.zeros((1, release.domain.dimensions)))[1])
+    if groups < 2:
+        raise RequestError("Modes need a release with two independent groups of rows or more, to tell them from noise.")
+    searching = np.arange(groups) < max(1, int(groups * SEARCHING_SHARE))
+    hills, passes = _hills(release, box, widths, searching, starts, JUDGED_A_MODE * count)
+    prominence, error = _contrast(release, ~searching, hills, passes)
+    significant = _significant(prominence, error, int((~searching).sum()) - 1, 1.0 - level)
+    seen = significant | (prominence > error)
+    hills, prominence, error, significant = hills[seen], prominence[seen], error[seen], significant[seen]
+    return _described(release, box, widths, hills, prominence, error, significant, count, level)
+
+
+def _significant(prominence: np.ndarray, error: np.ndarray, degrees: int, false_alarm: float) -> np.ndarray:
+    """Which hills rise above their pass, with at most the given chance that any of them does so by noise alone.
+
+    The fallback procedure (Wiens 2003; Wiens, Dmitrienko 2005): each hill is tested at half the level left, and what a
+    hill won is passed on to the next. The order must not depend on the numbers tested; it comes from the search, the
+    most promising hill first.
+    """
+    significant = np.zeros(len(prominence), dtype=bool)
+    if not degrees:
+        return significant
+    chances = student.sf(prominence / np.maximum(error, 1e-300), degrees)
+    passed_on = 0.0
+    for place, chance in enumerate(chances):
+        available = passed_on + false_alarm * 0.5 ** (place + 1)
+        significant[place] = chance <= available
+        passed_on = available if significant[place] else 0.0
+    return significant
+
+
+def _groups(release: Release, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return release.sketch.group_estimates(release.table, release.records, points)
+
+
+def _mean_of(release: Release, chosen: np.ndarray) -> Height:
+    """The estimate that some of the groups give by themselves."""
+
+    def height(points: np.ndarray) -> np.ndarray:
+        estimates, weights = _groups(release, points)
+        return weights[chosen] @ estimates[chosen] / weights[chosen].sum()
+
+    return height
+
+
+def _contrast(
+    release: Release, chosen: np.ndarray, hills: np.ndarray, passes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far hills rise above passes by the chosen groups, and the standard error of that; a pass of NaN is zero.
+
+    The spread of a few groups may come out small by chance, but never is the error smaller than what noise alone gives.
+    """
+    none = np.isnan(passes).any(axis=1)
+    passes = np.where(none[:, None], hills, passes)
+    estimates, weights = _groups(release, np.concatenate([hills, passes]))
+    high, low = np.split(estimates[chosen], 2, axis=1)
+    share = weights[chosen].sum()
+    weights = weights[chosen] / share
+    rise = high - np.where(none, 0.0, low)
+    mean = weights @ rise
+    noise = release.sketch.noise_variance(release.privacy.counter_variance) / share
+    floor = noise * np.where(none, 1.0, _noise_kept(release, hills, passes))
+    degrees = len(weights) - 1
+    spread = weights @ (rise - mean) ** 2 / degrees if degrees else np.inf
+    return mean, np.sqrt(np.maximum(spread, floor))
+
+
+def _noise_kept(release: Release, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Variance of a difference of two estimates by noise alone, in variances of one estimate, (n,).
+
+    Two places share a share k of their counters, k the kernel between them, and the noise of those cancels: 2 (1 - k).
+    """
+    kernel = getattr(release.sketch, "kernel", None)
+    if kernel is None:
+        return np.zeros(len(one))
+    closeness = np.array([kernel.evaluate(a[None, :], b[None, :])[0, 0] for a, b in zip(one, other, strict=True)])
+    return 2.0 * (1.0 - closeness)
+
+
+def _hills(
+    release: Release, box: Box, widths: np.ndarray, searching: np.ndarray, starts: int, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The most prominent hills by the searching groups, and the places of their passes; both (k, dimensions)."""
+    height = _mean_of(release, searching)
+    points = starting_points(box, height, widths, starts)
+    points, heights = climb(box, height, widths, points, first_steps(box, widths, len(points)))
+    apart = _apart(box, widths, points, -heights)
+    points, heights = points[apart], heights[apart]
+    noise = _contrast(release, searching, points, np.full(points.shape, np.nan))[1]
+    noise = np.where(np.isfinite(noise), noise, 0.0)
+    passes = highest_passes(box, height, widths, points, heights, worth_bending=float(np.median(noise)))
+    prominence, error = _contrast(release, searching, points, passes.place)
+    error = np.where(np.isfinite(error), error, 0.0)
+    real = np.flatnonzero((prominence > error) | np.isinf(passes.height))
+    # A standard error from so few groups is unsteady by itself: half of it is taken from the typical one.
+    steady = np.sqrt(error**2 + np.median(error[real]) ** 2)
+    real = real[np.argsort(-(prominence / np.maximum(steady, 1e-300))[real], kind="stable")][:most]
+    return points[real], passes.place[real]
+
+
+def _apart(box: Box, widths: np.ndarray, points: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """Indices of points, the lowest rank first, without those close to an earlier one."""
+    remaining = np.argsort(rank, kind="stable")
+    kept = []
+    while len(remaining):
+        kept.append(remaining[0])
+        remaining = remaining[~close_to(box, points[remaining], points[remaining[0]], widths)]
+    return np.array(kept)
+
+
+def _described(
+    release: Release, box: Box, widths: np.ndarray, hills: np.ndarray, prominence, error, significant, count, level
+) -> tuple[Mode, ...]:
+    """Modes as all rows see them, moved to the highest place near by."""
+    if not len(hills):
+        return ()
+    everything = _mean_of(release, np.ones(len(_groups(release, hills[:1])[1]), dtype=bool))
+    hills, heights = climb(box, everything, widths, hills, np.full((len(hills), len(widths)), 0.5))
+    kept = _apart(box, widths, hills, np.arange(len(hills)) - len(hills) * significant)[:count]
+    kept = kept[np.lexsort((-heights[kept], ~significant[kept]))]
+    answers = release.answer_points(hills[kept], level)
+    positions = box.decode(hills[kept]).to_dict("records")
+    return tuple(
+        Mode(
+            position,
+            *(float(value) for value in (answers.estimate[i], answers.low[i], answers.high[i], answers.density[i])),
+            float(prominence[hill]),
+            float(error[hill]),
+            bool(significant[hill]),
+        )
+        for i, (hill, position) in enumerate(zip(kept, positions, strict=True))
+    )

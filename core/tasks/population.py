@@ -1,0 +1,147 @@
+"""A population whose kernel sums are those of a release: the kernel undone, as far as noise allows.
+
+A released density is the population smoothed by the kernel, and kernels with long tails smooth it beyond recognition:
+most of a density that falls like 1/c lies far from every record. A population p with weights w on many places z instead
+explains the release when  sum_j w_j k(z_i, z_j) = density(z_i)  everywhere, which is the weighted set of places
+closest to the released kernel mean in the kernel's own distance (Balog, Tolstikhin, Schölkopf 2018, section 4).
+
+Weights are found by multiplicative steps, which keep them positive (Lee, Seung 2001), and which stop as soon as the
+sums agree with the release within its own error (Morozov's principle): what is finer than that is noise. Places are
+then drawn anew around the heavy ones, closer and closer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import RequestError
+from ..hashing.uniforms import scrambled_sobol
+from ..releases import Release
+from .box import Box
+from .climbing import SEARCH_SEED, PublicRandom, climb, first_steps, starting_points
+from .scale import half_widths
+
+PLACES = 2048
+"""Places that carry weight at a time: their kernel matrix is 16 MiB."""
+KEPT = PLACES // 4
+"""Heaviest places that stay from round to round."""
+ROUNDS = 6
+STEPS = 100
+CHECK_EVERY = 10
+STARTS = 128
+SPREAD = 4.0
+"""New places lie up to this factor nearer or farther than the round's own scale."""
+LEAST_SHIFT = 0.02
+CATEGORY_CHANGES = 0.2
+"""Share of new places that move to another category, in each column."""
+
+
+@dataclass(frozen=True)
+class Population:
+    """Weighted places that explain a release.
+
+    Attributes
+    ----------
+    places : float64 (m, dimensions), encoded.
+    weights : float64 (m,), they add up to 1.
+    scale : float64 (coordinates of numbers,), how far apart neighbouring places are.
+    misfit : root mean square difference between the population's kernel sums and the released ones at the places, in
+        root mean square standard errors of the latter: 1 or less when they agree.
+    """
+
+    places: np.ndarray
+    weights: np.ndarray
+    scale: np.ndarray
+    misfit: float
+
+    def draw(self, box: Box, n: int, random: np.random.Generator) -> np.ndarray:
+        """n encoded points: a place by its weight, moved a little so that no two points are the same."""
+        chosen = random.choice(len(self.places), n, p=self.weights)
+        return _scattered(box, self.places[chosen], self.scale, random)
+
+
+def explaining_population(release: Release, random: np.random.Generator) -> Population:
+    """Find a population whose kernel sums are those of the release.
+
+    Parameters
+    ----------
+    release : of a sketch with a kernel.
+    random : decides the places tried.
+
+    Raises
+    ------
+    RequestError
+        When the sketch has no kernel to undo.
+    """
+    kernel = getattr(release.sketch, "kernel", None)
+    if kernel is None:
+        raise RequestError("Only a release with a kernel can be sharpened; draw from its density as it is instead.")
+    box, widths = Box.of(release.sketch), half_widths(release.sketch)
+    places = _first_places(release, box, widths, random)
+    for level in range(ROUNDS):
+        scale = widths * 2.0 ** (1 - level)
+        weights, misfit = _weights(release, places)
+        if level == ROUNDS - 1:
+            break
+        heavy = np.argsort(-weights, kind="stable")[:KEPT]
+        around = places[random.choice(len(places), PLACES - KEPT, p=weights)]
+        spread = SPREAD ** random.uniform(-1.0, 1.0, (len(around), 1))
+        fresh = _recategorised(box, _scattered(box, around, spread * scale, random), random)
+        places = np.concatenate([places[heavy], fresh])
+    return Population(places, weights, scale, misfit)
+
+
+def _first_places(release: Release, box: Box, widths: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Half of them spread evenly over the bounds, half around the hilltops of the density at all distances."""
+
+    def height(points: np.ndarray) -> np.ndarray:
+        return release.answer_points(points).estimate
+
+    even = box.uniform(scrambled_sobol(PLACES // 2, box.uniforms_needed(), PublicRandom(SEARCH_SEED)))
+    starts = starting_points(box, height, widths, STARTS)
+    tops, _ = climb(box, height, widths, starts, first_steps(box, widths, len(starts)))
+    around = tops[random.integers(len(tops), size=PLACES // 2)]
+    low, high = box.bounds
+    farthest = np.maximum(1.0, (high - low)[box.numeric] / 4.0 / widths)
+    scale = widths * farthest ** random.random((len(around), 1))
+    return np.concatenate([even, _recategorised(box, _scattered(box, around, scale, random), random)])
+
+
+def _weights(release: Release, places: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights of the places that agree with the release, (m,), and the misfit left.
+
+    The density may be estimated below zero, where multiplicative steps do not work. Adding a constant to kernel and
+    density alike makes both positive and asks for weights that add up to 1 besides.
+    """
+    answers = release.answer_points(places)
+    density = answers.density.astype(np.float32)
+    error = float(np.sqrt(np.mean((answers.standard_error / release.records) ** 2)))
+    shift = np.float32(max(LEAST_SHIFT, -2.0 * density.min()))
+    # Single precision: the release knows no more than that, and the matrix is read a hundred times.
+    kernel = release.sketch.kernel.evaluate(places, places).astype(np.float32)
+    weights = np.full(len(places), 1.0 / len(places), dtype=np.float32)
+    for step in range(STEPS + 1):
+        explained = kernel @ weights
+        if step % CHECK_EVERY == 0 and (step == STEPS or np.sqrt(np.mean((explained - density) ** 2)) <= error):
+            break
+        weights *= (density + shift) / (explained + shift * weights.sum())
+    misfit = float(np.sqrt(np.mean((explained - density) ** 2))) / error
+    exact = weights.astype(np.float64)
+    return exact / exact.sum(), misfit
+
+
+def _scattered(box: Box, places: np.ndarray, scale: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """The places moved by normal numbers of the given scale, folded back at the bounds; categories stay."""
+    points = places.copy()
+    moved = points[:, box.numeric] + scale * random.standard_normal((len(places), len(box.numeric)))
+    points[:, box.numeric] = box.folded(moved)
+    return points
+
+
+def _recategorised(box: Box, points: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """The points, some of them moved to a random category, in place."""
+    for block in box.blocks:
+        box.raise_some(points, block, random.random(len(points)) < CATEGORY_CHANGES, random)
+    return points

@@ -1,0 +1,124 @@
+"""Synthetic points from a release."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from ..checks import check_integer
+from ..errors import RequestError
+from ..releases import Release
+from .averaging import READS, counters_read
+from .box import Box
+from .chain import CHAINS, FEWEST_KEPT, run_chains
+from .population import explaining_population
+from .scale import half_widths
+
+MOST_POINTS = 1_000_000
+MOST_GRID_NUMBERS = 3
+MOST_CELLS = 1 << 18
+FEWEST_CELLS_A_SIDE = 16
+GRID_READS = 2.0 * READS
+"""Work of reading a grid, in counters read."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Synthetic points, and how far they can be trusted to be what they say.
+
+    Attributes
+    ----------
+    points : frame with the domain's columns, in natural units; the order says nothing.
+    method : "population", "grid" or "chain".
+    misfit : of a population, how far its kernel sums are from the released ones, in standard errors of the latter; 1 or
+        less when they agree. None otherwise.
+    r_hat : of chains, the largest split R-hat of any coordinate; above 1.05 or so, chains have not converged.
+    effective : of chains, the smallest number of independent draws that any coordinate's mean is worth.
+    """
+
+    points: pd.DataFrame
+    method: str
+    misfit: float | None = None
+    r_hat: float | None = None
+    effective: float | None = None
+
+
+def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> Sample:
+    """Draw synthetic points from a release, at no cost in privacy.
+
+    What is released is not the population but the population smoothed by the kernel, with noise. There are two honest
+    things to draw from.
+
+    With ``sharpen``, a population whose own kernel sums agree with the released ones within their error: the kernel is
+    undone as far as the noise lets one see. Shape finer than a bandwidth is mostly invented, and with many columns the
+    search may miss parts; ``misfit`` says how well it went.
+
+    Without, the released estimate itself, as if it were a density: zero where it is below zero, and zero outside the
+    bounds. These points spread wider than the population did, by the kernel; with the p-stable kernels (Euclidean,
+    Manhattan), whose tails fall like 1/c, most of them lie far from any record as soon as there are two columns or
+    more. In up to three columns of numbers the estimate is read on a grid and drawn from exactly, a point uniform in
+    its cell; above that, by Markov chains that start all over the bounds.
+
+    Parameters
+    ----------
+    release : any release; to sharpen, of a sketch with a kernel.
+    n : how many points.
+    seed : the same seed gives the same points with the same version of NumPy.
+    sharpen : what to draw from.
+
+    Raises
+    ------
+    RequestError
+        When n is out of range, the sketch has no kernel to undo, or noise drowns the density everywhere.
+    """
+    check_integer(n, "The number of points", 1, MOST_POINTS)
+    check_integer(seed, "The seed", 0, (1 << 63) - 1)
+    random = np.random.default_rng(seed)
+    box = Box.of(release.sketch)
+    if sharpen:
+        population = explaining_population(release, random)
+        return Sample(box.decode(population.draw(box, n, random)), "population", misfit=population.misfit)
+    combinations = math.prod(block.stop - block.start for block in box.blocks)
+    cells = min(MOST_CELLS, int(GRID_READS / counters_read(release, 1.0)))
+    side = int((cells / combinations) ** (1.0 / max(1, len(box.numeric))))
+    if len(box.numeric) <= MOST_GRID_NUMBERS and side >= FEWEST_CELLS_A_SIDE:
+        return Sample(box.decode(_from_grid(release, box, side, n, random)), "grid")
+    kept = max(FEWEST_KEPT, -(-n // CHAINS))
+    chains = run_chains(box, _height(release), half_widths(release.sketch), kept, random)
+    states = chains.states.reshape(-1, release.domain.dimensions)
+    drawn = states[random.choice(len(states), n, replace=False)]
+    return Sample(box.decode(drawn), "chain", r_hat=chains.r_hat, effective=chains.effective)
+
+
+def _height(release: Release):
+    def height(points: np.ndarray) -> np.ndarray:
+        return release.answer_points(points).estimate
+
+    return height
+
+
+def _from_grid(release: Release, box: Box, side: int, n: int, random: np.random.Generator) -> np.ndarray:
+    """Encoded points (n, dimensions): a cell by its estimate, categories enumerated, then a place in the cell."""
+    low, high = box.bounds
+    numbers = len(box.numeric)
+    pitch = (high - low)[box.numeric] / side
+    lattice = np.indices((side,) * numbers).reshape(numbers, -1).T
+    one = np.zeros((len(lattice), release.domain.dimensions), order="F")
+    one[:, box.numeric] = low[box.numeric] + (lattice + 0.5) * pitch
+    cells = []
+    for codes in product(*(range(block.stop - block.start) for block in box.blocks)):
+        here = one.copy(order="F")
+        for block, code in zip(box.blocks, codes, strict=True):
+            box.raise_category(here, block, code)
+        cells.append(here)
+    centres = np.concatenate(cells)
+    weights = np.maximum(_height(release)(centres), 0.0)
+    if not weights.any():
+        raise RequestError("The estimated density is nowhere above zero, as noise drowns it, so nothing can be drawn.")
+    points = centres[random.choice(len(centres), n, p=weights / weights.sum())]
+    points[:, box.numeric] += (random.random((n, numbers)) - 0.5) * pitch
+    return points
