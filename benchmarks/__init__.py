@@ -1,0 +1,1 @@
+"""Speed, measured side by side with a rival in the same run; `make bench` runs them all."""
