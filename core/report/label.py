@@ -1,0 +1,189 @@
+"""The privacy label: what was released and under which promise, as facts and in plain words.
+
+Like the label on food, it says the same things in the same order for every release, so that two can be compared.
+Everything on it is public: it is read off the release and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ..figures.rounding import rounded
+from ..privacy.calibration import NoiseScale
+from ..release_file import manifest_of, to_bytes
+from ..releases import Release
+from . import words
+
+MAX_COLUMNS_DESCRIBED = 24
+"""Columns that get a sentence each."""
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """One column: its name, and in words what anyone could have in it."""
+
+    name: str
+    values: str
+
+
+@dataclass(frozen=True)
+class PrivacyLabel:
+    """What a release says of itself.
+
+    Attributes
+    ----------
+    private : False for a file made for teaching, which protects nobody.
+    protected : who is protected.
+    hidden : what is hidden about them.
+    promise : ε and δ.
+    odds : best success probability, 0.5 to 1, of a guesser who starts from a coin flip about one of them.
+    odds_in_words : the same as a sentence.
+    slack : what δ means; "" when there is none.
+    overlap : the promise to whoever is in several of the merged parts; "" when nothing was merged.
+    noise : the noise of the counters, a sentence a merged part and kind.
+    theorem : why the promise holds.
+    records : number of records, rounded to what its noise supports.
+    records_source : where that number comes from.
+    counted : what a kernel sum counts, "people" or "records".
+    answer_noise : standard deviation of an answer by privacy noise alone, in kernel sum.
+    columns : the columns.
+    left_out : what was done with records that do not fit.
+    mechanism, closeness, table : the sketch, its kernel in words, the size of its table.
+    created, software : when (ISO 8601) and by which program it was made.
+    fingerprint : SHA-256 of the file, in hexadecimal.
+    """
+
+    private: bool
+    protected: str
+    hidden: str
+    promise: str
+    odds: float
+    odds_in_words: str
+    slack: str
+    overlap: str
+    noise: tuple[str, ...]
+    theorem: str
+    records: str
+    records_source: str
+    counted: str
+    answer_noise: float
+    columns: tuple[ColumnFacts, ...]
+    left_out: str
+    mechanism: str
+    closeness: str
+    table: str
+    created: str
+    software: str
+    fingerprint: str
+
+
+def privacy_label(release: Release, file: bytes | None = None) -> PrivacyLabel:
+    """The label of a release.
+
+    Parameters
+    ----------
+    release : any release.
+    file : contents of its file, where it is at hand, for the fingerprint; written anew otherwise.
+    """
+    privacy, sketch = release.privacy, release.sketch
+    scales = dict.fromkeys(privacy.noise)
+    about = rounded(release.records, release.records_error)
+    rows, *columns = sketch.shape
+    return PrivacyLabel(
+        private=release.private,
+        protected=words.protected(privacy.unit),
+        hidden=words.hidden(privacy.neighbours, privacy.unit),
+        promise=words.promise(privacy.epsilon, privacy.delta),
+        odds=min(1.0, privacy.budget.odds),
+        odds_in_words=words.odds(privacy.budget, privacy.unit),
+        slack=_slack(release),
+        overlap=_overlap(release),
+        noise=tuple(_noise(scale, privacy.parts) for scale in scales),
+        theorem=privacy.theorem,
+        records=about if release.count_is_public else f"about {about}",
+        records_source=release.records_source if release.count_is_public else f"known from {release.records_source}",
+        counted=words.counted(privacy.unit),
+        answer_noise=sketch.noise_variance(privacy.counter_variance) ** 0.5,
+        columns=tuple(
+            ColumnFacts(words.shown(column.name), words.column_values(column)) for column in release.domain.columns
+        ),
+        left_out=words.left_out(release.domain),
+        mechanism=sketch.name,
+        closeness=words.closeness(sketch.kernel, release.domain),
+        table=f"{rows:,} rows of {' by '.join(f'{size:,}' for size in columns)} counters",
+        created=release.created,
+        software=words.shown(release.software),
+        fingerprint=sha256(to_bytes(release, teaching=True) if file is None else file).hexdigest(),
+    )
+
+
+def describe(release: Release, file: bytes | None = None) -> list[str]:
+    """What a release is and promises, in sentences."""
+    label = privacy_label(release, file)
+    what = "private release" if label.private else "teaching file"
+    names = words.listed([column.name for column in label.columns])
+    if label.private:
+        promised = [
+            f"It protects {label.protected}, with {label.promise}.",
+            f"It hides {label.hidden}.",
+            f"{label.odds_in_words} That is the worst case.",
+            label.slack,
+            label.overlap,
+        ]
+    else:
+        promised = [
+            f"Its noise can be repeated, so it protects nobody; private noise like it would have {label.promise}."
+        ]
+    further = len(label.columns) - MAX_COLUMNS_DESCRIBED
+    sentences = [
+        f"This is a {what} of {names}, made on {words.day(label.created)} by {label.software}.",
+        *promised,
+        f"It holds {label.table}.",
+        *label.noise,
+        f"It was made from {label.records} records ({label.records_source}).",
+        f"Noise alone moves an answer by about {label.answer_noise:.2g} {label.counted}.",
+        f"Closeness is measured by {label.closeness}.",
+        *(f"The column {column.name} may hold {column.values}." for column in label.columns[:MAX_COLUMNS_DESCRIBED]),
+        f"There are {further:,} further columns." if further > 0 else "",
+        label.left_out,
+        f"The file's fingerprint (SHA-256) is {label.fingerprint}.",
+    ]
+    return [sentence for sentence in sentences if sentence]
+
+
+def to_json(release: Release, file: bytes | None = None) -> dict:
+    """What a release is and promises, as a value for JSON: its manifest, what its numbers say, and the sentences."""
+    label = privacy_label(release, file)
+    return manifest_of(release) | {
+        "fingerprint": label.fingerprint,
+        "shape": list(release.sketch.shape),
+        "records": {
+            "estimate": release.records,
+            "standard_error": release.records_error,
+            "source": release.records_source,
+        },
+        "answer_noise": label.answer_noise,
+        "odds": label.odds,
+        "in_words": describe(release, file),
+    }
+
+
+def _noise(scale: NoiseScale, parts: int) -> str:
+    sentence = scale.describe()
+    return sentence if parts == 1 else f"In one or more of its parts, {sentence[0].lower()}{sentence[1:]}"
+
+
+def _slack(release: Release) -> str:
+    if release.privacy.pure:
+        return ""
+    chance = 1 / float(release.privacy.delta)
+    return f"With a probability of at most one in {rounded(chance, chance / 100)} the promise may fail."
+
+
+def _overlap(release: Release) -> str:
+    privacy = release.privacy
+    if privacy.parts == 1:
+        return ""
+    budget = words.promise(privacy.overlap_epsilon, privacy.overlap_delta)
+    return f"It is merged of {privacy.parts:,} releases; whoever is in all of them is promised {budget} only."

@@ -1,0 +1,146 @@
+"""The public facts of a release in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from ..domain import Categorical, Column, Domain, Numeric
+from ..kernels import Angular, Bandwidth, Euclidean, Kernel, Laplacian, Manhattan, Mixture, Product
+from ..privacy.budget import Budget, decimal_text
+from ..privacy.neighbours import Neighbours
+from ..privacy.unit import PrivacyUnit
+
+LISTED_CATEGORIES = 8
+LONGEST_NAME = 80
+
+
+def shown(text: str) -> str:
+    """A name from a stranger's file as it may stand in a sentence: one line, of bearable length, nothing invisible.
+
+    Examples
+    --------
+    >>> shown("a\\nb\\x1b[31m")
+    'a b\N{REPLACEMENT CHARACTER}[31m'
+    """
+    line = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in " ".join(text.split()))
+    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names as a list in words, the first few of many.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed("abcdefgh", most=3)
+    ('a, b and c', 'a, b, c and 5 more')
+    """
+    names = [shown(name) for name in names]
+    if len(names) > most + 1:
+        names = [*names[:most], f"{len(names) - most:,} more"]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def number(value: float) -> str:
+    """A public number as it was typed, with separators between thousands."""
+    return f"{value:,.12g}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage that never rounds up to certainty.
+
+    Examples
+    --------
+    >>> percent(0.731), percent(0.9999999)
+    ('73.1%', 'more than 99.9%')
+    """
+    text = f"{100 * share:.1f}"
+    return "more than 99.9%" if text == "100.0" and share < 1 else text.removesuffix(".0") + "%"
+
+
+def day(created: str) -> str:
+    """The day of a time in ISO 8601, as people write it."""
+    moment = datetime.fromisoformat(created)
+    return f"{moment.day} {moment:%B} {moment.year}"
+
+
+def counted(unit: PrivacyUnit) -> str:
+    """What a kernel sum counts: records are people unless a column says that a person may have several."""
+    return "people" if unit.column is None else "records"
+
+
+def protected(unit: PrivacyUnit) -> str:
+    """Who is protected."""
+    if unit.column is None:
+        return "each record"
+    many = "one record" if unit.records == 1 else f"up to {unit.records:,} records"
+    return f"each person whom the column {shown(unit.column)} tells apart ({many} each)"
+
+
+def hidden(neighbours: Neighbours, unit: PrivacyUnit) -> str:
+    """What is hidden about whoever is protected, and what is not."""
+    said, there = (
+        ("any one record says", "it is") if unit.column is None else ("any one person's records say", "they are")
+    )
+    if neighbours is Neighbours.REPLACE_ONE:
+        return f"what {said}, but not how many records there are"
+    return f"what {said}, and even whether {there} there at all"
+
+
+def promise(epsilon: Decimal, delta: Decimal) -> str:
+    """ε, and δ where there is one."""
+    return f"ε = {decimal_text(epsilon)}" + (f", δ = {decimal_text(delta)}" if delta else "")
+
+
+def odds(budget: Budget, unit: PrivacyUnit) -> str:
+    """The promise as what a guesser can gain."""
+    one = "record" if unit.column is None else "person"
+    return f"A coin-flip (50%) guess about one {one} can rise to at most {percent(min(1.0, budget.odds))}."
+
+
+def column_values(column: Column) -> str:
+    """What anyone could have in a column, by its public bounds or categories."""
+    if isinstance(column, Categorical):
+        return f"one of {column.width:,}: {listed(column.categories, LISTED_CATEGORIES)}"
+    unit = f" {shown(column.unit)}" if column.unit else ""
+    bounds = f"{number(column.low)} to {number(column.high)}{unit}"
+    return bounds if isinstance(column, Numeric) else f"{column.length:,} numbers, each {bounds}"
+
+
+def left_out(domain: Domain) -> str:
+    """What was done with records that do not fit."""
+    outside = "left out" if domain.outside == "drop" else "moved to the nearest bound"
+    missing = "left out" if domain.missing == "drop" else "not accepted"
+    return f"Values outside the bounds were {outside}; records that miss a value were {missing}."
+
+
+def closeness(kernel: Kernel, domain: Domain) -> str:
+    """The kernel in words."""
+    scale = "; distances are in shares of each column's bounds" if domain.scale == "box" else ""
+    return _kernel(kernel) + scale
+
+
+def _kernel(kernel: Kernel) -> str:
+    if isinstance(kernel, Product):
+        return "the product of " + _enumerated([_kernel(part) for part in kernel.parts])
+    if isinstance(kernel, Mixture):
+        parts = zip(kernel.weights, kernel.parts, strict=True)
+        return "a mixture of " + _enumerated([f"{percent(weight)} {_kernel(part)}" for weight, part in parts])
+    power = f", to the power {kernel.power}" if kernel.power > 1 else ""
+    if isinstance(kernel, Angular):
+        return f"the angular kernel, which falls with the angle between two records seen from the origin{power}"
+    falls = {
+        Euclidean: "the Euclidean kernel, which falls with straight-line distance",
+        Manhattan: "the Manhattan kernel, which falls with the sum of the columns' distances",
+        Laplacian: "the Laplacian kernel, which falls exponentially with the sum of the columns' distances",
+    }[type(kernel)]
+    return f"{falls} over a bandwidth of {_bandwidth(kernel.bandwidth)}{power}"
+
+
+def _enumerated(parts: Sequence[str]) -> str:
+    return "; and ".join(parts)
+
+
+def _bandwidth(bandwidth: Bandwidth) -> str:
+    return listed([number(each) for each in bandwidth]) if isinstance(bandwidth, tuple) else number(bandwidth)

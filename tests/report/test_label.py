@@ -1,0 +1,135 @@
+"""The privacy label says what is true of a release, in the same order, and nothing that a name could smuggle in."""
+
+import json
+from dataclasses import fields
+from hashlib import sha256
+
+import pytest
+
+from core import Budget, Domain, kernels
+from core.domain import PrivacyUnit
+from core.privacy.randomness import SeededSource
+from core.report.label import describe, privacy_label, to_json
+from core.report.words import column_values, listed, percent, shown
+
+from ..releases_for_tests import counted_release, small_release
+
+
+def text_of(release) -> str:
+    return " ".join(describe(release))
+
+
+def test_a_pure_release():
+    label = privacy_label(small_release(Budget(1)))
+    assert (label.private, label.protected, label.promise, label.slack) == (True, "each record", "ε = 1", "")
+    assert label.odds == pytest.approx(0.7310585786)
+    assert "73.1%" in label.odds_in_words
+    assert "even whether it is there" in label.hidden
+    assert label.overlap == ""
+    assert [(column.name, column.values) for column in label.columns] == [
+        ("age", "0 to 100"),
+        ("city", "one of 2: Bern and Basel"),
+    ]
+
+
+def test_delta_is_said_as_a_chance():
+    release = small_release(Budget(1, "1e-6"))
+    assert privacy_label(release).promise == "ε = 1, δ = 0.000001"
+    assert "at most one in 1,000,000 the promise may fail" in text_of(release)
+    assert "may fail" not in text_of(small_release(Budget(1)))
+
+
+def test_what_replacement_hides_and_what_it_does_not():
+    release = small_release(Budget(1, 0, "replace_one"), domain=Domain.of(age=(0, 100), missing="refuse"))
+    assert "not how many records there are" in text_of(release)
+    assert "from 400 records (public" in text_of(release)
+
+
+def test_a_number_that_is_not_public_is_rounded_to_what_its_noise_supports():
+    release = counted_release()
+    label = privacy_label(release)
+    assert label.records.startswith("about ")
+    shown_number = int(label.records.removeprefix("about ").replace(",", "").replace("\N{MINUS SIGN}", "-"))
+    assert shown_number % 100 == 0 and abs(shown_number - release.records) <= release.records_error
+    assert "a count of its own" in label.records_source
+
+
+def test_a_person_with_several_records_is_a_person():
+    release = small_release(domain=Domain.of(age=(0, 100), unit=PrivacyUnit("patient", 7)))
+    assert "each person whom the column patient tells apart (up to 7 records each)" in text_of(release)
+    assert "about one person" in text_of(release)
+
+
+def test_a_merged_release_says_what_whoever_is_in_all_parts_was_promised():
+    merged = small_release(Budget(1)).merged(small_release(Budget("0.5")))
+    assert "merged of 2 releases" in text_of(merged) and "ε = 1.5 only" in text_of(merged)
+    assert len(privacy_label(merged).noise) == 2
+
+
+def test_a_lesson_promises_nothing():
+    text = text_of(small_release(noise_source=SeededSource(1)))
+    assert "teaching file" in text and "protects nobody" in text
+    assert "It protects" not in text and "coin-flip" not in text
+
+
+def test_the_fingerprint_is_that_of_the_file():
+    release = small_release()
+    data = release.to_bytes()
+    assert privacy_label(release).fingerprint == privacy_label(release, data).fingerprint == sha256(data).hexdigest()
+    assert privacy_label(release, b"saved otherwise").fingerprint == sha256(b"saved otherwise").hexdigest()
+
+
+@pytest.mark.parametrize(
+    "kernel, words",
+    [
+        (kernels.Euclidean(5.0), "straight-line distance over a bandwidth of 5"),
+        (kernels.Manhattan((5.0, 0.25), power=2), "over a bandwidth of 5 and 0.25, to the power 2"),
+        (kernels.Laplacian(5.0), "falls exponentially"),
+        (kernels.Angular(3), "angle between two records seen from the origin, to the power 3"),
+        (kernels.Product((kernels.Euclidean(5.0), kernels.Angular())), "the product of the Euclidean"),
+        (kernels.Mixture((kernels.Euclidean(5.0), kernels.Euclidean(9.0)), (0.25, 0.75)), "a mixture of 25% the"),
+    ],
+)
+def test_every_kernel_has_words(kernel, words):
+    assert words in text_of(small_release(kernel=kernel))
+
+
+def test_names_stay_on_one_line_and_show_what_is_invisible():
+    domain = Domain.of(**{"a\n\nb\x1b[31m\u202e": (0, 1), "x" * 500: (0, 1)}, city=["\x07", "b\r\nc"])
+    for sentence in describe(small_release(domain=domain)):
+        assert sentence.isprintable() and len(sentence) < 400
+
+
+def test_many_columns_and_categories_stay_readable():
+    domain = Domain.of(**{f"c{i}": (0, 1) for i in range(100)}, place=[f"place {i}" for i in range(500)])
+    sentences = describe(small_release(domain=domain, records=20))
+    assert len(sentences) < 50 and max(map(len, sentences)) < 400
+    assert "There are 77 further columns." in sentences
+
+
+def test_json_holds_the_manifest_and_what_the_numbers_say():
+    release = counted_release()
+    value = json.loads(json.dumps(to_json(release), allow_nan=False))
+    assert value["mechanism"] == "race" and value["privacy"]["epsilon"] == "1"
+    assert value["records"] == {
+        "estimate": release.records,
+        "standard_error": release.records_error,
+        "source": "a count of its own",
+    }
+    assert value["shape"] == list(release.table.shape)
+    assert value["in_words"] == describe(release)
+
+
+def test_a_label_is_made_of_public_facts_alone():
+    """Every field is text, a number, or a tuple of them: no table, nothing that leads back to one."""
+    label = privacy_label(small_release())
+    for field in fields(label):
+        assert isinstance(getattr(label, field.name), (str, float, bool, tuple))
+
+
+def test_words():
+    assert percent(1.0) == "100%" and percent(0.5) == "50%" and percent(0.99999) == "more than 99.9%"
+    assert listed(["a"]) == "a" and listed(list("abcdefg")) == "a, b, c, d, e, f and g"
+    assert shown("y" * 100).endswith("…") and len(shown("y" * 100)) == 80
+    domain = Domain.of(height=(-1e9, 250.125))
+    assert column_values(domain.columns[0]) == "-1,000,000,000 to 250.125"
