@@ -1,0 +1,9 @@
+"""Where records come from: files, databases, object stores and tables in memory, as streams of record batches.
+
+Nothing of the values leaves a source but the batches themselves: no count, no range, no value in an error message.
+"""
+
+from .opening import open_source
+from .source import ColumnInfo, Source, Upload
+
+__all__ = ["ColumnInfo", "Source", "Upload", "open_source"]

@@ -1,0 +1,139 @@
+"""Sources that give Arrow batches themselves: tables in memory, Arrow and Feather files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pandas as pd
+import pyarrow as pa
+
+from ..domain import Domain
+from ..errors import RequestError
+from ..tabular import arrow_table
+from .duck import Scan, identifier, plain_sentences
+from .people import person_sql
+from .queried import by_person
+from .source import ColumnInfo, Location, Source, kind_of_arrow, numbered
+
+Read = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
+"""From column names and a number of rows to batches of at most so many."""
+
+
+class ArrowSource(Source):
+    """Records that can be read any number of times as Arrow batches.
+
+    Parameters
+    ----------
+    label : how messages name the source.
+    schema : names and types of all columns.
+    read : gives the batches of some columns, from the beginning at every call.
+    total : number of records, where it is known.
+    """
+
+    def __init__(self, label: str, schema: pa.Schema, read: Read, total: int | None = None) -> None:
+        self.label, self.schema, self.read, self.total = label, schema, read, total
+        self.columns = tuple(ColumnInfo(field.name, kind_of_arrow(field.type)) for field in schema)
+
+    @classmethod
+    def of_table(cls, table: pa.Table, label: str) -> ArrowSource:
+        """A table in memory."""
+        return cls(
+            label,
+            table.schema,
+            lambda names, rows: iter(table.select(list(names)).to_batches(max_chunksize=rows)),
+            table.num_rows,
+        )
+
+    def rows_total(self) -> int | None:
+        return self.total
+
+    def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
+        if domain.unit.column is None:
+            with plain_sentences(self.label):
+                yield from numbered(self.read(domain.names, rows))
+            return
+        names = list(dict.fromkeys([*domain.names, domain.unit.column]))
+        schema = pa.schema([(name, _for_duckdb(self.schema.field(name).type)) for name in names])
+
+        def make_tables() -> dict[str, pa.RecordBatchReader]:
+            batches = (batch.cast(schema) for batch in self.read(names, rows))
+            return {"records": pa.RecordBatchReader.from_batches(schema, batches)}
+
+        scan = Scan("records", self.label, make_tables=make_tables)
+        types = {name: kind for name, kind, *_ in scan.fetch("DESCRIBE SELECT * FROM records")}
+        person = person_sql(identifier(domain.unit.column), types[domain.unit.column])
+        values = {name: identifier(name) for name in domain.names}
+        yield from by_person(scan, domain, person, values, [], rows)
+
+
+class FrameSource(Source):
+    """A pandas frame; only the columns that a domain names are ever converted."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        # Column labels may be numbers; a domain's names are texts.
+        self.label, self.frame = "the frame", frame.set_axis([str(name) for name in frame.columns], axis="columns")
+        kinds = [_kind_of_pandas(self.frame.iloc[:, place]) for place in range(self.frame.shape[1])]
+        self.columns = tuple(ColumnInfo(name, kind) for name, kind in zip(self.frame.columns, kinds, strict=True))
+
+    def rows_total(self) -> int | None:
+        return len(self.frame)
+
+    def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
+        person = [] if domain.unit.column is None else [domain.unit.column]
+        table = arrow_table(self.frame, list(dict.fromkeys([*domain.names, *person])), "The frame")
+        return ArrowSource.of_table(table, self.label)._batches(domain, rows)
+
+
+def arrow_file(location: Location) -> ArrowSource:
+    """Arrow or Feather files (the file format or the stream format), mapped into memory batch by batch."""
+    with location.opened() as paths, plain_sentences(location.label):
+        schemas = [_open_ipc(path)[0] for path in paths]
+    if any(schema != schemas[0] for schema in schemas):
+        raise RequestError(f"All of {location.label} must have the same columns.")
+
+    def read(names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        with location.opened() as paths:
+            for path in paths:
+                for batch in _open_ipc(path)[1]:
+                    chosen = batch.select(list(names))
+                    chosen.validate(full=True)  # offsets of a damaged file could point anywhere
+                    for start in range(0, batch.num_rows, rows):
+                        yield chosen.slice(start, rows)
+
+    return ArrowSource(location.label, schemas[0], read)
+
+
+def _open_ipc(path: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """Schema and batches of a file in either format."""
+    source = pa.memory_map(path)
+    is_file = source.read(6) == b"ARROW1"
+    source.seek(0)
+    if not is_file:
+        stream = pa.ipc.open_stream(source)
+        return stream.schema, iter(stream)
+    file = pa.ipc.open_file(source)
+    return file.schema, (file.get_batch(number) for number in range(file.num_record_batches))
+
+
+def _for_duckdb(kind: pa.DataType) -> pa.DataType:
+    """The same type, or the next larger one where DuckDB doesn't know it."""
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_for_duckdb(kind.value_type), kind.list_size)
+    return pa.list_(_for_duckdb(kind.value_type)) if pa.types.is_list(kind) else kind
+
+
+def _kind_of_pandas(series: pd.Series) -> str:
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return _kind_of_pandas(series.cat.categories.to_series())
+    if pd.api.types.is_bool_dtype(series.dtype):
+        return "boolean"
+    if pd.api.types.is_numeric_dtype(series.dtype):
+        return "number"
+    if pd.api.types.is_datetime64_any_dtype(series.dtype) or pd.api.types.is_timedelta64_dtype(series.dtype):
+        return "date"
+    inferred = pd.api.types.infer_dtype(series, skipna=True)
+    kinds = {"string": "text", "boolean": "boolean", "integer": "number", "floating": "number", "decimal": "number"}
+    kinds |= dict.fromkeys(("date", "datetime", "datetime64", "time", "timedelta"), "date")
+    return kinds.get(inferred, "other")

@@ -1,0 +1,118 @@
+"""Text tables: CSV and its relatives, whose every value is read as text, as types that are guessed fail later.
+
+A guess from the first rows that row 200,000 contradicts would stop a long reading in the middle. So every field is
+text; a column that the domain declares as numbers is converted value by value, and what is no number is refused by
+row, never shown.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..columns import Categorical, Column, Numeric
+from ..errors import RequestError
+from .duck import identifier, kind_of_sql, literal, literals, plain_sentences
+from .queried import Fault, QueriedSource
+from .source import Location
+
+HEAD_BYTES = 1 << 20
+DELIMITERS = (",", "\t", ";", "|")
+
+NO_NUMBER = ("na", "n/a", "#n/a", "null", "none", "nan", "-nan", "<na>", "-", "?", ".")
+"""How people write, in a column of numbers, that there is none (besides leaving the field empty)."""
+
+
+class DelimitedSource(QueriedSource):
+    """Records of text files with one header line each, the same in all of them."""
+
+    def __init__(self, location: Location, name: str) -> None:
+        zipped, tabs = name.lower().endswith(".gz"), re.search(r"\.tsv(\.gz)?$", name.lower())
+        with location.opened() as paths, plain_sentences(location.label):
+            heads = [_head(path, location.label, zipped) for path in paths]
+        encodings = {encoding for encoding, _ in heads}
+        lines = {_first_line(text) for _, text in heads}
+        if len(lines) > 1 or len(encodings) > 1:
+            raise RequestError(f"All of {location.label} must have the same first line and encoding.")
+        (line,), (encoding,) = lines, encodings
+        delimiter = "\t" if tabs else max(DELIMITERS, key=lambda mark: _count(line, mark))
+        compression = "gzip" if zipped else "none"
+        self.options = (
+            f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', comment = '', skip = 0, "
+            f"encoding = {literal(encoding)}, compression = {literal(compression)}"
+        )
+        self.fields = _count(line, delimiter) + 1
+        self.header = True
+        self.guessed: dict[str, str] = {}
+        super().__init__(location, self._text_table)
+
+    def _text_table(self, paths: Sequence[str]) -> str:
+        columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in self.guessed)
+        fixed = f"header = {self.header}, auto_detect = false, columns = {{{columns}}}"
+        return f"read_csv({literals(paths)}, {self.options}, {fixed})"
+
+    def _describe(self, paths: Sequence[str]) -> dict[str, str]:
+        sniff = f"SELECT HasHeader, Columns FROM sniff_csv({literal(paths[0])}, {self.options})"
+        try:
+            ((self.header, columns),) = self.scan(paths).fetch(sniff)
+        except RequestError:
+            # Reading on with what the first line says makes DuckDB tell which line breaks the table.
+            self.guessed = {f"field {place}": "VARCHAR" for place in range(self.fields)}
+            self.scan(paths).fetch(f"SELECT count(*) FROM {self._text_table(paths)}")
+            raise
+        self.guessed = {column["name"]: column["type"] for column in columns}
+        if not self.scan(paths).fetch(f"SELECT 1 FROM {self._text_table(paths)} LIMIT 1"):
+            raise RequestError(f"There is a first line with names in {self.label}, and no records.")
+        return dict.fromkeys(self.guessed, "VARCHAR")
+
+    def _kind(self, name: str, sql_type: str) -> str:
+        return kind_of_sql(self.guessed[name])
+
+    def value_sql(self, column: Column) -> str:
+        name = identifier(column.name)
+        boolean = self.guessed[column.name] == "BOOLEAN"
+        if isinstance(column, Numeric):
+            return f"TRY_CAST(TRY_CAST({name} AS BOOLEAN) AS DOUBLE)" if boolean else f"TRY_CAST({name} AS DOUBLE)"
+        if isinstance(column, Categorical) and boolean and set(column.categories) <= {"true", "false"}:
+            return f"lower({name})"
+        return name
+
+    def faults(self, column: Column) -> list[Fault]:
+        if not isinstance(column, Numeric):
+            return []
+        name, value = identifier(column.name), self.value_sql(column)
+        # A pattern and no IN (…): DuckDB plans a long list as a join, which gives up the order of the rows.
+        marked = f"regexp_full_match(lower(trim({name})), {literal('|'.join(map(re.escape, ('', *NO_NUMBER))))})"
+        problem = "is not a number; numbers need a decimal point and no thousands separators"
+        return [Fault(f"{name} IS NOT NULL AND {value} IS NULL AND NOT {marked}", column.name, problem)]
+
+
+def _head(path: str, label: str, zipped: bool) -> tuple[str, str]:
+    """Encoding as DuckDB calls it, and the beginning of the text."""
+    with gzip.open(path) if zipped else Path(path).open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    if not head.strip():
+        raise RequestError(f"There is nothing in {label}.")
+    if head.startswith(codecs.BOM_UTF16_LE) and b"\0" in head[:4]:
+        return "utf-16", head[: len(head) // 2 * 2].decode("utf-16", errors="replace")
+    if b"\0" in head or head.startswith(codecs.BOM_UTF16_BE):
+        raise RequestError(f"What is in {label} is not a text table in UTF-8; save it as CSV with the encoding UTF-8.")
+    try:
+        return "utf-8", codecs.getincrementaldecoder("utf-8-sig")().decode(head)
+    except UnicodeDecodeError as error:
+        line = head.count(b"\n", 0, error.start) + 1
+        raise RequestError(
+            f"Line {line:,} of {label} is not UTF-8 text: save the file with the encoding UTF-8."
+        ) from None
+
+
+def _first_line(text: str) -> str:
+    return re.split(r"\r\n|\r|\n", text.lstrip("\r\n"), maxsplit=1)[0]
+
+
+def _count(line: str, mark: str) -> int:
+    """How often a mark occurs outside of quotes."""
+    return re.sub(r'"[^"]*"', "", line).count(mark)

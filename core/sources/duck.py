@@ -1,0 +1,183 @@
+"""DuckDB as a streaming reader: locked down, bounded in memory, and silent about values when it fails."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from ..errors import RequestError
+
+MEMORY_LIMITS = ("400MB", "1600MB", "6400MB")
+"""Tried in turn: tables of a few columns stream in the first, very wide ones need the row groups that they came in."""
+
+MAX_THREADS = 4
+"""Each thread holds a row group, and four read faster than any sketch is filled."""
+
+
+def identifier(name: str) -> str:
+    """A name as SQL reads it back unchanged."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def literals(texts: Sequence[str]) -> str:
+    """Texts as an SQL list."""
+    return "[" + ", ".join(map(literal, texts)) + "]"
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A table expression and what it takes to read it.
+
+    Attributes
+    ----------
+    table : SQL table expression.
+    label : how messages name it.
+    paths : the files that may be read, and no others.
+    setup : statements to run before the configuration is locked (attaching a database, loading an extension).
+    make_tables : gives, afresh for every reading, the Arrow tables or readers that the expression names.
+    """
+
+    table: str
+    label: str
+    paths: Sequence[str] = ()
+    setup: Sequence[str] = ()
+    make_tables: Callable[[], Mapping[str, object]] = dict
+
+    @contextmanager
+    def connection(self, memory: str = MEMORY_LIMITS[-1]) -> Iterator[duckdb.DuckDBPyConnection]:
+        """An empty database in memory that may read the paths and nothing else.
+
+        What does not fit in memory spills into a folder that only its owner may enter, and that is removed at the end.
+        """
+        with tempfile.TemporaryDirectory(prefix="frostglass-") as spill:
+            settings = {
+                "memory_limit": memory,
+                "temp_directory": spill,
+                "threads": min(MAX_THREADS, os.cpu_count() or 1),
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+            }
+            session = duckdb.connect(":memory:", config=settings)
+            try:
+                session.execute("SET enable_external_file_cache = false")  # read once: a cache only fills memory
+                session.execute("SET python_enable_replacements = false")  # no name in SQL means a Python variable
+                for statement in self.setup:
+                    session.execute(statement)
+                if not any("://" in path for path in self.paths):
+                    session.execute(f"SET allowed_paths = {literals(self.paths)}")
+                    session.execute("SET enable_external_access = false")
+                session.execute("SET lock_configuration = true")
+                for name, table in self.make_tables().items():
+                    session.register(name, table)
+                yield session
+            finally:
+                session.close()
+
+    def fetch(self, sql: str) -> list[tuple]:
+        """The few rows of a query about the table, not of it."""
+        with plain_sentences(self.label), self.connection() as session:
+            return session.execute(sql).fetchall()
+
+    def stream(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
+        """The result of a query in batches; with more memory when there was too little to get to the first one."""
+        for memory in MEMORY_LIMITS:
+            started = False
+            try:
+                with plain_sentences(self.label), self.connection(memory) as session:
+                    for batch in session.sql(sql).to_arrow_reader(rows):
+                        started = True
+                        yield batch
+                return
+            except OutOfMemory:
+                if started or memory == MEMORY_LIMITS[-1]:
+                    raise
+
+
+class OutOfMemory(RequestError):
+    """DuckDB met its memory limit."""
+
+
+@contextmanager
+def plain_sentences(label: str) -> Iterator[None]:
+    """Turn what a reader complains about into one sentence that holds no value of the data, as theirs often do."""
+    try:
+        yield
+    except RequestError:
+        raise
+    except (duckdb.Error, pa.ArrowException, OSError, ValueError, EOFError) as error:
+        raise _sentence(label, error) from None
+
+
+def _sentence(label: str, error: Exception) -> RequestError:
+    message = str(error)
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    where = f"Line {int(line.group(1)):,} of {label}" if line else f"A line of {label}"
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return OutOfMemory(
+            f"Reading {label} needs more than {MEMORY_LIMITS[-1]} of memory: use fewer columns, or write it in smaller "
+            "row groups."
+        )
+    if "extension" in message.lower() and "httpfs" in message:
+        return RequestError(
+            f"Reading {label} needs DuckDB's extension httpfs, which is not installed; where there is a network, "
+            "python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\" installs it."
+        )
+    if "Could not set lock" in message:
+        return RequestError(f"{_capital(label)} is in use by another program.")
+    if isinstance(error, duckdb.PermissionException):
+        return RequestError(f"{_capital(label)} refers to other files, which are not opened.")
+    if isinstance(error, FileNotFoundError):
+        return RequestError(f"{_capital(label)} is not there any more.")
+    if "Expected Number of Columns" in message:
+        return RequestError(f"{where} has another number of fields than the first line; every line needs the same.")
+    if "not utf-8" in message or "Invalid unicode" in message:
+        return RequestError(f"{where} is not UTF-8 text: save the file with the encoding UTF-8.")
+    if "unterminated quote" in message:
+        return RequestError(f"{where} has a quoted field that doesn't end.")
+    if "invalid state" in message or "when sniffing file" in message:
+        return RequestError(
+            f"What separates the lines or fields of {label} is not clear: it may mix the line ends of Windows and "
+            "Unix, or quote with another mark than \"; save it again as plain CSV."
+        )
+    if "allow_pickle" in message or "Python objects" in message:
+        return RequestError(
+            f"{_capital(label)} holds Python objects, which are never loaded, as loading them could run a stranger's "
+            "program; save plain numbers."
+        )
+    if "Maximum line size" in message:
+        return RequestError(f"{where} is longer than two million characters, so it is hardly a line of a table.")
+    return RequestError(
+        f"{_capital(label)} cannot be read: damaged, cut short, or not in the format that the name says."
+    )
+
+
+def _capital(label: str) -> str:
+    return label[:1].upper() + label[1:]
+
+
+def kind_of_sql(kind: str) -> str:
+    """Kind of the values of a DuckDB type, by its name."""
+    if kind.endswith("]"):
+        return "vector" if kind_of_sql(kind[: kind.rindex("[")]) == "number" else "other"
+    head = kind.split("(")[0]
+    if head.endswith("INT") or head.endswith("INTEGER") or head in ("FLOAT", "DOUBLE", "DECIMAL"):
+        return "number"
+    if head == "BOOLEAN":
+        return "boolean"
+    if head in ("VARCHAR", "ENUM", "UUID"):
+        return "text"
+    if head.startswith(("DATE", "TIME", "INTERVAL")):
+        return "date"
+    return "other"

@@ -1,0 +1,147 @@
+"""From whatever names the data to the source that reads it."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..errors import RequestError
+from ..tabular import arrow_table
+from .arrays import array_source, npy_file, npz_file
+from .arrow import ArrowSource, FrameSource, arrow_file
+from .databases import database_table
+from .delimited import DelimitedSource
+from .duck import literals, plain_sentences
+from .queried import QueriedSource
+from .source import InMemory, Location, Paths, Source, Upload
+
+MAX_FILES = 10_000
+FORMATS = "CSV or TSV (also .gz), Parquet, Arrow or Feather, .npy or .npz"
+SUFFIXES = {
+    ".csv": "text",
+    ".txt": "text",
+    ".tsv": "text",
+    ".csv.gz": "text",
+    ".tsv.gz": "text",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".npy": "npy",
+    ".npz": "npz",
+}
+
+
+def open_source(data: object, columns: Sequence[str] | None = None) -> Source:
+    """Open data for reading; nothing but names and types of columns is looked at yet.
+
+    Parameters
+    ----------
+    data : a path or pattern of CSV, TSV, Parquet, Arrow, Feather, .npy or .npz files, ``"file.duckdb::table"``,
+        ``"file.sqlite::table"``, the address of a Parquet file in an object store, an `Upload`, a pandas frame,
+        anything that speaks Arrow, a NumPy array, or a mapping from names to columns.
+    columns : names for the columns of an array, which has none of its own.
+
+    Raises
+    ------
+    RequestError
+        When there is nothing to read, or it is not what its name says.
+    """
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, np.ndarray):
+        return array_source(data, "the array", columns)
+    if isinstance(data, pd.DataFrame):
+        return FrameSource(data)
+    if isinstance(data, Mapping):
+        return ArrowSource.of_table(arrow_table(data, list(data)), "the table")
+    if isinstance(data, pa.RecordBatch):
+        return ArrowSource.of_table(pa.Table.from_batches([data]), "the table")
+    if hasattr(data, "__arrow_c_stream__"):
+        return ArrowSource.of_table(pa.table(data), "the table")
+    if isinstance(data, Upload):
+        return _open_files(InMemory(f"the file {data.name!r}", data.content), _format(data.name), data.name, columns)
+    if isinstance(data, (str, Path)):
+        return _open_named(str(data), columns)
+    raise RequestError(f"Data must be a path, a table or an array, and {type(data).__name__} is none of them.")
+
+
+def _open_named(name: str, columns: Sequence[str] | None) -> Source:
+    if "\0" in name or not name:
+        raise RequestError("The name of the data must be a path, a pattern or an address.")
+    if re.match(r"[a-z][a-z0-9+.-]+://", name, re.IGNORECASE):
+        return _object_store(name)
+    if "::" in name and not Path(name).exists():
+        path, _, table = name.rpartition("::")
+        return database_table(Path(path), table)
+    location = _files(name)
+    return _open_files(location, _format(location.paths[0]), location.paths[0], columns)
+
+
+def _files(name: str) -> Paths:
+    """The files that a path or a pattern names."""
+    path = Path(name).expanduser()
+    if path.is_dir():
+        raise RequestError(f"{name!r} is a folder; name its files with a pattern such as {str(path / '*.parquet')!r}.")
+    if path.exists():
+        found = [str(path)]
+    else:
+        # Path.glob refuses absolute patterns.
+        found = sorted(file for file in glob.glob(str(path), recursive=True) if Path(file).is_file())  # noqa: PTH207
+    if not found:
+        raise RequestError(f"There is no file {name!r}.")
+    if len(found) > MAX_FILES:
+        raise RequestError(f"The pattern {name!r} names {len(found):,} files, and at most {MAX_FILES:,} are read.")
+    if any(re.search(r"[*?\[]", file) for file in found):
+        raise RequestError("The name of a file holds one of the characters * ? [ that make a pattern; rename the file.")
+    if len({_format(file) for file in found}) > 1:
+        raise RequestError(f"The pattern {name!r} names files of several formats; they must have the same.")
+    label = f"the file {path.name!r}" if len(found) == 1 else f"the {len(found):,} files of {path.name!r}"
+    return Paths(label, tuple(str(Path(file).absolute()) for file in found))
+
+
+def _format(name: str) -> str:
+    lower = name.lower()
+    for suffix in sorted(SUFFIXES, key=len, reverse=True):
+        if lower.endswith(suffix):
+            return SUFFIXES[suffix]
+    raise RequestError(f"The format of {Path(name).name!r} is not known by its name; what can be read is {FORMATS}.")
+
+
+def _open_files(location: Location, kind: str, name: str, columns: Sequence[str] | None) -> Source:
+    if kind == "text":
+        return DelimitedSource(location, name)
+    if kind == "parquet":
+        return ParquetSource(location, lambda paths: f"read_parquet({literals(paths)})")
+    if kind == "arrow":
+        return arrow_file(location)
+    if isinstance(location, Paths) and len(location.paths) > 1:
+        raise RequestError("Only one .npy or .npz file can be read at a time.")
+    return (npy_file if kind == "npy" else npz_file)(location, columns)
+
+
+class ParquetSource(QueriedSource):
+    """Records of Parquet files, of which only the chosen columns are read."""
+
+    def rows_total(self) -> int | None:
+        with self.location.opened() as paths, plain_sentences(self.label):
+            return sum(pq.read_metadata(path).num_rows for path in paths)
+
+
+def _object_store(address: str) -> Source:
+    """A Parquet file behind an address; DuckDB's extension and its stored secrets do the rest."""
+    if not re.search(r"\.(parquet|pq)(\?.*)?$", address, re.IGNORECASE):
+        raise RequestError("Only Parquet files are read from an object store; the address must end in .parquet.")
+    label = f"the address {address.split('?')[0]!r}"  # what follows may be a signature
+    return QueriedSource(
+        Paths(label, (address,)), lambda paths: f"read_parquet({literals(paths)})", lambda paths: ["LOAD httpfs"]
+    )
