@@ -1,0 +1,37 @@
+"""`anomalies`: how unusual places are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from typer import Option
+
+from .output import check_table, say, write_table
+from .reading import LevelOption, QueriesArgument, ReleaseArgument, TableOption, beside, read_queries
+
+FIGURES = ("density", "low", "high", "score", "anomalous")
+
+
+def anomalies(
+    release: ReleaseArgument,
+    queries: QueriesArgument,
+    out: TableOption = None,
+    level: LevelOption = 0.95,
+    threshold: Annotated[float | None, Option(
+        help="A density; without it, the one that 1% of the population lies at or below.", show_default=False,
+    )] = None,
+    seed: Annotated[int, Option(help="Seed of the made-up population that places are compared with.")] = 0,
+) -> None:
+    """Score places: the columns of QUERIES, and beside them how unusual each place is.
+
+    They are density with its interval, score (the share of people who lie in a place at most as dense), and anomalous.
+    """
+    from ..release_file import load
+    from ..tasks.anomalies import score
+
+    check_table(out)
+    opened = load(release)
+    table = read_queries(queries, opened.domain)
+    scores = score(opened, table, level, threshold, seed)
+    write_table(beside(table, {name: getattr(scores, name) for name in FIGURES}), out)
+    say(f"Places whose density is surely below {scores.threshold:.3g} are called anomalous.")

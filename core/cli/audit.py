@@ -1,0 +1,53 @@
+"""`audit`: an attack on the noise of a mechanism, to find out whether it keeps its promise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+from typer import Option
+
+from .declaring import declared_sketch
+from .endings import FAULT
+from .grouped import grouped
+from .options import DataOptions, PromiseOptions, SketchOptions, typed
+from .output import print_json, spinner
+
+SMALL = {"rows": 4, "width": 8}
+"""The table that is attacked unless another one was typed: the more rows share the loss, the less one attack sees."""
+EXAMPLE = {"bounds": ["x=0:1"]}
+EXAMPLE_BANDWIDTH = "0.25"
+
+
+@grouped
+def audit(
+    promise: PromiseOptions,
+    data: DataOptions,
+    shape: SketchOptions,
+    runs: Annotated[int, Option(help="Runs on each of two neighbouring data sets.")] = 20_000,
+    level: Annotated[float, Option(help="Probability with which the bound that is found holds.")] = 0.95,
+    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Attack a mechanism end to end, and bound its true epsilon from below; exit code 1 when it breaks its promise.
+
+    Two neighbouring data sets are made up, and the mechanism runs many times on both. Without columns an example of one
+    column is attacked, and without --rows and --width a small table, in which one attack sees the most.
+    """
+    from ..sketches.audit import audit_sketch
+
+    if not typed(data) and shape.like is None:
+        data = replace(data, **EXAMPLE)
+        if shape.bandwidth is None and shape.kernel != "angular":
+            shape = replace(shape, bandwidth=EXAMPLE_BANDWIDTH)
+    if shape.like is None:
+        shape = replace(shape, **{name: size for name, size in SMALL.items() if f"--{name}" not in typed(shape)})
+    sketch = declared_sketch(data, shape)
+    with spinner(f"Drawing {2 * runs:,} noisy tables of {sketch.shape[0]:,} × {sketch.shape[1]:,}"):
+        report = audit_sketch(sketch, promise.budget(), runs=runs, level=level)
+    if json:
+        print_json(report.to_dict())
+    else:
+        print(report.sentence)
+    if not report.passed:
+        raise typer.Exit(FAULT)

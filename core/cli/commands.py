@@ -1,0 +1,59 @@
+"""All commands, under one name: `python -m core`, or `frostglass` once installed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from typer import Option
+
+from . import ledger
+from .anomalies import anomalies
+from .audit import audit
+from .endings import Commands
+from .forecast import forecast
+from .grid import grid
+from .inspect import inspect
+from .line import line
+from .merge import merge
+from .modes import modes
+from .query import query
+from .release import release
+from .sample import sample
+
+MAKING, ASKING, CHECKING = "Make a release", "Ask a release", "Budgets and checks"
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    epilog="Exit codes: 0 done; 1 a fault of the program, or an audit that failed; 2 the request cannot be met; "
+    "3 the budget does not allow it; 130 stopped.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=True)
+def frostglass(
+    context: typer.Context, version: Annotated[bool, Option("--version", help="Print the version.")] = False
+) -> None:
+    """See the shape, not the people.
+
+    A release is a small noisy table of private data; once it is made, asking it anything costs no privacy.
+    """
+    if version:
+        from ..version import SOFTWARE
+
+        print(SOFTWARE)
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+for panel, commands in {
+    MAKING: (forecast, release, merge),
+    ASKING: (inspect, query, line, grid, modes, anomalies, sample),
+    CHECKING: (audit,),
+}.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
+app.add_typer(ledger.commands, name="ledger", rich_help_panel=CHECKING)

@@ -1,0 +1,37 @@
+"""`grid`: a released density over two columns."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from typer import Argument, Option
+
+from .output import check_table, write_table
+from .reading import ANSWERS, AtOption, LevelOption, ReleaseArgument, TableOption, beside, read_places
+
+AXIS = "A column of numbers or categories."
+
+
+def grid(
+    release: ReleaseArgument,
+    x: Annotated[str, Argument(metavar="X", help=AXIS, show_default=False)],
+    y: Annotated[str, Argument(metavar="Y", help=AXIS, show_default=False)],
+    at: AtOption = None,
+    size: Annotated[int, Option(help="Cells along a column of numbers.")] = 48,
+    level: LevelOption = 0.95,
+    out: TableOption = None,
+) -> None:
+    """Map the density over two columns, a cell a row; columns that --at does not hold are averaged over their range."""
+    import numpy as np
+    import pyarrow as pa
+
+    from ..release_file import load
+    from ..tasks.density import marginal_grid
+
+    check_table(out)
+    opened = load(release)
+    heatmap = marginal_grid(opened, x, y, read_places(at, opened.domain), size, level)
+    across = np.tile(heatmap.x_values, len(heatmap.y_values))
+    up = np.repeat(heatmap.y_values, len(heatmap.x_values))
+    places = pa.table({x: pa.array(across), y: pa.array(up)})
+    write_table(beside(places, {name: getattr(heatmap, name).ravel() for name in ANSWERS}), out)

@@ -1,0 +1,31 @@
+"""`merge`: one release out of several that share their public parameters."""
+
+from __future__ import annotations
+
+from functools import reduce
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from ..errors import RequestError
+from .output import check_writable, say
+
+
+def merge(
+    releases: Annotated[list[Path], Argument(
+        metavar="RELEASE RELEASE...", help="Two release files or more, of different people, made with the same public "
+        "parameters (see release --like).", show_default=False,
+    )],
+    out: Annotated[Path, Option(metavar="FILE", help="The release file to write.")],
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+) -> None:
+    """Add up releases: the result answers for all their records together, and costs no privacy."""
+    from ..release_file import load
+
+    if len(releases) < 2:
+        raise RequestError("Merging needs two release files or more.")
+    check_writable(out, overwrite)
+    merged = reduce(lambda total, path: total.merged(load(path)), releases[1:], load(releases[0]))
+    merged.save(out, teaching=not merged.private)
+    say(f"Wrote {out}: {merged.privacy.parts} releases, about {merged.records:,.0f} records together.")

@@ -1,0 +1,53 @@
+"""`modes`: where a release says that people gather."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from typer import Option
+
+from .output import check_table, write_table
+from .reading import ANSWERS, ReleaseArgument, TableOption, beside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..tasks.modes import Mode
+    from ..tasks.partition import Intersection
+
+FIGURES = {
+    "search": (*ANSWERS, "prominence", "prominence_error", "significant"),
+    "cells": (*ANSWERS, "rows", "satisfied", "weight"),
+}
+
+
+def modes(
+    release: ReleaseArgument,
+    out: TableOption = None,
+    method: Annotated[Literal["search", "cells"], Option(
+        help="Climb the density from many places, or intersect the cells with the largest counters, which finds one "
+        "mode.",
+    )] = "search",
+    count: Annotated[int, Option(help="Most modes to list.")] = 10,
+    starts: Annotated[int, Option(help="Places that the search climbs from.")] = 128,
+    level: Annotated[float, Option(
+        help="Probability with which no bump of noise is called significant, all modes together."
+    )] = 0.95,
+) -> None:
+    """List places with no denser place beside them, one a row, and whether each stands out above the noise."""
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+    from ..release_file import load
+    from ..tasks.modes import find_modes
+    from ..tasks.partition import intersect_partitions
+
+    check_table(out)
+    opened = load(release)
+    found: Sequence[Mode | Intersection] = (
+        find_modes(opened, count, starts, level) if method == "search" else [intersect_partitions(opened, level)]
+    )
+    places = pd.DataFrame([mode.position for mode in found], columns=list(opened.domain.names))
+    figures = {name: np.array([getattr(mode, name) for mode in found]) for name in FIGURES[method]}
+    write_table(beside(pa.Table.from_pandas(places, preserve_index=False), figures), out)

@@ -1,0 +1,170 @@
+"""The options that several commands share: what is declared about the data, what is promised, and who pays.
+
+Each group is a frozen dataclass; `grouped` turns its fields into options, and its methods turn what was typed into the
+values of the library. Nothing heavy is imported before a method is called, so that help appears at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from typer import Option
+
+from ..errors import RequestError
+
+if TYPE_CHECKING:
+    from ..privacy.budget import Budget
+    from ..privacy.ledger import Ledger
+
+DATA, SKETCH, PROMISE, GUESS, PAYER = "The data, in public", "The sketch", "The promise", "Public guesses", "The budget"
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """What is publicly known about the columns, and who one person is."""
+
+    columns: Annotated[str | None, Option(
+        metavar="A,B,C", help="Columns to use, in this order; without it, those of --bounds and --categories.",
+        rich_help_panel=DATA,
+    )] = None
+    bounds: Annotated[list[str] | None, Option(
+        metavar="COLUMN=LOW:HIGH", help="Public bounds of a column of numbers, such as R=0:255; LOW:HIGH alone holds "
+        "for every column that has none of its own. Repeat it for each column.", rich_help_panel=DATA,
+    )] = None
+    categories: Annotated[list[str] | None, Option(
+        metavar="COLUMN=A,B,C", help="Public list of a column's categories, such as city=Bern,Basel.",
+        rich_help_panel=DATA,
+    )] = None
+    vector: Annotated[list[str] | None, Option(
+        metavar="COLUMN=LENGTH", help="A column that holds lists of LENGTH numbers, all between its --bounds.",
+        rich_help_panel=DATA,
+    )] = None
+    bounds_from_sample: Annotated[Path | None, Option(
+        metavar="FILE", help="A public file with the same columns: its ranges and categories fill what was not given. "
+        "Never use the private file.", rich_help_panel=DATA,
+    )] = None
+    unit: Annotated[str | None, Option(
+        metavar="COLUMN:RECORDS", help="Protect the person that COLUMN names and keep at most RECORDS of each person's "
+        "records, chosen at random; without it, one record is protected.", rich_help_panel=DATA,
+    )] = None
+    outside: Annotated[Literal["clamp", "drop"], Option(
+        help="Values outside the bounds are moved to the nearest bound, or their records are left out.",
+        rich_help_panel=DATA,
+    )] = "clamp"
+    missing: Annotated[Literal["drop", "refuse"], Option(
+        help="Records that miss a value are left out, or stop the command.", rich_help_panel=DATA,
+    )] = "drop"
+    scale: Annotated[Literal["none", "box"], Option(
+        help="Compare columns in their own units, or each as a share of its bounds.", rich_help_panel=DATA,
+    )] = "none"
+    category_distance: Annotated[float, Option(
+        help="Distance between two different categories of a column.", rich_help_panel=DATA,
+    )] = 1.0
+
+
+@dataclass(frozen=True)
+class SketchOptions:
+    """The public map from records to counters."""
+
+    mechanism: Annotated[Literal["race"], Option(
+        help="What kind of table is released.", rich_help_panel=SKETCH,
+    )] = "race"
+    kernel: Annotated[Literal["euclidean", "manhattan", "angular", "laplacian"], Option(
+        help="What closeness means.", rich_help_panel=SKETCH,
+    )] = "euclidean"
+    bandwidth: Annotated[str | None, Option(
+        metavar="NUMBER", help="The distance at which closeness fades: one number, or one a column, such as "
+        "R=5,G=5,B=10. With --scale box it is a share of the bounds.", rich_help_panel=SKETCH,
+    )] = None
+    power: Annotated[int, Option(help="Raise the kernel to this power.", rich_help_panel=SKETCH)] = 1
+    rows: Annotated[int | None, Option(
+        help="Rows of the table; without it, the forecast chooses from the public guesses.", rich_help_panel=SKETCH,
+        show_default=False,
+    )] = None
+    width: Annotated[int, Option(help="Most columns of the table.", rich_help_panel=SKETCH)] = 1000
+    groups: Annotated[int | None, Option(
+        help="Independent groups of rows, from whose spread intervals are made; 4 to 10 by default.",
+        rich_help_panel=SKETCH, show_default=False,
+    )] = None
+    seed: Annotated[str | None, Option(
+        metavar="SEED", help="Public hash seed; fresh without it. It has nothing to do with the noise.",
+        rich_help_panel=SKETCH,
+    )] = None
+    like: Annotated[Path | None, Option(
+        metavar="FILE", help="Take columns, bounds, kernel, size and seed from a release file, so that both can be "
+        "merged.", rich_help_panel=SKETCH,
+    )] = None
+
+
+@dataclass(frozen=True)
+class GuessOptions:
+    """What is guessed about the data from public knowledge; it moves rows and forecasts, never the promise."""
+
+    records: Annotated[float | None, Option(
+        metavar="NUMBER", help="About how many records there are, from public knowledge; 10,000 without it.",
+        rich_help_panel=GUESS,
+    )] = None
+    density: Annotated[float | None, Option(
+        metavar="SHARE", help="Average closeness of two records, above 0 and at most 1; without it, records spread "
+        "over a sixth of the bounds.", rich_help_panel=GUESS,
+    )] = None
+
+    def check(self) -> None:
+        """Refuse a density that none can be."""
+        if self.density is not None and not 0.0 < self.density <= 1.0:
+            raise RequestError("The guess of the density must be above 0 and at most 1, as it is an average closeness.")
+
+
+@dataclass(frozen=True)
+class PromiseOptions:
+    """How much privacy each person keeps."""
+
+    epsilon: Annotated[str, Option(
+        metavar="NUMBER", help="Privacy loss, above 0 and at most 100, counted exactly as written.",
+        rich_help_panel=PROMISE,
+    )]
+    delta: Annotated[str, Option(
+        metavar="NUMBER", help="Probability with which the promise may fail; 0 is a pure promise.",
+        rich_help_panel=PROMISE,
+    )] = "0"
+    neighbours: Annotated[Literal["add_remove", "replace_one"] | None, Option(
+        help="Hide whether someone is in the data at all (add_remove, the default), or what their records say "
+        "(replace_one).", rich_help_panel=PROMISE, show_default=False,
+    )] = None
+
+    def budget(self, otherwise: str = "add_remove") -> Budget:
+        """The promise, with a relation of neighbours for when none was typed."""
+        from ..privacy.budget import Budget
+
+        return Budget(self.epsilon, self.delta, self.neighbours or otherwise)
+
+
+@dataclass(frozen=True)
+class LedgerOptions:
+    """Where spent budgets are written down."""
+
+    ledger: Annotated[str | None, Option(
+        metavar="FILE-or-URL", envvar="FROSTGLASS_LEDGER", help="The privacy ledger: a file or postgresql://HOST/NAME; "
+        "without it, a file in your data folder.", rich_help_panel=PAYER, show_default=False,
+    )] = None
+
+    def open(self) -> Ledger:
+        """The ledger; it is created where there is none."""
+        from ..privacy.ledger import Ledger
+
+        return Ledger(self.ledger or None)
+
+
+def typed(group: object) -> list[str]:
+    """Names of the options of a group that differ from their defaults, as they are typed."""
+    return [
+        f"--{field.name.replace('_', '-')}" for field in fields(group) if getattr(group, field.name) != field.default
+    ]
+
+
+def refuse_typed(options: list[str], why: str) -> None:
+    """Refuse options that contradict another one."""
+    if options:
+        raise RequestError(f"{options[0]} cannot be given here, as {why}.")

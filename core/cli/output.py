@@ -1,0 +1,176 @@
+"""What a command prints and writes.
+
+Standard output carries the answer alone, so that it can be piped; remarks and progress go to standard error, and
+progress only to a terminal. A file is written beside its place and then moved there, so it is whole or absent.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import secrets
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from ..errors import RequestError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.progress import Progress
+
+TABLES = (".csv", ".tsv", ".parquet")
+
+
+def say(sentence: str) -> None:
+    """A remark on standard error."""
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def print_json(value: object) -> None:
+    """A value as JSON on standard output."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
+    """A table for people on standard output; the first column is named, the others are aligned as figures."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE)
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="right" if place else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))  # a name is no markup
+    Console().print(table)
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """Progress bars on standard error, which show nothing unless that is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        yield bars
+
+
+@contextmanager
+def spinner(words: str) -> Iterator[None]:
+    """Words on standard error for as long as work goes on, if that is a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(words):
+        yield
+
+
+def check_writable(path: Path, overwrite: bool = True, room: int = 0) -> None:
+    """Refuse a place where no file can be written, before any work is done for it.
+
+    Parameters
+    ----------
+    path : where the file is to be.
+    overwrite : whether there may be a file already.
+    room : bytes that the file will need.
+
+    Raises
+    ------
+    RequestError
+        When the folder is absent, closed to this user or too full, or the name is taken.
+    """
+    import shutil
+
+    shown = repr(str(path))
+    if path.is_dir() or not path.name:
+        raise RequestError(f"{shown} is a folder; the output needs the name of a file.")
+    if not overwrite and path.exists():
+        raise RequestError(
+            f"There is a file {shown} already, and a release cannot be made again for nothing; choose another name, or "
+            "say --overwrite."
+        )
+    if not path.parent.is_dir():
+        raise RequestError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
+    if path.exists() and not path.is_file():
+        raise RequestError(f"{shown} is not an ordinary file, so it cannot be replaced by one.")
+    probe = _beside(path)
+    try:
+        with probe.open("xb"):
+            pass
+        probe.unlink()
+        free = shutil.disk_usage(path.parent).free
+    except OSError as problem:
+        raise RequestError(f"The file {shown} cannot be written: {problem.strerror or problem}.") from None
+    if free < room:
+        raise RequestError(f"The file {shown} may need {room:,} bytes, and only {free:,} are free there.")
+
+
+def check_table(out: Path | None) -> None:
+    """Refuse, before any work, a place for a table that cannot be written; None is standard output."""
+    if out is None:
+        return
+    if out.suffix.lower() not in TABLES:
+        raise RequestError(f"A table is written to a file that ends in {' or '.join(TABLES)}; {out.name!r} does not.")
+    check_writable(out)
+
+
+def write_table(table: pa.Table, out: Path | None) -> None:
+    """A table as CSV on standard output, or in a file of the format that its name ends in.
+
+    Raises
+    ------
+    RequestError
+        When the file cannot be written, or a column does not fit the format.
+    """
+    import pyarrow as pa
+
+    suffix = ".csv" if out is None else out.suffix.lower()
+    if suffix != ".parquet":
+        nested = [field.name for field in table.schema if pa.types.is_nested(field.type)]
+        if nested:
+            raise RequestError(f"The column {nested[0]!r} holds lists, which CSV cannot; write to a .parquet file.")
+    if out is None:
+        sys.stdout.flush()
+        _write(table, sys.stdout.buffer, suffix)
+        sys.stdout.buffer.flush()
+        return
+    unfinished = _beside(out)
+    try:
+        with unfinished.open("xb") as file:
+            _write(table, file, suffix)
+        unfinished.replace(out)
+    except OSError as problem:
+        raise RequestError(f"The file {str(out)!r} cannot be written: {problem.strerror or problem}.") from None
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+def _write(table: pa.Table, file: BinaryIO, suffix: str) -> None:
+    if suffix == ".parquet":
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(table, file)
+    else:
+        import pyarrow.csv
+
+        mark = "\t" if suffix == ".tsv" else ","
+        # Arrow quotes every name; names are quoted here only where they must be, as its values are.
+        line = io.StringIO()
+        csv.writer(line, delimiter=mark, lineterminator="\n").writerow(table.column_names)
+        file.write(line.getvalue().encode())
+        pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(include_header=False, delimiter=mark))
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{secrets.token_hex(8)}.unfinished")
