@@ -1,4 +1,4 @@
-"""How unusual points are, judged by a release: a place where few people are close is an anomaly (CCS 2021, section 4)."""
+"""How unusual points are: a place that few people of a release are close to is an anomaly (CCS 2021, section 4)."""
 
 from __future__ import annotations
 

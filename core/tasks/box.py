@@ -45,8 +45,7 @@ class Box:
         """Where each column's coordinates are."""
         ends = np.cumsum([column.width for column in self.domain.columns]).tolist()
         return {
-            column.name: slice(end - column.width, end)
-            for column, end in zip(self.domain.columns, ends, strict=True)
+            column.name: slice(end - column.width, end) for column, end in zip(self.domain.columns, ends, strict=True)
         }
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Drawing from a density known up to a factor, in any number of dimensions, by many Markov chains that learn from others.
+"""Drawing from a density known up to a factor, in many dimensions, by Markov chains that learn from each other.
 
 Differential evolution Markov chains (ter Braak 2006) step along differences of other chains, so that steps have the
 shape of the density. Half of the chains move while the other half stands still, which keeps each step reversible
@@ -129,9 +129,7 @@ def _effective(series: np.ndarray, variance: float) -> float:
     length, chains = series.shape
     correlation_sum, lag = 0.0, 1
     while lag + 1 < length:
-        pair = sum(
-            1.0 - ((series[at:] - series[:-at]) ** 2).mean() / (2.0 * variance) for at in (lag, lag + 1)
-        )
+        pair = sum(1.0 - ((series[at:] - series[:-at]) ** 2).mean() / (2.0 * variance) for at in (lag, lag + 1))
         if pair < 0.0:
             break
         correlation_sum += pair

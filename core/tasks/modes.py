@@ -85,16 +85,37 @@ def find_modes(release: Release, count: int = 10, starts: int = STARTS, level: f
     if not 0.0 < level < 1.0:
         raise RequestError("The level of a test must lie strictly between 0 and 1, such as 0.95.")
     box, widths = Box.of(release.sketch), half_widths(release.sketch)
-    groups = len(_groups(release, np.zeros((1, release.domain.dimensions)))[1])
+    groups = len(_groups(release, box.bounds[0][None, :])[1])
     if groups < 2:
         raise RequestError("Modes need a release with two independent groups of rows or more, to tell them from noise.")
     searching = np.arange(groups) < max(1, int(groups * SEARCHING_SHARE))
-    hills, passes = _hills(release, box, widths, searching, starts, JUDGED_A_MODE * count)
-    prominence, error = _contrast(release, ~searching, hills, passes)
-    significant = _significant(prominence, error, int((~searching).sum()) - 1, 1.0 - level)
-    seen = significant | (prominence > error)
-    hills, prominence, error, significant = hills[seen], prominence[seen], error[seen], significant[seen]
-    return _described(release, box, widths, hills, prominence, error, significant, count, level)
+    hills, passes = _search(release, box, widths, searching, starts, JUDGED_A_MODE * count)
+    judged = _judge(release, ~searching, hills, passes, 1.0 - level)
+    everyone = _mean_of(release, np.ones(groups, dtype=bool))
+    tops, heights = climb(box, everyone, widths, judged.hills, np.full((len(judged.hills), len(widths)), 0.5))
+    kept = _apart(box, widths, tops, np.arange(len(tops)) - len(tops) * judged.significant)[:count]
+    kept = kept[np.lexsort((-heights[kept], ~judged.significant[kept]))]
+    return _described(release, box, tops[kept], judged.only(kept), level)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """Hills (n, dimensions) in the order they were tested, with prominence, its standard error and a verdict, (n,)."""
+
+    hills: np.ndarray
+    prominence: np.ndarray
+    error: np.ndarray
+    significant: np.ndarray
+
+    def only(self, chosen: np.ndarray) -> _Judged:
+        return _Judged(*(array[chosen] for array in vars(self).values()))
+
+
+def _judge(release: Release, judging: np.ndarray, hills: np.ndarray, passes: np.ndarray, false_alarm: float) -> _Judged:
+    """Test the hills by groups that did not search; those that hardly rise above their pass are left out."""
+    prominence, error = _contrast(release, judging, hills, passes)
+    significant = _significant(prominence, error, int(judging.sum()) - 1, false_alarm)
+    return _Judged(hills, prominence, error, significant).only(significant | (prominence > error))
 
 
 def _significant(prominence: np.ndarray, error: np.ndarray, degrees: int, false_alarm: float) -> np.ndarray:
@@ -164,7 +185,7 @@ def _noise_kept(release: Release, one: np.ndarray, other: np.ndarray) -> np.ndar
     return 2.0 * (1.0 - closeness)
 
 
-def _hills(
+def _search(
     release: Release, box: Box, widths: np.ndarray, searching: np.ndarray, starts: int, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The most prominent hills by the searching groups, and the places of their passes; both (k, dimensions)."""
@@ -192,28 +213,16 @@ def _apart(box: Box, widths: np.ndarray, points: np.ndarray, rank: np.ndarray) -
     while len(remaining):
         kept.append(remaining[0])
         remaining = remaining[~close_to(box, points[remaining], points[remaining[0]], widths)]
-    return np.array(kept)
+    return np.array(kept, dtype=np.int64)
 
 
-def _described(
-    release: Release, box: Box, widths: np.ndarray, hills: np.ndarray, prominence, error, significant, count, level
-) -> tuple[Mode, ...]:
-    """Modes as all rows see them, moved to the highest place near by."""
-    if not len(hills):
+def _described(release: Release, box: Box, tops: np.ndarray, judged: _Judged, level: float) -> tuple[Mode, ...]:
+    """Modes at the highest places near the judged hills, with the answers of all rows there."""
+    if not len(tops):
         return ()
-    everything = _mean_of(release, np.ones(len(_groups(release, hills[:1])[1]), dtype=bool))
-    hills, heights = climb(box, everything, widths, hills, np.full((len(hills), len(widths)), 0.5))
-    kept = _apart(box, widths, hills, np.arange(len(hills)) - len(hills) * significant)[:count]
-    kept = kept[np.lexsort((-heights[kept], ~significant[kept]))]
-    answers = release.answer_points(hills[kept], level)
-    positions = box.decode(hills[kept]).to_dict("records")
+    answers = release.answer_points(tops, level)
+    columns = (answers.estimate, answers.low, answers.high, answers.density, judged.prominence, judged.error)
     return tuple(
-        Mode(
-            position,
-            *(float(value) for value in (answers.estimate[i], answers.low[i], answers.high[i], answers.density[i])),
-            float(prominence[hill]),
-            float(error[hill]),
-            bool(significant[hill]),
-        )
-        for i, (hill, position) in enumerate(zip(kept, positions, strict=True))
+        Mode(position, *(float(column[i]) for column in columns), bool(judged.significant[i]))
+        for i, position in enumerate(box.decode(tops).to_dict("records"))
     )

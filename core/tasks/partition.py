@@ -31,7 +31,7 @@ MOST_NUMBERS = 64
 STARTS = 128
 """Places from which the one in most cells is searched."""
 NOISE_CHANCE = 0.05
-"""Chance that the largest of a row's counters passes the threshold of that row by noise alone."""
+"""Chance that any counter of the table passes the threshold by noise alone."""
 ROUNDING = 1e-9
 """Shares of the bounds that count as nothing: a thinner intersection is empty."""
 
@@ -146,7 +146,7 @@ def _heaviest_counters(release: Release) -> tuple[np.ndarray, np.ndarray, np.nda
     column, count = counters.argmax(axis=1), counters.max(axis=1)
     # Largest of m noise values: P(noise > t) <= exp(-sqrt(2) t / sd) / 2 for Laplace noise, and less for Gaussian.
     deviation = release.privacy.counter_variance**0.5
-    threshold = deviation * np.log(columns.reachable / (2.0 * NOISE_CHANCE)).clip(1.0) / np.sqrt(2.0)
+    threshold = deviation * np.log(columns.reachable[own].sum() / (2.0 * NOISE_CHANCE)) / np.sqrt(2.0)
     rows = np.flatnonzero(own & (count > threshold))
     if not len(rows):
         raise RequestError("Noise is larger than the counters of every row, so no cell stands out to be intersected.")

@@ -117,7 +117,10 @@ def _weights(release: Release, places: np.ndarray) -> tuple[np.ndarray, float]:
     """
     answers = release.answer_points(places)
     density = answers.density.astype(np.float32)
-    error = float(np.sqrt(np.mean((answers.standard_error / release.records) ** 2)))
+    if answers.degrees:
+        error = float(np.sqrt(np.mean(answers.standard_error**2))) / release.records
+    else:
+        error = release.sketch.noise_variance(release.privacy.counter_variance) ** 0.5 / release.records
     shift = np.float32(max(LEAST_SHIFT, -2.0 * density.min()))
     # Single precision: the release knows no more than that, and the matrix is read a hundred times.
     kernel = release.sketch.kernel.evaluate(places, places).astype(np.float32)
