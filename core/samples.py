@@ -1,0 +1,85 @@
+"""The bundled sample data: small, made up, and safe to show as it is.
+
+They are the only data whose exact density is ever drawn beside a private one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from .columns import Categorical, column_from_dict
+from .domain import Domain
+from .errors import RequestError
+from .kernels import Kernel, kernel_from_dict
+from .privacy.unit import EACH_RECORD, PrivacyUnit
+
+FOLDER = Path(__file__).resolve().parent.parent / "sample_data"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One bundled data set with what is publicly known about it.
+
+    Attributes
+    ----------
+    name : short name, of letters only.
+    title, story : for people.
+    path : the file.
+    domain : columns with bounds and categories, and who one person is; the column of classes is not among them.
+    kernel : a kernel that suits the domain.
+    label : the column of classes, if there is one.
+    """
+
+    name: str
+    title: str
+    story: str
+    path: Path
+    domain: Domain
+    kernel: Kernel
+    label: Categorical | None
+
+
+@cache
+def samples() -> tuple[Sample, ...]:
+    """All samples, in the order of the catalogue; none where the library was installed without them."""
+    catalogue = FOLDER / "catalogue.toml"
+    if not catalogue.is_file():
+        return ()
+    return tuple(map(_sample, tomllib.loads(catalogue.read_text(encoding="utf-8"))["sample"]))
+
+
+def sample(name: str) -> Sample:
+    """The sample of a name; RequestError where there is none."""
+    for one in samples():
+        if one.name == name:
+            return one
+    known = ", ".join(one.name for one in samples()) or "none, as the sample data is not installed"
+    raise RequestError(f"There is no sample {name!r}; there are: {known}.")
+
+
+def _sample(entry: dict) -> Sample:
+    person = entry.get("person")
+    label = entry.get("label")
+    domain = Domain(
+        tuple(map(_column, entry["columns"])),
+        unit=EACH_RECORD if person is None else PrivacyUnit(**person),
+        scale=entry.get("scale", "none"),
+        category_distance=entry.get("category_distance", 1.0),
+    )
+    return Sample(
+        entry["name"],
+        entry["title"],
+        entry["story"],
+        FOLDER / entry["file"],
+        domain,
+        kernel_from_dict(entry["kernel"]),
+        None if label is None else _column(label),
+    )
+
+
+def _column(entry: dict):
+    kind = {"kind": "categorical"} if "categories" in entry else {"kind": "numeric", "unit": ""}
+    return column_from_dict(kind | entry)
