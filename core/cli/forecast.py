@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..privacy.budget import Budget
     from ..sketches.race import Race
 
-SLACK = "0.000001"
+SLACK = Decimal("0.000001")
 """The δ of the second column when none was typed."""
 FACTORS = (Decimal("0.1"), Decimal("0.3"), Decimal(1), Decimal(3), Decimal(10))
 """The epsilons shown, as multiples of the one that was typed."""
@@ -38,15 +38,12 @@ def forecast(
 
     Pure epsilon and (epsilon, delta) are shown side by side. Rows that --rows does not fix are chosen for each of them.
     """
-    from ..privacy.budget import Budget
-
     guess.check()
     sketch, asked = declared_sketch(data, shape), promise.budget()
-    slack = Decimal(SLACK) if asked.pure else asked.delta
+    slack = SLACK if asked.pure else asked.delta
     curve = {
-        epsilon: [_forecast(sketch, Budget(epsilon, delta, asked.neighbours), guess) for delta in (0, slack)]
-        for epsilon in (asked.epsilon * factor for factor in FACTORS)
-        if LEAST_EPSILON <= epsilon <= LARGEST_EPSILON
+        pure.epsilon: [_forecast(sketch, promised, guess) for promised in (pure, replace(pure, delta=slack))]
+        for pure in _promises(asked)
     }
     pure, loose = curve[asked.epsilon]
     if json:
@@ -60,6 +57,13 @@ def forecast(
         [(f"{epsilon:f}", *(words for one in both for words in (_percent(one.relative_error), f"{one.rows:,}")))
          for epsilon, both in curve.items()],
     )
+
+
+def _promises(asked: Budget) -> list[Budget]:
+    """Pure promises of about the epsilon asked for, and of that one."""
+    epsilons = (asked.epsilon * factor for factor in FACTORS)
+    possible = [epsilon for epsilon in epsilons if LEAST_EPSILON <= epsilon <= LARGEST_EPSILON]
+    return [replace(asked, epsilon=epsilon, delta=0) for epsilon in possible]
 
 
 def _forecast(sketch: Race, budget: Budget, guess: GuessOptions) -> Forecast:

@@ -21,6 +21,7 @@ def merge(
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
     """Add up releases: the result answers for all their records together, and costs no privacy."""
+    from ..figures.rounding import rounded
     from ..release_file import load
 
     if len(releases) < 2:
@@ -28,4 +29,5 @@ def merge(
     check_writable(out, overwrite)
     merged = reduce(lambda total, path: total.merged(load(path)), releases[1:], load(releases[0]))
     merged.save(out, teaching=not merged.private)
-    say(f"Wrote {out}: {merged.privacy.parts} releases, about {merged.records:,.0f} records together.")
+    about = rounded(merged.records, merged.records_error)
+    say(f"Wrote {out}: {merged.privacy.parts:,} releases, about {about} records together.")

@@ -44,6 +44,7 @@ def release(
 
     Everything that can be refused is refused before anything is spent.
     """
+    from ..figures.rounding import rounded
     from ..releases import plan, seal, unit_words
     from ..sources import open_source
 
@@ -62,10 +63,9 @@ def release(
         with uninterrupted():
             made = seal(sketch, exact, budget, lambda cost: account.spend(cost, note))
             made.save(out)
-    say(
-        f"Wrote {out}: {sketch.shape[0]:,} rows of {sketch.shape[1]:,} columns, about {made.records:,.0f} records; "
-        f"spent {account.price}, of which ε = {account.ledger.status(account.dataset).left:f} is left."
-    )
+    about = rounded(made.records, made.records_error)
+    say(f"Wrote {out}: {sketch.shape[0]:,} rows of {sketch.shape[1]:,} columns, about {about} records.")
+    say(f"Spent {account.price}, of which ε = {account.ledger.status(account.dataset).left:f} is left.")
 
 
 def _named_after(source: str) -> str:

@@ -1,0 +1,181 @@
+"""Commands that ask a release give what the library gives, as tables that other programs read."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from core import load
+from core.tasks.anomalies import score
+from core.tasks.density import marginal_grid, marginal_line
+from core.tasks.modes import find_modes
+from core.tasks.sampling import sample
+
+from .conftest import people, refused
+
+
+def table(result) -> pd.DataFrame:
+    assert result.exit_code == 0, result.output
+    return pd.read_csv(io.StringIO(result.stdout))
+
+
+@pytest.fixture
+def queries(tmp_path):
+    frame = people(40, seed=2)[["y", "x"]].assign(name=["a,b", 'say "c"'] * 20)
+    frame.to_csv(tmp_path / "queries.csv", index=False)
+    return frame
+
+
+def test_answers_stand_beside_the_queries(command, released, queries):
+    answers = table(command("query", released, "queries.csv"))
+    assert list(answers) == ["x", "y", "name", "estimate", "low", "high", "density"]
+    pd.testing.assert_frame_equal(answers[["y", "x", "name"]], queries, check_exact=True, check_dtype=False)
+    expected = load(released).answer(queries)
+    for name in ("estimate", "low", "high", "density"):
+        np.testing.assert_array_equal(answers[name], getattr(expected, name))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_answers_in_a_file_of_any_format(command, released, queries, tmp_path, suffix):
+    result = command("query", released, "queries.csv", "--out", f"answers{suffix}", "--level", "0.5")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    path = tmp_path / f"answers{suffix}"
+    mark = "\t" if suffix == ".tsv" else ","
+    answers = pd.read_parquet(path) if suffix == ".parquet" else pd.read_csv(path, sep=mark)
+    np.testing.assert_array_equal(answers["high"], load(released).answer(queries, level=0.5).high)
+    assert answers["name"].tolist() == queries["name"].tolist()
+
+
+def test_queries_in_any_format_that_a_source_may_have(command, released, queries, tmp_path):
+    queries.to_parquet(tmp_path / "queries.parquet")
+    np.save(tmp_path / "queries.npy", queries[["x", "y"]].to_numpy())
+    expected = table(command("query", released, "queries.csv"))["estimate"]
+    for name in ("queries.parquet", "queries.npy"):
+        np.testing.assert_array_equal(table(command("query", released, name))["estimate"], expected)
+
+
+def test_queries_outside_the_bounds_are_answered_as_they_are(command, released, tmp_path):
+    (tmp_path / "far.csv").write_text("x,y\n-50,70\n")
+    answers = table(command("query", released, "far.csv"))
+    assert answers.loc[0, ["x", "y"]].tolist() == [-50, 70]
+
+
+def test_answers_that_share_a_name_with_a_query_column_are_told_apart(command, released, tmp_path):
+    (tmp_path / "again.csv").write_text("x,y,low\n3,3,keep\n")
+    answers = table(command("query", released, "again.csv"))
+    assert list(answers) == ["x", "y", "low", "estimate", "answer_low", "high", "density"]
+    assert answers["low"].tolist() == ["keep"]
+
+
+def test_median_of_means_is_one_more_column(command, released, queries):
+    answers = table(command("query", released, "queries.csv", "--median-of-means", "0.5"))
+    release = load(released)
+    points = release.domain.encode_queries(queries, release.sketch.metric)
+    expected = release.sketch.median_of_means(release.table, release.records, points, 0.5)
+    np.testing.assert_array_equal(answers["median_of_means"], expected)
+    assert "rows" in refused(command("query", released, "queries.csv", "--median-of-means", "1e-9"))
+
+
+def test_line_and_grid_are_the_numbers_behind_the_pictures(command, released):
+    release = load(released)
+    line = table(command("line", released, "y", "--at", "x=3", "--points", "7"))
+    assert list(line) == ["y", "estimate", "low", "high", "density"]
+    curve = marginal_line(release, "y", {"x": 3.0}, 7)
+    np.testing.assert_array_equal(line[["y", "estimate"]], np.column_stack([curve.values, curve.estimate]))
+    grid = table(command("grid", released, "x", "y", "--size", "3"))
+    heatmap = marginal_grid(release, "x", "y", None, 3)
+    assert len(grid) == 9
+    for row in grid.itertuples():
+        across, up = list(heatmap.x_values).index(row.x), list(heatmap.y_values).index(row.y)
+        assert row.estimate == heatmap.estimate[up, across]
+
+
+def test_modes_are_listed_with_their_prominence(command, released):
+    listed = table(command("modes", released, "--count", "2"))
+    found = find_modes(load(released), 2)
+    assert listed["x"].tolist() == [mode.position["x"] for mode in found]
+    assert listed["significant"].tolist() == [mode.significant for mode in found]
+    assert abs(listed["x"][0] - 3) < 1
+    cells = table(command("modes", released, "--method", "cells"))
+    assert abs(cells["x"][0] - 3) < 1.5
+
+
+def test_anomalies_are_scored(command, released, tmp_path):
+    (tmp_path / "places.csv").write_text("x,y\n3,3\n9.9,0.1\n")
+    result = command("anomalies", released, "places.csv")
+    expected = score(load(released), {"x": [3, 9.9], "y": [3, 0.1]})
+    scores = table(result)
+    np.testing.assert_array_equal(scores["score"], expected.score)
+    assert scores["score"][0] > 0.3 > 0.1 > scores["score"][1]
+    assert f"{expected.threshold:.3g}" in result.stderr
+
+
+@pytest.mark.parametrize("smoothed", [True, False])
+def test_made_up_records(command, released, smoothed):
+    result = command("sample", released, "--count", "50", "--seed", "3", *(["--smoothed"] if smoothed else []))
+    drawn = sample(load(released), 50, 3, sharpen=not smoothed).points
+    pd.testing.assert_frame_equal(table(result), drawn, check_exact=True)
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_inspect_says_what_was_promised(command, released):
+    words = command("inspect", released).stdout
+    assert "ε = 50" in words
+    assert "The column x may hold" in words
+
+
+def test_merged_releases_say_so(command, released):
+    assert command("merge", released, released, released, "--out", "three.npz").exit_code == 0
+    merged, one = load("three.npz"), load(released)
+    assert (merged.table == 3 * one.table).all()
+    assert merged.privacy.parts == 3
+    assert "three.npz" in refused(command("merge", released, released, "--out", "three.npz"))
+    assert "two release files or more" in refused(command("merge", released, "--out", "one.npz"))
+
+
+def test_vectors_go_to_parquet_only(command, tmp_path):
+    pd.DataFrame({"v": list(np.ones((50, 2)))}).to_parquet("vectors.parquet")
+    options = ("--bounds", "v=0:1", "--vector", "v=2", "--bandwidth", "1", "--rows", "20", "--width", "16")
+    assert command("release", "vectors.parquet", *options, "--epsilon", "9", "--out", "v.npz").exit_code == 0
+    assert ".parquet" in refused(command("query", "v.npz", "vectors.parquet"))
+    assert command("query", "v.npz", "vectors.parquet", "--out", "answers.parquet").exit_code == 0
+    assert pq.read_table("answers.parquet").column("v").to_pylist() == [[1.0, 1.0]] * 50
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x\n3\n", "no column 'y'"),
+        ("x,y\n3,\n", "row 1 is missing"),
+        ("x,y\n3,4\n3,nope\n", "row 2"),
+        ("x,y\n", "no records"),
+        ("", "nothing in"),
+    ],
+)
+def test_queries_that_cannot_be_read(command, released, tmp_path, text, sentence):
+    (tmp_path / "queries.csv").write_text(text)
+    assert sentence in refused(command("query", released, "queries.csv", "--out", "answers.csv"))
+    assert not (tmp_path / "answers.csv").exists()
+
+
+def test_what_cannot_be_asked(command, released, queries, tmp_path):
+    assert "between 0 and 1" in refused(command("query", released, "queries.csv", "--level", "1.5"))
+    assert "'z'" in refused(command("line", released, "z"))
+    assert "'z'" in refused(command("line", released, "x", "--at", "z=3"))
+    assert "number" in refused(command("line", released, "x", "--at", "y=high"))
+    assert "different columns" in refused(command("grid", released, "x", "x"))
+    assert "number of points" in refused(command("sample", released, "--count", "0"))
+    assert ".csv" in refused(command("sample", released, "--out", "drawn.xlsx"))
+    assert "folder" in refused(command("modes", released, "--out", tmp_path / "absent" / "modes.csv"))
+    assert "no queries" in refused(command("query", released, _empty_parquet(tmp_path)))
+
+
+def _empty_parquet(folder):
+    path = folder / "empty.parquet"
+    people(1).iloc[:0].to_parquet(path)
+    return path

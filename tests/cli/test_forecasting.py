@@ -1,0 +1,107 @@
+"""Forecasts and audits from the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core import Budget, Domain, Race, kernels
+from core.forecast import forecast
+
+from .conftest import BOUNDS, SKETCH, refused
+
+
+def test_a_forecast_is_that_of_the_library(command):
+    guesses = ("--records", "5000", "--density", "0.2", "--seed", "1")
+    result = command("forecast", *SKETCH, "--epsilon", "0.5", *guesses, "--json")
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)
+    sketch = Race(Domain.of(x=(0, 10), y=(0, 10)), kernels.Euclidean(2), 60, 64, seed=1)
+    for name, delta in (("pure", 0), ("with_delta", "1e-6")):
+        assert facts[name]["standard_error"] == forecast(sketch, Budget("0.5", delta), 5000, 0.2).standard_error
+    assert [entry["epsilon"] for entry in facts["curve"]] == ["0.05", "0.15", "0.5", "1.5", "5"]
+    errors = [entry["pure"] for entry in facts["curve"]]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_a_forecast_in_words_shows_both_promises_side_by_side(command):
+    result = command("forecast", *SKETCH, "--epsilon", "2", "--delta", "1e-5")
+    assert result.exit_code == 0, result.output
+    assert "ε = 2, δ = 0.00001" in result.stdout
+    assert "10,000 records" in result.stdout
+    assert result.stderr == ""
+
+
+def test_a_forecast_of_the_same_again(command, released):
+    assert command("forecast", "--like", released, "--epsilon", "1", "--json").exit_code == 0
+
+
+def test_a_forecast_spends_nothing(command, ledger):
+    assert command("forecast", *SKETCH, "--epsilon", "1").exit_code == 0
+    assert not ledger.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--density", "0"), "density"),
+        (("--density", "1.5"), "density"),
+        (("--records", "0"), "number of records"),
+        (("--epsilon", "0"), "Epsilon must be above 0"),
+        (("--epsilon", "101"), "at most 100"),
+        (("--epsilon", "nan"), "finite"),
+        (("--epsilon", "much"), "finite number"),
+        (("--delta", "0.5"), "Delta must be"),
+        (("--rows", "0"), "number of rows"),
+        (("--width", "1"), "width"),
+        (("--rows", "1000000", "--width", "1000000"), "counters"),
+        (("--power", "99"), "power"),
+        (("--bandwidth", "0"), "bandwidth"),
+        (("--seed", "x"), "seed"),
+        (("--bounds", "z=3:1"), "smallest value of 'z'"),
+        (("--bounds", "x=0:1"), "twice"),
+        (("--columns", "x,y,z"), "'z' has none"),
+        (("--columns", "x"), "'y' is described but"),
+        (("--vector", "z=3"), "'z' is described but"),
+        (("--categories", "x=a,b"), "declared twice"),
+        (("--kernel", "angular"), "no bandwidth"),
+    ],
+)
+def test_what_cannot_be_forecast(command, options, sentence):
+    assert sentence in refused(command("forecast", "--epsilon", "1", *SKETCH, *options))
+
+
+def test_a_bandwidth_is_never_guessed(command):
+    assert "--bandwidth" in refused(command("forecast", "--epsilon", "1", *BOUNDS))
+
+
+def test_columns_are_never_guessed(command):
+    assert "--bounds COLUMN=LOW:HIGH" in refused(command("forecast", "--epsilon", "1", "--bandwidth", "1"))
+
+
+def test_an_audit_of_what_is_kept(command):
+    """A sound mechanism fails with probability 1 - level at most, so one in ten million here."""
+    result = command("audit", "--epsilon", "1", "--level", "0.9999999", "--json")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["verdict"] == "pass"
+    assert report["epsilon_lower"] <= 1
+    assert report["runs"] == 20_000
+    words = command("audit", *SKETCH, "--epsilon", "1", "--runs", "200", "--level", "0.9999999").stdout
+    assert words.startswith("Passed: in 200 runs")
+
+
+def test_an_audit_of_what_is_broken_is_no_success(command, monkeypatch):
+    from core.sketches import audit
+
+    add_noise = audit.add_noise
+    # Noise of a quarter of the scale, as if someone had forgotten the rows.
+    monkeypatch.setattr(audit, "add_noise", lambda table, scale: table + (add_noise(0 * table, scale)) // 4)
+    result = command("audit", "--epsilon", "1", "--runs", "4000")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("Failed")
+
+
+def test_an_audit_with_too_few_runs(command):
+    assert "runs" in refused(command("audit", "--epsilon", "1", "--runs", "5"))

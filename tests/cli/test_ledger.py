@@ -1,0 +1,63 @@
+"""The ledger from the command line."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+from core import Ledger
+
+from .conftest import SKETCH, refused
+
+
+def test_a_total_is_promised_once_and_for_all(command, ledger):
+    promise = ("--epsilon", "1.50", "--delta", "1e-6", "--neighbours", "replace_one", "--unit", "id:3")
+    result = command("ledger", "add", "patients", *promise)
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    dataset = Ledger(ledger).dataset("patients")
+    assert (dataset.epsilon, dataset.delta) == (Decimal("1.5"), Decimal("0.000001"))
+    assert (dataset.neighbours, dataset.unit) == ("replace_one", "id:3")
+    assert command("ledger", "add", "patients", *promise).exit_code == 0
+    assert "cannot be changed" in refused(command("ledger", "add", "patients", "--epsilon", "2"))
+
+
+def test_what_was_spent_is_shown(command, source):
+    assert command("ledger", "add", "people", "--epsilon", "1").exit_code == 0
+    assert command("ledger", "add", "untouched", "--epsilon", "2").exit_code == 0
+    options = ("--epsilon", "0.3", "--out", "people.npz", "--dataset", "people")
+    assert command("release", source, *SKETCH, *options).exit_code == 0
+    listed = json.loads(command("ledger", "list", "--json").stdout)
+    assert [(entry["name"], entry["left"], entry["releases"]) for entry in listed] == [
+        ("people", "0.7", 1), ("untouched", "2", 0)
+    ]
+    shown = json.loads(command("ledger", "show", "people", "--json").stdout)
+    assert shown["releases"][0]["cost"]["epsilon"] == "0.3"
+    assert shown["releases"][0]["note"]["mechanism"] == "race"
+    words = command("ledger", "list").stdout
+    assert "untouched" in words
+    assert "0.7" in words
+    words = command("ledger", "show", "people").stdout
+    assert shown["releases"][0]["id"] in words
+    assert "Left for one more pure release: ε = 0.7." in words
+
+
+def test_an_unknown_data_set(command):
+    assert "'nobody'" in refused(command("ledger", "show", "nobody"))
+
+
+def test_an_empty_ledger(command):
+    assert json.loads(command("ledger", "list", "--json").stdout) == []
+    assert command("ledger", "list").exit_code == 0
+
+
+def test_a_damaged_ledger_releases_nothing(command, source, ledger, tmp_path):
+    ledger.write_bytes(b"no ledger at all" * 100)
+    result = command("release", source, *SKETCH, "--epsilon", "1", "--out", "people.npz")
+    assert "damaged" in refused(result)
+    assert not (tmp_path / "people.npz").exists()
+
+
+def test_a_name_is_no_markup(command):
+    assert command("ledger", "add", "[red]x[/red]", "--epsilon", "1").exit_code == 0
+    assert "[red]x[/red]" in command("ledger", "list").stdout

@@ -1,0 +1,80 @@
+"""The program as a person starts it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from .conftest import SKETCH, people
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("numpy", "pandas", "scipy", "pyarrow", "numba", "duckdb", "sqlalchemy", "plotly", "streamlit")
+
+
+def run(*arguments: str, folder: Path = ROOT, **options) -> subprocess.CompletedProcess:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "FROSTGLASS_LEDGER": str(folder / "ledger.sqlite")}
+    command = [sys.executable, "-m", "core", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=120, **options)
+
+
+def test_from_private_records_to_answers(tmp_path):
+    people().to_parquet(tmp_path / "people.parquet")
+    (tmp_path / "queries.csv").write_text("x,y\n3,3\n")
+    made = run("release", "people.parquet", *SKETCH, "--epsilon", "1", "--out", "people.npz", folder=tmp_path)
+    assert (made.returncode, made.stdout) == (0, b"")
+    asked = run("query", "people.npz", "queries.csv", folder=tmp_path)
+    assert asked.returncode == 0
+    assert asked.stderr == b""
+    head, answer = asked.stdout.decode().splitlines()
+    assert head == "x,y,estimate,low,high,density"
+    assert answer.startswith("3,3,")
+    spent = run("release", "people.parquet", *SKETCH, "--epsilon", "1", "--out", "more.npz", folder=tmp_path)
+    assert (spent.returncode, spent.stdout) == (3, b"")
+
+
+def test_everything_is_installed():
+    """The packages are listed one by one, as they are installed under another name than that of their folder."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    folders = {path.parent for path in (ROOT / "core").rglob("__init__.py")}
+    named = {".".join(("frostglass", *folder.relative_to(ROOT / "core").parts)) for folder in folders}
+    assert set(settings["packages"]) == named
+    for folder in folders:
+        package = ".".join(("frostglass", *folder.relative_to(ROOT / "core").parts))
+        others = {path for path in folder.iterdir() if path.is_file() and path.suffix not in (".py", ".pyc")}
+        carried = {path for pattern in settings["package-data"].get(package, ()) for path in folder.glob(pattern)}
+        assert others == carried
+
+
+def test_help_loads_nothing_heavy():
+    """What makes a program start at once, without measuring time."""
+    seen = f"import sys; [print(m) for m in {HEAVY!r} if m in sys.modules]"
+    program = f"import atexit; atexit.register(lambda: exec({seen!r})); from core.__main__ import main; main()"
+    for arguments in (["--help"], ["release", "--help"], ["ledger", "--help"]):
+        shown = subprocess.run([sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True)
+        assert shown.returncode == 0, shown.stderr
+        assert not set(HEAVY) & set(shown.stdout.splitlines())
+
+
+def test_a_terminal_without_greek_letters_still_gets_a_sentence(tmp_path):
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "core", "ledger", "add", "d", "--epsilon", "1", "--ledger", str(tmp_path / "l")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert r"\u03b5 = 1" in done.stderr
+
+
+def test_a_reader_that_goes_away_is_no_fault(tmp_path, released):
+    (tmp_path / "queries.csv").write_text("x,y\n" + "3,3\n" * 20_000)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "core", "query", str(released), "queries.csv"]
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    process.stdout.close()
+    remarks = process.stderr.read().decode()
+    process.stderr.close()
+    process.wait(timeout=60)
+    assert "Traceback" not in remarks
+    assert "fault" not in remarks
