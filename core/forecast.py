@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -24,7 +25,7 @@ from .errors import RequestError
 from .hashing.uniforms import PublicRandom
 from .kernels import Angular, Kernel, Mixture, Product, coordinate_bandwidths
 from .privacy.budget import Budget
-from .privacy.calibration import NoiseScale
+from .privacy.calibration import NoiseScale, calibrate
 from .privacy.neighbours import Neighbours
 from .releases import plan
 from .sketches.linear import LinearSketch
@@ -177,17 +178,21 @@ def choose_rows(
     rows are added until sampling matters little beside it, or the table gets too large.
     """
     records = _checked_records(records)
-    small, large = (_sampling_error(sketch.with_rows(rows), density, sample) for rows in (128, 512))
+    trial = sketch.with_rows(128)
+    small, large = (_sampling_error(resized, density, sample) for resized in (trial, sketch.with_rows(512)))
     # Sampling errors fall like a power of R between the square root and, with even coverage, a little faster.
     power = min(max(math.log(small.error / large.error) / math.log(4.0), 0.5), 0.75)
     answers = records * _scaled_to(density, large.densities)
+    # Noise of a mean of rows: known for every size from one of them, so that no size but two needs its hashes drawn.
+    one_row = trial.noise_variance(1.0) * trial.shape[0]
+    promise = Fraction(budget.epsilon), Fraction(budget.delta)
 
     def error(rows: int) -> float:
-        candidate = sketch.with_rows(rows)
-        noise = math.sqrt(candidate.noise_variance(plan(candidate, budget).noise.variance))
-        return float(np.mean(np.hypot(large.error * (512 / rows) ** power, noise / answers)))
+        noise = calibrate(sketch.with_rows(rows).sensitivity(budget.neighbours), *promise)
+        relative_noise = math.sqrt(noise.variance * one_row / rows) / answers
+        return float(np.mean(np.hypot(large.error * (512 / rows) ** power, relative_noise)))
 
-    width = sketch.with_rows(128).shape[-1]
+    width = trial.shape[-1]
     offered = [rows for rows in ROWS_OFFERED if rows * width <= COUNTERS_OFFERED] or [ROWS_OFFERED[0]]
     errors = [error(rows) for rows in offered]
     # The curve is flat near its least: take the smallest table that is within one per cent of the best.

@@ -88,12 +88,16 @@ class Race(LinearSketch):
     @cached_property
     def columns(self) -> Columns:
         """Hashes and columns, made from the seed when first needed."""
-        if self.rows is None:
-            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
         low, high = self.domain.bounds(self.metric)
         widths = tuple(column.width for column in self.domain.columns)
-        hashes = draw_hashes(self.kernel, widths, self.rows, self.groups, self.seed)
+        hashes = draw_hashes(self.kernel, widths, self._chosen_rows, self.groups, self.seed)
         return columns(hashes, low, high, self.width, self.seed)
+
+    @property
+    def _chosen_rows(self) -> int:
+        if self.rows is None:
+            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
+        return self.rows
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -118,7 +122,7 @@ class Race(LinearSketch):
         squared <= 2R, reached when they share none. Shifts are -1, 0 or 1, and each row is one of R equal parts. A
         replaced record may also be left out as missing or outside the bounds, which changes R counters only.
         """
-        rows = self.shape[0]
+        rows = self._chosen_rows
         factor = 1 if neighbours is Neighbours.ADD_REMOVE else 2
         return Sensitivity(factor * rows, factor * rows, parts=rows, unit_shifts=True)
 
