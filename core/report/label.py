@@ -142,7 +142,7 @@ def describe(release: Release, file: bytes | None = None) -> list[str]:
         f"It holds {label.table}.",
         *label.noise,
         f"It was made from {label.records} records ({label.records_source}).",
-        f"Noise alone moves an answer by about {label.answer_noise:.2g} {label.counted}.",
+        f"Noise alone moves an answer by about {words.figures(label.answer_noise, 2)} {label.counted}.",
         f"Closeness is measured by {label.closeness}.",
         *(f"The column {column.name} may hold {column.values}." for column in label.columns[:MAX_COLUMNS_DESCRIBED]),
         f"There are {further:,} further columns." if further > 0 else "",

@@ -47,6 +47,17 @@ def number(value: float) -> str:
     return f"{value:,.12g}"
 
 
+def figures(value: float, digits: int) -> str:
+    """A number in so many significant digits, with separators between thousands.
+
+    Examples
+    --------
+    >>> figures(2024.7, 3), figures(0.012345, 2)
+    ('2,020', '0.012')
+    """
+    return number(float(f"{value:.{digits}g}")).replace("-", "\N{MINUS SIGN}")
+
+
 def percent(share: float) -> str:
     """A share as a percentage that never rounds up to certainty.
 
@@ -63,6 +74,11 @@ def day(created: str) -> str:
     """The day of a time in ISO 8601, as people write it."""
     moment = datetime.fromisoformat(created)
     return f"{moment.day} {moment:%B} {moment.year}"
+
+
+def moment(created: str) -> str:
+    """A time in ISO 8601 to the minute, as people write it."""
+    return f"{day(created)}, {datetime.fromisoformat(created):%H:%M %Z}"
 
 
 def counted(unit: PrivacyUnit) -> str:
