@@ -75,8 +75,8 @@ class Grid:
         low, high = float(self.low), float(self.high)
         if self.spacing == "linear":
             return np.linspace(low, high, self.cells + 1)
-        ends = np.arcsinh(np.array([low, high]) / self.unit)
-        edges = self.unit * np.sinh(np.linspace(*ends, self.cells + 1))
+        first, last = math.asinh(low / self.unit), math.asinh(high / self.unit)
+        edges = self.unit * np.sinh(np.linspace(first, last, self.cells + 1))
         edges[[0, -1]] = low, high
         return edges
 

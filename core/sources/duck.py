@@ -73,8 +73,10 @@ class Scan:
             try:
                 session.execute("SET enable_external_file_cache = false")  # read once: a cache only fills memory
                 session.execute("SET python_enable_replacements = false")  # no name in SQL means a Python variable
-                for statement in self.setup:
-                    session.execute(statement)
+                session.execute("SET enable_progress_bar = false")  # standard output belongs to the caller
+                with plain_sentences(self.label):
+                    for statement in self.setup:
+                        session.execute(statement)
                 if not any("://" in path for path in self.paths):
                     session.execute(f"SET allowed_paths = {literals(self.paths)}")
                     session.execute("SET enable_external_access = false")
@@ -87,7 +89,7 @@ class Scan:
 
     def fetch(self, sql: str) -> list[tuple]:
         """The few rows of a query about the table, not of it."""
-        with plain_sentences(self.label), self.connection() as session:
+        with self.connection() as session, plain_sentences(self.label):
             return session.execute(sql).fetchall()
 
     def stream(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
@@ -95,7 +97,7 @@ class Scan:
         for memory in MEMORY_LIMITS:
             started = False
             try:
-                with plain_sentences(self.label), self.connection(memory) as session:
+                with self.connection(memory) as session, plain_sentences(self.label):
                     for batch in session.sql(sql).to_arrow_reader(rows):
                         started = True
                         yield batch

@@ -6,7 +6,7 @@ import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -39,9 +39,14 @@ class Upload:
 class Location(Protocol):
     """Files that can be opened by path for as long as the context lasts."""
 
-    label: str
+    @property
+    def label(self) -> str:
+        """How messages name the files."""
+        ...
 
-    def opened(self) -> contextmanager[tuple[str, ...]]: ...
+    def opened(self) -> AbstractContextManager[tuple[str, ...]]:
+        """Paths of the files, in the order in which they are read."""
+        ...
 
 
 @dataclass(frozen=True)
