@@ -1,0 +1,100 @@
+"""Adds files to this folder; never changes one that is there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from core import Budget, Domain, Race, Release, kernels
+from core.domain import PrivacyUnit, Vector
+from core.engine.building import Exact
+from core.release_file import FORMAT_VERSION
+from core.releases import seal
+
+FOLDER = Path(__file__).parent
+ANSWERS = ("estimate", "low", "high", "density", "standard_error")
+RECORDS = 500
+
+
+def numbers() -> Release:
+    """Three numbers, more cells than columns, Laplace noise, a count of its own."""
+    domain = Domain.of(x=(0, 10), y=(-1, 1), z=(0, 1000), scale="box")
+    return _release(Race(domain, kernels.Euclidean(bandwidth=0.002), rows=24, width=700, groups=4), Budget(2))
+
+
+def people() -> Release:
+    """Numbers and categories of people with several records, a mixture of kernels, Gaussian noise."""
+    domain = Domain.of(age=(0, 100), city=["Bern", "Zürich", "Genève"], unit=PrivacyUnit("person", 2), outside="drop")
+    mixture = kernels.Mixture((kernels.Laplacian((10.0, 1.0)), kernels.Manhattan(20.0, power=2)), (0.25, 0.75))
+    return _release(Race(domain, mixture, rows=32, width=64), Budget("1.5", "1e-6"))
+
+
+def merged() -> Release:
+    """Two releases added, the number of records public."""
+    domain = Domain.of(x=(0, 1), missing="refuse")
+    sketch = Race(domain, kernels.Euclidean(0.05, power=3), rows=40, width=50, groups=5)
+    parts = [_release(sketch, Budget(epsilon, 0, "replace_one")) for epsilon in ("0.5", 3)]
+    return parts[0].merged(parts[1])
+
+
+def angles() -> Release:
+    """A column of vectors beside a number, a product of kernels."""
+    domain = Domain((Vector("v", 4, -1.0, 1.0), *Domain.of(t=(0, 1)).columns))
+    product = kernels.Product((kernels.Angular(power=2), kernels.Laplacian(2.0)))
+    return _release(Race(domain, product, rows=20, width=30, groups=2), Budget("0.7"))
+
+
+MAKERS = {maker.__name__: maker for maker in (numbers, people, merged, angles)}
+
+
+def queries_of(domain: Domain) -> dict[str, list]:
+    """Seven places in the box, a corner included, and one outside it."""
+    random = np.random.default_rng(11)
+    low, high = domain.bounds()
+    shares = np.vstack(
+        [random.random((6, domain.dimensions)), np.zeros(domain.dimensions), np.full(domain.dimensions, 2)]
+    )
+    frame = domain.decode_points(low + shares * (high - low))
+    return {name: [np.asarray(v).tolist() if np.ndim(v) else v for v in frame[name]] for name in frame}
+
+
+def _release(sketch: Race, budget: Budget) -> Release:
+    """Records in two clusters, as the domain's own encoder reads them."""
+    random = np.random.default_rng(7)
+    low, high = sketch.domain.bounds()
+    centres = np.where(random.random((RECORDS, 1)) < 0.7, 0.3, 0.8)
+    shares = np.clip(centres + 0.1 * random.standard_normal((RECORDS, sketch.domain.dimensions)), 0.0, 1.0)
+    frame = sketch.domain.decode_points(low + shares * (high - low))
+    batch = pa.RecordBatch.from_pydict({name: list(frame[name]) for name in frame})
+    points = sketch.domain.encode(batch, sketch.metric)
+    table = sketch.zeros()
+    sketch.add(table, points)
+    return seal(sketch, Exact(table, len(points)), budget)
+
+
+def make(name: str) -> None:
+    """Write a file and its answers, unless they are there."""
+    stem = FOLDER / f"{name}-{FORMAT_VERSION}"
+    release = MAKERS[name]()
+    queries = queries_of(release.domain)
+    answers = release.answer(queries)
+    facts = {
+        "queries": queries,
+        "answers": {key: getattr(answers, key).tolist() for key in ANSWERS},
+        "records": release.records,
+        "records_error": release.records_error,
+        "shape": list(release.table.shape),
+        "total": int(release.table.sum()),
+    }
+    with stem.with_suffix(".json").open("x", encoding="utf-8") as file:
+        file.write(json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
+    release.save(stem.with_suffix(".npz"))
+
+
+if __name__ == "__main__":
+    for wanted in sys.argv[1:]:
+        make(wanted)

@@ -1,0 +1,36 @@
+"""Release files made by earlier versions open for ever, and answer as they did."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import load
+from core.report.html import report_html
+from core.report.label import describe
+
+FILES = sorted((Path(__file__).parent / "known_releases").glob("*.npz"))
+
+
+def test_there_are_files_of_every_version():
+    assert {path.stem for path in FILES} >= {"numbers-1", "people-1", "merged-1", "angles-1"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_known_release_answers_as_it_did(path):
+    release = load(path)
+    facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    assert list(release.table.shape) == facts["shape"] and int(release.table.sum()) == facts["total"]
+    assert release.records == pytest.approx(facts["records"], rel=1e-9)
+    assert release.records_error == pytest.approx(facts["records_error"], rel=1e-9)
+    answers = release.answer(facts["queries"])
+    for name, expected in facts["answers"].items():
+        np.testing.assert_allclose(getattr(answers, name), expected, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_known_release_can_be_described_and_written_again(path):
+    release = load(path)
+    assert len(describe(release)) > 5 and "<h1>" in report_html(release, [])
+    assert load(release.to_bytes()).privacy == release.privacy
