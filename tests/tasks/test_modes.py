@@ -12,7 +12,7 @@ from core.errors import RequestError
 from core.kernels import Angular, Euclidean, Laplacian
 from core.tasks.box import Box
 from core.tasks.modes import _contrast, _significant, find_modes
-from core.tasks.passes import _last_ways, _Ways
+from core.tasks.passes import _last_ways, _Ways, highest_passes
 
 from .poured import box_of, clusters, poured
 
@@ -162,6 +162,35 @@ def test_passes_are_those_of_all_ways_tried_one_by_one(levels, random):
             assert last == -1
         else:
             assert height[last] == best[hill, higher].max()
+
+
+def bump(points, x, y, width):
+    return np.exp(-((points[:, 0] - x) ** 2 + (points[:, 1] - y) ** 2) / (2 * width**2))
+
+
+def test_a_way_is_bent_along_a_curved_ridge():
+    def arch(points):
+        """A ridge along a half circle, highest at its two ends and at 0.8 of that on top."""
+        x, y = points[:, 0] - 0.5, points[:, 1] - 0.2
+        along = np.abs(np.arctan2(y, x) - np.pi / 2) / (np.pi / 2)
+        return np.exp(-((np.hypot(x, y) - 0.3) ** 2) / (2 * 0.06**2)) * (0.8 + 0.2 * along**2) * (y > -0.05)
+
+    hills = np.array([[0.8, 0.2], [0.2, 0.2]])
+    heights = np.array([1.0, 1.0 - 1e-9])
+    passes = highest_passes(Box(box_of(2), "l2"), arch, np.full(2, 0.1), hills, heights)
+    assert passes.height[0] == -np.inf and np.isnan(passes.place[0]).all()
+    assert 0.7 < passes.height[1] <= 0.81
+    assert arch(passes.place[[1]])[0] == passes.height[1]
+
+
+def test_the_way_to_a_farther_hill_counts_when_it_is_the_higher_one():
+    def height(points):
+        ridge = sum(0.6 * bump(points, 0.2, y, 0.06) for y in np.linspace(0.3, 0.7, 9))
+        return np.minimum(ridge, 0.75) + bump(points, 0.2, 0.2, 0.05) + bump(points, 0.5, 0.2, 0.05)
+
+    hills = np.array([[0.2, 0.2], [0.5, 0.2], [0.2, 0.75]])
+    passes = highest_passes(Box(box_of(2), "l2"), height, np.full(2, 0.05), hills, np.array([0.9, 1.0, 1.1]))
+    assert height((hills[[0]] + hills[[1]]) / 2)[0] < 0.1 < 0.5 < passes.height[0]
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chisquare, ks_2samp
+from scipy.stats import chisquare, ks_2samp, kstest
 
 from core.domain import Domain
 from core.errors import RequestError
 from core.kernels import Euclidean, Laplacian
 from core.tasks.box import Box
-from core.tasks.chain import _diagnostics, run_chains
+from core.tasks.chain import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains
 from core.tasks.density import grid, line
 from core.tasks.population import explaining_population
 from core.tasks.sampling import sample
@@ -37,6 +37,8 @@ def test_one_column_is_drawn_from_the_clipped_estimate():
     release = poured(Domain.of(x=(-5, 20)), Euclidean(1.0), clusters([[0.2], [0.7]], 3000) * 25 - 5, epsilon=0.2)
     drawn = sample(release, 50_000, seed=1, sharpen=False)
     assert drawn.method == "grid" and drawn.points.x.between(-5, 20).all()
+    # Inside its cell a point may be anywhere.
+    assert kstest(np.mod((drawn.points.x + 5) / 25 * 2**18, 1), "uniform").pvalue > FALSE_ALARM
     # Midpoints of 2**18 cells, the grid that is drawn from, and 64 bins of 2**12 cells each.
     centres = -5 + 25 * (np.arange(2**18) + 0.5) / 2**18
     weights = np.maximum(release.answer(centres[:, None]).estimate, 0).reshape(64, -1).sum(axis=1)
@@ -88,7 +90,8 @@ def test_chains_draw_from_the_same_density_as_the_grid():
 
 
 def test_many_columns_are_drawn_by_chains_inside_the_bounds():
-    release = poured(box_of(5), Euclidean(0.5, power=4), clusters([[0.3] * 5, [0.7] * 5], 20_000), epsilon=2)
+    points = clusters([[0.3] * 5, [0.7] * 5], 20_000)
+    release = poured(box_of(5), Euclidean(0.5, power=4), points, epsilon=2, rows=300)
     drawn = sample(release, 4000, seed=5, sharpen=False)
     assert drawn.method == "chain" and drawn.r_hat < 1.1 and drawn.effective > 500
     assert drawn.points.shape == (4000, 5) and ((drawn.points >= 0) & (drawn.points <= 1)).all(axis=None)
@@ -97,6 +100,19 @@ def test_many_columns_are_drawn_by_chains_inside_the_bounds():
     weights = np.maximum(release.answer(even).estimate, 0)
     expected, error = weights @ even / weights.sum(), 0.3 / drawn.effective**0.5
     assert np.allclose(drawn.points.mean(), expected, atol=6 * error + 0.005)
+
+
+def test_steps_change_categories_and_numbers_both_ways_alike():
+    domain = Domain.of(x=(0, 1), y=(0, 1), city=["Bern", "Basel"])
+    box = Box(domain, "l2")
+    points = box.uniform(np.tile([0.9, 0.5, 0.1], (100_000, 1)))
+    others = box.uniform(np.random.default_rng(0).random((500, 3)))
+    steps = _proposals(box, points, others, np.array([0.1, 0.1]), np.random.default_rng(1))
+    assert ((steps[:, :2] >= 0) & (steps[:, :2] <= 1)).all()
+    # Half of the changes pick the category that was there.
+    assert np.mean(steps[:, 3] > 0) == pytest.approx(CATEGORY_CHANGES / 2, abs=0.01)
+    up, down = np.mean(steps[:, 1] > 0.5), np.mean(steps[:, 1] < 0.5)
+    assert up == pytest.approx(down, abs=0.01) and up + down < 1
 
 
 def test_diagnostics_know_independent_stuck_and_slow_chains():
