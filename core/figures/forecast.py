@@ -1,0 +1,153 @@
+"""What a release promises to be, drawn from public facts before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..kernels import Kernel
+from .palette import FAINT, INK, TEAL, faded
+
+PLACES = 81
+"""Places along the line on which possible releases are drawn."""
+SIMULATED = 50
+CLEAR = "rgba(0, 0, 0, 0)"
+CROWDS = ((0.3, 0.09, 0.62), (0.68, 0.06, 0.38))
+"""The imagined crowd: centre, spread (in shares of the range) and share of the people."""
+
+
+def error_figure(
+    epsilons: Sequence[float], pure: Sequence[float], slack: Sequence[float], epsilon: float, has_slack: bool
+) -> go.Figure:
+    """Expected relative error against ε on logarithmic axes: the chosen kind of promise in full, the other one faint.
+
+    Parameters
+    ----------
+    epsilons : increasing, shape (n,).
+    pure, slack : relative errors with and without a δ, shape (n,).
+    epsilon : the present one, marked on the curve.
+    has_slack : whether the present promise has a δ.
+    """
+    figure = go.Figure()
+    chosen, other = (slack, pure) if has_slack else (pure, slack)
+    names = ("with slack", "without slack") if has_slack else ("without slack", "with slack")
+    for errors, name, colour, dash in ((other, names[1], FAINT.shape, "dot"), (chosen, names[0], TEAL.shape, "solid")):
+        figure.add_trace(
+            go.Scatter(
+                x=list(epsilons), y=list(errors), mode="lines", name=name,
+                line={"color": colour, "width": 2, "dash": dash},
+                hovertemplate="ε = %{x:.3g}: ± %{y:.2g} of the answer<extra>" + name + "</extra>",
+            )
+        )
+    present = math.exp(float(np.interp(math.log(epsilon), np.log(epsilons), np.log(chosen))))
+    figure.add_trace(
+        go.Scatter(
+            x=[epsilon], y=[present], mode="markers", marker={"color": TEAL.shape, "size": 11}, showlegend=False,
+            hovertemplate="here: ± %{y:.2g} of the answer<extra></extra>",
+        )
+    )
+    figure.update_xaxes(
+        type="log", title="ε", showgrid=False, zeroline=False, tickvals=[0.01, 0.1, 1, 10],
+        ticktext=["0.01", "0.1", "1", "10"], fixedrange=True,
+    )
+    figure.update_yaxes(
+        type="log", showgrid=True, gridcolor=faded(FAINT.shape, 0.25), zeroline=False, dtick=1, fixedrange=True,
+        tickformat=".2~%", title="typical error",
+    )
+    figure.update_layout(
+        height=165, margin={"l": 8, "r": 8, "t": 4, "b": 8}, dragmode=False, showlegend=True,
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "top", "bgcolor": CLEAR},
+    )
+    return figure
+
+
+def error_in_words(epsilons: Sequence[float], errors: Sequence[float]) -> str:
+    """The text alternative of the curve: the error at its two ends."""
+    return (
+        f"The typical error falls from {errors[0]:.2g} of the answer at ε = {epsilons[0]:g} "
+        f"to {errors[-1]:.2g} at ε = {epsilons[-1]:g}."
+    )
+
+
+@dataclass(frozen=True)
+class PossibleReleases:
+    """Releases that could come out, of an imagined crowd along one column.
+
+    Attributes
+    ----------
+    places : float64 (n,), in the column's unit.
+    crowd : float64 (n,), the exact answers for the imagined people.
+    releases : float64 (s, n), s equally likely releases of them.
+    same_peak : in how many of them the highest place lies at the crowd's own peak, give or take a tenth of the range.
+    """
+
+    places: np.ndarray
+    crowd: np.ndarray
+    releases: np.ndarray
+    same_peak: int
+
+
+def possible_releases(
+    low: float, high: float, kernel: Kernel, coordinates: np.ndarray, estimate: float, standard_error: float
+) -> PossibleReleases:
+    """Simulate releases of a crowd that nobody is part of; no data and no privacy noise is touched.
+
+    The error of a sketch at two places is shared by the rows in which they share a cell, so its correlation is the
+    kernel itself: errors are a Gaussian process with covariance ``standard_error² k(x, y)``. The draws are fixed ones
+    (a public seed), so that moving a control changes the picture by its effect alone.
+
+    Parameters
+    ----------
+    low, high : bounds of the column, in its unit.
+    kernel : of the sketch.
+    coordinates : encoded places along the column, float64 (PLACES, dimensions).
+    estimate, standard_error : of a typical answer, from the forecast; the crowd is scaled to it.
+    """
+    share = np.linspace(0, 1, PLACES)
+    people = np.stack([weight * np.exp(-(((share - at) / spread) ** 2) / 2) / spread for at, spread, weight in CROWDS])
+    weights = people.sum(axis=0)
+    closeness = kernel.evaluate(coordinates, coordinates)
+    crowd = closeness @ weights
+    crowd *= estimate / float(np.average(crowd, weights=weights))
+    values, vectors = np.linalg.eigh(closeness)
+    root = vectors * np.sqrt(np.clip(values, 0, None))
+    draws = np.random.default_rng(0).standard_normal((SIMULATED, PLACES))
+    releases = crowd + standard_error * draws @ root.T
+    moved = np.abs(share[releases.argmax(axis=1)] - share[crowd.argmax()])
+    return PossibleReleases(low + share * (high - low), crowd, releases, int((moved <= 0.1).sum()))
+
+
+def possible_releases_figure(possible: PossibleReleases, name: str) -> go.Figure:
+    """Every possible release as a thin line, the imagined crowd's own shape dashed among them."""
+    x, breaks = possible.places, np.full((len(possible.releases), 1), np.nan)
+    figure = go.Figure(
+        go.Scatter(
+            x=np.tile(np.append(x, np.nan), len(possible.releases)),
+            y=np.hstack([possible.releases, breaks]).ravel(), mode="lines", hoverinfo="skip", showlegend=False,
+            line={"color": faded(TEAL.shape, 0.3), "width": 1},
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=x, y=possible.crowd, mode="lines", line={"color": INK.shape, "width": 2, "dash": "dash"},
+            showlegend=False, hovertemplate="%{x:.4g}: %{y:,.4g}<extra>imagined crowd</extra>",
+        )
+    )
+    figure.update_xaxes(title=name, showgrid=False, zeroline=False, nticks=6, fixedrange=True)
+    figure.update_yaxes(
+        title="answer", showgrid=False, zeroline=True, zerolinecolor=faded(FAINT.shape, 0.5), nticks=4, fixedrange=True
+    )
+    figure.update_layout(height=220, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
+    return figure
+
+
+def possible_releases_in_words(possible: PossibleReleases) -> str:
+    """One sentence: how often the most crowded place is found."""
+    return (
+        f"In {possible.same_peak} of {len(possible.releases)} simulated releases the most crowded place is found where "
+        "it is, give or take a tenth of the range."
+    )

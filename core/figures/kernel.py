@@ -1,0 +1,147 @@
+"""A kernel drawn to scale: how close anyone inside the public bounds is to someone in the middle of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from ..domain import Categorical, Domain, Numeric, Vector
+from ..kernels import Angular, Kernel
+from .axes import plain
+from .palette import DENSITY_SCALE, INK, TEAL, faded
+
+STEPS = 401
+MOST_NUMBERS = 2_000_000
+"""Coordinates that one curve may hold; of very wide data it is drawn from fewer points."""
+PLANE_STEPS = 61
+MOST_COLUMNS = 3
+"""Columns drawn side by side; the others look alike."""
+
+
+def kernel_figure(domain: Domain, kernel: Kernel) -> go.Figure:
+    """Closeness to the middle of the bounds, in each column's own unit.
+
+    Two numeric columns are drawn as a map of the bounds, with a line where closeness is a half. Otherwise every column
+    gets a curve (numbers) or bars (categories) while all other columns stay in the middle; of many columns, the first
+    three are drawn.
+
+    Angles are seen from the origin, where no angle is defined, so an angular kernel is drawn from the upper corner.
+    """
+    if len(domain.columns) == 2 and all(isinstance(column, Numeric) for column in domain.columns):
+        return _map(domain, kernel)
+    return _profiles(domain, kernel)
+
+
+def half_distance(domain: Domain, kernel: Kernel, index: int) -> float | None:
+    """How far from the middle closeness is half gone along numeric column ``index``, in the column's own unit.
+
+    None when it stays above a half as far as the bounds reach. An entry of a vector moves alone.
+    """
+    column = domain.columns[index]
+    place = sum(before.width for before in domain.columns[:index])
+    closeness = _profile(domain, kernel, place, 0.5)
+    below = int(np.argmax(closeness < 0.5))
+    if closeness[below] >= 0.5:
+        return None
+    # The curve is drawn finely enough to be straight between two of its points.
+    before, after = closeness[below - 1], closeness[below]
+    step = below - 1 + (before - 0.5) / (before - after)
+    return float(step / (len(closeness) - 1) * (column.high - column.low) / 2)
+
+
+def kernel_in_words(domain: Domain, kernel: Kernel) -> str:
+    """The figure in one sentence, also its text alternative."""
+    if isinstance(kernel, Angular):
+        return "Two people are close when they lie in the same direction, seen from the origin."
+    halves = {}
+    for index, column in enumerate(domain.columns[:MOST_COLUMNS]):
+        if not isinstance(column, Categorical):
+            distance = half_distance(domain, kernel, index)
+            if distance is not None:
+                halves[column.name] = f"{distance:,.3g} {column.unit}".strip()
+    if not halves:
+        return "Someone at the other end of the bounds still counts half or more."
+    alike = len(set(halves.values())) == 1
+    where = next(iter(halves.values())) if alike else " or ".join(f"{far} in {name}" for name, far in halves.items())
+    return f"Someone counts half at a distance of {where}, and less the farther away they are."
+
+
+def _seen_from(domain: Domain, kernel: Kernel) -> np.ndarray:
+    """The encoded point that closeness is measured from, (1, dimensions)."""
+    low, high = domain.bounds(kernel.metric)
+    return (high if isinstance(kernel, Angular) else (low + high) / 2)[None]
+
+
+def _map(domain: Domain, kernel: Kernel) -> go.Figure:
+    low, high = domain.bounds(kernel.metric)
+    across, up = (np.linspace(low[i], high[i], PLANE_STEPS) for i in (0, 1))
+    plane = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+    closeness = kernel.evaluate(plane, _seen_from(domain, kernel))[:, 0].reshape(PLANE_STEPS, PLANE_STEPS)
+    first, second = domain.columns
+    figure = go.Figure(
+        go.Heatmap(
+            x=np.linspace(first.low, first.high, PLANE_STEPS), y=np.linspace(second.low, second.high, PLANE_STEPS),
+            z=closeness.astype(np.float32), zmin=0, zmax=1, colorscale=DENSITY_SCALE, zsmooth="best",
+            showscale=False, hovertemplate="closeness %{z:.2f}<extra></extra>",
+        )
+    )
+    figure.add_trace(
+        go.Contour(
+            x=figure.data[0].x, y=figure.data[0].y, z=figure.data[0].z, showscale=False, hoverinfo="skip",
+            contours={"start": 0.5, "end": 0.5, "size": 1, "coloring": "none"}, line={"color": INK.shape, "width": 1.5},
+        )
+    )
+    figure.update_xaxes(title=_axis_title(first), showgrid=False, zeroline=False, nticks=6)
+    figure.update_yaxes(title=_axis_title(second), showgrid=False, zeroline=False, nticks=5)
+    figure.update_layout(height=250, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
+    return figure
+
+
+def _profiles(domain: Domain, kernel: Kernel) -> go.Figure:
+    shown = domain.columns[:MOST_COLUMNS]
+    figure = make_subplots(1, len(shown), shared_yaxes=True, horizontal_spacing=0.06)
+    start = 0
+    for index, column in enumerate(shown, 1):
+        place, start = slice(start, start + column.width), start + column.width
+        draw = _bars if isinstance(column, Categorical) else _curve
+        figure.add_trace(draw(domain, kernel, column, place), 1, index)
+        figure.update_xaxes(title=_axis_title(column), showgrid=False, zeroline=False, nticks=4, row=1, col=index)
+    figure.update_yaxes(range=[0, 1.04], showgrid=False, zeroline=False, tickvals=[0, 0.5, 1])
+    figure.update_yaxes(title="closeness", row=1, col=1)
+    figure.update_layout(height=190, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False, showlegend=False)
+    return figure
+
+
+def _profile(domain: Domain, kernel: Kernel, place: int, start: float) -> np.ndarray:
+    """Closeness along one coordinate, from a share of its range to its upper bound, all others staying put."""
+    low, high = domain.bounds(kernel.metric)
+    origin = _seen_from(domain, kernel)
+    points = np.repeat(origin, max(21, min(STEPS, MOST_NUMBERS // domain.dimensions)), axis=0)
+    points[:, place] = np.linspace(low[place] + start * (high[place] - low[place]), high[place], len(points))
+    return kernel.evaluate(points, origin)[:, 0]
+
+
+def _curve(domain: Domain, kernel: Kernel, column: Numeric | Vector, place: slice) -> go.Scatter:
+    closeness = _profile(domain, kernel, place.start, 0.0)
+    return go.Scatter(
+        x=np.linspace(column.low, column.high, len(closeness)), y=closeness, mode="lines",
+        line={"color": TEAL.shape, "width": 2}, fill="tozeroy", fillcolor=faded(TEAL.shape, 0.15),
+        hovertemplate="%{x:.4g}: closeness %{y:.2f}<extra></extra>",
+    )
+
+
+def _bars(domain: Domain, kernel: Kernel, column: Categorical, place: slice) -> go.Bar:
+    points = np.tile(_seen_from(domain, kernel), (2, 1))
+    points[:, place] = 0.0
+    points[0, place.start] = points[1, place.start + 1] = domain.amplitude(kernel.metric)
+    closeness = kernel.evaluate(points[:1], points)[0]
+    return go.Bar(
+        x=["same", "another"], y=closeness, marker={"color": faded(TEAL.shape, 0.55)}, width=0.5,
+        hovertemplate="closeness %{y:.2f}<extra></extra>",
+    )
+
+
+def _axis_title(column: Numeric | Vector | Categorical) -> str:
+    unit = "" if isinstance(column, Categorical) else column.unit
+    return plain(f"{column.name} ({unit})" if unit else column.name)

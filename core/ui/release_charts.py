@@ -1,0 +1,13 @@
+"""How figures are shown: calm, with their words for those who do not see them, and with one tool, to save a picture."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+
+ONE_TOOL = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
+
+
+def show(figure: go.Figure, key: str, words: str) -> None:
+    """Draw a figure; ``words`` is its text alternative."""
+    st.plotly_chart(figure, key=key, config=ONE_TOOL, alt=words)

@@ -1,0 +1,166 @@
+"""What an owner has chosen on the Release page so far: the sketch and the promise it makes. All of it is public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache, cached_property
+from math import log
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..domain import Categorical, Domain
+from ..kernels import Angular, Euclidean, Kernel, Laplacian, Manhattan
+from ..privacy.budget import Budget
+from ..sketches.race import Race
+
+SLACK = Decimal("0.000001")
+"""The δ behind the switch: one in a million."""
+EPSILONS = tuple(
+    Decimal(step)
+    for step in (
+        "0.01 0.012 0.015 0.02 0.025 0.03 0.04 0.05 0.06 0.08 "
+        "0.1 0.12 0.15 0.2 0.25 0.3 0.4 0.5 0.6 0.8 "
+        "1 1.2 1.5 2 2.5 3 4 5 6 8 10"
+    ).split()
+)
+"""Steps of the slider: round numbers, about equally far apart on a logarithmic scale from 0.01 to 10."""
+KERNELS: dict[str, type[Kernel]] = {
+    "Euclidean": Euclidean, "Manhattan": Manhattan, "Laplacian": Laplacian, "Angular": Angular,
+}
+SHARES = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)
+"""Steps of nearness: the distance at which closeness is half gone, in shares of the widest column's range."""
+DEFAULT_SHARE = 0.05
+POWER = 4
+"""Power of the kernel that is offered first: a single hash lets far records count, and four of them hardly do."""
+DEFAULT_WIDTH = 1_000
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """What is guessed about the data from public knowledge, to forecast with.
+
+    ``density`` is the average closeness of two records, or None for an ordinary one.
+    """
+
+    records: int = 10_000
+    density: float | None = None
+
+
+@dataclass(frozen=True)
+class Fineness:
+    """Which places count as close, and how large the table is; ``rows`` None leaves them to the forecast."""
+
+    kernel: Kernel
+    rows: int | None = None
+    width: int = DEFAULT_WIDTH
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A release as it stands on the page, before anyone confirmed it.
+
+    Attributes
+    ----------
+    domain : the public facts, as declared on the Data page.
+    budget : the promise.
+    fineness, guesses : see there.
+    seed : the public hash seed, the same while the owner tries settings.
+    """
+
+    domain: Domain
+    budget: Budget
+    fineness: Fineness
+    guesses: Guesses
+    seed: int
+
+    @cached_property
+    def sketch(self) -> Race:
+        """The sketch, with rows only when the owner chose them.
+
+        Raises
+        ------
+        RequestError : the table would be too large, or the kernel does not fit the data.
+        """
+        fineness = self.fineness
+        return Race(self.domain, fineness.kernel, fineness.rows, fineness.width, seed=self.seed)
+
+    def promising(self, slack: bool) -> Draft:
+        """The same with a δ of one in a million, or with none."""
+        budget = Budget(self.budget.epsilon, SLACK if slack else 0, self.budget.neighbours)
+        return replace(self, budget=budget)
+
+    @property
+    def protected(self) -> str:
+        """Who is protected: a person named by a column, or a record by itself."""
+        return "record" if self.domain.unit.column is None else "person"
+
+    @property
+    def counted(self) -> str:
+        """What answers count: a record is a person unless a column says that a person may have several."""
+        return "people" if self.domain.unit.column is None else "records"
+
+
+def widest_range(domain: Domain) -> float:
+    """The largest range of a column in the coordinates that the kernel sees; 1 when all columns are categories."""
+    ranges = [
+        1.0 if domain.scale == "box" else column.high - column.low
+        for column in domain.columns
+        if not isinstance(column, Categorical)
+    ]
+    return max(ranges, default=domain.category_distance)
+
+
+def distance_at(domain: Domain, share: float) -> float:
+    """The distance that is this share of the widest range, in four digits."""
+    return float(f"{share * widest_range(domain):.4g}")
+
+
+def kernel_at(domain: Domain, share: float) -> Euclidean:
+    """The kernel that is offered first, with closeness half gone at a distance of this share of the widest range."""
+    return Euclidean(float(f"{distance_at(domain, share) / half_distance(POWER):.4g}"), POWER)
+
+
+@cache
+def half_distance(power: int) -> float:
+    """The distance, in bandwidths, at which the Euclidean kernel of this power is a half."""
+    kernel, here = Euclidean(1.0, power), np.zeros((1, 1))
+    return float(brentq(lambda distance: kernel.evaluate(here, np.array([[distance]]))[0, 0] - 0.5, 1e-3, 10.0))
+
+
+def nearest_share(domain: Domain, kernel: Kernel) -> float:
+    """The step of nearness that comes closest to a Euclidean kernel with one bandwidth; of others, the usual one."""
+    if not isinstance(kernel, Euclidean) or isinstance(kernel.bandwidth, tuple):
+        return DEFAULT_SHARE
+    distance = kernel.bandwidth * half_distance(kernel.power)
+    return min(SHARES, key=lambda share: abs(log(share * widest_range(domain) / distance)))
+
+
+def distance_words(domain: Domain, share: float) -> str:
+    """A step of nearness as a person would say it: "5% of the range" or, where columns share a unit, "1 km (5% …)"."""
+    percent = f"{100 * share:g}% of the range"
+    units = {column.unit for column in domain.columns if not isinstance(column, Categorical)}
+    if domain.scale == "box" or not units:
+        return percent
+    unit = f" {units.pop()}" if len(units) == 1 and units != {""} else ""
+    return f"{distance_at(domain, share):,g}{unit} ({percent})"
+
+
+def amount(epsilon: Decimal) -> str:
+    """An ε as it stands on a price tag: exact, with at least one decimal place."""
+    text = format(epsilon.normalize(), "f")
+    return text if "." in text else f"{text}.0"
+
+
+def rounded_down(epsilon: Decimal) -> Decimal:
+    """What is left of a budget, in three digits and never more than there is."""
+    if epsilon <= 0:
+        return Decimal(0)
+    step = Decimal(1).scaleb(epsilon.adjusted() - 2)
+    return (epsilon // step) * step
+
+
+def nearest_step(epsilon: Decimal) -> Decimal:
+    """The step of the slider that is nearest to an ε, on its logarithmic scale."""
+    return min(EPSILONS, key=lambda step: abs((step / epsilon).ln()))

@@ -1,0 +1,184 @@
+"""One release, from the owner's word to the file. Nothing in here knows Streamlit.
+
+A page is run again at every click, and a click may come twice; so what must happen once is held here and not in the
+page. An order is confirmed at most once; a confirmed order is read in steps that can be stopped at no cost; and its
+noise is drawn at most once, after the ledger has written the price down, whatever happens around it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from ..engine.building import Building
+from ..errors import RequestError
+from ..privacy.budget import Budget
+from ..releases import Release, plan, seal, unit_words
+
+if TYPE_CHECKING:
+    from ..privacy.accounting import Cost
+    from ..privacy.ledger import Ledger
+    from ..sketches.linear import LinearSketch
+    from ..sources import Source
+
+
+@dataclass(frozen=True)
+class Order:
+    """A release that an owner asks for, complete and unchangeable: what is confirmed is what is made.
+
+    Attributes
+    ----------
+    source, sketch, budget : what is released, and under which promise.
+    ledger, dataset : where the price is written down.
+    total : what to promise for a data set that the ledger does not know yet, or None for one that it knows.
+    note : public facts that the ledger keeps with the price.
+    ticket : tells this order from every other.
+    """
+
+    source: Source
+    sketch: LinearSketch
+    budget: Budget
+    ledger: Ledger
+    dataset: str
+    total: Budget | None = None
+    note: dict = field(default_factory=dict)
+    ticket: str = field(default_factory=lambda: secrets.token_hex(16))
+
+    @property
+    def cost(self) -> Cost:
+        """The price."""
+        return plan(self.sketch, self.budget).cost
+
+    def spend(self, cost: Cost) -> None:
+        """Write the price down, for ever; BudgetError or RequestError when it may not be spent."""
+        unit = unit_words(self.sketch.domain.unit)
+        if self.total is not None:
+            self.ledger.register(self.dataset, self.total.epsilon, self.total.delta, self.budget.neighbours, unit)
+        facts = {"mechanism": self.sketch.name, "parameters": self.sketch.parameters()} | self.note
+        self.ledger.spend(self.dataset, cost, facts, neighbours=self.budget.neighbours, unit=unit)
+
+
+class Stage(StrEnum):
+    """Where a release in the making stands."""
+
+    READING = "reading"
+    SEALING = "sealing"
+    MADE = "made"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class Making:
+    """A confirmed order on its way to a release.
+
+    Attributes
+    ----------
+    order : what is made.
+    stage : how far it is.
+    rows : rows read so far; private, for the owner's eyes.
+    release : the result, once made.
+    problem : why there is none, in one sentence, once failed.
+    spent : whether the price has been written down.
+    """
+
+    def __init__(self, order: Order):
+        self.order = order
+        self.stage = Stage.READING
+        self.rows = 0
+        self.release: Release | None = None
+        self.problem: str | None = None
+        self.spent = False
+        self._building: Building | None = Building(order.sketch, order.source)
+        self._steps: Iterator[int] = iter(self._building)
+        self._lock = Lock()
+
+    def read_on(self) -> bool:
+        """Read the next batch of records; False when there is nothing more to read."""
+        with self._lock:
+            if self.stage is not Stage.READING:
+                return False
+            try:
+                self.rows = next(self._steps)
+            except StopIteration:
+                return False
+            except RequestError as error:
+                self._fail(str(error))
+                return False
+            except BaseException:
+                self._fail("The data could not be read because of a fault of the program.")
+                raise
+            return True
+
+    def stop(self) -> None:
+        """Stop while nothing is spent; without effect once the noise is being drawn, as the price is paid then."""
+        with self._lock:
+            if self.stage is Stage.READING:
+                self.stage = Stage.STOPPED
+                self._forget()
+
+    def finish(self) -> None:
+        """Pay, then draw the noise; it does so in the first call after all records were read, and in no other."""
+        with self._lock:
+            if self.stage is not Stage.READING:
+                return
+            exact = self._building.exact
+            self.stage = Stage.SEALING
+            try:
+                self.release = seal(self.order.sketch, exact, self.order.budget, self._spend)
+                self.stage = Stage.MADE
+            except RequestError as error:
+                self._fail(str(error))
+            except BaseException:
+                self._fail("The release could not be made because of a fault of the program.")
+                raise
+            finally:
+                self._forget()
+
+    def _spend(self, cost: Cost) -> None:
+        self.order.spend(cost)
+        self.spent = True
+
+    def _fail(self, problem: str) -> None:
+        price = f"its ε = {self.order.budget.epsilon} is spent" if self.spent else "nothing was spent"
+        self.stage = Stage.FAILED
+        self.problem = problem if "spent" in problem else f"{problem.removesuffix('.')}; {price}."
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let go of the exact table as soon as it is not needed."""
+        self._building = None
+        self._steps = iter(())
+
+
+@dataclass
+class Desk:
+    """Where one visitor's release stands: an order waiting for a yes, one in the making, or a result."""
+
+    asked: Order | None = None
+    making: Making | None = None
+
+    def ask(self, order: Order) -> Order:
+        """Lay an order before the owner; an earlier one that was not confirmed is forgotten."""
+        self.asked = order
+        return order
+
+    def confirm(self, ticket: str) -> None:
+        """Start the order that was asked for; a ticket counts once, so a second click on the same button is nothing."""
+        if self.asked is not None and self.asked.ticket == ticket:
+            order, self.asked = self.asked, None
+            self.making = Making(order)
+
+    def decline(self) -> None:
+        """Forget the order that was asked for."""
+        self.asked = None
+
+    def clear(self) -> None:
+        """Make room for the next release; one in the making is stopped first."""
+        if self.making is not None:
+            self.making.stop()
+        if self.making is not None and self.making.stage is not Stage.SEALING:
+            self.making = None

@@ -1,0 +1,100 @@
+"""What an owner gets: the file, its picture, what it promises, and where to go next."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ..domain import Vector
+from ..releases import Release
+from ..report import words
+from ..report.label import PrivacyLabel, privacy_label
+from ..tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
+from .explore_picture import picture_figure
+from .frame import EXPLORE, LEDGER
+from .marks import Visibility, facts, note, rail
+from .odds import odds
+from .release_charts import show
+from .release_making import Desk, Making
+from .session import Opened, Session
+
+
+def show_result(visitor: Session, desk: Desk) -> None:
+    """The page after a release was made."""
+    opened = _opened(visitor, desk.making)
+    _save(opened)  # first: whatever happens to the rest of the page, the file can be saved
+    st.subheader("It is released", anchor=False)
+    label = privacy_label(opened.release, opened.data)
+    main, aside = st.columns([1.75, 1], gap="large")
+    with main, rail(Visibility.PUBLIC, "file", "Public: this file may be handed out"):
+        note(f"{_contents(label)}, released {words.day(label.created)}.")
+        picture = _picture(opened.name, opened.release)
+        if picture is not None:
+            show(picture_figure(opened.release, picture), "release-picture", f"Density of {_contents(label)}.")
+    with aside, rail(Visibility.PUBLIC, "label", "Its privacy label"):
+        _label(opened.release, label)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="release-next"):
+        st.page_link(EXPLORE.path, label="Explore it, as anyone can who gets the file")
+        st.page_link(LEDGER.path, label="See what is left of the budget")
+        if st.button("Make another release", key="release-again"):
+            desk.clear()
+            st.rerun()
+
+
+def _save(opened: Opened) -> None:
+    """The one main action now, where it is on every page."""
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-save"):
+        st.download_button(
+            "Save the file", opened.data, opened.name, "application/octet-stream", key="release-save", type="primary",
+            on_click="ignore",
+        )
+        note(
+            f"{opened.name}, {len(opened.data) / 1000:,.0f} KB. Save it now: it is kept for this session only, and "
+            "making it again would cost the same again."
+        )
+
+
+def _opened(visitor: Session, making: Making) -> Opened:
+    """The release among the visitor's open files, where the pages on released sketches find it."""
+    name = file_name(making)
+    if name not in visitor.opened:
+        visitor.remember(name, making.release.to_bytes(), making.release)
+    return visitor.opened[name]
+
+
+def file_name(making: Making) -> str:
+    """A name that says nothing of the data: the time of release, and a mark that tells two of one second apart."""
+    stamp = "".join(sign for sign in making.release.created[:19] if sign.isdigit() or sign == "T")
+    return f"release-{stamp}-{making.order.ticket[:4]}.npz"
+
+
+@st.cache_data(scope="session", max_entries=4, show_spinner=False)
+def _picture(name: str, _release: Release) -> Curve | Heatmap | None:
+    """The first one or two columns that can be an axis, all others averaged over."""
+    axes = [column.name for column in _release.domain.columns if not isinstance(column, Vector)][:2]
+    if not axes:
+        return None
+    averaged = len(axes) < len(_release.domain.columns)
+    if len(axes) == 1:
+        return marginal_line(_release, *axes) if averaged else line(_release, *axes)
+    return marginal_grid(_release, *axes) if averaged else grid(_release, *axes)
+
+
+def _contents(label: PrivacyLabel) -> str:
+    return f"{words.listed([column.name for column in label.columns])} of {label.records} {label.counted}"
+
+
+def _label(release: Release, label: PrivacyLabel) -> None:
+    """The promise as odds, and what else the file says of itself."""
+    privacy = release.privacy
+    odds(float(privacy.epsilon), float(privacy.delta), "record" if privacy.unit.column is None else "person")
+    facts([
+        (label.promise, label.slack),
+        (f"Protects {label.protected}", f"Hidden is {label.hidden}."),
+        (f"Holds {label.records} {label.counted}", f"The number is {_from(label.records_source)}."),
+        (label.table, " ".join(label.noise)),
+        ("Fingerprint of the file", label.fingerprint),
+    ])
+
+
+def _from(source: str) -> str:
+    return source if source.startswith("public") else f"from {source}"

@@ -1,0 +1,116 @@
+"""The three steps of a release in their order, and what they come to together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ..errors import RequestError
+from ..privacy.budget import Budget
+from ..privacy.ledger import Ledger, Preview
+from ..releases import unit_words
+from .marks import note, side
+from .release_account import Account, price
+from .release_draft import SLACK, Draft
+from .release_fineness import choose_fineness, choose_guesses, choose_scale
+from .release_forecast import error_curve, possible_outcomes, side_panel, slack_sentence, typical_answer
+from .release_making import Order
+from .release_outlook import Outlook, outlook
+from .release_payer import choose_payer
+from .release_privacy import choose_epsilon, choose_slack
+from .release_progress import hash_seed
+from .release_questions import choose_question
+from .session import Session
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen so far.
+
+    Attributes
+    ----------
+    draft, seen : the release and its forecasts; None while it cannot be made as it stands.
+    account, after : who pays, and what that would leave.
+    missing : what is in the way of the release, in a few words each.
+    """
+
+    draft: Draft | None
+    seen: Outlook | None
+    account: Account | None
+    after: Preview | None
+    missing: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """The main button, with the price on it."""
+        if self.draft is None:
+            return "Release"
+        return f"Release for {price(self.draft.budget, self.left)}"
+
+    @property
+    def left(self) -> Decimal | None:
+        """What the release leaves of the total; None while it may not be made."""
+        return self.account.left(self.after) if self.after is not None and self.after.admitted else None
+
+    @property
+    def summary(self) -> str:
+        """The forecast in a few words, in view on every screen."""
+        if self.draft is None or self.seen is None:
+            return ""
+        answer, band = typical_answer(self.seen)
+        return f"A typical answer will be {answer} ± {band} {self.draft.counted}."
+
+    def order(self, visitor: Session, ledger: Ledger) -> Order:
+        """The release as an order; only when nothing is missing."""
+        total = None if self.account.known else self.account.total
+        return Order(visitor.own.source, self.seen.sketch, self.draft.budget, ledger, self.account.name, total)
+
+
+def release_steps(visitor: Session, ledger: Ledger) -> Chosen:
+    """Draw the steps and what they come to. What takes longer to work out is drawn last, in the place it belongs."""
+    main, aside = st.columns([1.75, 1], gap="large")
+    with main:
+        chosen, gain, outcomes = _choose(visitor, ledger)
+    with aside, side("release"):
+        curve = side_panel(chosen)
+    if chosen.seen is not None:
+        with curve:
+            error_curve(chosen.draft, chosen.seen)
+        with gain:
+            note(slack_sentence(chosen.seen))
+        with outcomes:
+            st.subheader("What could come out", anchor=False)
+            possible_outcomes(chosen.draft, chosen.seen)
+    return chosen
+
+
+def _choose(visitor: Session, ledger: Ledger) -> tuple[Chosen, DeltaGenerator, DeltaGenerator]:
+    """The controls; what was chosen, and the places for what slack gains and for what could come out."""
+    own, number = visitor.own, visitor.records.number
+    st.subheader("1 · What should people be able to ask?", anchor=False)
+    choose_question()
+    st.subheader("2 · How much privacy?", anchor=False)
+    epsilon, slack = choose_epsilon(), choose_slack()
+    gain = st.container()
+    payer = choose_payer(ledger, own, number, unit_words(own.domain.unit), slack)
+    visitor.dataset = None if payer.account is None else payer.account.name
+    st.subheader("3 · How fine?", anchor=False)
+    domain = choose_scale(own.domain, number)
+    fineness = choose_fineness(domain, number, own.sample)
+    guesses = choose_guesses(own.source.rows_total() if own.sample else None)
+    outcomes = st.container()
+    if epsilon is None:
+        return Chosen(None, None, payer.account, None, ("a privacy loss ε", *payer.missing)), gain, outcomes
+    try:
+        budget = Budget(epsilon, SLACK if slack else 0, payer.neighbours)
+        draft = Draft(domain, budget, fineness, guesses, hash_seed(number))
+        seen = outlook(draft)
+    except RequestError as error:
+        st.error(str(error))
+        return Chosen(None, None, payer.account, None, ("settings that can be used", *payer.missing)), gain, outcomes
+    after = None if payer.account is None else payer.account.after(seen.cost)
+    refusal = () if after is None or after.admitted else (after.refusal,)
+    return Chosen(draft, seen, payer.account, after, (*payer.missing, *refusal)), gain, outcomes

@@ -1,0 +1,55 @@
+"""Release: choose what may be asked and how much privacy is kept, see what that gives, and release it once."""
+
+import streamlit as st
+
+from core.errors import RequestError
+from core.privacy.ledger import Ledger
+from core.ui.frame import DATA, RELEASE, frame
+from core.ui.marks import main_action, note
+from core.ui.release_account import open_ledger
+from core.ui.release_making import Desk, Stage
+from core.ui.release_progress import confirm, release_desk, show_progress
+from core.ui.release_result import show_result
+from core.ui.release_steps import release_steps
+from core.ui.session import Session
+
+
+def nothing_yet() -> None:
+    note("There is nothing to release yet: say first which data it is, or take a sample.")
+    st.page_link(DATA.path, label="Describe your data")
+    main_action("Release", ["data to release"], "release")
+
+
+@st.fragment
+def choose(visitor: Session, desk: Desk, ledger: Ledger) -> None:
+    """The steps and the button with the price on it; a click runs only this part of the page again."""
+    chosen = release_steps(visitor, ledger)
+    if main_action(chosen.label, chosen.missing, "release", chosen.summary):
+        confirm(desk, desk.ask(chosen.order(visitor, ledger)), chosen)
+
+
+def what_happened(desk: Desk) -> None:
+    """Why there is no release after all, once."""
+    if desk.making.stage is Stage.FAILED:
+        st.error(desk.making.problem)
+    else:
+        note("Stopped. Nothing was released and nothing was spent.")
+    desk.clear()
+
+
+with frame(RELEASE) as visitor:
+    desk = release_desk()
+    if desk.making is not None and desk.making.stage in (Stage.FAILED, Stage.STOPPED):
+        what_happened(desk)
+    if desk.making is not None and desk.making.stage is Stage.MADE:
+        show_result(visitor, desk)
+    elif desk.making is not None:
+        show_progress(desk.making)
+    elif visitor.own is None:
+        nothing_yet()
+    else:
+        try:
+            ledger = open_ledger(visitor.ledger_url)
+            choose(visitor, desk, ledger)
+        except RequestError as error:
+            st.error(str(error))

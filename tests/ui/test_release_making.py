@@ -1,0 +1,186 @@
+"""What must happen once happens once, whatever is clicked how often; and nothing is spent before the noise is due."""
+
+from threading import Thread
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import core.releases
+from core.domain import Domain
+from core.engine.building import Building
+from core.kernels import Euclidean
+from core.privacy.budget import Budget
+from core.privacy.ledger import Ledger
+from core.sketches.race import Race
+from core.sources import open_source
+from core.ui.release_making import Desk, Making, Order, Stage
+
+DOMAIN = Domain.of(x=(0, 1))
+NAME = "visits"
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """How often noise was drawn, and what the ledger had spent by then."""
+    calls = []
+    real = core.releases.add_noise
+
+    def counted(table, scale, source=None):
+        calls.append(scale)
+        return real(table, scale, source)
+
+    monkeypatch.setattr(core.releases, "add_noise", counted)
+    return calls
+
+
+def order(ledger, epsilon=1, total=3, source=None, domain=DOMAIN):
+    records = open_source(pd.DataFrame({"x": np.linspace(0, 1, 500)})) if source is None else source
+    sketch = Race(domain, Euclidean(0.1), rows=16, width=50, seed=1)
+    return Order(records, sketch, Budget(epsilon), ledger, NAME, None if total is None else Budget(total))
+
+
+def read(making):
+    while making.read_on():
+        pass
+    return making
+
+
+def draws_of(order):
+    planned = core.releases.plan(order.sketch, order.budget)
+    return 2 if planned.count_noise is not None else 1
+
+
+def test_a_confirmed_order_becomes_one_release_that_is_paid_for(ledger, drawn):
+    desk = Desk()
+    asked = desk.ask(order(ledger))
+    desk.confirm(asked.ticket)
+    making = read(desk.making)
+    assert making.stage is Stage.READING and making.rows == 500 and not drawn and ledger.names() == []
+    making.finish()
+    assert making.stage is Stage.MADE and making.release.private and making.release.sketch == asked.sketch
+    status = ledger.status(NAME)
+    assert [entry.cost.epsilon for entry in status.releases] == [1] and status.left == 2
+    assert status.releases[0].note["parameters"]["rows"] == 16
+
+
+def test_no_second_click_confirms_draws_or_spends_again(ledger, drawn):
+    desk = Desk()
+    asked = desk.ask(order(ledger))
+    desk.confirm(asked.ticket)
+    making = desk.making
+    desk.confirm(asked.ticket)
+    assert desk.making is making
+    read(making)
+    for _ in range(3):
+        making.finish()
+        desk.confirm(asked.ticket)
+    table = making.release.table
+    making.finish()
+    assert desk.making is making and making.release.table is table
+    assert len(drawn) == draws_of(asked) and len(ledger.status(NAME).releases) == 1
+
+
+def test_only_the_order_that_was_asked_for_last_can_be_confirmed(ledger):
+    desk = Desk()
+    first = desk.ask(order(ledger))
+    second = desk.ask(order(ledger, epsilon=2))
+    desk.confirm(first.ticket)
+    assert desk.making is None
+    desk.confirm(second.ticket)
+    assert desk.making.order is second
+    desk.clear()
+    third = desk.ask(order(ledger))
+    desk.decline()
+    desk.confirm(third.ticket)
+    assert desk.making is None
+
+
+def test_stopping_while_reading_costs_nothing_and_is_final(ledger, drawn):
+    making = Making(order(ledger))
+    assert making.read_on()
+    making.stop()
+    assert making.stage is Stage.STOPPED and not making.read_on()
+    making.finish()
+    assert making.release is None and not drawn and ledger.names() == []
+
+
+def test_stopping_after_the_price_is_paid_changes_nothing(ledger):
+    making = read(Making(order(ledger)))
+    making.finish()
+    making.stop()
+    assert making.stage is Stage.MADE and making.release is not None
+
+
+def test_half_a_table_is_never_released(ledger, drawn):
+    making = Making(order(ledger))
+    with pytest.raises(RuntimeError, match="not finished"):
+        making.finish()
+    assert not drawn and ledger.names() == []
+
+
+def test_what_the_ledger_refuses_draws_no_noise(ledger, drawn):
+    ledger.register(NAME, 1)
+    making = read(Making(order(ledger, epsilon="1.000001", total=None)))
+    making.finish()
+    assert making.stage is Stage.FAILED and not drawn and not making.spent
+    assert "nothing was spent" in making.problem and ledger.status(NAME).releases == ()
+
+
+def test_the_price_is_written_down_before_the_noise_is_drawn(ledger, monkeypatch):
+    spent_by_then = []
+    real = core.releases.add_noise
+
+    def looking(table, scale, source=None):
+        spent_by_then.append(len(ledger.status(NAME).releases))
+        return real(table, scale, source)
+
+    monkeypatch.setattr(core.releases, "add_noise", looking)
+    read(Making(order(ledger))).finish()
+    assert spent_by_then and set(spent_by_then) == {1}
+
+
+def test_a_fault_after_the_price_says_that_it_is_spent_and_is_not_tried_again(ledger, monkeypatch):
+    def broken(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(core.releases, "add_noise", broken)
+    making = read(Making(order(ledger)))
+    with pytest.raises(MemoryError):
+        making.finish()
+    monkeypatch.undo()
+    making.finish()
+    assert making.stage is Stage.FAILED and making.release is None and "ε = 1 is spent" in making.problem
+    assert len(ledger.status(NAME).releases) == 1
+
+
+def test_data_that_cannot_be_read_to_its_end_costs_nothing(ledger, drawn):
+    rows = open_source(pd.DataFrame({"x": [0.5, np.nan, 0.2]}))
+    making = read(Making(order(ledger, source=rows, domain=Domain.of(x=(0, 1), missing="refuse"))))
+    making.finish()
+    assert making.stage is Stage.FAILED and making.problem.endswith("nothing was spent.") and "row 2" in making.problem
+    assert not drawn and ledger.names() == []
+
+
+def test_many_at_once_make_one_release(ledger, drawn):
+    making = read(Making(order(ledger)))
+    threads = [Thread(target=making.finish) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert making.stage is Stage.MADE and len(drawn) == draws_of(making.order)
+    assert len(ledger.status(NAME).releases) == 1
+
+
+def test_the_exact_table_is_let_go_of(ledger):
+    made, stopped = read(Making(order(ledger))), Making(order(ledger))
+    made.finish()
+    stopped.stop()
+    held = [value for making in (made, stopped) for value in vars(making).values()]
+    assert not any(isinstance(value, Building) or hasattr(value, "gi_frame") for value in held)

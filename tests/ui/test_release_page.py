@@ -1,0 +1,264 @@
+"""The Release page without a browser: what follows from the controls, and that a release happens once."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import core.releases
+import core.ui.release_questions as questions
+from core.domain import Domain, PrivacyUnit
+from core.privacy.ledger import Ledger
+from core.release_file import load
+from core.sources import open_source
+from core.ui.release_making import Stage
+from core.ui.release_progress import KEY as DESK
+from core.ui.session import KEY, OwnData, Session
+
+APP = str(Path(__file__).parents[2] / "app.py")
+DOMAIN = Domain.of(x=(0, 100))
+RECORDS = pd.DataFrame({"x": np.linspace(0, 100, 500), "y": np.linspace(0, 5, 500), "who": np.arange(500) // 2})
+PRESS = "release"
+
+
+@pytest.fixture
+def ledger(tmp_path, monkeypatch):
+    where = tmp_path / "ledger.sqlite"
+    monkeypatch.setenv("FROSTGLASS_LEDGER", str(where))
+    return Ledger(where)
+
+
+def visit(domain=DOMAIN, title="visits", frame=RECORDS):
+    """The page as an owner finds it who has described a data set."""
+    at = AppTest.from_file(APP, default_timeout=60)
+    session = Session()
+    source = open_source(frame)
+    session.pick(title, source)
+    session.own = OwnData(title, source, domain)
+    at.session_state[KEY] = session
+    at.run()
+    at.switch_page("pages/release.py").run()
+    assert not at.exception
+    return at
+
+
+def with_total(at, total=3.0):
+    return at.number_input(key="release-total-1").set_value(total).run()
+
+
+def press(at):
+    return at.button(key=PRESS).click().run()
+
+
+def confirmed(at):
+    """Press, say yes, and let the work be done."""
+    press(at)
+    at.button(key="release-yes").click().run()
+    return at.run()
+
+
+def words(at):
+    return " ".join(one.value for one in at.markdown)
+
+
+def test_without_data_it_says_what_is_missing(ledger):
+    at = AppTest.from_file(APP, default_timeout=60).run()
+    at.switch_page("pages/release.py").run()
+    assert not at.exception and at.button(key=PRESS).disabled
+    assert "Still missing: data to release." in words(at)
+
+
+def test_it_starts_at_one_without_slack_and_asks_for_the_total_of_a_new_data_set(ledger):
+    at = visit()
+    assert at.select_slider(key="release-epsilon").value == 1 and not at.toggle(key="release-slack").value
+    assert at.number_input(key="release-total-1").value is None
+    assert at.button(key=PRESS).disabled and "Still missing: the total budget of the data set." in words(at)
+    with_total(at)
+    assert not at.button(key=PRESS).disabled
+    assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 2.0"
+    assert "73.1%" in words(at)
+
+
+def test_price_risk_and_forecast_move_with_epsilon(ledger):
+    at = with_total(visit())
+    before = words(at)
+    at.select_slider(key="release-epsilon").set_value(Decimal("0.1")).run()
+    assert at.button(key=PRESS).label == "Release for ε = 0.1, leaving 2.9"
+    assert "52.5%" in words(at) and at.number_input(key="release-epsilon-exact").value == 0.1
+    assert words(at) != before
+
+
+def test_an_epsilon_may_be_typed_exactly(ledger):
+    at = with_total(visit(), 0.3)
+    at.number_input(key="release-epsilon-exact").set_value(0.1).run()
+    confirmed(at)
+    at.button(key="release-again").click().run()
+    at.number_input(key="release-epsilon-exact").set_value(0.2).run()
+    assert at.select_slider(key="release-epsilon").value == Decimal("0.2")
+    assert at.button(key=PRESS).label == "Release for ε = 0.2, leaving 0.0" and not at.button(key=PRESS).disabled
+    confirmed(at)
+    assert ledger.status("visits").left == 0 and len(ledger.status("visits").releases) == 2
+
+
+@pytest.mark.parametrize("typed", [None, 0.0, 0.1234567890123])
+def test_an_impossible_epsilon_blocks_the_release_and_nothing_else(ledger, typed):
+    at = with_total(visit())
+    at.number_input(key="release-epsilon-exact").set_value(typed).run()
+    assert not at.exception and at.button(key=PRESS).disabled
+    at.number_input(key="release-epsilon-exact").set_value(0.5).run()
+    assert not at.button(key=PRESS).disabled
+
+
+def test_it_never_offers_what_the_ledger_would_refuse(ledger):
+    at = with_total(visit(), 1.0)
+    at.select_slider(key="release-epsilon").set_value(Decimal("1.2")).run()
+    assert at.button(key=PRESS).disabled and "a smaller ε, as 1.0 is left" in words(at)
+    at.select_slider(key="release-epsilon").set_value(Decimal("1")).run()
+    assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 0.0"
+
+
+def test_a_release_is_asked_about_made_paid_for_and_opened(ledger):
+    at = with_total(visit())
+    press(at)
+    assert "at the price of **ε = 1.0**" in words(at) and ledger.names() == []
+    at.button(key="release-yes").click().run()
+    assert ledger.names() == [], "the first run only draws, so that the stop is there before the work begins"
+    at.run()
+    making, session = at.session_state[DESK].making, at.session_state[KEY]
+    assert making.stage is Stage.MADE and "It is released" in [one.value for one in at.subheader]
+    opened = session.shown
+    assert load(opened.data).table.tobytes() == making.release.table.tobytes() and making.release.private
+    assert opened.name.startswith("release-2") and "visits" not in opened.name
+    status = ledger.status("visits")
+    assert status.epsilon == 3 and status.left == 2 and session.dataset == "visits"
+    assert not at.exception and "73.1%" in words(at)
+
+
+def test_running_the_page_again_neither_draws_nor_spends(ledger, monkeypatch):
+    at = confirmed(with_total(visit()))
+    table = at.session_state[DESK].making.release.table
+    monkeypatch.setattr(core.releases, "add_noise", lambda *_: pytest.fail("noise was drawn again"))
+    for _ in range(3):
+        at.run()
+    at.switch_page("pages/ledger.py").run()
+    at.switch_page("pages/release.py").run()
+    assert at.session_state[DESK].making.release.table is table and len(ledger.status("visits").releases) == 1
+
+
+def test_not_yet_means_not(ledger):
+    at = press(with_total(visit()))
+    at.button(key="release-no").click().run()
+    assert at.session_state[DESK].making is None and ledger.names() == []
+    assert not at.button(key=PRESS).disabled
+
+
+def test_stopping_costs_nothing(ledger):
+    at = press(with_total(visit()))
+    at.button(key="release-yes").click().run()
+    at.button(key="release-stop").click().run()
+    assert "Stopped. Nothing was released and nothing was spent." in words(at)
+    assert ledger.names() == [] and not at.button(key=PRESS).disabled
+
+
+def test_data_that_cannot_be_read_is_one_sentence_and_costs_nothing(ledger):
+    gaps = pd.DataFrame({"x": [1.0, np.nan]})
+    at = confirmed(with_total(visit(Domain.of(x=(0, 100), missing="refuse"), frame=gaps)))
+    assert [error.value for error in at.error] and "nothing was spent" in at.error[0].value
+    assert ledger.names() == [] and not at.exception and not at.button(key=PRESS).disabled
+
+
+def test_a_known_data_set_keeps_its_total_and_its_relation(ledger):
+    ledger.register("visits", 2, 0, "replace_one")
+    at = visit()
+    assert not at.number_input or "release-total-1" not in [one.key for one in at.number_input]
+    assert at.radio(key="release-relation").disabled and at.radio(key="release-relation").value == "replace_one"
+    assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 1.0"
+
+
+def test_a_data_set_that_protects_others_cannot_pay(ledger):
+    ledger.register("visits", 2, 0, "add_remove", "who:2")
+    at = visit()
+    assert at.button(key=PRESS).disabled and "“visits”" in at.error[0].value
+    own = visit(Domain.of(x=(0, 100), unit=PrivacyUnit("who", 2)))
+    assert not own.button(key=PRESS).disabled
+
+
+def test_slack_needs_a_total_with_slack(ledger):
+    ledger.register("strict", 2)
+    at = visit(title="strict")
+    at.toggle(key="release-slack").set_value(True).run()
+    assert at.button(key=PRESS).disabled and "a promise without slack" in words(at)
+    new = with_total(visit(title="lenient"))
+    new.toggle(key="release-slack").set_value(True).run()
+    assert new.toggle(key="release-total-slack-needed").disabled
+    confirmed(new)
+    assert ledger.dataset("lenient").delta == Decimal("0.000001")
+    release = new.session_state[DESK].making.release
+    assert release.privacy.delta == Decimal("0.000001") and release.privacy.noise[0].distribution == "discrete_gaussian"
+
+
+def test_the_name_of_a_data_set_is_matched_whatever_its_capitals(ledger):
+    ledger.register("Visits", 5)
+    at = visit(title="visits")
+    assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 4.0"
+
+
+def test_settings_by_hand_are_the_ones_released(ledger):
+    at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
+    at.segmented_control(key="release-how").set_value("By hand").run()
+    at.selectbox(key="release-kernel").set_value("Laplacian").run()
+    at.number_input(key="release-bandwidth-1-none").set_value(7.5)
+    at.number_input(key="release-power").set_value(2)
+    at.number_input(key="release-rows").set_value(40)
+    at.number_input(key="release-width").set_value(64)
+    at.run()
+    assert not at.exception and not at.error
+    confirmed(at)
+    sketch = at.session_state[DESK].making.release.sketch
+    assert sketch.kernel.to_dict() == {"name": "laplacian", "bandwidth": 7.5, "power": 2}
+    assert (sketch.rows, sketch.width) == (40, 64) and sketch.shape[0] == 40
+
+
+def test_a_table_that_is_too_large_is_one_sentence(ledger):
+    at = with_total(visit())
+    at.segmented_control(key="release-how").set_value("By hand").run()
+    at.number_input(key="release-rows").set_value(1_000_000)
+    at.number_input(key="release-width").set_value(1_000_000)
+    at.run()
+    assert not at.exception and "counters" in at.error[0].value and at.button(key=PRESS).disabled
+
+
+def test_columns_may_be_measured_in_shares_of_their_range(ledger):
+    at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
+    at.toggle(key="release-box-1").set_value(True).run()
+    confirmed(at)
+    assert at.session_state[DESK].making.release.domain.scale == "box"
+
+
+def test_other_data_starts_with_an_empty_total(ledger):
+    at = with_total(visit())
+    session = at.session_state[KEY]
+    source = open_source(RECORDS)
+    session.pick("others", source)
+    session.own = OwnData("others", source, DOMAIN)
+    at.run()
+    assert at.number_input(key="release-total-2").value is None and at.button(key=PRESS).disabled
+
+
+def test_an_app_that_others_can_reach_keeps_no_ledger_unless_told(monkeypatch):
+    monkeypatch.delenv("FROSTGLASS_LEDGER", raising=False)
+    monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "0")
+    at = visit()
+    assert "FROSTGLASS_LEDGER" in at.error[0].value and not at.exception
+
+
+def test_there_is_room_for_more_questions(ledger, monkeypatch):
+    other = questions.Question("distance", "How far are they?", "Distances.", "Nothing else.", "", "Nothing.")
+    monkeypatch.setattr(questions, "QUESTIONS", (questions.DENSITY, other))
+    at = visit()
+    at.button(key="release-question-distance").click().run()
+    assert at.session_state["release-question"] == "distance"
+    assert [one.key for one in at.button if one.key.startswith("release-question")] == ["release-question-density"]
