@@ -23,7 +23,7 @@ from scipy.special import ndtri
 from .domain import Domain
 from .errors import RequestError
 from .hashing.uniforms import PublicRandom
-from .kernels import Angular, Kernel, Mixture, Product, coordinate_bandwidths
+from .kernels import Angular, Kernel, Mixture, Product, coordinate_bandwidths, of_coordinates
 from .privacy.budget import Budget
 from .privacy.calibration import NoiseScale, calibrate
 from .privacy.neighbours import Neighbours
@@ -257,7 +257,7 @@ def _simulate(sketch: LinearSketch, points: np.ndarray) -> _Sampling:
     one dimension single groups are too heavy-tailed for a mean square.
     """
     queries, records = np.asfortranarray(points[:REFERENCE_QUERIES]), np.asfortranarray(points[REFERENCE_QUERIES:])
-    exact = np.maximum(sketch.kernel.evaluate(queries, records).sum(axis=1), 1e-9 * len(records))
+    exact = np.maximum(sketch.point_kernel.evaluate(queries, records).sum(axis=1), 1e-9 * len(records))
     wanted = math.ceil(sketch.rows / sketch.groups)
     size = max(1, min(wanted, LARGEST_SIMULATED // (LEAST_GROUPS * points.shape[1])))
     groups = min(max(TRIAL_ROWS // size, LEAST_GROUPS), MOST_GROUPS)
@@ -290,9 +290,11 @@ def reference_population(domain: Domain, kernel: Kernel, density: float | None) 
     if density is None:
         return scaled(widest)
 
+    closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
+
     def excess(log_scale: float) -> float:
         few = scaled(log_scale)[:300]
-        pairs = kernel.evaluate(few, few)
+        pairs = closeness.evaluate(few, few)
         return math.log((pairs.sum() - np.trace(pairs)) / (len(few) * (len(few) - 1.0)) / density)
 
     # Beyond three times the usual spread most points would lie on the bounds, where they come closer again.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -252,6 +252,21 @@ def kernel_from_dict(value: object, depth: int = 0) -> Kernel:
             raise RequestError(f"A product or mixture has from 1 to {MAX_PARTS} kernels.")
         facts["parts"] = tuple(kernel_from_dict(part, depth + 1) for part in facts["parts"])
     return kernel(**{key: tuple(v) if isinstance(v, list) else v for key, v in facts.items()})
+
+
+def of_coordinates(kernel: Kernel, widths: tuple[int, ...]) -> Kernel:
+    """The same kernel for encoded points, with one bandwidth a coordinate where there was one a column.
+
+    Parameters
+    ----------
+    kernel : as a person states it.
+    widths : number of coordinates of each column; a column of categories or vectors has several.
+    """
+    if isinstance(kernel, (Product, Mixture)):
+        return replace(kernel, parts=tuple(of_coordinates(part, widths) for part in kernel.parts))
+    if not isinstance(kernel, _Stationary) or not isinstance(kernel.bandwidth, tuple):
+        return kernel
+    return replace(kernel, bandwidth=tuple(coordinate_bandwidths(kernel.bandwidth, widths).tolist()))
 
 
 def coordinate_bandwidths(bandwidth: Bandwidth, widths: tuple[int, ...]) -> np.ndarray:

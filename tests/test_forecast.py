@@ -107,3 +107,12 @@ def test_impossible_guesses_are_refused(guess):
 def test_a_tiny_sample_is_refused():
     with pytest.raises(RequestError):
         forecast(Race(DOMAIN, Euclidean(4.0), rows=50), Budget(1), sample=clusters(10, 1))
+
+
+def test_categories_may_have_a_bandwidth_of_their_own():
+    """A category has several coordinates and one bandwidth; equal bandwidths are forecast like a common one."""
+    domain = Domain.of(a=(0, 100), city=["x", "y", "z"])
+    each = forecast(Race(domain, Euclidean((4.0, 4.0)), rows=100, width=100, seed=0), Budget(1), density=0.05)
+    common = forecast(Race(domain, Euclidean(4.0), rows=100, width=100, seed=0), Budget(1), density=0.05)
+    assert each == common
+    assert choose_rows(Race(domain, Laplacian((4.0, 0.5)), width=50), Budget(1)) > 0

@@ -18,6 +18,7 @@ from core.kernels import (
     Product,
     coordinate_bandwidths,
     kernel_from_dict,
+    of_coordinates,
 )
 
 distances = st.floats(1e-3, 1e5)
@@ -82,6 +83,20 @@ def test_power_product_and_mixture_combine_values():
     assert Product((Euclidean(2.0), Angular())).evaluate(x, y) == pytest.approx(plain * Angular().evaluate(x, y))
     mixed = Mixture((Euclidean(2.0), Laplacian(1.0)), (0.3, 0.7)).evaluate(x, y)
     assert mixed == pytest.approx(0.3 * plain + 0.7 * Laplacian(1.0).evaluate(x, y))
+
+
+def test_a_bandwidth_a_column_becomes_one_a_coordinate():
+    """A column of three categories has three coordinates, and each is measured in the column's bandwidth."""
+    x, y = np.random.default_rng(3).normal(size=(2, 7, 4))
+    measured = np.array([2.0, 0.5, 0.5, 0.5])
+    for kernel, alone in ((Euclidean((2.0, 0.5), 2), Euclidean(1.0, 2)), (Laplacian((2.0, 0.5)), Laplacian(1.0))):
+        expected = alone.evaluate(x / measured, y / measured)
+        assert of_coordinates(kernel, (1, 3)).evaluate(x, y) == pytest.approx(expected)
+    mixed = Mixture((Euclidean((2.0, 0.5)), Product((Euclidean(3.0), Angular()))), (0.4, 0.6))
+    parts = of_coordinates(mixed, (1, 3)).parts
+    assert parts == (Euclidean((2.0, 0.5, 0.5, 0.5)), mixed.parts[1])
+    with pytest.raises(RequestError):
+        of_coordinates(Euclidean((1.0, 2.0)), (1,))
 
 
 @pytest.mark.parametrize(

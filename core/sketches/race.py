@@ -22,7 +22,7 @@ from ..errors import RequestError
 from ..hashing.cells import Columns, columns
 from ..hashing.families import draw_hashes, drawing_bytes
 from ..hashing.uniforms import group_sizes
-from ..kernels import Kernel, kernel_from_dict
+from ..kernels import Kernel, kernel_from_dict, of_coordinates
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .counting import pour, read
 from .linear import LinearSketch
@@ -84,6 +84,11 @@ class Race(LinearSketch):
     @property
     def metric(self) -> str:
         return self.kernel.metric
+
+    @cached_property
+    def point_kernel(self) -> Kernel:
+        """The kernel of encoded points, whose exact sums the table estimates."""
+        return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
 
     @cached_property
     def columns(self) -> Columns:

@@ -25,7 +25,7 @@ def half_widths(sketch: LinearSketch) -> np.ndarray:
     """
     box = Box.of(sketch)
     low, high = box.bounds
-    kernel = getattr(sketch, "kernel", None)
+    kernel = getattr(sketch, "point_kernel", None)
     if kernel is None:
         return LARGEST_SHARE * (high - low)[box.numeric]
     # Not the middle, as that may be the origin, where an angle is not defined.
