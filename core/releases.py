@@ -212,6 +212,7 @@ def seal(
     budget: Budget,
     spend: Callable[[Cost], object] | None = None,
     noise_source: NoiseSource | None = None,
+    planned: Plan | None = None,
 ) -> Release:
     """Spend the budget, then draw the noise, once.
 
@@ -222,8 +223,9 @@ def seal(
     spend : writes the cost to a ledger, durably, or raises; called before any noise exists.
     noise_source : None in any real release: the operating system's randomness. A seeded source makes a release that is
         marked as not private.
+    planned : the plan, when it was made before the sketch was known to its last detail; made here otherwise.
     """
-    planned = plan(sketch, budget)
+    planned = plan(sketch, budget) if planned is None else planned
     if spend is not None:
         spend(planned.cost)
     table = add_noise(exact.table, planned.noise, noise_source)

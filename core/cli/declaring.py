@@ -145,7 +145,6 @@ def with_rows(sketch: Race, budget: Budget, guess: GuessOptions) -> Race:
     """The sketch with a number of rows: its own, or the best by forecast for what was guessed, and says so."""
     from ..forecast import DEFAULT_RECORDS, choose_rows
 
-    guess.check()
     if sketch.rows is not None:
         return sketch
     rows = choose_rows(sketch, budget, guess.records, guess.density)

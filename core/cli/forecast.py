@@ -38,7 +38,6 @@ def forecast(
 
     Pure epsilon and (epsilon, delta) are shown side by side. Rows that --rows does not fix are chosen for each of them.
     """
-    guess.check()
     sketch, asked = declared_sketch(data, shape), promise.budget()
     slack = SLACK if asked.pure else asked.delta
     curve = {

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option
 
 from ..errors import RequestError
+from . import notation
 
 if TYPE_CHECKING:
+    from ..bounded_release import BoundsPurchase
     from ..privacy.budget import Budget
     from ..privacy.ledger import Ledger
 
@@ -99,6 +101,34 @@ class SketchOptions:
 
 
 @dataclass(frozen=True)
+class BoundsOptions:
+    """Bounds that nobody knows, bought with a share of the budget."""
+
+    private_bounds: Annotated[list[str] | None, Option(
+        metavar="COLUMN=LOW:HIGH", help="Buy the bounds of a column, between which most records lie, within a range "
+        "that is beyond doubt, such as pay=0:1e7.", rich_help_panel=PROMISE,
+    )] = None
+    bounds_share: Annotated[str, Option(
+        metavar="SHARE", help="Part of epsilon that pays for all --private-bounds together.", rich_help_panel=PROMISE,
+    )] = "0.1"
+
+    def purchase(self) -> BoundsPurchase | None:
+        """What is to be bought, if anything."""
+        if not self.private_bounds:
+            refuse_typed(typed(self), "no --private-bounds are to be bought")
+            return None
+        from ..bounded_release import BoundsPurchase
+        from ..privacy.quantiles import Grid
+
+        grids: dict[str, Grid] = {}
+        for name, low, high in map(notation.parse_bounds, self.private_bounds):
+            if name is None or name in grids:
+                raise RequestError("Bounds are bought column by column, each once: --private-bounds COLUMN=LOW:HIGH.")
+            grids[name] = Grid(low, high, spacing="log")
+        return BoundsPurchase(grids, self.bounds_share)
+
+
+@dataclass(frozen=True)
 class GuessOptions:
     """What is guessed about the data from public knowledge; it moves rows and forecasts, never the promise."""
 
@@ -107,14 +137,9 @@ class GuessOptions:
         rich_help_panel=GUESS,
     )] = None
     density: Annotated[float | None, Option(
-        metavar="SHARE", help="Average closeness of two records, above 0 and at most 1; without it, records spread "
+        metavar="SHARE", help="Average closeness of two records, between 0 and 1; without it, records spread "
         "over a sixth of the bounds.", rich_help_panel=GUESS,
     )] = None
-
-    def check(self) -> None:
-        """Refuse a density that none can be."""
-        if self.density is not None and not 0.0 < self.density <= 1.0:
-            raise RequestError("The guess of the density must be above 0 and at most 1, as it is an average closeness.")
 
 
 @dataclass(frozen=True)

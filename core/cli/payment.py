@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..privacy.accounting import Cost
     from ..privacy.budget import Budget
     from ..privacy.ledger import Ledger
+    from ..sketches.linear import LinearSketch
 
 
 @dataclass
@@ -30,27 +31,34 @@ class Account:
     dataset : its name there.
     budget : what this release promises and spends; the total of a data set that the ledger does not know yet.
     unit : who is protected, in the ledger's words.
-    spent : whether anything was written down by this command.
+    spent : whether the price was written down by this command; None while that is being done.
     """
 
     ledger: Ledger
     dataset: str
     budget: Budget
     unit: str
-    spent: bool = False
+    spent: bool | None = False
 
     def check(self, cost: Cost) -> None:
         """Raise what `spend` would raise now; for before long work."""
         self.ledger.check(self.dataset, cost, self.budget.neighbours, self.unit)
 
-    def spend(self, cost: Cost, note: dict) -> None:
+    def spend(self, cost: Cost, sketch: LinearSketch) -> None:
         """Write the cost down for ever; only draw noise when this has returned."""
-        if self.ledger.register_if_new(self.dataset, cost, self.budget.neighbours, self.unit):
-            say(
-                f"The ledger did not know the data set {self.dataset!r} and registered it with a total of "
-                f"{cost.describe()}, exactly what this release spends."
-            )
-        self.ledger.spend(self.dataset, cost, note, neighbours=self.budget.neighbours, unit=self.unit)
+        note = {"mechanism": sketch.name, "parameters": sketch.parameters()}
+        relation = {"neighbours": self.budget.neighbours, "unit": self.unit}
+        self.spent = None
+        try:
+            if self.ledger.register_if_new(self.dataset, cost, **relation):
+                say(
+                    f"The ledger did not know the data set {self.dataset!r} and registered it with a total of "
+                    f"{cost.describe()}, exactly what this release spends."
+                )
+            self.ledger.spend(self.dataset, cost, note, **relation)
+        except RequestError:
+            self.spent = False
+            raise
         self.spent = True
 
     @property
@@ -66,38 +74,48 @@ class Bill:
 
     account: Account | None = None
 
+    @property
+    def spent(self) -> bool | None:
+        """Whether anything was spent, or None while it is being written down."""
+        return False if self.account is None else self.account.spent
+
 
 @contextmanager
 def billed() -> Iterator[Bill]:
-    """Turn whatever stops a release into a sentence that says whether budget was spent."""
+    """Turn whatever stops a release into a sentence that says whether budget was spent.
+
+    Once it is being spent, the first Ctrl-C is put off: stopping then would only lose what was paid for.
+    """
     bill = Bill()
     try:
-        yield bill
+        with _patient(bill):
+            yield bill
     except (Exception, KeyboardInterrupt) as problem:
-        sentence, account = sentence_of(problem), bill.account
-        if account is not None and account.spent:
-            raise Unfinished(_joined(sentence, f"{account.price} is spent all the same"), FAULT) from problem
+        sentence = sentence_of(problem)
+        if bill.spent is not False:
+            fate = "{} is spent all the same" if bill.spent else "the ledger knows whether {} is spent"
+            raise Unfinished(_joined(sentence, fate.format(bill.account.price)), FAULT) from problem
         if "spent" not in sentence:
             sentence = _joined(sentence, "nothing was spent and no file was written")
         raise Unfinished(sentence, code_of(problem)) from problem
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Put off the first Ctrl-C: once budget is spent, stopping would only lose what was paid for."""
+def _patient(bill: Bill) -> Iterator[None]:
+    """Let a first Ctrl-C wait for the end when budget is being spent, or was."""
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield  # signals are the main thread's
         return
     asked = False
 
-    def once(*_: object) -> None:
+    def interrupted(*_: object) -> None:
         nonlocal asked
-        if asked:
+        if asked or bill.spent is False:
             raise KeyboardInterrupt
         asked = True
         say("The budget is being spent, so the release is finished first; Ctrl-C again would lose it.")
 
-    before = signal.signal(signal.SIGINT, once)
+    before = signal.signal(signal.SIGINT, interrupted)
     try:
         yield
     finally:

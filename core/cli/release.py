@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from ..errors import RequestError
 from .declaring import declared_sketch, like, with_rows
 from .grouped import grouped
-from .options import PAYER, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, SketchOptions
+from .options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, SketchOptions
 from .output import check_writable, progress, say
-from .payment import Account, billed, dataset_name, uninterrupted
+from .payment import Account, billed, dataset_name
 
 if TYPE_CHECKING:
-    from ..engine.building import Exact
-    from ..sketches.linear import LinearSketch
+    from ..bounded_release import BoundsPurchase
+    from ..privacy.budget import Budget
+    from ..releases import Release
+    from ..sketches.race import Race
     from ..sources import Source
 
 ROOM = 8
@@ -30,6 +33,7 @@ def release(
     )],
     out: Annotated[Path, Option(metavar="FILE", help="The release file to write.")],
     promise: PromiseOptions,
+    bought: BoundsOptions,
     data: DataOptions,
     shape: SketchOptions,
     guess: GuessOptions,
@@ -45,26 +49,25 @@ def release(
     Everything that can be refused is refused before anything is spent.
     """
     from ..figures.rounding import rounded
-    from ..releases import plan, seal, unit_words
+    from ..releases import unit_words
     from ..sources import open_source
 
     with billed() as bill:
         check_writable(out, overwrite)
         opened = open_source(source)
         budget = promise.budget("add_remove" if shape.like is None else like(shape).privacy.neighbours.value)
-        sketch = with_rows(declared_sketch(data, shape), budget, guess)
+        purchase = bought.purchase()
+        sketch = _sketch(data, shape, guess, budget, purchase)
         check_writable(out, overwrite, room=ROOM * sketch.shape[0] * sketch.shape[1])
-        bill.account = account = Account(
-            payer.open(), dataset or _named_after(source), budget, unit_words(sketch.domain.unit)
-        )
-        account.check(plan(sketch, budget).cost)
-        exact = _read(sketch, opened)
-        note = {"mechanism": sketch.name, "parameters": sketch.parameters()}
-        with uninterrupted():
-            made = seal(sketch, exact, budget, lambda cost: account.spend(cost, note))
-            made.save(out)
+        name = dataset or _named_after(source)
+        bill.account = account = Account(payer.open(), name, budget, unit_words(sketch.domain.unit))
+        if purchase is None:
+            made = _release(sketch, opened, account)
+        else:
+            made = _release_bounded(sketch, purchase, opened, account)
+        made.save(out)
     about = rounded(made.records, made.records_error)
-    say(f"Wrote {out}: {sketch.shape[0]:,} rows of {sketch.shape[1]:,} columns, about {about} records.")
+    say(f"Wrote {out}: {made.sketch.shape[0]:,} rows of {made.sketch.shape[1]:,} columns, about {about} records.")
     say(f"Spent {account.price}, of which ε = {account.ledger.status(account.dataset).left:f} is left.")
 
 
@@ -74,13 +77,51 @@ def _named_after(source: str) -> str:
     return name
 
 
-def _read(sketch: LinearSketch, source: Source) -> Exact:
-    """The exact table, which nobody sees."""
-    from ..engine.building import Building
+def _sketch(
+    data: DataOptions, shape: SketchOptions, guess: GuessOptions, budget: Budget, purchase: BoundsPurchase | None
+) -> Race:
+    """The sketch as declared; columns whose bounds are bought have their generous ranges."""
+    from ..domain import Numeric
 
+    if purchase is None:
+        return with_rows(declared_sketch(data, shape), budget, guess)
+    if shape.like is not None:
+        raise RequestError("--private-bounds cannot be given here, as --like takes the bounds from the release file.")
+    if shape.rows is None:
+        raise RequestError("--private-bounds needs --rows, as the cost is written down before the bounds are known.")
+    ranges = {name: Numeric(name, grid.low, grid.high) for name, grid in purchase.grids.items()}
+    return declared_sketch(data, shape, ranges)
+
+
+def _release(sketch: Race, source: Source, account: Account) -> Release:
+    """Read once, pay, then draw noise; the exact table is seen by nobody."""
+    from ..engine.building import Building
+    from ..releases import plan, seal
+
+    account.check(plan(sketch, account.budget).cost)
     building = Building(sketch, source)
     with progress() as bars:
         bar = bars.add_task("Reading records", total=source.rows_total())
         for rows in building:
             bars.update(bar, completed=rows)
-    return building.exact
+    return seal(sketch, building.exact, account.budget, lambda cost: account.spend(cost, sketch))
+
+
+def _release_bounded(sketch: Race, purchase: BoundsPurchase, source: Source, account: Account) -> Release:
+    """The same, with bounds bought in between."""
+    from ..bounded_release import plan_bounded, release_bounded
+
+    planned = plan_bounded(sketch, purchase, account.budget)
+    account.check(planned.cost)
+    total = source.rows_total()
+    with progress() as bars:
+        bar = bars.add_task("Reading records twice", total=None if total is None else 2 * total)
+        made, found = release_bounded(
+            planned, purchase, source, account.budget,
+            spend=lambda cost: account.spend(cost, sketch),
+            progress=lambda rows: bars.update(bar, completed=rows),
+        )
+    for name, bounds in found.items():
+        source_of = "bought" if bounds.found else "as given, as too few records stood out of the noise"
+        say(f"The bounds of {name!r} are {bounds.low:,.12g} to {bounds.high:,.12g} ({source_of}).")
+    return made

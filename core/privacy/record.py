@@ -43,7 +43,8 @@ class PrivacyRecord:
     unit : who one person is.
     noise : of every counter of the table, one entry a merged part.
     count_noise : of the number of records, one entry a merged part; empty when the count was not released apart.
-    rho : zero-concentrated privacy of each part's release, exact (zCDP; the largest of the parts).
+    rho : zero-concentrated privacy of each part's release, exact (zCDP; the largest of the parts); all that a part
+        spent, be it on the table, on the count or on bounds.
     overlap_epsilon, overlap_delta : the promise to a person whose records are in every merged part; the sums.
     """
 
@@ -109,7 +110,8 @@ class PrivacyRecord:
             if not keeps_promise(events, self.epsilon, self.delta):
                 return False
         sums_fit = self.epsilon <= self.overlap_epsilon <= self.parts * self.epsilon
-        return sums_fit and self.delta <= self.overlap_delta <= self.parts * self.delta and self.rho == max(rhos)
+        # What else the release spent, on bounds say, is in its rho as well.
+        return sums_fit and self.delta <= self.overlap_delta <= self.parts * self.delta and self.rho >= max(rhos)
 
     def merged(self, other: PrivacyRecord) -> PrivacyRecord:
         """The promise of two releases whose tables are added.

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from core import Ledger, load
-from core.cli.payment import uninterrupted
+from core import Budget, Ledger, load
+from core.cli.endings import Unfinished
+from core.cli.payment import Account, billed
 from core.engine import building
 from core.errors import RequestError
 from core.files import npz
@@ -118,16 +119,21 @@ def test_a_keyboard_interrupt_elsewhere(command, released, monkeypatch):
     assert refused(command("inspect", released), code=130) == "Stopped before it was done."
 
 
-def test_the_first_interrupt_waits_until_the_file_is_there_and_the_second_does_not(capsys):
+@pytest.mark.parametrize(
+    ("spent", "patience", "words"),
+    [(False, 0, "nothing was spent"), (None, 1, "the ledger knows whether ε = 1"), (True, 1, "is spent all the same")],
+)
+def test_an_interrupt_waits_when_it_could_only_lose_budget(capsys, spent, patience, words):
     before = signal.getsignal(signal.SIGINT)
-    with uninterrupted():
-        signal.raise_signal(signal.SIGINT)
-        reached = True
-    assert reached
-    assert "finished first" in capsys.readouterr().err
-    with pytest.raises(KeyboardInterrupt), uninterrupted():
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGINT)
+    survived = 0
+    with pytest.raises(Unfinished) as ending, billed() as bill:
+        bill.account = Account(None, "people", Budget(1), "record", spent)
+        for _ in range(3):
+            signal.raise_signal(signal.SIGINT)
+            survived += 1
+    assert survived == patience
+    assert words in str(ending.value)
+    assert capsys.readouterr().err.count("finished first") == patience
     assert signal.getsignal(signal.SIGINT) is before
 
 

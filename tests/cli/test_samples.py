@@ -1,0 +1,55 @@
+"""The commands on the bundled samples, with one bandwidth a column."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from core import load
+from core.samples import Sample, samples
+
+from .conftest import refused
+
+NARROW = 200
+
+
+def declared(one: Sample) -> list[str]:
+    """A sample's public facts as options."""
+    domain, kernel = one.domain, one.kernel.to_dict()
+    options = ["--columns", ",".join(domain.names), "--scale", domain.scale]
+    for column in domain.columns:
+        if column.kind == "numeric":
+            options += ["--bounds", f"{column.name}={column.low}:{column.high}"]
+        else:
+            options += ["--categories", f"{column.name}={','.join(column.categories)}"]
+    if domain.unit.column is not None:
+        options += ["--unit", f"{domain.unit.column}:{domain.unit.records}"]
+    if "bandwidth" in kernel:
+        width = kernel["bandwidth"]
+        by_column = width if isinstance(width, list) else [width] * len(domain.names)
+        options += ["--bandwidth", ",".join(f"{n}={w}" for n, w in zip(domain.names, by_column, strict=True))]
+    return [
+        *options, "--category-distance", str(domain.category_distance), "--kernel", kernel["name"],
+        "--power", str(kernel["power"]), "--rows", "60", "--width", str(NARROW),
+    ]
+
+
+@pytest.mark.parametrize("one", samples(), ids=lambda one: one.name)
+def test_every_sample_is_released_and_asked(command, one, tmp_path):
+    result = command("release", one.path, *declared(one), "--epsilon", "2", "--delta", "1e-6", "--out", "sample.npz")
+    assert result.exit_code == 0, result.output
+    release = load("sample.npz")
+    assert [(c.name, c.kind) for c in release.domain.columns] == [(c.name, c.kind) for c in one.domain.columns]
+    assert release.domain.unit == one.domain.unit
+    assert release.domain.scale == one.domain.scale
+    lowest, _ = release.domain.bounds(release.sketch.metric)
+    release.domain.decode_points(lowest[None, :], release.sketch.metric).to_csv(tmp_path / "places.csv", index=False)
+    answers = pd.read_csv(io.StringIO(command("query", "sample.npz", "places.csv").stdout))
+    assert list(answers) == [*one.domain.names, "estimate", "low", "high", "density"]
+    assert json.loads(command("inspect", "sample.npz", "--json").stdout)["domain"] == release.domain.to_dict()
+    assert command("forecast", *declared(one), "--epsilon", "2", "--json").exit_code == 0
+    again = ("release", one.path, *declared(one), "--epsilon", "2", "--out", "again.npz")
+    refused(command(*again), code=3)
