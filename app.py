@@ -5,8 +5,10 @@ import streamlit as st
 from core.errors import RequestError
 from core.ui import drawings
 from core.ui.frame import DATA, EXPLORE, HOME, frame
+from core.ui.gallery import gallery
 from core.ui.marks import Visibility, facts, rail
 from core.ui.markup import draw
+from core.ui.picking import ORIGIN, SAMPLE
 from core.ui.session import Session
 
 MAX_RELEASE_MEGABYTES = 100
@@ -39,7 +41,7 @@ def doors(visitor: Session) -> None:
     with sample:
         door("Try it on sample data", "You want to see what it does first, with records that are nobody's secret.")
         if st.button("Pick a sample", key="door-sample"):
-            st.session_state["data-origin"] = "sample"
+            st.session_state[ORIGIN] = SAMPLE
             st.switch_page(DATA.path)
 
 
@@ -54,6 +56,11 @@ def open_released_file(visitor: Session) -> None:
         st.error(str(error))
     else:
         st.switch_page(EXPLORE.path)
+
+
+def released_examples(visitor: Session) -> None:
+    st.subheader("Or look at one that is released already", anchor=False)
+    gallery(visitor)
 
 
 def how_it_works() -> None:
@@ -82,11 +89,13 @@ def what_is_protected() -> None:
 
 
 with frame(HOME) as visitor:
-    with st.container(key="hero"):
+    with st.container(key="fg-hero"):
         hero()
     st.space("small")
     doors(visitor)
-    st.space("large")
+    st.space("medium")
+    released_examples(visitor)
+    st.space("medium")
     how_it_works()
     st.space("medium")
     what_is_protected()

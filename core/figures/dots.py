@@ -71,7 +71,7 @@ def dots(outcomes: Sequence[float] | np.ndarray, name: str, colour: str = TEAL.s
     # Room on both sides keeps the dots of a stack close to those of the next.
     room = max(0.45 * float(x.max() - x.min()), 1e-9 * max(1.0, float(np.abs(x).max())))
     span = [float(x.min()) - room, float(x.max()) + room]
-    figure.update_xaxes(title=name, range=span, showgrid=False, zeroline=False, nticks=6)
+    figure.update_xaxes(title=name, range=span, showgrid=False, zeroline=False, nticks=6, tickformat=",")
     figure.update_yaxes(visible=False, range=[0, max(8.0, float(height.max()) + 1.5)], fixedrange=True)
     figure.update_layout(height=190, margin={"l": 8, "r": 8, "t": 8, "b": 44}, dragmode=False)
     return figure

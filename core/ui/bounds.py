@@ -1,4 +1,4 @@
-"""Help for those who do not know a column's bounds: a public file that has them."""
+"""Help for those who do not know a column's bounds: a public file that has them, or a purchase with a share of ε."""
 
 from __future__ import annotations
 
@@ -7,30 +7,44 @@ import streamlit as st
 from ..errors import RequestError
 from ..public_sample import public_facts
 from ..sources import Upload, open_source
+from .bounds_purchase import purchase
+from .declaration import Declaration
 from .marks import Visibility, note, rail
 from .picking import FILE_TYPES
 from .rows import fill_row, used_key
-from .session import Records
+from .session import Records, Session
 
 TROUBLE = "bounds-trouble"
 
 
-def unknown_bounds(records: Records) -> None:
-    """Offer to fill empty bounds and categories of the used columns from a public file."""
-    help_wanted = st.expander("I do not know the bounds", type="compact")
-    with help_wanted, rail(Visibility.PUBLIC, "bounds", "From a public file"):
-        note(
-            "Is there a published table with the same columns, last year's perhaps? What it holds is public already, "
-            "so its smallest and largest values may be. Never use your own file for this."
-        )
-        key = f"public-file-{records.number}"
-        st.file_uploader("A public file", type=FILE_TYPES, key=key, on_change=_fill, args=(records, key))
-        if trouble := st.session_state.pop(TROUBLE, None):
-            st.error(trouble)
+def unknown_bounds(visitor: Session, records: Records, declared: Declaration) -> None:
+    """Offer to fill the empty bounds of the used columns."""
+    if trouble := st.session_state.pop(TROUBLE, None):
+        st.error(trouble)
+    help_wanted = st.expander(
+        "I do not know the bounds", type="compact", key=f"unknown-{records.number}", on_change="rerun"
+    )
+    if not help_wanted.open:  # nobody's ledger is opened, or made, before it is needed
+        return
+    with help_wanted:
+        with rail(Visibility.PUBLIC, "bounds", "From a public file"):
+            _public_file(records)
+        st.space("small")
+        with rail(Visibility.PRIVATE, "bounds", "Bought with a share of ε"):
+            purchase(visitor, records, declared)
 
 
-def _fill(records: Records, key: str) -> None:
-    """Fill what is empty; it runs before the page is drawn, while widgets may still be given values."""
+def _public_file(records: Records) -> None:
+    note(
+        "Is there a published table with the same columns, last year's perhaps? What it holds is public already, so "
+        "its smallest and largest values may be. Never use your own file for this."
+    )
+    key = f"public-file-{records.number}"
+    st.file_uploader("A public file", type=FILE_TYPES, key=key, on_change=_fill_from_public, args=(records, key))
+
+
+def _fill_from_public(records: Records, key: str) -> None:
+    """Fill what is empty; a callback runs before the page is drawn, while widgets may still be given values."""
     dropped = st.session_state.get(key)
     if dropped is None:
         return
@@ -45,4 +59,3 @@ def _fill(records: Records, key: str) -> None:
         return
     for name, fact in facts.items():
         fill_row(records.number, places[name], fact)
-

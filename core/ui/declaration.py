@@ -78,7 +78,11 @@ class ColumnDraft:
 
 @dataclass(frozen=True)
 class Declaration:
-    """Everything typed about a data set so far; the fields after ``columns`` are those of a `Domain`."""
+    """Everything typed about a data set so far; the fields after ``columns`` are those of a `Domain`.
+
+    ``sample`` is the domain that a bundled sample comes with: how its columns are compared was chosen together with
+    its kernel, and holds whatever else is typed.
+    """
 
     columns: tuple[ColumnDraft, ...]
     outside: str = "clamp"
@@ -86,6 +90,7 @@ class Declaration:
     unit_column: str | None = None
     unit_records: int | None = None
     each_row: bool = True
+    sample: Domain | None = None
 
     def still_missing(self) -> list[str]:
         """What must be typed before there is a domain, in a few words each."""
@@ -104,6 +109,8 @@ class Declaration:
 
         They can be when they share their bounds, or a unit of measure; a metre beside a year or a city cannot.
         """
+        if self.sample is not None:
+            return self.sample.scale
         numeric = [column for column in self.columns if not column.categorical]
         if numeric and len(numeric) < len(self.columns):
             return "box"
@@ -118,10 +125,14 @@ class Declaration:
         ------
         RequestError : something is missing or contradicts itself; the sentence names it.
         """
-        unit = PrivacyUnit() if self.each_row else PrivacyUnit(self.unit_column, self.unit_records or 0)
-        return Domain(
-            tuple(column.column() for column in self.columns), self.outside, self.missing, unit, self.scale
-        )
+        columns = tuple(column.column() for column in self.columns)
+        distance = 1.0 if self.sample is None else self.sample.category_distance
+        return Domain(columns, self.outside, self.missing, self.unit, self.scale, distance)
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Who is protected; RequestError while it is not said completely."""
+        return PrivacyUnit() if self.each_row else PrivacyUnit(self.unit_column, self.unit_records or 0)
 
     def becomes_public(self) -> list[tuple[str, str]]:
         """Everything typed that a release will carry, as pairs of a name and what is said about it."""

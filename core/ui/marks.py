@@ -47,7 +47,7 @@ def mark(visibility: Visibility, text: str) -> None:
 @contextmanager
 def rail(visibility: Visibility, key: str, title: str) -> Iterator[None]:
     """A part of a page with a coloured line along its left edge, headed by a mark."""
-    with st.container(key=f"{visibility.value}-{key}", gap="xsmall"):
+    with st.container(key=f"fg-{visibility.value}-{key}", gap="xsmall"):
         mark(visibility, title)
         yield
 
@@ -55,7 +55,7 @@ def rail(visibility: Visibility, key: str, title: str) -> Iterator[None]:
 @contextmanager
 def side(key: str) -> Iterator[None]:
     """The side of a page, inside a column of its own: it stays in view while the main part scrolls."""
-    with st.container(key=f"side-{key}"):
+    with st.container(key=f"fg-side-{key}"):
         yield
 
 

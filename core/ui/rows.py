@@ -20,6 +20,7 @@ UNUSABLE = {
 }
 NUMBER, CATEGORY = "number", "category"
 IN_WORDS = {"text": CATEGORY, "boolean": "yes or no", "vector": "numbers"}
+UNUSED = {"number": NUMBER, **IN_WORDS, "text": "text", **UNUSABLE}
 
 
 def column_rows(columns: Sequence[ColumnInfo], number: int, known: Domain | None) -> tuple[ColumnDraft, ...]:
@@ -34,11 +35,11 @@ def column_rows(columns: Sequence[ColumnInfo], number: int, known: Domain | None
     if known is not None:
         _start(columns, number, known)
     shown = _shown(columns, number)
-    with st.container(key=f"table-{number}"):
+    with st.container(key=f"fg-table-{number}"):
         # Screen readers and narrow screens get a label at every field instead (see the style sheet).
         heads = ("Use it?", "It is a", "Smallest", "Largest", "Unit")
         draw('<div class="fg-heads" aria-hidden="true">' + "".join(f"<span>{head}</span>" for head in heads) + "</div>")
-        with st.container(key=f"rows-{number}", gap=None):
+        with st.container(key=f"fg-rows-{number}", gap=None):
             return tuple(draft for place, column in shown if (draft := _row(place, column, number)))
 
 
@@ -88,11 +89,11 @@ def _row(place: int, column: ColumnInfo, number: int) -> ColumnDraft | None:
         return {"key": f"{part}-{number}-{place}", "persist_state": "session"}
 
     name = plain(column.name)
-    row = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"row-{number}-{place}")
+    row = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"fg-row-{number}-{place}")
     with row:
         used = st.checkbox(name, disabled=column.kind in UNUSABLE, width="stretch", **key("use"))
         if not used or column.kind in UNUSABLE:
-            draw(f'<p class="fg-note fg-rest">{UNUSABLE.get(column.kind, column.kind)}</p>')
+            draw(f'<p class="fg-note fg-rest">{UNUSED[column.kind]}</p>')
             return None
         if column.kind == "number":
             categorical = st.selectbox(f"What {name} is", [NUMBER, CATEGORY], **key("as")) == CATEGORY

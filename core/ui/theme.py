@@ -60,18 +60,18 @@ STYLE = f"""
 .stApp .fg-note { font-size: 0.92rem; line-height: 1.5; color: var(--faint); }
 .stApp .fg-footer { border-top: 1px solid var(--hairline); margin-top: 4rem; padding-top: 1rem; font-size: 0.85rem;
   color: var(--faint); }
-[class*="st-key-private-"], [class*="st-key-public-"] { padding-left: 1.1rem; border-left: 2px solid var(--hairline); }
-[class*="st-key-private-"] { border-left-color: var(--amber-shape); }
-[class*="st-key-public-"] { border-left-color: var(--teal-shape); }
+[class*="st-key-fg-private-"] { padding-left: 1.1rem; border-left: 2px solid var(--amber-shape); }
+[class*="st-key-fg-public-"] { padding-left: 1.1rem; border-left: 2px solid var(--teal-shape); }
 
 /* The side of a page stays in view while the main part scrolls; on narrower screens it follows the main part. */
 @media (min-width: 900px) {
-  [data-testid="stColumn"]:has([class*="st-key-side-"]) { position: sticky; top: 4rem; align-self: flex-start; }
+  [data-testid="stColumn"]:has([class*="st-key-fg-side-"]) { position: sticky; top: 4rem; align-self: flex-start; }
 }
 @media (max-width: 899px) {
-  [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] [class*="st-key-side-"]) { flex-wrap: wrap; }
-  [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] [class*="st-key-side-"]) > [data-testid="stColumn"] {
-    flex: 1 1 100%; min-width: 100%; }
+  [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] [class*="st-key-fg-side-"]) {
+    flex-wrap: wrap;
+    & > [data-testid="stColumn"] { flex: 1 1 100%; min-width: 100%; }
+  }
 }
 
 /* Lists of facts, what is missing, bars. */
@@ -89,28 +89,35 @@ STYLE = f"""
 .fg-odds strong { font-weight: 600; white-space: nowrap; }
 
 /* One row a column: in line with a heading where there is room, in two lines with labels where there is not. */
-[class*="st-key-table-"] { container-type: inline-size; }
-[class*="st-key-rows-"] { border-bottom: 1px solid var(--hairline); }
-[class*="st-key-row-"] { border-top: 1px solid var(--hairline); padding: 0.45rem 0; min-height: 3.4rem; }
-[class*="st-key-use-"] { flex: 1 1 8rem !important; width: auto !important; }
-[class*="st-key-as-"] { flex: 0 0 7.2rem !important; } [class*="st-key-unit-"] { flex: 0 0 5.5rem !important; }
-[class*="st-key-low-"], [class*="st-key-high-"] { flex: 0 0 6.6rem !important; }
-[class*="st-key-low-"] button, [class*="st-key-high-"] button { display: none; }
+[class*="st-key-fg-table-"] { container-type: inline-size; }
+[class*="st-key-fg-rows-"] { border-bottom: 1px solid var(--hairline); }
+[class*="st-key-fg-row-"] {
+  border-top: 1px solid var(--hairline); padding: 0.45rem 0; min-height: 3.4rem;
+  & [class*="st-key-use-"] { flex: 1 1 8rem !important; width: auto !important; }
+  & [class*="st-key-as-"] { flex: 0 0 7.2rem !important; }
+  & [class*="st-key-low-"], & [class*="st-key-high-"] { flex: 0 0 6.6rem !important; & button { display: none; } }
+  & [class*="st-key-unit-"] { flex: 0 0 5.5rem !important; }
+}
 .fg-heads { display: flex; gap: 0.5rem; font-size: 0.8rem; color: var(--faint); margin-bottom: -0.6rem; }
 .fg-heads span:nth-child(1) { flex: 1 1 8rem; } .fg-heads span:nth-child(2) { flex: 0 0 7.2rem; }
 .fg-heads span:nth-child(3), .fg-heads span:nth-child(4) { flex: 0 0 6.6rem; }
 .fg-heads span:nth-child(5) { flex: 0 0 5.5rem; }
 @container (max-width: 35.9rem) { .fg-heads { display: none; } }
 @container (min-width: 36rem) {
-  [class*="st-key-row-"] .stElementContainer:has(.fg-kind) { flex: 0 0 7.2rem !important; }
-  [class*="st-key-row-"] .stElementContainer:has(.fg-rest) { flex: 0 0 27.4rem !important; }
-  [class*="st-key-categories-"] { flex: 0 0 19.7rem !important; }
-  [class*="st-key-rows-"] .stElementContainer:not([class*="st-key-use-"]) [data-testid="stWidgetLabel"] {
+  [class*="st-key-fg-row-"] {
+    & .stElementContainer:has(.fg-kind) { flex: 0 0 7.2rem !important; }
+    & .stElementContainer:has(.fg-rest) { flex: 0 0 27.4rem !important; }
+    & [class*="st-key-categories-"] { flex: 0 0 19.7rem !important; }
+  }
+  [class*="st-key-fg-rows-"] .stElementContainer:not([class*="st-key-use-"]) [data-testid="stWidgetLabel"] {
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 }
 
+/* The gallery: as many pictures a line as fit. */
+.st-key-fg-pictures > div { flex: 1 1 7rem !important; min-width: 7rem; max-width: 12rem; }
+
 /* Drawings. */
-.st-key-hero h1 { font-size: clamp(2.5rem, 5.2vw, 4rem); line-height: 1.1; }
+.st-key-fg-hero h1 { font-size: clamp(2.5rem, 5.2vw, 4rem); line-height: 1.1; }
 .fg-hero svg { width: 100%; min-height: 9rem; display: block; }
 .fg-step svg { width: 100%; max-width: 17rem; display: block; }
 .stApp .fg-step p { margin-top: 0.8rem; max-width: 24rem; }

@@ -1,0 +1,119 @@
+"""Data: pick records and say what is publicly known about them."""
+
+import streamlit as st
+
+from core.errors import RequestError
+from core.privacy.unit import PrivacyUnit
+from core.samples import sample
+from core.ui.bounds import unknown_bounds
+from core.ui.bounds_purchase import fill_bought
+from core.ui.declaration import Declaration
+from core.ui.frame import DATA, RELEASE, frame
+from core.ui.marks import Visibility, facts, main_action, mark, note, rail, side
+from core.ui.picking import pick_records
+from core.ui.rows import column_rows
+from core.ui.session import OwnData, Records, Session
+
+CLAMP, DROP = "Move them to the nearest bound", "Leave those rows out"
+SKIP, REFUSE = "Leave those rows out", "Stop, and say where"
+EACH_ROW, BY_COLUMN = "Each row is one person", "A column says who the person is"
+
+WHY = """
+Suppose this page read the smallest and the largest salary off your data and suggested them as bounds. The bounds go
+into every released file, so that file would say, without any noise, what the best-paid person earns.
+
+Someone who knows all salaries but one could go further: they compare the bound in the file with what they know, and
+read the missing salary off it. Histograms, averages and counts shown here would leak in the same way, one look at a
+time, as soon as anything you publish depends on what you saw.
+
+So you type what you know **without** looking: nobody is older than 125, a percentage lies between 0 and 100. Wide
+bounds cost some accuracy. Narrow ones are not dangerous either: a value outside is moved to the bound.
+"""
+
+
+def declare(records: Records) -> Declaration:
+    known = sample(records.sample).domain if records.sample else None
+    if known is not None:
+        start_person(records, known.unit)
+    columns = f"{records.title}: {len(records.source.columns):,} columns"
+    if records.sample:
+        note(f"{columns}. It is a sample, and nobody's secret; here it is treated as if it were.")
+    else:
+        mark(Visibility.PRIVATE, f"{columns}, and no value of them is shown")
+    st.subheader("What could anyone have?", anchor=False)
+    note("Think of anyone, not of the people in this file. What you type here becomes public with the release.")
+    fill_bought(records)
+    columns = column_rows(records.source.columns, records.number, known)
+    st.subheader("Who is one person?", anchor=False)
+    unit_column, unit_records, each_row = person(records)
+    st.subheader("Rows that do not fit", anchor=False)
+    outside, missing = st.columns(2, gap="large")
+    clamp = outside.radio("Values outside the bounds", [CLAMP, DROP], key="data-outside", persist_state="session")
+    drop = missing.radio("Rows with missing values", [SKIP, REFUSE], key="data-missing", persist_state="session")
+    return Declaration(
+        columns, "clamp" if clamp == CLAMP else "drop", "drop" if drop == SKIP else "refuse",
+        unit_column, unit_records, each_row, known,
+    )
+
+
+def start_person(records: Records, unit: PrivacyUnit) -> None:
+    """Start from who one person is in a sample; what is chosen afterwards stays."""
+    number = records.number
+    if unit.column is not None and f"data-who-{number}" not in st.session_state:
+        st.session_state[f"data-who-{number}"] = BY_COLUMN
+        st.session_state[f"data-id-{number}"] = unit.column
+        st.session_state[f"data-rows-{number}"] = unit.records
+
+
+def person(records: Records) -> tuple[str | None, int | None, bool]:
+    """The id column, the most rows a person keeps, and whether each row is a person by itself."""
+    number = records.number
+    who = st.radio("Who is one person?", [EACH_ROW, BY_COLUMN], key=f"data-who-{number}", persist_state="session",
+                   label_visibility="collapsed")
+    if who == EACH_ROW:
+        note("If someone may appear in several rows, only a single row of theirs is protected.")
+        return None, None, True
+    names = [column.name for column in records.source.columns]
+    column, most = st.columns(2, gap="large")
+    chosen = column.selectbox("The column", names, index=None, key=f"data-id-{number}", persist_state="session")
+    rows = most.number_input("At most this many rows each", 1, 1_000_000, None, key=f"data-rows-{number}",
+                             persist_state="session")
+    note("Of anyone with more, that many are picked at random. More rows a person need more noise.")
+    return chosen, rows, False
+
+
+def consequences(declared: Declaration) -> None:
+    with rail(Visibility.PUBLIC, "becomes", "Becomes public by this"):
+        facts(declared.becomes_public() or [("Nothing yet", "It grows as you type.")])
+    st.space("small")
+    with rail(Visibility.PRIVATE, "stays", "Stays private"):
+        facts([("Every value in every row", ""), ("The exact number of rows", ""), ("The name of the file", "")])
+
+
+def finish(visitor: Session, records: Records, declared: Declaration) -> None:
+    missing = declared.still_missing()
+    if not main_action("Use this data", missing, "data-use", "Nothing is released by this; the next page does that."):
+        return
+    try:
+        visitor.own = OwnData(records.title, records.source, declared.domain(), records.sample)
+    except RequestError as error:
+        st.error(str(error))
+    else:
+        st.switch_page(RELEASE.path)
+
+
+with frame(DATA) as visitor:
+    main, aside = st.columns([2.5, 1], gap="large")
+    with main:
+        records = pick_records(visitor)
+        if records is None:
+            declared = Declaration(())
+            main_action("Use this data", ["some records"], "data-use")
+        else:
+            declared = declare(records)
+            unknown_bounds(visitor, records, declared)
+            with st.expander("Why is nothing of my data shown here?", type="compact"):
+                st.markdown(WHY)
+            finish(visitor, records, declared)
+    with aside, side("data"):
+        consequences(declared)

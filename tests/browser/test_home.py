@@ -1,0 +1,66 @@
+"""Home in a real browser."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("width", "theme"),
+    [("desktop", "light"), ("desktop", "dark"), ("phone", "light"), ("phone", "dark"), (3840, "light")],
+)
+def test_home_fits_and_shows_its_doors(visitor, width, theme):
+    visit = visitor(width, theme)
+    visit.go()
+    assert "See the shape, not the people." in visit.text
+    for door in ("Release a data set", "Explore a released sketch", "Try it on sample data"):
+        assert visit.page.get_by_role("heading", name=door).is_visible()
+    assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
+
+
+def test_every_picture_has_words(visitor):
+    visit = visitor()
+    visit.go()
+    pictures = visit.page.locator("[data-testid=stMain] svg[role=img], [data-testid=stMain] img")
+    assert pictures.count() >= 4
+    for picture in pictures.all():
+        assert len(picture.get_attribute("aria-label") or picture.get_attribute("alt") or "") > 15
+
+
+def test_the_theme_follows_the_visitor_in_the_drawings_too(visitor):
+    colours = {}
+    for theme in ("light", "dark"):
+        visit = visitor(theme=theme)
+        visit.go()
+        colours[theme] = visit.page.evaluate(
+            "() => ['.fg-lead', '.fg-private', '.fg-public'].map("
+            "css => getComputedStyle(document.querySelector(css)).color)"
+        )
+    assert colours["light"] == ["rgb(85, 99, 106)", "rgb(134, 81, 0)", "rgb(11, 102, 96)"]
+    assert colours["dark"] == ["rgb(159, 176, 182)", "rgb(240, 182, 94)", "rgb(94, 205, 194)"]
+
+
+def test_the_keyboard_alone_reaches_the_first_door_and_sees_where_it_is(visitor):
+    visit = visitor()
+    visit.go()
+    for _ in range(30):
+        visit.page.keyboard.press("Tab")
+        focused = visit.page.evaluate("[document.activeElement.tagName, document.activeElement.innerText]")
+        if focused == ["BUTTON", "Start with your data"]:
+            break
+    else:
+        pytest.fail("the first door was not reached by Tab")
+    outline, shadow = visit.page.evaluate(
+        "() => { const s = getComputedStyle(document.activeElement); return [s.outlineStyle, s.boxShadow] }"
+    )
+    assert outline == "solid" or shadow != "none"
+    visit.page.keyboard.press("Enter")
+    visit.settle()
+    assert visit.page.url.endswith("/data")
+
+
+def test_a_file_that_is_no_release_is_refused_in_one_sentence(visitor):
+    visit = visitor()
+    visit.go()
+    visit.drop("wrong.npz", b"PK\x05\x06" + b"\x00" * 18, "application/octet-stream")
+    alert = visit.page.get_by_test_id("stAlert")
+    assert alert.count() == 1 and alert.inner_text().count(".") <= 2
+    assert visit.page.url.rstrip("/") == visit.address
