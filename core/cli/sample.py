@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def sample(
     release: ReleaseArgument,
-    count: Annotated[int, Option("--count", "-n", help="How many records.")] = 1000,
+    points: Annotated[int, Option("--points", "-n", help="How many records.")] = 1000,
     seed: Annotated[int, Option(help="The same seed draws the same records.")] = 0,
     smoothed: Annotated[bool, Option(
         "--smoothed", help="Draw from the estimate as it stands, which the kernel has smoothed, instead of from a "
@@ -30,7 +30,7 @@ def sample(
     from ..tasks.sampling import sample as draw
 
     check_table(out)
-    drawn = draw(load(release), count, seed, sharpen=not smoothed)
+    drawn = draw(load(release), points, seed, sharpen=not smoothed)
     write_table(pa.Table.from_pandas(drawn.points, preserve_index=False), out)
     say(_trust(drawn))
 

@@ -117,7 +117,7 @@ def test_anomalies_are_scored(command, released, tmp_path):
 
 @pytest.mark.parametrize("smoothed", [True, False])
 def test_made_up_records(command, released, smoothed):
-    result = command("sample", released, "--count", "50", "--seed", "3", *(["--smoothed"] if smoothed else []))
+    result = command("sample", released, "--points", "50", "--seed", "3", *(["--smoothed"] if smoothed else []))
     drawn = sample(load(released), 50, 3, sharpen=not smoothed).points
     pd.testing.assert_frame_equal(table(result), drawn, check_exact=True)
     assert len(result.stderr.splitlines()) == 1
@@ -169,7 +169,7 @@ def test_what_cannot_be_asked(command, released, queries, tmp_path):
     assert "'z'" in refused(command("line", released, "x", "--at", "z=3"))
     assert "number" in refused(command("line", released, "x", "--at", "y=high"))
     assert "different columns" in refused(command("grid", released, "x", "x"))
-    assert "number of points" in refused(command("sample", released, "--count", "0"))
+    assert "number of points" in refused(command("sample", released, "--points", "0"))
     assert ".csv" in refused(command("sample", released, "--out", "drawn.xlsx"))
     assert "folder" in refused(command("modes", released, "--out", tmp_path / "absent" / "modes.csv"))
     assert "no queries" in refused(command("query", released, _empty_parquet(tmp_path)))
