@@ -90,11 +90,7 @@ def _label(release: Release, label: PrivacyLabel) -> None:
     facts([
         (label.promise, label.slack),
         (f"Protects {label.protected}", f"Hidden is {label.hidden}."),
-        (f"Holds {label.records} {label.counted}", f"The number is {_from(label.records_source)}."),
+        (f"Holds {label.records} {label.counted}", f"The number is {label.records_source}."),
         (label.table, " ".join(label.noise)),
         ("Fingerprint of the file", label.fingerprint),
     ])
-
-
-def _from(source: str) -> str:
-    return source if source.startswith("public") else f"from {source}"
