@@ -13,11 +13,14 @@
     const box = element.getBoundingClientRect(), style = getComputedStyle(element);
     if (!text || element.closest(exempt) || box.width < 2 || box.height < 2) continue;
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    // A slider's value is a child of its thumb, and stands above it.
+    const thumb = element.closest("[data-testid=stSliderThumbValue]")?.parentElement;
     const layers = [];
     let opacity = 1;
     for (let parent = element; parent; parent = parent.parentElement) {
-      const layer = channels(getComputedStyle(parent).backgroundColor);
       opacity *= Number(getComputedStyle(parent).opacity);
+      if (parent === thumb) continue;
+      const layer = channels(getComputedStyle(parent).backgroundColor);
       layers.unshift(layer);
       if (layer[3] === 1) break;
     }

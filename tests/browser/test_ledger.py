@@ -1,0 +1,23 @@
+"""The Ledger page in a real browser: legible and within the screen, and a registration by hand."""
+
+import pytest
+
+
+@pytest.mark.parametrize(("width", "theme"), [("desktop", "dark"), ("phone", "light"), (800, "dark")])
+def test_a_total_is_promised_and_looked_at(visitor, width, theme):
+    visit = visitor(width, theme)
+    visit.go("/ledger")
+    name = f"Registered {width}"
+    visit.fill("Name of the data set", name)
+    visit.page.get_by_role("spinbutton", name="Its total budget, for ever (ε)").fill("4")
+    visit.page.keyboard.press("Tab")
+    visit.settle()
+    visit.click("button", "Register for ε = 4.0")
+    visit.page.get_by_text(f"Budget of {name}").wait_for()
+    visit.settle()
+    assert "left 4 of 4" in visit.text
+    slider = visit.page.get_by_role("slider", name="One more release at ε =")
+    slider.press("ArrowLeft")
+    visit.settle()
+    assert "By itself it promises ε = 0.8, and it adds 0.8 to what is spent" in visit.text
+    assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []

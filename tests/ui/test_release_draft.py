@@ -1,0 +1,114 @@
+"""What was chosen on the Release page: exact decimals, nearness in shares of the range, and the promise it makes."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.domain import Categorical, Domain, Numeric, PrivacyUnit
+from core.errors import RequestError
+from core.kernels import Euclidean, Laplacian
+from core.privacy.budget import Budget
+from core.samples import samples
+from core.ui.release_account import price
+from core.ui.release_draft import (
+    DEFAULT_SHARE,
+    EPSILONS,
+    SHARES,
+    SLACK,
+    Draft,
+    Fineness,
+    Guesses,
+    amount,
+    distance_words,
+    kernel_at,
+    nearest_share,
+    nearest_step,
+    rounded_down,
+)
+
+TWO = Domain.of(x=(0, 20), y=(0, 10))
+
+
+def test_the_slider_runs_from_a_hundredth_to_ten_in_about_equal_steps():
+    steps = [float(step) for step in EPSILONS]
+    assert (steps[0], steps[-1]) == (0.01, 10.0) and Decimal(1) in EPSILONS
+    ratios = np.diff(np.log(steps))
+    assert (ratios > 0.15).all() and (ratios < 0.35).all()
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "words"),
+    [("1", "1.0"), ("10", "10.0"), ("0.010", "0.01"), ("2.50", "2.5"), ("0", "0.0"), ("1E+1", "10.0")],
+)
+def test_a_price_is_exact(epsilon, words):
+    assert amount(Decimal(epsilon)) == words
+
+
+def test_a_price_says_what_is_left():
+    assert price(Budget(1), Decimal(2)) == "ε = 1.0, leaving 2.0"
+    assert price(Budget("0.5", SLACK)) == "ε = 0.5 with slack"
+
+
+@given(st.decimals(0, 100, allow_nan=False, places=12))
+def test_what_is_left_is_never_rounded_up(epsilon):
+    left = rounded_down(epsilon)
+    assert left <= epsilon and left >= epsilon * Decimal("0.99") and len(left.as_tuple().digits) <= 3
+
+
+@given(st.sampled_from(EPSILONS), st.floats(0.95, 1.05))
+def test_the_slider_follows_what_is_typed(step, factor):
+    assert nearest_step(step * Decimal(str(factor))) == step
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("domain", [TWO, Domain.of(x=(0, 20), y=(0, 10), scale="box")])
+def test_closeness_is_half_gone_at_the_distance_that_was_chosen(domain, share):
+    reach = 1.0 if domain.scale == "box" else 20.0
+    here, there = np.zeros((1, 2)), np.array([[share * reach, 0.0]])
+    assert kernel_at(domain, share).evaluate(here, there)[0, 0] == pytest.approx(0.5, abs=2e-3)
+
+
+def test_nearness_in_words():
+    km = Domain((Numeric("east", 0, 20, "km"), Numeric("north", 0, 16, "km")))
+    assert distance_words(km, 0.05) == "1 km (5% of the range)"
+    assert distance_words(TWO, 0.002) == "0.04 (0.2% of the range)"
+    assert distance_words(Domain((Categorical("city", ("Bern", "Chur")),)), 0.05) == "5% of the range"
+    mixed = Domain((Numeric("height", 0, 2, "m"), Numeric("age", 0, 120, "years")), scale="box")
+    assert distance_words(mixed, 0.1) == "10% of the range"
+
+
+def test_samples_start_near_the_kernel_that_suits_them():
+    for one in samples():
+        share = nearest_share(one.domain, one.kernel)
+        assert share in SHARES
+        if isinstance(one.kernel.bandwidth, float) and one.kernel.power == 4:
+            ratio = kernel_at(one.domain, share).bandwidth / one.kernel.bandwidth
+            assert 0.6 < ratio < 1.7, one.name
+    assert nearest_share(TWO, Laplacian(1)) == nearest_share(TWO, Euclidean((1.0, 2.0))) == DEFAULT_SHARE
+
+
+def draft(**changes):
+    facts = {"domain": TWO, "budget": Budget(1), "fineness": Fineness(Euclidean(1)), "guesses": Guesses(), "seed": 7}
+    return Draft(**facts | changes)
+
+
+def test_a_draft_is_the_sketch_and_the_promise_it_says():
+    one = draft(fineness=Fineness(Euclidean(2.0, 3), rows=50, width=70))
+    assert (one.sketch.rows, one.sketch.width, one.sketch.seed, one.sketch.kernel) == (50, 70, 7, Euclidean(2.0, 3))
+    assert draft().sketch.rows is None
+    with_slack = draft().promising(slack=True)
+    assert with_slack.budget == Budget(1, SLACK) and with_slack.promising(slack=False) == draft()
+
+
+def test_a_table_beyond_every_memory_is_refused():
+    with pytest.raises(RequestError, match="counters"):
+        draft(fineness=Fineness(Euclidean(1), rows=10**6, width=10**6)).sketch  # noqa: B018
+
+
+def test_who_is_protected_and_what_is_counted():
+    assert (draft().protected, draft().counted) == ("record", "people")
+    people = draft(domain=Domain.of(x=(0, 1), unit=PrivacyUnit("who", 3)))
+    assert (people.protected, people.counted) == ("person", "records")
