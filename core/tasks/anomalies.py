@@ -64,7 +64,7 @@ def score(
     if threshold is not None and check_number(threshold, "The density threshold") <= 0.0:
         raise RequestError("The density threshold must be above zero, as no density lies below that.")
     answers = release.answer(table, level)
-    people = sample(release, REFERENCE_POINTS, seed, sharpen=hasattr(release.sketch, "kernel")).points
+    people = sample(release, REFERENCE_POINTS, seed, sharpen=hasattr(release.sketch, "point_kernel")).points
     densities = np.sort(release.answer(people).density)
     if threshold is None:
         threshold = float(np.quantile(densities, RARE, method="inverted_cdf"))

@@ -17,11 +17,10 @@ from ..hashing.uniforms import PublicRandom, scrambled_sobol
 from ..releases import Release
 from ..sketches.linear import Answers
 from .box import Box
+from .work import READS, counters_read
 
 BATCH = 1 << 16
 """Queries that are read at once."""
-READS = 5e8
-"""Counters that one picture may read: about half a second on two cores."""
 MOST_PLACES = 1024
 FEWEST_PLACES = 16
 PICTURE_SEED = 0
@@ -44,11 +43,6 @@ class Averaged:
 
 NOTHING = Averaged((), np.zeros((1, 0)))
 """Every column is either drawn or held."""
-
-
-def counters_read(release: Release, queries: float) -> float:
-    """Work of that many queries, in reads of a counter; a long projection costs more than the read itself."""
-    return queries * release.sketch.shape[0] * (1.0 + release.domain.dimensions / 16.0)
 
 
 def averaging(release: Release, names: tuple[str, ...], cells: int, reads: float = READS) -> Averaged:
@@ -109,7 +103,7 @@ def averaged_answers(
     box = Box.of(release.sketch)
     cells = len(next(iter(drawn.values())))
     at_once = max(1, BATCH // cells)
-    total: np.ndarray | float = 0.0
+    total = np.zeros((1, cells))
     for start in range(0, len(averaged.places), at_once):
         places = averaged.places[start : start + at_once]
         points = np.empty((cells * len(places), release.domain.dimensions), order="F")

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ..domain import Categorical, Column, Domain
+from ..domain import Categorical, Column, Domain, Numeric
 from ..errors import RequestError
 from ..sketches.linear import LinearSketch
 
@@ -152,6 +152,6 @@ class Box:
         """Points in natural units, kept inside the bounds that rounding might leave by a last digit."""
         frame = self.domain.decode_points(points, self.metric)
         for column in self.domain.columns:
-            if column.kind == "numeric":
+            if isinstance(column, Numeric):
                 frame[column.name] = frame[column.name].clip(column.low, column.high)
         return frame

@@ -17,7 +17,7 @@ from .box import Box
 from .climbing import NUMBERS_AT_ONCE, SEARCH_SEED, Height
 
 CHAINS = 256
-BURN_IN = 400
+BURN_IN = 200
 THINNING = 5
 FEWEST_KEPT = 64
 """Kept states a chain, at least: fewer say nothing about convergence."""

@@ -12,11 +12,18 @@ from collections.abc import Callable
 import numpy as np
 
 from ..hashing.uniforms import PublicRandom, scrambled_sobol
+from ..releases import Release
 from .box import Box
+from .work import READS, counters_read
 
 Height = Callable[[np.ndarray], np.ndarray]
 """Estimated kernel sums, float64 (n,), at encoded points, float64 (n, dimensions)."""
 
+STARTS = 128
+FEWEST_STARTS = 16
+TYPICAL_STEPS = 50
+CLIMBING_READS = 10.0 * READS
+"""Work that all starts together may cost, in counters read."""
 TRIALS_A_START = 64
 MOST_TRIALS = 1 << 15
 MOST_MOVES = 128
@@ -28,6 +35,12 @@ SMALLEST_STEP = 1.0 / 8.0
 """Step at which the search stops, in half-widths of the kernel."""
 SEARCH_SEED = 1
 """Public seed of trial points and of the choice among many moves."""
+
+
+def affordable_starts(release: Release) -> int:
+    """How many places to search from: fewer where sketches are long or dimensions many."""
+    moves = min(MOST_MOVES, 2 * release.domain.dimensions)
+    return int(min(max(CLIMBING_READS / counters_read(release, TYPICAL_STEPS * moves), FEWEST_STARTS), STARTS))
 
 
 def starting_points(box: Box, height: Height, widths: np.ndarray, count: int) -> np.ndarray:
@@ -42,7 +55,7 @@ def starting_points(box: Box, height: Height, widths: np.ndarray, count: int) ->
     low, high = box.bounds
     pitch = (high - low)[box.numeric] * count ** (-1.0 / max(1, len(box.numeric))) / 2.0
     remaining = trials[np.argsort(-height(trials), kind="stable")]
-    chosen = []
+    chosen: list[np.ndarray] = []
     while len(remaining) and len(chosen) < count:
         chosen.append(remaining[0])
         remaining = remaining[~close_to(box, remaining, remaining[0], np.maximum(pitch, widths))]

@@ -13,8 +13,9 @@ from ..checks import check_integer
 from ..domain import Categorical, Vector
 from ..errors import RequestError
 from ..releases import Release
-from .averaging import NOTHING, READS, averaged_answers, averaging
+from .averaging import NOTHING, averaged_answers, averaging
 from .box import Box
+from .work import READS
 
 MAX_POINTS = 1_000_000
 """Cells or points of one picture."""
@@ -237,9 +238,11 @@ def _picture(release: Release, box: Box, drawn, at, level: float, reads: float |
         if name in held:
             raise RequestError(f"The column {name!r} is drawn, so it cannot be held at one value too.")
     others = tuple(name for name in box.columns if name not in drawn and name not in held)
-    if others and reads is None:
-        raise RequestError(f"A slice needs a value for every column that is not drawn: give one for {others[0]!r}.")
-    averaged = averaging(release, others, math.prod(shape), reads) if others else NOTHING
+    averaged = NOTHING
+    if others:
+        if reads is None:
+            raise RequestError(f"A slice needs a value for every column that is not drawn: give one for {others[0]!r}.")
+        averaged = averaging(release, others, math.prod(shape), reads)
     answers = averaged_answers(release, drawn, held, averaged, level)
     arrays = ("estimate", "low", "high", "density", "standard_error")
     facts = {"at": dict(at or {}), "averaged": others, "averaging_places": len(averaged.places)}

@@ -17,11 +17,10 @@ from ..checks import check_integer
 from ..errors import RequestError
 from ..releases import Release
 from .box import Box
-from .climbing import Height, climb, close_to, first_steps, starting_points
+from .climbing import Height, affordable_starts, climb, close_to, first_steps, starting_points
 from .passes import highest_passes
 from .scale import half_widths
 
-STARTS = 128
 MOST_STARTS = 4096
 MOST_MODES = 1000
 SEARCHING_SHARE = 3.0 / 8.0
@@ -62,7 +61,7 @@ class Mode:
         return self.prominence / self.prominence_error
 
 
-def find_modes(release: Release, count: int = 10, starts: int = STARTS, level: float = 0.95) -> tuple[Mode, ...]:
+def find_modes(release: Release, count: int = 10, starts: int | None = None, level: float = 0.95) -> tuple[Mode, ...]:
     """Local maxima of the estimated density: the significant ones first, the densest of them first.
 
     Multi-start compass search. Hills within a half-width of the kernel of each other are one, and so are hills with no
@@ -72,7 +71,7 @@ def find_modes(release: Release, count: int = 10, starts: int = STARTS, level: f
     ----------
     release : any release whose sketch has at least two independent groups of rows.
     count : most modes to return; the most prominent are kept.
-    starts : places to search from.
+    starts : places to search from; as many as take a few seconds, at most 128, when None.
     level : one minus the chance that a bump of noise is called significant, all modes together.
 
     Raises
@@ -81,6 +80,7 @@ def find_modes(release: Release, count: int = 10, starts: int = STARTS, level: f
         When an argument is out of range.
     """
     check_integer(count, "The number of modes", 1, MOST_MODES)
+    starts = affordable_starts(release) if starts is None else starts
     check_integer(starts, "The number of starting points", 1, MOST_STARTS)
     if not 0.0 < level < 1.0:
         raise RequestError("The level of a test must lie strictly between 0 and 1, such as 0.95.")
@@ -178,7 +178,7 @@ def _noise_kept(release: Release, one: np.ndarray, other: np.ndarray) -> np.ndar
 
     Two places share a share k of their counters, k the kernel between them, and the noise of those cancels: 2 (1 - k).
     """
-    kernel = getattr(release.sketch, "kernel", None)
+    kernel = getattr(release.sketch, "point_kernel", None)
     if kernel is None:
         return np.zeros(len(one))
     closeness = np.array([kernel.evaluate(a[None, :], b[None, :])[0, 0] for a, b in zip(one, other, strict=True)])
@@ -221,8 +221,16 @@ def _described(release: Release, box: Box, tops: np.ndarray, judged: _Judged, le
     if not len(tops):
         return ()
     answers = release.answer_points(tops, level)
-    columns = (answers.estimate, answers.low, answers.high, answers.density, judged.prominence, judged.error)
     return tuple(
-        Mode(position, *(float(column[i]) for column in columns), bool(judged.significant[i]))
+        Mode(
+            position=position,
+            estimate=float(answers.estimate[i]),
+            low=float(answers.low[i]),
+            high=float(answers.high[i]),
+            density=float(answers.density[i]),
+            prominence=float(judged.prominence[i]),
+            prominence_error=float(judged.error[i]),
+            significant=bool(judged.significant[i]),
+        )
         for i, position in enumerate(box.decode(tops).to_dict("records"))
     )

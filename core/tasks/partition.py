@@ -22,14 +22,12 @@ from ..hashing.cells import Columns
 from ..releases import Release
 from ..sketches.race import Race
 from .box import Box
-from .climbing import climb, first_steps, starting_points
+from .climbing import affordable_starts, climb, first_steps, starting_points
 from .scale import half_widths
 
 FEWEST_ROWS = 16
 MOST_NUMBERS = 64
 """Coordinates of numbers that the linear programs are solved in."""
-STARTS = 128
-"""Places from which the one in most cells is searched."""
 NOISE_CHANCE = 0.05
 """Chance that any counter of the table passes the threshold by noise alone."""
 ROUNDING = 1e-9
@@ -96,26 +94,27 @@ def intersect_partitions(release: Release, level: float = 0.95) -> Intersection:
         When the release has no such cells, when noise drowns them all, or when there are more numbers than can be
         worked through.
     """
-    if not isinstance(release.sketch, Race):
+    sketch = release.sketch
+    if not isinstance(sketch, Race):
         raise RequestError("Only RACE releases have cells to intersect; find modes by search instead.")
-    box = Box.of(release.sketch)
+    box = Box.of(sketch)
     if len(box.numeric) > MOST_NUMBERS:
         raise RequestError(
             f"Cells are intersected in at most {MOST_NUMBERS} numbers, as they need linear programs; find modes by "
             "search instead."
         )
-    rows, columns, counts = _heaviest_counters(release)
-    cells = _half_spaces(release.sketch.columns, box, rows, columns, counts)
-    heaviest = release.sketch.zeros()
+    rows, columns, counts = _heaviest_counters(release, sketch.columns)
+    cells = _half_spaces(sketch.columns, box, rows, columns, counts)
+    heaviest = sketch.zeros()
     heaviest[rows, columns] = counts
 
     def weight(points: np.ndarray) -> np.ndarray:
-        sums, shares = release.sketch.group_estimates(heaviest, 0.0, points)
+        sums, shares = sketch.group_estimates(heaviest, 0.0, points)
         return shares @ sums
 
     low, high = box.bounds
-    widths = half_widths(release.sketch)
-    starts = starting_points(box, weight, widths, STARTS)
+    widths = half_widths(sketch)
+    starts = starting_points(box, weight, widths, affordable_starts(release))
     places, weights = climb(box, weight, widths, starts, first_steps(box, widths, len(starts)))
     place = places[[weights.argmax()]]
     unit = (place[0] - low) / (high - low)
@@ -124,17 +123,19 @@ def intersect_partitions(release: Release, level: float = 0.95) -> Intersection:
     holding = cells.holding(unit)
     answers = release.answer_points(place, level)
     return Intersection(
-        box.decode(place).to_dict("records")[0],
-        *(float(values[0]) for values in (answers.estimate, answers.low, answers.high, answers.density)),
-        len(cells.count),
-        int(holding.sum()),
-        float(cells.count @ holding / cells.count.sum()),
+        position=box.decode(place).to_dict("records")[0],
+        estimate=float(answers.estimate[0]),
+        low=float(answers.low[0]),
+        high=float(answers.high[0]),
+        density=float(answers.density[0]),
+        rows=len(cells.count),
+        satisfied=int(holding.sum()),
+        weight=float(cells.count @ holding / cells.count.sum()),
     )
 
 
-def _heaviest_counters(release: Release) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _heaviest_counters(release: Release, columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows that have cells of their own and a counter above noise; its column and value; the largest counter first."""
-    columns = release.sketch.columns
     own = ~columns.rehashed
     if own.sum() < FEWEST_ROWS:
         raise RequestError(
@@ -158,9 +159,9 @@ def _half_spaces(columns: Columns, box: Box, rows: np.ndarray, column: np.ndarra
     """Cells written as half-spaces; the digits of a column number, in mixed radix, are the cells of its hashes."""
     hashes = columns.hashes
     low, high = box.bounds
-    place, normals, bounds = [], [], []
-    for rank, (row, key) in enumerate(zip(rows, column, strict=True)):
-        for h in range(columns.first_hash[row], columns.first_hash[row + 1]):
+    half_spaces: list[tuple[int, np.ndarray, float]] = []
+    for rank, (r, key) in enumerate(zip(rows, column, strict=True)):
+        for h in range(columns.first_hash[r], columns.first_hash[r + 1]):
             cell = (int(key) // int(columns.multiplier[h])) % int(columns.cells[h])
             terms = slice(hashes.first_term[h], hashes.first_term[h + 1])
             a = np.zeros(box.domain.dimensions)
@@ -168,10 +169,11 @@ def _half_spaces(columns: Columns, box: Box, rows: np.ndarray, column: np.ndarra
             least = -(a @ low + hashes.offset[h])  # a.x + b = normal . u - least
             normal = a * (high - low)
             if cell > 0 or not hashes.side[h]:
-                place, normals, bounds = [*place, rank], [*normals, -normal], [*bounds, -(cell + least)]
+                half_spaces.append((rank, -normal, -(cell + least)))
             if cell == 0 or not hashes.side[h]:
-                place, normals, bounds = [*place, rank], [*normals, normal], [*bounds, cell + 1.0 + least]
-    return _Cells(count.astype(np.float64), np.array(place), np.array(normals), np.array(bounds))
+                half_spaces.append((rank, normal, cell + 1.0 + least))
+    row, normals, bounds = (np.array(values) for values in zip(*half_spaces, strict=True))
+    return _Cells(count.astype(np.float64), row, normals, bounds)
 
 
 def _centre_of_many(cells: _Cells, unit: np.ndarray, numeric: np.ndarray) -> np.ndarray:

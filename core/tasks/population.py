@@ -3,7 +3,7 @@
 A released density is the population smoothed by the kernel, and kernels with long tails smooth it beyond recognition:
 most of a density that falls like 1/c lies far from every record. A population p with weights w on many places z instead
 explains the release when  sum_j w_j k(z_i, z_j) = density(z_i)  everywhere, which is the weighted set of places
-closest to the released kernel mean in the kernel's own distance (Balog, Tolstikhin, Schölkopf 2018, section 4).
+closest to the released kernel mean in the kernel's own distance (Balog, Tolstikhin, Schölkopf 2018).
 
 Weights are found by multiplicative steps, which keep them positive (Lee, Seung 2001), and which stop as soon as the
 sums agree with the release within its own error (Morozov's principle): what is finer than that is noise. Places are
@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import RequestError
-from ..hashing.uniforms import scrambled_sobol
+from ..hashing.uniforms import PublicRandom, scrambled_sobol
+from ..kernels import Kernel
 from ..releases import Release
 from .box import Box
-from .climbing import SEARCH_SEED, PublicRandom, climb, first_steps, starting_points
+from .climbing import SEARCH_SEED, affordable_starts, climb, first_steps, starting_points
 from .scale import half_widths
 
 PLACES = 2048
@@ -30,7 +31,6 @@ KEPT = PLACES // 4
 ROUNDS = 6
 STEPS = 100
 CHECK_EVERY = 10
-STARTS = 128
 SPREAD = 4.0
 """New places lie up to this factor nearer or farther than the round's own scale."""
 LEAST_SHIFT = 0.02
@@ -75,14 +75,14 @@ def explaining_population(release: Release, random: np.random.Generator) -> Popu
     RequestError
         When the sketch has no kernel to undo.
     """
-    kernel = getattr(release.sketch, "kernel", None)
+    kernel = getattr(release.sketch, "point_kernel", None)
     if kernel is None:
         raise RequestError("Only a release with a kernel can be sharpened; draw from its density as it is instead.")
     box, widths = Box.of(release.sketch), half_widths(release.sketch)
     places = _first_places(release, box, widths, random)
     for level in range(ROUNDS):
         scale = widths * 2.0 ** (1 - level)
-        weights, misfit = _weights(release, places)
+        weights, misfit = _weights(release, kernel, places)
         if level == ROUNDS - 1:
             break
         heavy = np.argsort(-weights, kind="stable")[:KEPT]
@@ -100,7 +100,7 @@ def _first_places(release: Release, box: Box, widths: np.ndarray, random: np.ran
         return release.answer_points(points).estimate
 
     even = box.uniform(scrambled_sobol(PLACES // 2, box.uniforms_needed(), PublicRandom(SEARCH_SEED)))
-    starts = starting_points(box, height, widths, STARTS)
+    starts = starting_points(box, height, widths, affordable_starts(release))
     tops, _ = climb(box, height, widths, starts, first_steps(box, widths, len(starts)))
     around = tops[random.integers(len(tops), size=PLACES // 2)]
     low, high = box.bounds
@@ -109,7 +109,7 @@ def _first_places(release: Release, box: Box, widths: np.ndarray, random: np.ran
     return np.concatenate([even, _recategorised(box, _scattered(box, around, scale, random), random)])
 
 
-def _weights(release: Release, places: np.ndarray) -> tuple[np.ndarray, float]:
+def _weights(release: Release, kernel: Kernel, places: np.ndarray) -> tuple[np.ndarray, float]:
     """Weights of the places that agree with the release, (m,), and the misfit left.
 
     The density may be estimated below zero, where multiplicative steps do not work. Adding a constant to kernel and
@@ -123,10 +123,10 @@ def _weights(release: Release, places: np.ndarray) -> tuple[np.ndarray, float]:
         error = release.sketch.noise_variance(release.privacy.counter_variance) ** 0.5 / release.records
     shift = np.float32(max(LEAST_SHIFT, -2.0 * density.min()))
     # Single precision: the release knows no more than that, and the matrix is read a hundred times.
-    kernel = release.sketch.kernel.evaluate(places, places).astype(np.float32)
+    closeness = kernel.evaluate(places, places).astype(np.float32)
     weights = np.full(len(places), 1.0 / len(places), dtype=np.float32)
     for step in range(STEPS + 1):
-        explained = kernel @ weights
+        explained = closeness @ weights
         if step % CHECK_EVERY == 0 and (step == STEPS or np.sqrt(np.mean((explained - density) ** 2)) <= error):
             break
         weights *= (density + shift) / (explained + shift * weights.sum())

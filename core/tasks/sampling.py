@@ -12,11 +12,11 @@ import pandas as pd
 from ..checks import check_integer
 from ..errors import RequestError
 from ..releases import Release
-from .averaging import READS, counters_read
 from .box import Box
 from .chain import CHAINS, FEWEST_KEPT, run_chains
 from .population import explaining_population
 from .scale import half_widths
+from .work import READS, counters_read
 
 MOST_POINTS = 1_000_000
 MOST_GRID_NUMBERS = 3

@@ -25,7 +25,7 @@ def test_half_spaces_hold_exactly_the_points_of_the_heaviest_cells(kernel):
     points = clusters([[0.7, 0.2]], 3000)
     release = poured(domain, kernel, points, rows=64, epsilon=5)
     box = Box.of(release.sketch)
-    rows, columns, counts = _heaviest_counters(release)
+    rows, columns, counts = _heaviest_counters(release, release.sketch.columns)
     cells = _half_spaces(release.sketch.columns, box, rows, columns, counts)
     assert len(rows) > 20 and (np.diff(counts) <= 0).all()
     low, high = box.bounds
@@ -85,7 +85,7 @@ def test_noise_alone_is_refused_as_often_as_stated():
     for seed in range(runs):
         release = poured(box_of(2), Euclidean(0.05), np.zeros((0, 2)), rows=16, epsilon=0.01, seed=seed)
         try:
-            _heaviest_counters(release)
+            _heaviest_counters(release, release.sketch.columns)
             stood_out += 1
         except RequestError as refusal:
             assert "no cell stands out" in str(refusal)
