@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Option
 
 from .output import check_table, say, write_table
-from .reading import LevelOption, QueriesArgument, ReleaseArgument, TableOption, beside, read_queries
+from .reading import LevelOption, QueriesArgument, ReleaseArgument, TableOption, read_queries
 
 FIGURES = ("density", "low", "high", "score", "anomalous")
 
@@ -27,6 +27,7 @@ def anomalies(
     They are density with its interval, score (the share of people who lie in a place at most as dense), and anomalous.
     """
     from ..release_file import load
+    from ..sources.queries import beside
     from ..tasks.anomalies import score
 
     check_table(out)

@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from .output import check_table, write_table
-from .reading import ANSWERS, AtOption, LevelOption, ReleaseArgument, TableOption, beside, read_places
+from .reading import ANSWERS, AtOption, LevelOption, ReleaseArgument, TableOption, read_places
 
 AXIS = "A column of numbers or categories."
 
@@ -26,6 +26,7 @@ def grid(
     import pyarrow as pa
 
     from ..release_file import load
+    from ..sources.queries import beside
     from ..tasks.density import marginal_grid
 
     check_table(out)

@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from .output import check_table, write_table
-from .reading import ANSWERS, AtOption, LevelOption, ReleaseArgument, TableOption, beside, read_places
+from .reading import ANSWERS, AtOption, LevelOption, ReleaseArgument, TableOption, read_places
 
 
 def line(
@@ -22,6 +22,7 @@ def line(
     import pyarrow as pa
 
     from ..release_file import load
+    from ..sources.queries import beside
     from ..tasks.density import marginal_line
 
     check_table(out)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option
 
 from .output import check_table, write_table
-from .reading import ANSWERS, ReleaseArgument, TableOption, beside
+from .reading import ANSWERS, ReleaseArgument, TableOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +40,7 @@ def modes(
     import pyarrow as pa
 
     from ..release_file import load
+    from ..sources.queries import beside
     from ..tasks.modes import find_modes
     from ..tasks.partition import intersect_partitions
 

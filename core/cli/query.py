@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from .output import check_table, progress, write_table
-from .reading import ANSWERS, LevelOption, QueriesArgument, ReleaseArgument, TableOption, beside, read_queries
+from .reading import ANSWERS, LevelOption, QueriesArgument, ReleaseArgument, TableOption, read_queries
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +34,7 @@ def query(
     it), and density (the estimate divided by the number of records).
     """
     from ..release_file import load
+    from ..sources.queries import beside
 
     check_table(out)
     opened = load(release)

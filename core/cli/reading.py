@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..errors import RequestError
 from . import notation
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
     from ..domain import Domain
-    from ..sources import Source
 
 ReleaseArgument = Annotated[Path, Argument(metavar="RELEASE", help="A release file.", show_default=False)]
 QueriesArgument = Annotated[str, Argument(
@@ -30,38 +26,17 @@ TableOption = Annotated[Path | None, Option(
 LevelOption = Annotated[float, Option("--level", help="Probability with which an interval holds the exact kernel sum.")]
 ANSWERS = ("estimate", "low", "high", "density")
 """Columns that every table of answers ends with, or has beside further ones."""
+MOST_QUERIES = 100_000_000
 AtOption = Annotated[list[str] | None, Option(
     "--at", metavar="COLUMN=VALUE", help="Hold a column at a value; repeat it for each column."
 )]
 
 
 def read_queries(name: str, domain: Domain) -> pa.Table:
-    """All columns of a file of queries, those of the domain first.
+    """All columns of a file of queries, those of the domain first; see `core.sources.queries`."""
+    from ..sources import open_source, queries
 
-    Further columns pass through as if they held categories, which are read as they stand.
-
-    Raises
-    ------
-    RequestError
-        When the file cannot be read, misses a column, or holds no query.
-    """
-    import pyarrow as pa
-
-    from ..domain import Categorical, PrivacyUnit
-    from ..sources import open_source
-
-    source = open_source(name)
-    further = [Categorical(column, ("a", "b")) for column in _column_names(source) if column not in domain.names]
-    everything = replace(domain, columns=(*domain.columns, *further), unit=PrivacyUnit())
-    batches = [batch.replace_schema_metadata(None) for batch in source.batches(everything)]
-    if not sum(batch.num_rows for batch in batches):
-        raise RequestError(f"There are no queries in {source.label}.")
-    return pa.Table.from_batches(batches)
-
-
-def _column_names(source: Source) -> list[str]:
-    """Names that a source gives its columns; an array without names has its columns taken in order instead."""
-    return [] if getattr(source, "names", ()) is None else [column.name for column in source.columns]
+    return queries.read_queries(open_source(name), domain, MOST_QUERIES)
 
 
 def read_places(texts: Sequence[str] | None, domain: Domain) -> dict[str, object]:
@@ -74,10 +49,3 @@ def read_places(texts: Sequence[str] | None, domain: Domain) -> dict[str, object
         for name, value in places.items()
     }
 
-
-def beside(places: pa.Table, answers: Mapping[str, np.ndarray]) -> pa.Table:
-    """Places with their answers, arrays (n,), in further columns; one whose name is taken is called ``answer_NAME``."""
-    table = places
-    for name, values in answers.items():
-        table = table.append_column(f"answer_{name}" if name in places.column_names else name, [values])
-    return table

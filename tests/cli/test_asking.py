@@ -172,7 +172,7 @@ def test_what_cannot_be_asked(command, released, queries, tmp_path):
     assert "number of points" in refused(command("sample", released, "--points", "0"))
     assert ".csv" in refused(command("sample", released, "--out", "drawn.xlsx"))
     assert "folder" in refused(command("modes", released, "--out", tmp_path / "absent" / "modes.csv"))
-    assert "no queries" in refused(command("query", released, _empty_parquet(tmp_path)))
+    assert "no rows" in refused(command("query", released, _empty_parquet(tmp_path)))
 
 
 def _empty_parquet(folder):
