@@ -17,6 +17,8 @@ from .kernels import Kernel, kernel_from_dict
 from .privacy.unit import EACH_RECORD, PrivacyUnit
 
 FOLDER = Path(__file__).resolve().parent.parent / "sample_data"
+RELEASES = FOLDER / "releases"
+"""One released file a sample, named like it."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,9 @@ class Sample:
     domain : columns with bounds and categories, and who one person is; the column of classes is not among them.
     kernel : a kernel that suits the domain.
     label : the column of classes, if there is one.
+    show : the one or two columns to look at first.
+    records_guess, density_guess : round public guesses to forecast with: the number of records that a release keeps,
+        and the average closeness of two of them under the kernel.
     """
 
     name: str
@@ -40,6 +45,9 @@ class Sample:
     domain: Domain
     kernel: Kernel
     label: Categorical | None
+    show: tuple[str, ...]
+    records_guess: int
+    density_guess: float
 
 
 @cache
@@ -60,6 +68,12 @@ def sample(name: str) -> Sample:
     raise RequestError(f"There is no sample {name!r}; there are: {known}.")
 
 
+def bundled_releases() -> tuple[tuple[Sample, Path], ...]:
+    """Samples with the released file that comes with each, where there is one; in the order of the catalogue."""
+    files = ((one, RELEASES / f"{one.name}.npz") for one in samples())
+    return tuple((one, path) for one, path in files if path.is_file())
+
+
 def _sample(entry: dict) -> Sample:
     person = entry.get("person")
     label = entry.get("label")
@@ -77,6 +91,9 @@ def _sample(entry: dict) -> Sample:
         domain,
         kernel_from_dict(entry["kernel"]),
         None if label is None else _column(label),
+        tuple(entry["show"]),
+        entry["records_guess"],
+        entry["density_guess"],
     )
 
 

@@ -44,25 +44,24 @@ CENTRE = np.array([10.0, 9.6])
 
 def city(rng: np.random.Generator) -> pd.DataFrame:
     """Where bicycles were left one evening: streets, a ring road, suburbs; a river with bridges, a park, a lake."""
-    parts = [_ring(rng, 4.1, 4_600, 0.045), _ring(rng, 1.35, 2_100, 0.035), _radials(rng, 6_400), _grid(rng, 9_000)]
+    parts = [_ring(rng, 4.7, 9_500, 0.06), _ring(rng, 1.7, 3_300, 0.05), _radials(rng, 9_000), _grid(rng, 9_500)]
     for east, north, spread, count in [
-        (3.4, 12.9, 0.55, 1_500),
-        (16.6, 12.4, 0.65, 1_700),
-        (4.1, 3.0, 0.6, 1_400),
-        (12.9, 2.6, 0.5, 1_200),
-        (17.6, 5.2, 0.45, 900),
-        (8.3, 14.3, 0.4, 700),
+        (3.2, 13.4, 0.55, 1_700),
+        (17.0, 13.2, 0.65, 2_200),
+        (3.4, 2.4, 0.6, 1_600),
+        (13.4, 1.9, 0.5, 1_500),
+        (17.9, 5.0, 0.45, 1_200),
+        (9.0, 15.0, 0.3, 700),
     ]:
         parts.append(_suburb(rng, east, north, spread, count))
-    parts += [_bridge(rng, east, 240) for east in BRIDGES]
-    parts.append(_bank(rng, 2_600))
-    parts.append(rng.normal(CENTRE, [2.9, 2.4], (1_900, 2)))
-    parts.append(rng.normal([10.15, 9.75], 0.13, (900, 2)))  # the square
-    parts.append(rng.normal([13.05, 10.9], [0.22, 0.1], (700, 2)))  # the station
+    parts += [_bridge(rng, east, 420) for east in BRIDGES]
+    parts.append(_bank(rng, 4_200))
+    parts.append(rng.normal(CENTRE, [3.6, 3.0], (4_500, 2)))
+    parts.append(rng.normal(CENTRE, 0.16, (500, 2)))  # the square
+    parts.append(rng.normal([13.0, 11.0], [0.25, 0.14], (500, 2)))  # the station
     points = np.concatenate(parts)
     points = points[_on_land(points)]
-    points = rng.permutation(points)[:30_000]
-    return pd.DataFrame(np.round(points, 2).astype(np.float32), columns=["east", "north"])
+    return pd.DataFrame(np.round(rng.permutation(points), 2).astype(np.float32), columns=["east", "north"])
 
 
 def _ring(rng: np.random.Generator, radius: float, count: int, width: float) -> np.ndarray:
@@ -100,7 +99,7 @@ def _suburb(rng: np.random.Generator, east: float, north: float, spread: float, 
 
 def _bridge(rng: np.random.Generator, east: float, count: int) -> np.ndarray:
     return np.stack(
-        [rng.normal(east, 0.04, count), river(np.full(count, east)) + rng.uniform(-0.9, 0.9, count)], axis=1
+        [rng.normal(east, 0.05, count), river(np.full(count, east)) + rng.uniform(-0.9, 0.9, count)], axis=1
     )
 
 
@@ -108,7 +107,7 @@ def _bank(rng: np.random.Generator, count: int) -> np.ndarray:
     """The promenades on both sides of the river."""
     east = np.clip(rng.normal(10, 4.3, count), 0.2, 19.8)
     side = rng.choice([-1.0, 1.0], count, p=[0.35, 0.65])
-    return np.stack([east, river(east) + side * (0.42 + rng.exponential(0.05, count))], axis=1)
+    return np.stack([east, river(east) + side * (0.58 + rng.exponential(0.05, count))], axis=1)
 
 
 def _on_land(points: np.ndarray) -> np.ndarray:
@@ -116,7 +115,7 @@ def _on_land(points: np.ndarray) -> np.ndarray:
     east, north = points.T
     inside = (east > 0) & (east < 20) & (north > 0) & (north < 16)
     bridge = np.min(np.abs(east[:, None] - np.array(BRIDGES)), axis=1) < 0.11
-    wet = (np.abs(north - river(east)) < 0.36) & ~bridge
+    wet = (np.abs(north - river(east)) < 0.5) & ~bridge
     park = ((east - 7.3) / 0.95) ** 2 + ((north - 11.2) / 0.6) ** 2 < 1
     lake = ((east - 14.3) / 1.2) ** 2 + ((north - 13.9) / 0.7) ** 2 < 1
     return inside & ~wet & ~park & ~lake
@@ -146,46 +145,46 @@ def heart(rng: np.random.Generator) -> pd.DataFrame:
     """Check-ups of invented patients: a hidden risk drives the measurements, and the disease follows the risk."""
     count = 6_000
     male = rng.random(count) < 0.54
-    age = np.clip(np.where(rng.random(count) < 0.7, rng.normal(58, 9, count), rng.normal(41, 8, count)), 22, 92)
-    risk = 0.055 * (age - 52) + 0.7 * male + rng.normal(0, 1.3, count)
-    ill = rng.random(count) < 1 / (1 + np.exp(-1.9 * (risk - 0.55)))
-    pressure = 118 + 0.33 * (age - 50) + 4.5 * risk + 7 * ill + rng.normal(0, 11, count)
-    cholesterol = 196 + 0.5 * (age - 50) + 9 * risk + 16 * ill + rng.gamma(4, 9, count) - 20
-    heart_rate = 206 - 0.72 * age - 17 * ill - 3 * risk + rng.normal(0, 11, count)
-    depression = np.where(ill, rng.gamma(2.6, 0.62, count), rng.exponential(0.32, count))
-    pains = np.array(["none", "atypical", "typical", "other"])
-    odds = np.where(ill[:, None], [0.52, 0.10, 0.26, 0.12], [0.14, 0.34, 0.12, 0.40])
-    pain = pains[(rng.random(count)[:, None] > odds.cumsum(axis=1)).sum(axis=1).clip(0, 3)]
+    smoker = rng.random(count) < 0.27
+    young = rng.random(count) < 0.42
+    age = np.clip(np.where(young, rng.normal(38, 6.5, count), rng.normal(62, 7, count)), 19, 94)
+    risk = 0.06 * (age - 52) + 0.6 * male + 0.9 * smoker - 0.4 + rng.normal(0, 0.9, count)
+    ill = rng.random(count) < 1 / (1 + np.exp(-2.4 * (risk - 0.5)))
+    pressure = 116 + 0.3 * (age - 50) + 4 * risk + 16 * ill + rng.normal(0, 9, count)
+    cholesterol = 186 + 0.5 * (age - 50) + 7 * risk + 34 * ill + rng.gamma(4, 8, count) - 20
+    heart_rate = 206 - 0.7 * age - 34 * ill + rng.normal(0, 7.5, count)  # the highest reached under exercise
+    depression = np.where(ill, rng.gamma(5.5, 0.4, count), rng.exponential(0.32, count))
     return pd.DataFrame(
         {
             "age": np.round(age).astype(np.int16),
             "sex": np.where(male, "male", "female"),
-            "chest_pain": pain,
+            "smoker": np.where(smoker, "yes", "no"),
+            "heart_rate": np.round(np.clip(heart_rate, 70, 210)).astype(np.int16),
             "pressure": np.round(np.clip(pressure, 82, 215)).astype(np.int16),
             "cholesterol": np.round(np.clip(cholesterol, 110, 420)).astype(np.int16),
-            "heart_rate": np.round(np.clip(heart_rate, 70, 215)).astype(np.int16),
             "st_depression": np.round(np.clip(depression, 0, 6.2), 1).astype(np.float32),
-            "disease": np.where(ill, "yes", "no"),
+            "state": np.where(ill, "ill", "healthy"),
         }
     )
 
 
 def stars(rng: np.random.Generator) -> pd.DataFrame:
     """Stars near an imagined sun: main sequence, giants and white dwarfs, by textbook relations with scatter."""
-    counts = {"main sequence": 10_800, "giant": 3_000, "white dwarf": 1_200}
+    counts = {"main sequence": 9_000, "giant": 4_200, "white dwarf": 1_800}
     kinds = np.repeat(list(counts), list(counts.values()))
     dwarf, giant = kinds == "white dwarf", kinds == "giant"
     count = len(kinds)
-    colour = -0.3 + 2.3 * rng.beta(2.6, 2.6, count)
-    clump = rng.random(count) < 0.55
-    colour = np.where(giant, np.where(clump, rng.normal(1.02, 0.06, count), 0.95 + rng.gamma(2.2, 0.19, count)), colour)
-    colour = np.where(dwarf, np.clip(rng.normal(0.22, 0.24, count), -0.35, 1.2), colour)
-    sequence = 1.1 + 6.2 * colour - 2.2 * np.clip(colour - 0.55, 0, None) + 3.2 * np.clip(colour - 1.35, 0, None) ** 2
-    branch = np.where(clump, rng.normal(0.85, 0.22, count), 3.4 - 3.1 * (colour - 0.85))
-    magnitude = np.select([dwarf, giant], [11.3 + 3.0 * colour, branch], sequence) + rng.normal(0, 0.28, count)
+    clump = rng.random(count) < 0.5
+    up = rng.beta(1.2, 2.2, count)  # how far a giant has climbed its branch
+    colour = -0.2 + 1.9 * rng.beta(1.7, 1.5, count)
+    colour = np.where(giant, np.where(clump, rng.normal(1.04, 0.07, count), 0.86 + 0.95 * up**0.8), colour)
+    colour = np.where(dwarf, np.clip(rng.normal(0.16, 0.2, count), -0.35, 0.9), colour)
+    sequence = 1.0 + 6.0 * colour - 1.6 * np.clip(colour - 0.5, 0, None) + 3.0 * np.clip(colour - 1.35, 0, None) ** 2
+    branch = np.where(clump, rng.normal(0.6, 0.2, count), 3.0 - 6.2 * up)
+    magnitude = np.select([dwarf, giant], [11.4 + 3.2 * colour, branch], sequence) + rng.normal(0, 0.25, count)
+    luminosity = 0.4 * (4.74 - magnitude)
     temperature = 4600 * (1 / (0.92 * colour + 1.7) + 1 / (0.92 * colour + 0.62))  # Ballesteros 2012
-    luminosity = 0.4 * (4.7 - magnitude)
-    radius = luminosity / 2 - 2 * np.log10(temperature / 5772)
+    radius = luminosity / 2 - 2 * np.log10(temperature / 5772)  # Stefan and Boltzmann
     old = rng.random(count) < 0.18 + 0.25 * giant
     age = np.clip(np.where(old, rng.normal(10.2, 1.3, count), rng.gamma(2.2, 1.9, count)), 0.05, 13.7)
     metals = np.where(old, rng.normal(-0.75, 0.35, count), rng.normal(-0.03, 0.17, count)) - 0.01 * age
@@ -194,48 +193,44 @@ def stars(rng: np.random.Generator) -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "colour": np.round(colour, 2),
-            "magnitude": np.round(magnitude, 1),
+            "luminosity": np.round(luminosity, 2),
             "temperature": np.round(temperature, -1),
-            "log_radius": np.round(radius, 2),
+            "radius": np.round(radius, 2),
             "metallicity": np.round(metals, 2),
             "age": np.round(age, 1),
             "height": np.round(height, -1),
             "velocity": np.round(velocity),
             "kind": kinds,
         }
-    ).astype(dict.fromkeys(["colour", "magnitude", "log_radius", "metallicity", "age"], np.float32))
+    ).astype(dict.fromkeys(["colour", "luminosity", "radius", "metallicity", "age"], np.float32))
     return table.sample(frac=1, random_state=rng).reset_index(drop=True)
 
 
 def visits(rng: np.random.Generator) -> pd.DataFrame:
     """Visits to a library: errands at noon, pupils after school, students who stay; a few people come every day."""
     habits = ["errand", "reader", "pupil", "student"]
-    people = 2_700
-    habit = rng.choice(habits, people, p=[0.42, 0.27, 0.18, 0.13])
-    often = np.ceil(rng.pareto(1.6, people) * np.where(habit == "student", 4.2, 2.0)).clip(1, 90).astype(int)
+    people = 3_000
+    habit = rng.choice(habits, people, p=[0.34, 0.26, 0.20, 0.20])
+    often = np.ceil(rng.pareto(1.6, people) * np.where(habit == "student", 4.2, 2.4)).clip(1, 90).astype(int)
     person = np.repeat(np.arange(people), often)
     what, rows = habit[person], len(person)
-    lunch = rng.random(rows) < 0.55
+    morning = rng.random(rows) < 0.5
     hour = np.select(
         [what == "errand", what == "reader", what == "pupil"],
-        [
-            np.where(lunch, rng.normal(12.4, 0.5, rows), rng.normal(17.3, 0.8, rows)),
-            rng.normal(10.2, 0.7, rows),
-            rng.normal(14.6, 0.45, rows),
-        ],
-        np.where(lunch, rng.normal(9.3, 0.4, rows), rng.normal(18.6, 0.7, rows)),
+        [rng.normal(np.where(morning, 12.3, 18.2), 0.55), rng.normal(10.0, 0.7, rows), rng.normal(15.2, 0.5, rows)],
+        rng.normal(np.where(morning, 8.8, 17.2), 0.5),
     )
     minutes = np.select(
         [what == "errand", what == "reader", what == "pupil"],
-        [rng.gamma(4, 2.6, rows), rng.normal(75, 22, rows), rng.normal(48, 11, rows)],
-        rng.normal(168, 34, rows) - 8 * (hour - 9),
+        [rng.gamma(9, 2.4, rows), rng.normal(96, 15, rows), rng.normal(72, 9, rows)],
+        rng.normal(np.where(morning, 188, 150), 17),
     )
-    minutes = np.clip(minutes, 2, (21.9 - hour) * 60)
+    minutes = np.clip(minutes, 2, (22 - hour) * 60)
     names = np.array([f"v{number:04d}" for number in rng.permutation(people)])
     table = pd.DataFrame(
         {"visitor": names[person], "hour": np.round(hour.clip(7.5, 21.5), 2), "minutes": np.round(minutes)}
     )
-    return table.astype({"minutes": int}).sample(frac=1, random_state=rng).iloc[:10_000].reset_index(drop=True)
+    return table.astype({"minutes": int}).sample(frac=1, random_state=rng).iloc[:12_000].reset_index(drop=True)
 
 
 def main() -> None:
