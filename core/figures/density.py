@@ -6,7 +6,6 @@ of the visitor's theme in the browser, and those of paper from `core.figures.pap
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +20,10 @@ from .hatching import CLEAR, HATCHED, PATTERN, hatch, polygon
 from .palette import FAINT, INK, PAPER, TEAL, faded
 from .rounding import rounded, rounded_all, rounded_range
 
-HEIGHT = 480
-MAP_HEIGHT = 560
+HEIGHT = 440
+MAP_HEIGHT = 520
+COLOUR_BAR = 84
+"""Pixels above a map for its colour bar. Were the bar placed by the plot, Plotly would misplace the axis title."""
 MAX_TARGETS = 64
 """Targets along a side of a map: every one is an element of the page, so there is an end to it."""
 CONTOURS = 6
@@ -135,10 +136,14 @@ def density_map(
     hidden = coherent(heatmap.drowned) if ordered else heatmap.drowned
     seen = np.where(hidden, np.nan, heatmap.estimate).astype(np.float32)
     bar = {
-        "orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom", "len": 1.0, "thickness": 10,
-        "title": {"text": close_by(noun), "side": "top"}, "tickformat": ",", "outlinewidth": 0, "nticks": 6,
+        "orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0.96, "yanchor": "top",
+        "thickness": 10, "tickformat": ",", "outlinewidth": 0, "nticks": 6,
     }  # fmt: skip
-    figure = go.Figure(go.Heatmap(x=x.values, y=y.values, z=seen, zmin=0, hoverinfo="skip", colorbar=bar))
+    # Plotly smooths colours only where none is missing.
+    smooth = "best" if ordered and not hidden.any() else False
+    figure = go.Figure(
+        go.Heatmap(x=x.values, y=y.values, z=seen, zmin=0, zsmooth=smooth, hoverinfo="skip", colorbar=bar)
+    )
     if ordered and not hidden.all():
         figure.add_trace(_contours(x, y, heatmap.estimate, hidden))
     figure.add_trace(hatch(hidden, x, y))
@@ -146,27 +151,31 @@ def density_map(
     figure.add_trace(_lattice(x, y, heatmap, hidden, noun, asked))
     asking.clickable(figure)
     apply(figure, x, y)
-    return _laid_out(figure, MAP_HEIGHT)
+    figure.add_annotation(
+        text=close_by(noun), x=0, xref="paper", xanchor="left", y=1, yref="paper", yanchor="bottom", yshift=52,
+        showarrow=False,
+    )
+    return _laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
 
 
-def picture_in_words(what: str, picture: Picture, places: Sequence[str], noun: str) -> str:
+def picture_in_words(what: str, picture: Picture, place: str, noun: str) -> str:
     """The text alternative of a figure: where most are, how many, and how much of it the noise hides.
 
     Parameters
     ----------
     what : what the figure shows, without a full stop.
-    places : the picture's places in words, in C order.
+    place : in words, where the estimate is highest.
     """
     if picture.drowned.all():
         return f"{what}. The noise hides all of it."
-    most = int(np.where(picture.drowned, -np.inf, picture.estimate).argmax())
+    most = int(picture.estimate.argmax())
     estimate, low, high, error = (
         float(part.ravel()[most]) for part in (picture.estimate, picture.low, picture.high, picture.standard_error)
     )
     least, greatest = rounded_range(low, high, error)
     hidden = 100 * float(picture.drowned.mean())
     return (
-        f"{what}. It is highest at {places[most]}, with about {rounded(estimate, error)} {close_by(noun)}, very likely "
+        f"{what}. It is highest at {place}, with about {rounded(estimate, error)} {close_by(noun)}, very likely "
         f"between {least} and {greatest}. The noise hides {'none' if hidden == 0 else f'{hidden:.0f}%'} of it."
     )
 

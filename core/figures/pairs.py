@@ -53,25 +53,24 @@ def pairs_in_words(pairs: Pairs) -> str:
     return f"A matrix of small density pictures, one for each pair of these columns and one for each alone: {listed}."
 
 
-def _small_curve(curve: Curve, column: Column) -> list[go.Scatter]:
+def _small_curve(curve: Curve, column: Column) -> list:
     x = Axis.of(column, curve.values)
-    shape = "hvh" if x.categories else "linear"
     heights = np.where(curve.drowned, 0.0, curve.estimate)
-    line = {"color": TEAL.shape, "width": 1.5, "shape": shape}
-    return [
-        go.Scatter(
-            x=x.values, y=heights, mode="lines", line=line, fill="tozeroy", fillcolor=faded(TEAL.shape, 0.22),
-            hoverinfo="skip",
-        ),
-        _door((x.low + x.high) / 2.0, float(heights.max()) / 2.0, (column.name,)),
-    ]  # fmt: skip
+    drawn = {"x": x.values, "y": heights, "hoverinfo": "skip"}
+    faint, line = faded(TEAL.shape, 0.22), {"color": TEAL.shape, "width": 1.5}
+    if x.categories:
+        picture = go.Bar(width=0.9, marker={"color": faint, "line": line}, **drawn)
+    else:
+        picture = go.Scatter(mode="lines", line=line, fill="tozeroy", fillcolor=faint, **drawn)
+    return [picture, _door((x.low + x.high) / 2.0, float(heights.max()) / 2.0, (column.name,))]
 
 
 def _small_map(heatmap: Heatmap, x_column: Column, y_column: Column) -> list:
     x, y = Axis.of(x_column, heatmap.x_values), Axis.of(y_column, heatmap.y_values)
     seen = np.where(heatmap.drowned, np.nan, heatmap.estimate).astype(np.float32)
+    smooth = "best" if not (x.categories or y.categories or heatmap.drowned.any()) else False
     return [
-        go.Heatmap(x=x.values, y=y.values, z=seen, zmin=0, showscale=False, hoverinfo="skip"),
+        go.Heatmap(x=x.values, y=y.values, z=seen, zmin=0, zsmooth=smooth, showscale=False, hoverinfo="skip"),
         hatch(heatmap.drowned, x, y, showlegend=False),
         _door((x.low + x.high) / 2.0, (y.low + y.high) / 2.0, (x_column.name, y_column.name)),
     ]

@@ -62,6 +62,11 @@ class Opened:
         """SHA-256 of the file: what its public answers are remembered by."""
         return sha256(self.data).hexdigest()
 
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending: what is saved from it is named after it."""
+        return self.name.removesuffix(".npz")
+
 
 @dataclass
 class Session:

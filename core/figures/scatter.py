@@ -1,0 +1,98 @@
+"""Points: synthetic ones by themselves, or a visitor's own on top of a density."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from ..domain import Column
+from .axes import Axis, apply
+from .palette import INK, PAPER, TEAL, faded
+
+HEIGHT = 520
+MAX_DRAWN = 3000
+"""Every point is an element of the page; of more points, so many are drawn."""
+BINS = 40
+JITTER = 0.32
+"""How far points of one category are strewn, so that they do not hide each other."""
+
+
+def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figure:
+    """Synthetic points over two columns, or how they spread along one.
+
+    Parameters
+    ----------
+    points : a column of values for each of ``columns``; the first `MAX_DRAWN` are drawn over two columns.
+    columns : one or two.
+    """
+    axes = tuple(_axis(column) for column in columns)
+    if len(axes) == 1:
+        figure = _histogram(points[axes[0].name], axes[0])
+    else:
+        drawn = points.iloc[:MAX_DRAWN]
+        x, y = (_places(drawn[axis.name], axis, seed) for seed, axis in enumerate(axes))
+        marker = {"size": 6, "color": TEAL.shape, "opacity": 0.5}
+        figure = go.Figure(go.Scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip"))
+        apply(figure, *axes)
+    figure.update_xaxes(automargin=True, title_standoff=12)
+    figure.update_yaxes(automargin=True, title_standoff=12)
+    margin = {"l": 8, "r": 24, "t": 24, "b": 8, "pad": 0}
+    return figure.update_layout(height=HEIGHT, margin=margin, showlegend=False, uirevision="constant")
+
+
+def add_points(
+    figure: go.Figure, points: pd.DataFrame, columns: tuple[Column, ...], unusual: np.ndarray
+) -> go.Figure:
+    """Put a visitor's own points on top of a density: usual ones small, unusual ones as diamonds. Changes the figure.
+
+    Parameters
+    ----------
+    points : n of them; `MAX_DRAWN` are drawn, unusual ones first.
+    columns : the axes of the figure; on a curve, points lie along the bottom.
+    unusual : bool (n,).
+    """
+    order = np.argsort(~unusual, kind="stable")[:MAX_DRAWN]
+    axes = tuple(_axis(column) for column in columns)
+    places = [_places(points[axis.name].iloc[order], axis, seed) for seed, axis in enumerate(axes)]
+    x, y = places if len(axes) == 2 else (places[0], np.zeros(len(order)))
+    chosen = unusual[order]
+    small = {"symbol": "circle", "size": 7, "color": PAPER.light, "line": {"width": 1.5, "color": INK.light}}
+    large = {"symbol": "diamond", "size": 12, "color": INK.light, "line": {"width": 2, "color": PAPER.light}}
+    for shown, marker, name in ((~chosen, small, "Your points"), (chosen, large, "Unusual ones")):
+        if shown.any():
+            figure.add_trace(
+                go.Scatter(x=x[shown], y=y[shown], mode="markers", marker=marker, hoverinfo="skip", name=name)
+            )
+    return figure
+
+
+def _axis(column: Column) -> Axis:
+    values = np.array(column.categories, dtype=object) if column.kind == "categorical" else np.array([column.low])
+    return Axis.of(column, values)
+
+
+def _places(values: pd.Series, axis: Axis, seed: int) -> np.ndarray:
+    """Places on the axis; those of categories strewn a little, the same way each time."""
+    if not axis.categories:
+        return values.to_numpy(dtype=np.float64)
+    codes = _codes(values, axis)
+    return codes + np.random.default_rng(seed).uniform(-JITTER, JITTER, len(codes))
+
+
+def _histogram(values: pd.Series, axis: Axis) -> go.Figure:
+    if axis.categories:
+        x, counts = axis.values, np.bincount(_codes(values, axis), minlength=len(axis.values))
+        width = 0.65
+    else:
+        counts, edges = np.histogram(values.to_numpy(dtype=np.float64), bins=BINS, range=(axis.low, axis.high))
+        x, width = (edges[:-1] + edges[1:]) / 2.0, edges[1] - edges[0]
+    marker = {"color": faded(TEAL.shape, 0.55), "line": {"width": 1, "color": TEAL.shape}}
+    figure = go.Figure(go.Bar(x=x, y=counts, width=width, marker=marker, hovertemplate="%{y:,} points<extra></extra>"))
+    apply(figure, axis)
+    return figure.update_yaxes(title={"text": "synthetic points"}, tickformat=",", zeroline=False, nticks=6)
+
+
+def _codes(values: pd.Series, axis: Axis) -> np.ndarray:
+    """Index of each value in the categories, int64."""
+    return pd.Index(axis.categories).get_indexer(values.astype(str))

@@ -1,0 +1,93 @@
+"""The Density view: a matrix of small pictures to start from, and a large one that answers wherever it is clicked."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ..figures.pairs import pairs_in_words, pairs_matrix
+from ..report.exploration import Density, Points, Step
+from ..report.pictures import axes_of, in_words
+from ..report.tables import table_of
+from ..report.words import listed
+from ..tasks.density import Curve, Heatmap
+from . import explore_answers as answers
+from .explore_answers import View
+from .explore_columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_picture
+from .explore_export import take_along
+from .explore_picture import picture_config, picture_figure
+from .explore_point import AskedPoint
+from .marks import note, side
+from .session import Opened
+
+CHART, MATRIX = "explore-picture", "explore-pairs"
+
+
+def density_view(opened: Opened) -> None:
+    """Everything under Density."""
+    if not drawable(opened.release.domain):
+        st.info("Every column of this release is a vector, and a picture needs a number or a category for an axis.")
+        return
+    columns = choose_columns(opened.release.domain)
+    if columns is None:
+        _matrix(opened)
+    else:
+        _picture(opened, columns)
+
+
+def _matrix(opened: Opened) -> None:
+    """Small pictures of all pairs; clicking one opens it."""
+    domain = opened.release.domain
+    names = drawable(domain)
+    if len(names) > MOST_PAIRED:
+        names = tuple(
+            st.multiselect("Columns", names, names[:MOST_PAIRED], max_selections=MOST_PAIRED, key="explore-paired")
+        )
+        if not names:
+            note("Pick the columns to pair.")
+            return
+    pairs = answers.small_pictures(opened.fingerprint, opened.release, names)
+    figure = pairs_matrix(pairs, {column.name: column for column in domain.columns})
+    note("Click a picture to open it. Each has a scale of its own; what is not drawn is averaged over.")
+    st.plotly_chart(figure, key=MATRIX, on_select=_open_clicked, selection_mode="points", alt=pairs_in_words(pairs),
+                    config={"displayModeBar": False})
+
+
+def _open_clicked() -> None:
+    points = st.session_state[MATRIX].selection.points
+    if points:
+        open_picture(tuple(points[0]["customdata"]))
+
+
+@st.fragment
+def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
+    view = hold_others(opened, columns)
+    picture = answers.picture(opened.fingerprint, opened.release, view)
+    asked = AskedPoint(opened, view)
+    asked.start_at_peak(picture)
+    axes = axes_of(opened.release, picture)
+    main, aside = st.columns([2, 1], gap="large")
+    with main:
+        st.plotly_chart(
+            picture_figure(opened.release, picture, asked=asked.ringed), key=CHART, selection_mode="points",
+            on_select=lambda: asked.clicked(CHART, axes), alt=in_words(opened.release, picture),
+            config=picture_config(opened),
+        )  # fmt: skip
+        take_along(
+            opened, "density", lambda: table_of(picture), steps(view, picture, asked.values),
+            picture_figure(opened.release, picture), f"Density over {listed(columns)}",
+        )  # fmt: skip
+    with aside, side("answer"):
+        st.subheader("Ask a point", anchor=False)
+        note("Click anywhere on the picture, or type a point.")
+        asked.fields()
+        asked.show_answer()
+
+
+def steps(view: View, picture: Curve | Heatmap, asked: tuple[object, ...]) -> tuple[Step, ...]:
+    """What was asked, for a program: the picture, and the point where no column is averaged over."""
+    size = len(picture.values) if isinstance(picture, Curve) else max(picture.estimate.shape)
+    drawn = Density(view.columns, dict(view.held), size)
+    if picture.averaged:
+        return (drawn,)
+    at = dict(view.held) | dict(zip(view.columns, asked, strict=True))
+    return drawn, Points({name: [value] for name, value in at.items()})

@@ -1,0 +1,83 @@
+"""Taking answers along: a picture, a table, a program that asks the same again, and a report of the whole file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from ..domain import Domain
+from ..figures.paper import standalone
+from ..report.exploration import Density, Exploration, Modes, Step
+from ..report.html import report_html
+from ..report.notebook import notebook_for
+from ..report.script import script_for
+from .explore_columns import drawable
+from .marks import main_action
+from .markup import draw, escape
+from .session import Opened
+
+REPORT = "Save the report"
+
+
+def take_along(
+    opened: Opened,
+    kind: str,
+    table: Callable[[], pd.DataFrame],
+    steps: tuple[Step, ...] = (),
+    figure: go.Figure | None = None,
+    title: str = "",
+    remark: str = "",
+) -> None:
+    """Offer what a view shows as files; each is made when it is asked for.
+
+    Parameters
+    ----------
+    opened : the released file.
+    kind : one word for the view, fit for the name of a file.
+    table : makes the table of answers.
+    steps : what was asked, for the program and the notebook; none are offered without steps.
+    figure, title : the picture and what stands above it.
+    remark : what is good to know about the program.
+    """
+    with st.popover("Take this along"):
+        _file(opened, kind, "Answers (CSV)", "csv", "text/csv", lambda: table().to_csv(index=False).encode())
+        if figure is not None:
+            _file(opened, kind, "Picture that zooms (HTML)", "html", "text/html", lambda: standalone(figure, title))
+            st.caption("For a still picture, use the camera above it; the one in the HTML file saves SVG, for print.")
+        if steps:
+            done = Exploration(opened.name, opened.fingerprint, steps)
+            _file(opened, kind, "Python script", "py", "text/x-python", lambda: script_for(done).encode())
+            _file(opened, kind, "Notebook", "ipynb", "application/x-ipynb+json", lambda: notebook_for(done).encode())
+            st.caption(f"Both ask the same of the file again, which they look for beside them. {remark}".strip())
+
+
+def _file(opened: Opened, kind: str, label: str, ending: str, mime: str, make: Callable[[], bytes]) -> None:
+    st.download_button(
+        label, make, f"{opened.stem}-{kind}.{ending}", mime, key=f"explore-{kind}-{ending}", on_click="ignore",
+        width="stretch",
+    )  # fmt: skip
+
+
+def no_report_yet() -> None:
+    """The main action while no file is open."""
+    main_action(REPORT, ["a released file"], "explore-report")
+
+
+def report_action(opened: Opened) -> None:
+    """The main action: the whole file in words and pictures, on one page that may be handed out."""
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-report"):
+        st.download_button(
+            REPORT, lambda: report_html(opened.release, overview(opened.release.domain), opened.data).encode(),
+            f"{opened.stem}-report.html", "text/html", key="explore-report", type="primary", on_click="ignore",
+        )  # fmt: skip
+        words = "What it is, what it promises, its picture and its modes, on one page that may be handed out."
+        draw(f'<p class="fg-missing">{escape(words)}</p>')
+
+
+def overview(domain: Domain) -> tuple[Step, ...]:
+    """What a report of a file shows: its density over the first columns, and its modes."""
+    axes = drawable(domain)[:2]
+    return (*((Density(axes, {}),) if axes else ()), Modes())

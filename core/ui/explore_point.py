@@ -1,0 +1,133 @@
+"""The point that is asked: clicked on a figure or typed, and its answer in words and as fifty dots."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from ..domain import Categorical, Column
+from ..figures.axes import Axis
+from ..figures.density import close_by
+from ..figures.dots import dots, dots_in_words
+from ..figures.kernel import kernel_in_words
+from ..tasks.density import Curve, Heatmap
+from ..tasks.uncertainty import quantile_dots
+from .explore_answers import View, answer
+from .explore_columns import grain, number_format, tidy
+from .explore_words import answer_sentence, averaged_sentence, density_sentence, noun
+from .marks import note
+from .markup import draw, escape
+from .session import Opened
+
+STRONG = re.compile(r"\*\*(.+?)\*\*")
+
+
+class AskedPoint:
+    """The asked value of each drawn column, held by the fields in which it can be typed.
+
+    Clicking writes into the fields, so that both ways of asking are one. The figure rings the value of its last
+    drawing; after that the ring moves in the browser, and the figure keeps its zoom.
+    """
+
+    def __init__(self, opened: Opened, view: View):
+        self.release = opened.release
+        self.view = view
+        self.prefix = opened.fingerprint[:12]
+        domain = opened.release.domain
+        self.columns = tuple(domain.columns[domain.names.index(name)] for name in view.columns)
+
+    def key(self, column: Column) -> str:
+        return f"ask-{self.prefix}-{column.name}"
+
+    @property
+    def _ring_key(self) -> str:
+        return f"ring-{self.prefix}"
+
+    def start_at_peak(self, picture: Curve | Heatmap) -> None:
+        """Ask where most people are, as far as nothing was asked yet."""
+        most = picture.estimate.argmax()
+        if isinstance(picture, Curve):
+            peak = (picture.values[most],)
+        else:
+            row, column = divmod(int(most), len(picture.x_values))
+            peak = (picture.x_values[column], picture.y_values[row])
+        for column, value in zip(self.columns, peak, strict=True):
+            if self.key(column) not in st.session_state:
+                self._ask(column, value)
+
+    def _ask(self, column: Column, value: object) -> None:
+        categorical = isinstance(column, Categorical)
+        st.session_state[self.key(column)] = value if categorical else tidy(float(value), column)
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        """What is asked, in the order of the drawn columns."""
+        return tuple(st.session_state[self.key(column)] for column in self.columns)
+
+    @property
+    def ringed(self) -> tuple[object, ...]:
+        """What the figure rings when it is drawn: what was asked when the view changed, or was typed since."""
+        view, ringed = st.session_state.get(self._ring_key, (None, ()))
+        if view != self.view:
+            ringed = self._ring()
+        return ringed
+
+    def _ring(self) -> tuple[object, ...]:
+        st.session_state[self._ring_key] = (self.view, self.values)
+        return self.values
+
+    def clicked(self, chart: str, axes: tuple[Axis, ...]) -> None:
+        """Take the point that was clicked on a figure; a click beside everything changes nothing."""
+        points = st.session_state[chart].selection.points
+        if points:
+            places = (points[0]["x"], points[0]["y"])[: len(axes)]
+            for column, axis, place in zip(self.columns, axes, places, strict=True):
+                self._ask(column, axis.value(place))
+
+    def fields(self) -> None:
+        """Fields in which the point can be typed; they say what is asked."""
+        for column in self.columns:
+            if isinstance(column, Categorical):
+                st.selectbox(column.name, column.categories, key=self.key(column), on_change=self._ring,
+                             persist_state="session")
+            else:
+                label = f"{column.name} ({column.unit})" if column.unit else column.name
+                st.number_input(label, column.low, column.high, step=grain(column), format=number_format(column),
+                                key=self.key(column), on_change=self._ring, persist_state="session")
+
+    def show_answer(self) -> None:
+        """The answer in words and as fifty dots."""
+        at = dict(self.view.held) | dict(zip(self.view.columns, self.values, strict=True))
+        answers = answer(self.release, at)
+        estimate, low, high, density, error = (
+            float(part[0])
+            for part in (answers.estimate, answers.low, answers.high, answers.density, answers.standard_error)
+        )
+        counted = noun(self.release)
+        sentence = STRONG.sub(r"<strong>\1</strong>", escape(answer_sentence(estimate, low, high, error, counted)))
+        # Screen readers speak a status when it changes: clicking and typing are answered alike.
+        draw(f'<p class="fg-odds" role="status">{sentence}</p>')
+        outcomes = quantile_dots(answers, 0)
+        name = close_by(counted)
+        st.plotly_chart(dots(outcomes, name), key="explore-dots", alt=dots_in_words(outcomes, name),
+                        config={"displayModeBar": False})
+        words = density_sentence(density, low, estimate, error)
+        averaged = tuple(name for name in self.release.domain.names if name not in at)
+        note(" ".join(part for part in ("Each dot is one of 50 equally likely truths.", words,
+                                        averaged_sentence(averaged)) if part))
+        with st.popover("What is closeness?"):
+            st.markdown(closeness(self.release))
+
+
+def closeness(release) -> str:
+    """What a kernel sum counts, for someone who never heard of one."""
+    counted = noun(release)
+    one = "person" if counted == "people" else "record"
+    kernel = getattr(release.sketch, "kernel", None)
+    fading = f" {kernel_in_words(release.domain, kernel)}" if kernel is not None else ""
+    return (
+        f"Every {one} counts a little: one who is exactly here counts as 1, and one farther away as less.{fading} "
+        f"The sum is the number of {counted} close by. It was released with noise, so it is known only up to the "
+        "interval, and it may even fall below zero where nobody is."
+    )

@@ -1,0 +1,170 @@
+"""The journey of someone who was given a file: open it in a fresh app, ask it, take the answers along."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import load
+from core.ui.explore_words import answer_sentence
+
+RELEASES = Path(__file__).parents[2] / "sample_data" / "releases"
+PICTURE = ".st-key-explore-picture"
+
+
+@pytest.fixture
+def opened(visitor):
+    """Opens a bundled release in a fresh app by dropping its file."""
+
+    def open_file(name, width="desktop", theme="light", path="/explore"):
+        visit = visitor(width, theme)
+        visit.page.set_default_timeout(60_000)
+        visit.go(path)
+        visit.drop(f"{name}.npz", (RELEASES / f"{name}.npz").read_bytes(), "application/octet-stream")
+        visit.page.wait_for_selector(".stPlotlyChart .main-svg")
+        visit.settle()
+        return visit
+
+    return open_file
+
+
+def click(visit, across, up, chart=PICTURE, plot=0):
+    """Click a plot at shares of its width and height."""
+    area = visit.page.locator(f"{chart} .nsewdrag").nth(plot)
+    box = area.bounding_box()
+    where = {"x": across * box["width"], "y": (1 - up) * box["height"]}
+    area.hover(position=where)
+    visit.page.wait_for_timeout(150)
+    area.click(position=where)
+    visit.settle()
+
+
+def answer(visit):
+    return visit.page.locator("[role=status]").first.inner_text()
+
+
+def asked(visit):
+    return [float(field.input_value()) for field in visit.page.locator("[data-testid=stNumberInput] input").all()]
+
+
+def save(visit, label):
+    with visit.page.expect_download() as started:
+        visit.page.get_by_text(label, exact=True).first.click()
+    download = started.value
+    return download.suggested_filename, Path(download.path()).read_bytes()
+
+
+def test_open_a_file_click_a_point_and_take_the_answers_along(opened):
+    visit = opened("city")
+    assert "city.npz · east and north of about" in visit.text and "ε = 1" in visit.text
+    before = answer(visit)
+    click(visit, 0.25, 0.75)
+    assert answer(visit) != before
+    east, north = asked(visit)
+    assert abs(east - 5) < 0.4 and abs(north - 12) < 0.4
+    visit.page.get_by_text("Take this along", exact=True).click()
+    visit.settle()
+    name, table = save(visit, "Answers (CSV)")
+    assert name == "city-density.csv" and table.startswith(b"east,north,estimate,low,high,density")
+    release = load(RELEASES / "city.npz")
+    first = table.splitlines()[1].split(b",")
+    estimate = release.answer(np.array([[float(first[0]), float(first[1])]])).estimate[0]
+    assert np.isclose(float(first[2]), estimate)
+    name, script = save(visit, "Python script")
+    assert name == "city-density.py" and compile(script, name, "exec") and b"'east'" in script
+    assert f"'east': [{east:g}]".encode() in script
+    name, notebook = save(visit, "Notebook")
+    assert name.endswith(".ipynb") and json.loads(notebook)["nbformat"] == 4
+    name, picture = save(visit, "Picture that zooms (HTML)")
+    assert name == "city-density.html" and b"plotly" in picture
+    visit.page.keyboard.press("Escape")
+    name, report = save(visit, "Save the report")
+    assert name == "city-report.html" and b"What is promised" in report and b"Modes" in report
+    assert visit.errors == []
+
+
+def test_clicking_moves_the_ring_and_keeps_the_zoom(opened):
+    visit = opened("city")
+
+    def ticks():
+        return visit.page.locator(f"{PICTURE} .xtick").all_text_contents()
+
+    whole = ticks()
+    zoom_in = visit.page.locator(f"{PICTURE} [data-title='Zoom in']")
+    visit.page.locator(PICTURE).first.hover()
+    zoom_in.click()
+    visit.settle()
+    zoomed = ticks()
+    assert zoomed != whole
+    click(visit, 0.4, 0.4)
+    click(visit, 0.7, 0.6)
+    rings = "el => [...el.querySelectorAll('.scatterlayer .point')].filter(p => getComputedStyle(p).opacity > 0).length"
+    assert ticks() == zoomed
+    assert visit.page.locator(PICTURE).first.evaluate(rings) == 1
+
+
+def test_a_point_can_be_typed_instead(opened):
+    visit = opened("city")
+    visit.fill("east (km)", "3")
+    visit.fill("north (km)", "2.5")
+    answers = load(RELEASES / "city.npz").answer(np.array([[3.0, 2.5]]))
+    parts = (answers.estimate, answers.low, answers.high, answers.standard_error)
+    sentence = answer_sentence(*(float(part[0]) for part in parts), "people").replace("**", "")
+    visit.page.locator("[role=status]", has_text=sentence).wait_for()
+    assert asked(visit) == [3.0, 2.5]
+
+
+def test_a_curve_is_asked_by_clicking_too(opened):
+    visit = opened("salaries")
+    before = answer(visit)
+    click(visit, 0.5, 0.5)
+    assert answer(visit) != before and abs(asked(visit)[0] - 10_000) < 200
+
+
+def test_a_small_picture_opens_large_and_the_address_says_so(opened):
+    visit = opened("colours")
+    click(visit, 0.5, 0.5, chart=".st-key-explore-pairs", plot=4)
+    assert "show=Two+columns" in visit.page.url and "x=green" in visit.page.url and "y=blue" in visit.page.url
+    assert visit.page.locator(PICTURE).count() == 1
+    again = opened("colours", path="/explore?show=Two+columns&x=green&y=blue")
+    assert again.page.locator(f"{PICTURE} .xtitle").first.text_content() == "green"
+    assert again.page.locator(f"{PICTURE} .ytitle").first.text_content() == "blue"
+
+
+def test_what_the_noise_hides_is_hatched_in_both_themes(opened):
+    for theme in ("light", "dark"):
+        visit = opened("city", theme=theme)
+        hatched = visit.page.locator(f"{PICTURE} .scatterlayer .fills path, {PICTURE} .scatterlayer .js-fill")
+        fills = [path.evaluate("p => getComputedStyle(p).fill") for path in hatched.all()]
+        assert any(fill.startswith("url(") for fill in fills)
+        legend = visit.page.locator(f"{PICTURE} .legendtext").all_text_contents()
+        assert "Hidden by the noise: may be empty" in legend
+
+
+def test_the_map_takes_the_shades_of_the_theme(opened):
+    pictures = {}
+    for theme in ("light", "dark"):
+        visit = opened("city", theme=theme)
+        pictures[theme] = visit.page.locator(f"{PICTURE} .heatmaplayer image").first.get_attribute("href")
+    assert pictures["light"] != pictures["dark"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", ["desktop", "phone"])
+def test_every_view_fits_and_is_legible(opened, width, theme):
+    visit = opened("visits", width, theme)
+    for view in ("Density", "Modes", "Anomalies", "Sample"):
+        visit.choose(view)
+        visit.page.wait_for_timeout(400)
+        assert visit.overflow() <= 0 and visit.illegible() == [], view
+    assert visit.errors == []
+
+
+def test_every_figure_has_words(opened):
+    visit = opened("colours")
+    for view in ("Density", "Modes", "Sample"):
+        visit.choose(view)
+        visit.page.wait_for_selector(".stPlotlyChart .main-svg")
+        for figure in visit.page.locator(".stPlotlyChart").all():
+            assert len(figure.get_attribute("aria-label") or "") > 25, view
