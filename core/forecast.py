@@ -240,26 +240,38 @@ def _sampling_error(sketch: LinearSketch, density: float | None, sample: np.ndar
         return _reference_error(replace(sketch, seed=0), None if density is None else float(f"{density:.3g}"))
     if len(sample) < 200:
         raise RequestError("A public sample needs at least 200 points to forecast from.")
-    return _simulate(sketch, np.asfortranarray(sample[: 4 * REFERENCE_POINTS]))
+    return _simulate(sketch, *_queries_and_records(sketch.point_kernel, sample[: 4 * REFERENCE_POINTS]))
 
 
 @lru_cache(maxsize=256)
 def _reference_error(sketch: LinearSketch, density: float | None) -> _Sampling:
     """Cached, as the app asks again at every move of a slider; arguments are public, and so is the answer."""
-    return _simulate(sketch, reference_population(sketch.domain, sketch.kernel, density))
+    return _simulate(sketch, *_reference(sketch.domain, sketch.kernel, sketch.point_kernel, density))
 
 
-def _simulate(sketch: LinearSketch, points: np.ndarray) -> _Sampling:
+@lru_cache(maxsize=4)
+def _reference(
+    domain: Domain, kernel: Kernel, point_kernel: Kernel, density: float | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The reference population, split; kept for the several sizes of a sketch that are tried on it."""
+    return _queries_and_records(point_kernel, reference_population(domain, kernel, density))
+
+
+def _queries_and_records(kernel: Kernel, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Some of the points as queries, the others as records, and the exact kernel sums."""
+    queries, records = np.asfortranarray(points[:REFERENCE_QUERIES]), np.asfortranarray(points[REFERENCE_QUERIES:])
+    return queries, records, np.maximum(kernel.evaluate(queries, records).sum(axis=1), 1e-9 * len(records))
+
+
+def _simulate(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray) -> _Sampling:
     """Try groups of rows of the sketch's kind on public points, of which some are queries.
 
     The sketch's groups are independent draws of the same law, so the error of the mean over G of them follows from how
     far single groups fall from the truth. Many more groups than G are tried, and their errors resampled G at a time: in
     one dimension single groups are too heavy-tailed for a mean square.
     """
-    queries, records = np.asfortranarray(points[:REFERENCE_QUERIES]), np.asfortranarray(points[REFERENCE_QUERIES:])
-    exact = np.maximum(sketch.point_kernel.evaluate(queries, records).sum(axis=1), 1e-9 * len(records))
     wanted = math.ceil(sketch.rows / sketch.groups)
-    size = max(1, min(wanted, LARGEST_SIMULATED // (LEAST_GROUPS * points.shape[1])))
+    size = max(1, min(wanted, LARGEST_SIMULATED // (LEAST_GROUPS * queries.shape[1])))
     groups = min(max(TRIAL_ROWS // size, LEAST_GROUPS), MOST_GROUPS)
     trial = replace(sketch, rows=size * groups, groups=groups, seed=0)
     table = trial.zeros()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ..errors import RequestError
@@ -21,6 +23,9 @@ FAMILIES = {
 
 MAX_TERMS = 1 << 30
 """Coefficients that all rows together may have: 12 GiB would be more than a laptop has."""
+
+MAX_TERMS_KEPT = 400_000
+"""Coefficients of a draw that is remembered: a few megabytes."""
 
 BYTES_A_TERM, BYTES_A_HASH = 64, 112
 """Memory at the peak of drawing hashes and giving them columns, rounded up from measurements of every family."""
@@ -75,10 +80,19 @@ def _draw(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int, seed:
             choice = _mixture_choice(kernel.weights, rows, groups, PublicRandom(seed, next(families)))
             parts = [part.only_rows(choice == i) for i, part in enumerate(parts)]
         return concatenated(parts)
-    hashes = FAMILIES[type(kernel)](rows, groups, sum(widths), kernel.power, seed, next(families))
+    draw = _drawn_again if rows * sum(widths) * kernel.power <= MAX_TERMS_KEPT else _drawn
+    hashes = draw(type(kernel), rows, groups, sum(widths), kernel.power, seed, next(families))
     if isinstance(kernel, Angular):
         return hashes
     return hashes.measured_in(coordinate_bandwidths(kernel.bandwidth, widths))
+
+
+def _drawn(kernel: type[Kernel], rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:
+    return FAMILIES[kernel](rows, groups, dimensions, power, seed, family)
+
+
+_drawn_again = lru_cache(maxsize=16)(_drawn)
+"""The same, remembered: whoever tries bandwidths asks for the same directions again and again, and they are public."""
 
 
 def _mixture_choice(weights: tuple[float, ...], rows: int, groups: int, random: PublicRandom) -> np.ndarray:
