@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..domain import Numeric, Vector
+from ..domain import Domain, Numeric, Vector
 from ..errors import RequestError
 from ..releases import Release
 from ..tasks.density import marginal_grid, marginal_line
@@ -14,8 +16,14 @@ SIZE = 72
 """Pixels of a side; a browser's smoothing does the rest."""
 
 
-def density_picture(release: Release, size: int = SIZE) -> np.ndarray:
-    """The released density over the first one or two columns, averaged over the others; numbers go before categories.
+def density_picture(release: Release, columns: Sequence[str] = (), size: int = SIZE) -> np.ndarray:
+    """The released density over one or two columns, averaged over the others.
+
+    Parameters
+    ----------
+    release : any release.
+    columns : names of one or two columns, across and up; the first ones, numbers before categories, when none is named.
+    size : pixels of a side.
 
     Returns
     -------
@@ -26,15 +34,19 @@ def density_picture(release: Release, size: int = SIZE) -> np.ndarray:
     ------
     RequestError : the release has no column that can be drawn.
     """
-    drawable = [column for column in release.domain.columns if not isinstance(column, Vector)]
-    names = [column.name for column in sorted(drawable, key=lambda column: not isinstance(column, Numeric))][:2]
-    if not names:
-        raise RequestError("A picture is drawn along numbers or categories, and this release has vectors only.")
+    names = list(columns) or _first_columns(release.domain)
     opacity = _hill(release, names[0], size) if len(names) == 1 else _map(release, names[0], names[1], size)
     picture = np.empty((size, size, 4), dtype=np.uint8)
     picture[..., :3] = rgb(TEAL.shape)
     picture[..., 3] = np.rint(255 * opacity)
     return picture
+
+
+def _first_columns(domain: Domain) -> list[str]:
+    drawable = [column for column in domain.columns if not isinstance(column, Vector)]
+    if not drawable:
+        raise RequestError("A picture is drawn along numbers or categories, and this release has vectors only.")
+    return [column.name for column in sorted(drawable, key=lambda column: not isinstance(column, Numeric))][:2]
 
 
 def _hill(release: Release, name: str, size: int) -> np.ndarray:

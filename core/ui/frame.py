@@ -76,6 +76,13 @@ FOOTER = "Frostglass. No account, no tracking, no outside server: the data stays
 
 
 def _navigation() -> None:
+    """The sidebar; and one line of the same links, which the style sheet shows in its place on a phone.
+
+    Streamlit's sidebar covers a phone's whole width and stays open when a link in it is followed.
+    """
+    with st.container(horizontal=True, gap=None, key="fg-nav"):
+        for page in (HOME, *(page for _, pages in GROUPS for page in pages if page.exists)):
+            st.page_link(page.path, label=page.title)
     with st.sidebar:
         st.page_link(HOME.path, label=HOME.title, width="stretch")
         for group, pages in GROUPS:
@@ -106,7 +113,8 @@ def frame(page: Page) -> Iterator[Session]:
     # The menu is shown only when it holds something; it also holds the choice between light and dark.
     about = {"About": "See the shape, not the people."}
     st.set_page_config(name, str(LOGO), layout="wide", initial_sidebar_state=SIDEBAR_WIDTH, menu_items=about)
-    st.logo(str(WORDMARK), size="large")
+    # Beside the wordmark a phone's header has no room for the menu.
+    st.logo(str(WORDMARK), size="large", icon_image=str(LOGO))
     theme.apply()
     _navigation()
     _heading(page)

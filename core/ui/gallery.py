@@ -9,27 +9,23 @@ import streamlit as st
 
 from ..figures.pictures import density_picture
 from ..release_file import load
-from ..samples import samples
-from .frame import EXPLORE, ROOT
+from ..samples import bundled_releases
+from .frame import EXPLORE
 from .session import Session
-
-FOLDER = ROOT / "sample_data" / "releases"
-"""One released file a sample, named like it."""
 
 
 @st.cache_data(show_spinner=False)
-def _picture(path: str, changed: float) -> np.ndarray:
+def _picture(path: str, changed: float, show: tuple[str, ...]) -> np.ndarray:
     """A bundled release is public, so all visitors share its picture; it is drawn again when the file changes."""
-    return density_picture(load(Path(path)))
+    return density_picture(load(Path(path)), show)
 
 
 def gallery(visitor: Session) -> None:
     """Draw the bundled releases; picking one opens it and goes to Explore."""
-    bundled = [(one, path) for one in samples() if (path := FOLDER / f"{one.name}.npz").is_file()]
     row = st.container(horizontal=True, gap="medium", key="fg-pictures")
-    for one, path in bundled:
+    for one, path in bundled_releases():
         with row, st.container(key=f"gallery-{one.name}", gap="xsmall"):
-            picture = _picture(str(path), path.stat().st_mtime)
+            picture = _picture(str(path), path.stat().st_mtime, one.show)
             st.image(picture, width="stretch", alt=f"Density picture of the released sketch of: {one.title}")
             if st.button(one.title, key=f"gallery-open-{one.name}", type="tertiary"):
                 visitor.open(path.name, path.read_bytes())

@@ -20,7 +20,7 @@ VARIABLES = "".join(
 )
 
 STYLE = f"""
-.stApp {{ {VARIABLES} --hairline: light-dark(#DCE3E4, #2A3439); --veil: light-dark(#EEF2F2, #1B2327); }}
+.stApp {{ {VARIABLES} --hairline: light-dark(#DCE3E4, #2A3439); }}
 """ + """
 /* A page: one calm column with wide margins; on very large screens everything grows together. */
 @media (min-width: 2400px) { html:root { font-size: 20px; } }
@@ -28,7 +28,7 @@ STYLE = f"""
 .stMainBlockContainer { max-width: 75rem; padding-inline: clamp(1.1rem, 5vw, 4.5rem); }
 [data-testid="stBottomBlockContainer"] { max-width: 75rem; padding: 0.7rem clamp(1.1rem, 5vw, 4.5rem); }
 [data-testid="stBottom"] > div { border-top: 1px solid var(--hairline); }
-[data-testid="stSidebar"] { min-width: 0; }
+[data-testid="stSidebar"][aria-expanded="true"] { min-width: min(14.5rem, 100vw); }
 .stApp h1, .stApp h2 { letter-spacing: -0.012em; text-wrap-style: balance; }
 .stApp p, .stApp li { text-wrap-style: pretty; }
 .stApp :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }
@@ -49,8 +49,12 @@ STYLE = f"""
 
 /* Navigation. */
 .stApp .fg-group { font-size: 0.8rem; color: var(--faint); margin: 0.9rem 0 -0.5rem; }
-[data-testid="stPageLink"] a[aria-current="page"] { background: var(--veil); }
-[data-testid="stPageLink"] a[aria-current="page"] p { font-weight: 600; }
+.st-key-fg-nav { display: none; }
+@media (max-width: 768px) {
+  .st-key-fg-nav { display: flex; margin-inline: -0.5rem; }
+  [data-testid="stSidebar"] { display: none; }
+  [data-testid="stExpandSidebarButton"] { visibility: hidden; }
+}
 
 /* What is private, what is public: a word, a shape and a colour, never the colour alone. */
 .fg-private { color: var(--amber); } .fg-public { color: var(--teal); }
@@ -141,6 +145,7 @@ STYLE = f"""
   .fg-card svg { flex: none; max-width: 13rem; } }
 .stApp .fg-figure { font-family: var(--st-heading-font, serif); font-size: 1.75rem; line-height: 1.3; }
 .fg-figure span { font-size: 1.05rem; color: var(--faint); }
+.st-key-exact { border: 2px dashed var(--amber-shape); border-radius: 0.5rem; padding: 1rem 1.2rem; }
 [class*="st-key-side-release"] { max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; }
 @media (max-width: 899px) { [class*="st-key-side-release"] { max-height: none; } }
 [data-testid="stFileUploaderDropzone"] { background: transparent; border: 1px dashed var(--faint); }

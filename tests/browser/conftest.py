@@ -79,7 +79,7 @@ class Visit:
         self.page.wait_for_timeout(150)
 
     def click(self, role, name):
-        self.page.get_by_role(role, name=name, exact=True).first.click()
+        self.page.get_by_role(role, name=name, exact=True).locator("visible=true").first.click()
         self.settle()
 
     def choose(self, text):

@@ -16,6 +16,17 @@ def test_home_fits_and_shows_its_doors(visitor, width, theme):
     assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
 
 
+def test_a_phone_has_its_links_in_a_line_and_the_menu_in_reach(visitor):
+    visit = visitor("phone")
+    visit.go()
+    menu = visit.page.get_by_test_id("stMainMenuButton").bounding_box()
+    assert menu["x"] + menu["width"] <= 360
+    visit.click("link", "Data")
+    assert visit.page.url.endswith("/data") and "Describe your data" in visit.text
+    visit.click("link", "Home")
+    assert "See the shape" in visit.text
+
+
 def test_every_picture_has_words(visitor):
     visit = visitor()
     visit.go()

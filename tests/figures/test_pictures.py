@@ -43,6 +43,13 @@ def test_numbers_are_drawn_before_categories_and_the_rest_is_averaged():
     assert column < SIZE / 2 > row
 
 
+def test_named_columns_are_drawn_in_their_order():
+    made = people({"x": X, "y": Y}, Domain.of(x=(0, 10), y=(0, 10)))
+    opacity = density_picture(made, ["y", "x"])[..., 3]
+    row, column = np.unravel_index(opacity.argmax(), opacity.shape)
+    assert column > SIZE / 2 and row > SIZE / 2
+
+
 def test_categories_alone_are_bars():
     opacity = density_picture(people({"city": CITY}, Domain.of(city=["Bern", "Basel"])))[..., 3]
     heights = (opacity > 0).sum(axis=0)
