@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from ..domain import Categorical, Domain, Numeric, Vector
-from ..kernels import Angular, Kernel
+from ..kernels import Angular, Kernel, of_coordinates
 from .axes import plain
 from .palette import DENSITY_SCALE, INK, TEAL, faded
 
@@ -73,11 +73,21 @@ def _seen_from(domain: Domain, kernel: Kernel) -> np.ndarray:
     return (high if isinstance(kernel, Angular) else (low + high) / 2)[None]
 
 
+def _of_points(domain: Domain, kernel: Kernel) -> Kernel:
+    """The kernel of encoded points, in which a column of categories has several coordinates."""
+    return of_coordinates(kernel, tuple(column.width for column in domain.columns))
+
+
+def _closeness(domain: Domain, kernel: Kernel, points: np.ndarray) -> np.ndarray:
+    """Closeness of encoded points to where it is measured from, (n,)."""
+    return _of_points(domain, kernel).evaluate(points, _seen_from(domain, kernel))[:, 0]
+
+
 def _map(domain: Domain, kernel: Kernel) -> go.Figure:
     low, high = domain.bounds(kernel.metric)
     across, up = (np.linspace(low[i], high[i], PLANE_STEPS) for i in (0, 1))
     plane = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-    closeness = kernel.evaluate(plane, _seen_from(domain, kernel))[:, 0].reshape(PLANE_STEPS, PLANE_STEPS)
+    closeness = _closeness(domain, kernel, plane).reshape(PLANE_STEPS, PLANE_STEPS)
     first, second = domain.columns
     figure = go.Figure(
         go.Heatmap(
@@ -119,7 +129,7 @@ def _profile(domain: Domain, kernel: Kernel, place: int, start: float) -> np.nda
     origin = _seen_from(domain, kernel)
     points = np.repeat(origin, max(21, min(STEPS, MOST_NUMBERS // domain.dimensions)), axis=0)
     points[:, place] = np.linspace(low[place] + start * (high[place] - low[place]), high[place], len(points))
-    return kernel.evaluate(points, origin)[:, 0]
+    return _closeness(domain, kernel, points)
 
 
 def _curve(domain: Domain, kernel: Kernel, column: Numeric | Vector, place: slice) -> go.Scatter:
@@ -135,7 +145,7 @@ def _bars(domain: Domain, kernel: Kernel, column: Categorical, place: slice) -> 
     points = np.tile(_seen_from(domain, kernel), (2, 1))
     points[:, place] = 0.0
     points[0, place.start] = points[1, place.start + 1] = domain.amplitude(kernel.metric)
-    closeness = kernel.evaluate(points[:1], points)[0]
+    closeness = _of_points(domain, kernel).evaluate(points[:1], points)[0]
     return go.Bar(
         x=["same", "another"], y=closeness, marker={"color": faded(TEAL.shape, 0.55)}, width=0.5,
         hovertemplate="closeness %{y:.2f}<extra></extra>",

@@ -39,6 +39,15 @@ def test_categories_are_the_same_or_another():
     np.testing.assert_allclose(bars.y, [1.0, np.exp(-1.0)])
 
 
+def test_a_bandwidth_a_column_holds_for_all_coordinates_of_its_categories():
+    domain = Domain((CITY, AGE), scale="box", category_distance=0.5)
+    kernel = Laplacian((0.25, 0.1))
+    bars, curve = kernel_figure(domain, kernel).data
+    np.testing.assert_allclose(bars.y, [1.0, np.exp(-2.0)])
+    np.testing.assert_allclose(curve.y[-1], np.exp(-5.0))
+    assert kernel_in_words(domain, kernel).startswith("Someone counts half at a distance of 8.32 years")
+
+
 @pytest.mark.parametrize("columns", [(HEIGHT,), (HEIGHT, AGE), (HEIGHT, CITY), (HEIGHT, AGE, Numeric("x", 0, 1), CITY)])
 def test_half_of_the_closeness_is_where_the_words_say(columns):
     domain, kernel = Domain(columns, scale="box"), Laplacian(0.1)
