@@ -25,7 +25,7 @@ def choose(visitor: Session, desk: Desk, ledger: Ledger) -> None:
     """The steps and the button with the price on it; a click runs only this part of the page again."""
     chosen = release_steps(visitor, ledger)
     if main_action(chosen.label, chosen.missing, "release", chosen.summary):
-        confirm(desk, desk.ask(chosen.order(visitor, ledger)), chosen)
+        confirm(desk, desk.ask(chosen.order(visitor.own, ledger, desk.looked)), chosen)
 
 
 def what_happened(desk: Desk) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..kernels import Kernel
-from .palette import FAINT, INK, TEAL, faded
+from .palette import AMBER, FAINT, INK, TEAL, faded
 
 PLACES = 81
 """Places along the line on which possible releases are drawn."""
@@ -122,18 +122,18 @@ def possible_releases(
 
 
 def possible_releases_figure(possible: PossibleReleases, name: str) -> go.Figure:
-    """Every possible release as a thin line, the imagined crowd's own shape dashed among them."""
+    """Every possible release as a thin line, the imagined crowd's own shape as a thick one among them."""
     x, breaks = possible.places, np.full((len(possible.releases), 1), np.nan)
     figure = go.Figure(
         go.Scatter(
             x=np.tile(np.append(x, np.nan), len(possible.releases)),
             y=np.hstack([possible.releases, breaks]).ravel(), mode="lines", hoverinfo="skip", showlegend=False,
-            line={"color": faded(TEAL.shape, 0.3), "width": 1},
+            line={"color": faded(TEAL.shape, 0.2), "width": 1},
         )
     )
     figure.add_trace(
         go.Scatter(
-            x=x, y=possible.crowd, mode="lines", line={"color": INK.shape, "width": 2, "dash": "dash"},
+            x=x, y=possible.crowd, mode="lines", line={"color": INK.shape, "width": 3},
             showlegend=False, hovertemplate="%{x:.4g}: %{y:,.4g}<extra>imagined crowd</extra>",
         )
     )
@@ -151,3 +151,26 @@ def possible_releases_in_words(possible: PossibleReleases) -> str:
         f"In {possible.same_peak} of {len(possible.releases)} simulated releases the most crowded place is found where "
         "it is, give or take a tenth of the range."
     )
+
+
+def exact_figure(exact: np.ndarray, released: np.ndarray) -> go.Figure:
+    """Released against exact answers, float64 (n,) each; the truth is amber, and on the line the two agree."""
+    ends = [0.0, 1.05 * float(max(exact.max(), released.max()))]
+    figure = go.Figure(
+        go.Scatter(
+            x=ends, y=ends, mode="lines", line={"color": AMBER.shape, "width": 2}, hoverinfo="skip", showlegend=False
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=exact, y=released, mode="markers", marker={"size": 5, "color": faded(TEAL.shape, 0.6)}, showlegend=False,
+            hovertemplate="exact %{x:,.4g}, released %{y:,.4g}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="exact", range=ends, showgrid=False, zeroline=False, nticks=5, fixedrange=True)
+    figure.update_yaxes(
+        title="released", range=[min(0.0, float(released.min())), ends[1]], showgrid=False, zeroline=False, nticks=5,
+        fixedrange=True,
+    )
+    figure.update_layout(height=260, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
+    return figure

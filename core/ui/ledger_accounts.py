@@ -80,6 +80,7 @@ def _made(entry: Entry) -> str:
     words = [
         f"{kernel['name']} kernel" if "name" in kernel else "",
         f"{parameters['rows']:,} rows" if isinstance(parameters.get("rows"), int) else "",
+        "made after a look at the exact answer" if entry.note.get("compared_with_exact") else "",
         f"entry {entry.id}",
     ]
     return ", ".join(word for word in words if word)

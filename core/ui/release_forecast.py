@@ -111,7 +111,7 @@ def possible_outcomes(draft: Draft, seen: Outlook) -> None:
             )
             words = possible_releases_in_words(possible)
             show(possible_releases_figure(possible, plain(axis.name)), "release-possible", words)
-            note(f"Fifty possible releases of an imagined crowd (dashed). {words}")
+            note(f"Fifty possible releases of an imagined crowd (thick line). {words}")
     with counts:
         outcomes = normal_outcomes(chosen.estimate, chosen.standard_error)
         show(dots(outcomes, "a typical answer"), "release-dots", dots_in_words(outcomes, "a typical answer"))

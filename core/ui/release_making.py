@@ -36,6 +36,7 @@ class Order:
     ledger, dataset : where the price is written down.
     total : what to promise for a data set that the ledger does not know yet, or None for one that it knows.
     note : public facts that the ledger keeps with the price.
+    sample : name of the bundled sample that is released, or None for anyone's own data.
     ticket : tells this order from every other.
     """
 
@@ -46,6 +47,7 @@ class Order:
     dataset: str
     total: Budget | None = None
     note: dict = field(default_factory=dict)
+    sample: str | None = None
     ticket: str = field(default_factory=lambda: secrets.token_hex(16))
 
     @property
@@ -156,10 +158,14 @@ class Making:
 
 @dataclass
 class Desk:
-    """Where one visitor's release stands: an order waiting for a yes, one in the making, or a result."""
+    """Where one visitor's release stands: an order waiting for a yes, one in the making, or a result.
+
+    ``looked`` holds the samples whose exact answers were looked at; a release made after that says so.
+    """
 
     asked: Order | None = None
     making: Making | None = None
+    looked: set[str] = field(default_factory=set)
 
     def ask(self, order: Order) -> Order:
         """Lay an order before the owner; an earlier one that was not confirmed is forgotten."""

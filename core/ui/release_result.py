@@ -15,6 +15,7 @@ from .marks import Visibility, facts, note, rail
 from .odds import odds
 from .release_charts import show
 from .release_making import Desk, Making
+from .release_truth import offer_comparison
 from .session import Opened, Session
 
 
@@ -30,6 +31,7 @@ def show_result(visitor: Session, desk: Desk) -> None:
         picture = _picture(opened.name, opened.release)
         if picture is not None:
             show(picture_figure(opened.release, picture), "release-picture", f"Density of {_contents(label)}.")
+        offer_comparison(desk, desk.making, opened)
     with aside, rail(Visibility.PUBLIC, "label", "Its privacy label"):
         _label(opened.release, label)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="release-next"):
@@ -48,8 +50,8 @@ def _save(opened: Opened) -> None:
             on_click="ignore",
         )
         note(
-            f"{opened.name}, {len(opened.data) / 1000:,.0f} KB. Save it now: it is kept for this session only, and "
-            "making it again would cost the same again."
+            f"{len(opened.data) / 1000:,.0f} KB. Save it now: only this session keeps it, and making it again would "
+            "cost the same again."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -23,7 +24,7 @@ from .release_payer import choose_payer
 from .release_privacy import choose_epsilon, choose_slack
 from .release_progress import hash_seed
 from .release_questions import choose_question
-from .session import Session
+from .session import OwnData, Session
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,12 @@ class Chosen:
         answer, band = typical_answer(self.seen)
         return f"A typical answer will be {answer} ± {band} {self.draft.counted}."
 
-    def order(self, visitor: Session, ledger: Ledger) -> Order:
-        """The release as an order; only when nothing is missing."""
+    def order(self, own: OwnData, ledger: Ledger, looked: Collection[str]) -> Order:
+        """The release as an order; only when nothing is missing. ``looked``: samples whose truth was looked at."""
         total = None if self.account.known else self.account.total
-        return Order(visitor.own.source, self.seen.sketch, self.draft.budget, ledger, self.account.name, total)
+        note = {"compared_with_exact": True} if own.sample in looked else {}
+        sketch, budget = self.seen.sketch, self.draft.budget
+        return Order(own.source, sketch, budget, ledger, self.account.name, total, note, own.sample)
 
 
 def release_steps(visitor: Session, ledger: Ledger) -> Chosen:

@@ -145,9 +145,9 @@ STYLE = f"""
   .fg-card svg { flex: none; max-width: 13rem; } }
 .stApp .fg-figure { font-family: var(--st-heading-font, serif); font-size: 1.75rem; line-height: 1.3; }
 .fg-figure span { font-size: 1.05rem; color: var(--faint); }
-.st-key-exact { border: 2px dashed var(--amber-shape); border-radius: 0.5rem; padding: 1rem 1.2rem; }
-[class*="st-key-side-release"] { max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; }
-@media (max-width: 899px) { [class*="st-key-side-release"] { max-height: none; } }
+.st-key-fg-exact { border: 2px dashed var(--amber-shape); border-radius: 0.5rem; padding: 1rem 1.2rem; }
+[class*="st-key-fg-side-release"] { max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; }
+@media (max-width: 899px) { [class*="st-key-fg-side-release"] { max-height: none; } }
 [data-testid="stFileUploaderDropzone"] { background: transparent; border: 1px dashed var(--faint); }
 """
 

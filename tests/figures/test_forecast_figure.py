@@ -74,5 +74,5 @@ def test_the_same_settings_draw_the_same_picture():
 def test_the_figure_draws_every_release_and_the_words_count_them():
     possible = possible_releases(0, 1, KERNEL, ALONG, 1000.0, 10.0)
     lines, crowd = possible_releases_figure(possible, "x").data
-    assert np.isnan(np.array(lines.y, dtype=float)).sum() == SIMULATED and crowd.line.dash == "dash"
+    assert np.isnan(np.array(lines.y, dtype=float)).sum() == SIMULATED and crowd.line.width > lines.line.width
     assert possible_releases_in_words(possible).startswith("In 50 of 50 simulated releases")

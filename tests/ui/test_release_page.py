@@ -11,11 +11,16 @@ from streamlit.testing.v1 import AppTest
 import core.releases
 import core.ui.release_questions as questions
 from core.domain import Domain, PrivacyUnit
+from core.kernels import Euclidean
+from core.privacy.budget import Budget
 from core.privacy.ledger import Ledger
 from core.release_file import load
+from core.samples import sample
+from core.sketches.race import Race
 from core.sources import open_source
 from core.ui.release_making import Stage
 from core.ui.release_progress import KEY as DESK
+from core.ui.release_truth import compare
 from core.ui.session import KEY, OwnData, Session
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -31,13 +36,13 @@ def ledger(tmp_path, monkeypatch):
     return Ledger(where)
 
 
-def visit(domain=DOMAIN, title="visits", frame=RECORDS):
+def visit(domain=DOMAIN, title="visits", frame=RECORDS, sample=None):
     """The page as an owner finds it who has described a data set."""
     at = AppTest.from_file(APP, default_timeout=60)
     session = Session()
     source = open_source(frame)
-    session.pick(title, source)
-    session.own = OwnData(title, source, domain)
+    session.pick(title, source, sample)
+    session.own = OwnData(title, source, domain, sample)
     at.session_state[KEY] = session
     at.run()
     at.switch_page("pages/release.py").run()
@@ -262,3 +267,30 @@ def test_there_is_room_for_more_questions(ledger, monkeypatch):
     at.button(key="release-question-distance").click().run()
     assert at.session_state["release-question"] == "distance"
     assert [one.key for one in at.button if one.key.startswith("release-question")] == ["release-question-density"]
+
+
+def test_the_truth_is_offered_for_samples_only_and_a_look_is_remembered(ledger):
+    assert not [one for one in confirmed(with_total(visit())).toggle if one.key == "release-exact"]
+    one = sample("salaries")
+    at = visit(one.domain, title="pay", frame=one.path, sample=one.name)
+    assert not at.button(key=PRESS).disabled, "a sample is nobody's secret, so its total is filled in"
+    confirmed(at)
+    assert not at.toggle(key="release-exact").value and "Exact and not private" not in words(at)
+    at.toggle(key="release-exact").set_value(True).run()
+    assert "Exact and not private" in words(at) and not at.exception
+    at.button(key="release-again").click().run()
+    confirmed(at)
+    assert [entry.note.get("compared_with_exact") for entry in ledger.status("pay").releases] == [None, True]
+
+
+def test_the_comparison_is_with_the_kernel_sums_of_the_records():
+    points = np.linspace(0, 1, 400)
+    source = open_source(pd.DataFrame({"x": points}))
+    sketch = Race(Domain.of(x=(0, 1)), Euclidean(0.2), rows=400, seed=3)
+    release = core.releases.release(sketch, source, Budget(50))
+    compared = compare(release, source)
+    assert len(compared.exact) == 300
+    total = Euclidean(0.2).evaluate(points[:, None], points[:, None]).sum(axis=1)
+    assert set(np.round(compared.exact, 6)) <= set(np.round(total, 6))
+    np.testing.assert_allclose(compared.error, np.mean(np.abs(compared.released / compared.exact - 1)))
+    assert compared.error < 0.1 and compared.held > 250
