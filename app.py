@@ -7,7 +7,7 @@ from core.ui import drawings
 from core.ui.frame import DATA, EXPLORE, HOME, frame
 from core.ui.gallery import gallery
 from core.ui.marks import Visibility, facts, rail
-from core.ui.markup import draw
+from core.ui.markup import draw, literal
 from core.ui.picking import ORIGIN, SAMPLE
 from core.ui.session import Session
 
@@ -53,7 +53,7 @@ def open_released_file(visitor: Session) -> None:
     try:
         visitor.open(dropped.name, dropped.getvalue())
     except RequestError as error:
-        st.error(str(error))
+        st.error(literal(error))
     else:
         st.switch_page(EXPLORE.path)
 

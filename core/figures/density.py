@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter, median_filter
 
-from ..domain import Column
+from ..domain import Categorical, Column, Domain
 from ..tasks.density import Curve, Heatmap, Picture
 from . import asking
 from .axes import Axis, apply, plain
@@ -30,8 +30,8 @@ CONTOURS = 6
 """Contours divide the highest estimate into that many equal steps."""
 CONTOUR_SMOOTHING = 80
 """Contours are those of the map smoothed over this part of a side, as lines show noise that colours do not."""
-WINDOWS = 24
-"""What is smaller than this part of a side follows its surroundings when it is hidden or shown."""
+WINDOWS = 16
+"""Specks much smaller than this part of a side follow their surroundings when these are hidden or shown."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,20 @@ def close_by(noun: str) -> str:
     return f"{noun} close by"
 
 
-def coherent(hidden: np.ndarray) -> np.ndarray:
-    """Where the noise hides what there is, without islands smaller than a part of a picture that one would read.
+def hidden_by_noise(picture: Picture) -> np.ndarray:
+    """Where the noise hides what there is, without specks; bool, of the picture's shape.
 
-    Intervals of 95% leave a few specks of noise uncovered among thousands of cells, and cover a few of signal: each
-    place follows the majority of the places around it.
+    Intervals of 95% let a few cells of noise pass among thousands, and keep back a few of signal. So each place follows
+    the majority of the places around it, unless its estimate is more than twice as far from zero as its interval
+    reaches: then something is there, however small its surroundings.
     """
-    window = [max(1, size // WINDOWS) | 1 for size in hidden.shape]
-    return median_filter(hidden.astype(np.uint8), size=window, mode="nearest").astype(bool)
+    places = (picture.values,) if isinstance(picture, Curve) else (picture.x_values, picture.y_values)
+    if any(values.dtype == object for values in places):
+        return picture.drowned  # categories have no neighbours
+    window = [max(1, size // WINDOWS) | 1 for size in picture.drowned.shape]
+    most = median_filter(picture.drowned.astype(np.uint8), size=window, mode="nearest").astype(bool)
+    surely_there = ~picture.drowned & (picture.low > picture.estimate - picture.low)
+    return most & ~surely_there
 
 
 def answers_in_words(estimates: np.ndarray, errors: np.ndarray, hidden: np.ndarray, noun: str) -> list[str]:
@@ -64,6 +70,31 @@ def answers_in_words(estimates: np.ndarray, errors: np.ndarray, hidden: np.ndarr
         "hidden by the noise" if drowned else f"about {text} {close_by(noun)}"
         for text, drowned in zip(texts, hidden, strict=True)
     ]
+
+
+def density_figure(
+    picture: Curve | Heatmap,
+    domain: Domain,
+    noun: str,
+    marks: Marks | None = None,
+    asked: tuple[object, ...] | None = None,
+) -> go.Figure:
+    """The figure of a picture: a curve, bars or a map, as its columns need.
+
+    Parameters
+    ----------
+    picture : answers over one or two columns of ``domain``.
+    noun : what is counted: "people" or "records".
+    marks : modes; bars have none.
+    asked : the values of the picture's columns that are asked.
+    """
+    columns = {column.name: column for column in domain.columns}
+    if isinstance(picture, Heatmap):
+        return density_map(picture, (columns[picture.x], columns[picture.y]), noun, marks, asked)
+    column, value = columns[picture.column], asked[0] if asked else None
+    if isinstance(column, Categorical):
+        return density_bars(picture, column, noun, value)
+    return density_line(picture, column, noun, marks, value)
 
 
 def density_line(
@@ -79,7 +110,7 @@ def density_line(
     asked : the value that is asked.
     """
     x = Axis.of(column, curve.values)
-    hidden = coherent(curve.drowned)
+    hidden = hidden_by_noise(curve)
     seen = np.where(hidden, np.nan, curve.estimate)
     band = {
         "x": np.concatenate([x.values, x.values[::-1]]), "y": np.concatenate([curve.high, curve.low[::-1]]),
@@ -133,7 +164,7 @@ def density_map(
     """
     x, y = Axis.of(columns[0], heatmap.x_values), Axis.of(columns[1], heatmap.y_values)
     ordered = not x.categories and not y.categories
-    hidden = coherent(heatmap.drowned) if ordered else heatmap.drowned
+    hidden = hidden_by_noise(heatmap)
     seen = np.where(hidden, np.nan, heatmap.estimate).astype(np.float32)
     bar = {
         "orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0.96, "yanchor": "top",

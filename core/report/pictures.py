@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from ..domain import Categorical
 from ..figures.axes import Axis
-from ..figures.density import density_bars, density_line, density_map, picture_in_words
+from ..figures.density import density_figure, picture_in_words
 from ..figures.paper import on_paper
 from ..releases import Release
 from ..tasks.density import Curve, Heatmap
@@ -24,13 +23,7 @@ def axes_of(release: Release, picture: Curve | Heatmap) -> tuple[Axis, ...]:
 
 def figure_of(release: Release, picture: Curve | Heatmap) -> go.Figure:
     """The figure of a picture on light paper: a curve, bars or a map, as its columns need."""
-    columns = {column.name: column for column in release.domain.columns}
-    noun = counted(release.privacy.unit)
-    if isinstance(picture, Heatmap):
-        return on_paper(density_map(picture, (columns[picture.x], columns[picture.y]), noun))
-    column = columns[picture.column]
-    draw = density_bars if isinstance(column, Categorical) else density_line
-    return on_paper(draw(picture, column, noun))
+    return on_paper(density_figure(picture, release.domain, counted(release.privacy.unit)))
 
 
 def in_words(release: Release, picture: Curve | Heatmap) -> str:

@@ -14,7 +14,7 @@ from html import escape
 import numpy as np
 
 from ..figures.axes import THOUSANDS_FROM, Axis, shortened
-from ..figures.density import close_by, coherent
+from ..figures.density import close_by, hidden_by_noise
 from ..figures.hatching import HATCHED
 from ..figures.scales import LIGHT_SHADES
 from ..releases import Release
@@ -71,8 +71,7 @@ def picture_svg(release: Release, picture: Curve | Heatmap, identity: str) -> st
 
 def _map(heatmap: Heatmap, axes: tuple[Axis, ...], noun: str, identity: str) -> Iterator[str]:
     across, up = axes
-    ordered = not across.categories and not up.categories
-    hidden = coherent(heatmap.drowned) if ordered else heatmap.drowned
+    hidden = hidden_by_noise(heatmap)
     most = float(heatmap.estimate.max())
     shade = np.clip((SHADES * heatmap.estimate / most).astype(np.int64), 0, SHADES - 1) if most > 0 else hidden * 0
     for index in range(SHADES):
@@ -106,7 +105,7 @@ def _along(curve: Curve, axis: Axis, noun: str, identity: str) -> Iterator[str]:
     x = _Scale(axis.low, axis.high, LEFT, RIGHT)
     heights = Axis(close_by(noun), np.array([least, y.high]), least, y.high)
     yield from _grid_lines(heights, y)
-    hidden = curve.drowned if axis.categories else coherent(curve.drowned)
+    hidden = hidden_by_noise(curve)
     yield from _bars(curve, hidden, x, y, identity) if axis.categories else _line(curve, hidden, x, y, identity)
     yield f'<line class="axis" x1="{LEFT}" x2="{RIGHT}" y1="{y(0):.1f}" y2="{y(0):.1f}"/>'
     yield from _bottom_axis(axis)

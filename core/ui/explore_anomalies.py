@@ -27,6 +27,7 @@ from .explore_export import take_along
 from .explore_picture import picture_config, picture_figure
 from .explore_words import noun
 from .marks import Visibility, mark, note
+from .markup import literal
 from .session import Opened
 
 FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
@@ -39,17 +40,15 @@ FILE, READ = "explore-points", "explore-points-read"
 def anomalies_view(opened: Opened) -> None:
     """Everything under Anomalies."""
     mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
-    dropped = st.file_uploader(
-        f"A table of points, with {_columns_wanted(opened.release)}", FILE_TYPES, max_upload_size=MAX_MEGABYTES,
-        key=FILE,
-    )  # fmt: skip
+    label = literal(f"A table of points, with {_columns_wanted(opened.release)}")
+    dropped = st.file_uploader(label, FILE_TYPES, max_upload_size=MAX_MEGABYTES, key=FILE)
     if dropped is None:
         note("Further columns, such as a number that tells the points apart, are handed back as they are.")
         return
     try:
         table, scores = _scored(opened, dropped)
     except RequestError as error:
-        st.error(str(error))
+        st.error(literal(error))
         return
     _say(scores, noun(opened.release))
     estimate = scores.density * opened.release.records

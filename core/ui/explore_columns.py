@@ -9,6 +9,7 @@ import streamlit as st
 
 from ..domain import Categorical, Column, Domain, Vector
 from .explore_answers import View
+from .markup import literal
 from .session import Opened
 
 PAIRS, TWO, ONE = "All pairs", "Two columns", "One column"
@@ -87,7 +88,7 @@ def hold_others(opened: Opened, drawn: tuple[str, ...]) -> View:
         return View(drawn)
     key = opened.fingerprint[:12]
     chosen = st.pills(
-        "Hold at a value", others, selection_mode="multi", key=f"hold-{key}-{'-'.join(drawn)}",
+        "Hold at a value", others, selection_mode="multi", format_func=literal, key=f"hold-{key}-{'-'.join(drawn)}",
         help="Columns that are not held are averaged over all of their values.",
     )  # fmt: skip
     names = [name for name in others if name in chosen]
@@ -122,13 +123,18 @@ def _choose(chosen: dict[str, str]) -> None:
 
 def _held_value(column: Column, key: str) -> object:
     if isinstance(column, Categorical):
-        return st.selectbox(column.name, column.categories, key=key, persist_state="session")
+        return st.selectbox(label_of(column), column.categories, key=key, persist_state="session")
     step = grain(column)
-    label = f"{column.name} ({column.unit})" if column.unit else column.name
     return st.slider(
-        label, column.low, column.high, tidy((column.low + column.high) / 2, column), step, key=key,
+        label_of(column), column.low, column.high, tidy((column.low + column.high) / 2, column), step, key=key,
         format=number_format(column), persist_state="session",
     )  # fmt: skip
+
+
+def label_of(column: Column) -> str:
+    """The label of a field for a value of a column: its name, with its unit."""
+    unit = getattr(column, "unit", "")
+    return literal(f"{column.name} ({unit})" if unit else column.name)
 
 
 def grain(column: Column) -> float:

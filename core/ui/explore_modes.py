@@ -22,6 +22,7 @@ from .explore_export import take_along
 from .explore_picture import picture_config, picture_figure
 from .explore_words import noun, place_words, standing_out
 from .marks import note
+from .markup import literal
 from .session import Opened
 
 
@@ -30,7 +31,7 @@ def modes_view(opened: Opened) -> None:
     try:
         found = answers.modes(opened.fingerprint, opened.release)
     except RequestError as error:
-        st.info(str(error))
+        st.info(literal(error))
         return
     _say_how_many(found)
     st.dataframe(_table(opened, found), hide_index=True, key="explore-modes", alt="The modes, the densest first")
@@ -101,11 +102,11 @@ def _second_opinion(opened: Opened) -> None:
     try:
         found = answers.intersection(opened.fingerprint, opened.release)
     except RequestError as error:
-        st.info(str(error))
+        st.info(literal(error))
         return
     place = ", ".join(f"{name} {words}" for name, words in place_words(found.position, opened.release).items())
     error = (found.high - found.low) / 4.0
-    st.markdown(
+    note(
         f"The fullest cells of {found.satisfied:,} out of {found.rows:,} rows overlap at {place}, with about "
         f"{rounded(found.estimate, error)} {close_by(noun(opened.release))}. They hold {100 * found.weight:.0f}% of "
         "what the fullest cells count: the nearer to 100%, the more one place has them all."

@@ -9,7 +9,7 @@ from . import explore_answers as answers
 from .explore_words import one_line
 from .gallery import gallery
 from .marks import Visibility, facts, mark, note, rail
-from .markup import draw, escape
+from .markup import draw, escape, literal
 from .session import Opened, Session
 
 MAX_MEGABYTES = 100
@@ -29,7 +29,7 @@ def drop_zone(visitor: Session, key: str) -> None:
     try:
         visitor.open(dropped.name, dropped.getvalue())
     except RequestError as error:
-        st.error(str(error))
+        st.error(literal(error))
     else:
         st.session_state[f"{key}-read"] = dropped.file_id
         st.rerun()
@@ -72,7 +72,7 @@ def open_another(visitor: Session, opened: Opened) -> None:
     if others:
         mark(Visibility.PUBLIC, "Open in this session")
     for name in others:
-        if st.button(name, key=f"explore-open-{name}", type="tertiary"):
+        if st.button(literal(name), key=f"explore-open-{name}", type="tertiary"):
             visitor.current = name
             st.rerun()
     if st.button("Close this file", key="explore-close"):

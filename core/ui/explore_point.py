@@ -11,10 +11,11 @@ from ..figures.axes import Axis
 from ..figures.density import close_by
 from ..figures.dots import dots, dots_in_words
 from ..figures.kernel import kernel_in_words
+from ..releases import Release
 from ..tasks.density import Curve, Heatmap
 from ..tasks.uncertainty import quantile_dots
-from .explore_answers import View, answer
-from .explore_columns import grain, number_format, tidy
+from .explore_answers import REMEMBERED, View, answer
+from .explore_columns import grain, label_of, number_format, tidy
 from .explore_words import answer_sentence, averaged_sentence, density_sentence, noun
 from .marks import note
 from .markup import draw, escape
@@ -33,16 +34,16 @@ class AskedPoint:
     def __init__(self, opened: Opened, view: View):
         self.release = opened.release
         self.view = view
-        self.prefix = opened.fingerprint[:12]
+        self.fingerprint = opened.fingerprint
         domain = opened.release.domain
         self.columns = tuple(domain.columns[domain.names.index(name)] for name in view.columns)
 
     def key(self, column: Column) -> str:
-        return f"ask-{self.prefix}-{column.name}"
+        return f"ask-{self.fingerprint[:12]}-{column.name}"
 
     @property
     def _ring_key(self) -> str:
-        return f"ring-{self.prefix}"
+        return f"ring-{self.fingerprint[:12]}"
 
     def start_at_peak(self, picture: Curve | Heatmap) -> None:
         """Ask where most people are, as far as nothing was asked yet."""
@@ -88,13 +89,12 @@ class AskedPoint:
     def fields(self) -> None:
         """Fields in which the point can be typed; they say what is asked."""
         for column in self.columns:
+            label, state = label_of(column), {"key": self.key(column), "persist_state": "session"}
             if isinstance(column, Categorical):
-                st.selectbox(column.name, column.categories, key=self.key(column), on_change=self._ring,
-                             persist_state="session")
+                st.selectbox(label, column.categories, on_change=self._ring, **state)
             else:
-                label = f"{column.name} ({column.unit})" if column.unit else column.name
-                st.number_input(label, column.low, column.high, step=grain(column), format=number_format(column),
-                                key=self.key(column), on_change=self._ring, persist_state="session")
+                step, form = grain(column), number_format(column)
+                st.number_input(label, column.low, column.high, step=step, format=form, on_change=self._ring, **state)
 
     def show_answer(self) -> None:
         """The answer in words and as fifty dots."""
@@ -117,15 +117,16 @@ class AskedPoint:
         note(" ".join(part for part in ("Each dot is one of 50 equally likely truths.", words,
                                         averaged_sentence(averaged)) if part))
         with st.popover("What is closeness?"):
-            st.markdown(closeness(self.release))
+            note(closeness(self.fingerprint, self.release))
 
 
-def closeness(release) -> str:
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def closeness(fingerprint: str, _release: Release) -> str:
     """What a kernel sum counts, for someone who never heard of one."""
-    counted = noun(release)
+    counted = noun(_release)
     one = "person" if counted == "people" else "record"
-    kernel = getattr(release.sketch, "kernel", None)
-    fading = f" {kernel_in_words(release.domain, kernel)}" if kernel is not None else ""
+    kernel = getattr(_release.sketch, "kernel", None)
+    fading = f" {kernel_in_words(_release.domain, kernel)}" if kernel is not None else ""
     return (
         f"Every {one} counts a little: one who is exactly here counts as 1, and one farther away as less.{fading} "
         f"The sum is the number of {counted} close by. It was released with noise, so it is known only up to the "

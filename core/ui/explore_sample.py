@@ -16,6 +16,7 @@ from .explore_columns import choose_two, drawable
 from .explore_export import take_along
 from .explore_picture import picture_config
 from .marks import Visibility, mark, note
+from .markup import literal
 from .session import Opened
 
 WHAT_THEY_ARE = (
@@ -41,7 +42,7 @@ def sample_view(opened: Opened) -> None:
     try:
         drawn = answers.synthetic(opened.fingerprint, opened.release, int(count), int(draw), kind == SHARP)
     except RequestError as error:
-        st.info(str(error))
+        st.info(literal(error))
         return
     mark(Visibility.PUBLIC, "Synthetic points: safe to hand out")
     st.markdown(WHAT_THEY_ARE)

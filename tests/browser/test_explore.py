@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import load
+from core import Categorical, Domain, Numeric, kernels, load
+from core.release_file import to_bytes
 from core.ui.explore_words import answer_sentence
+from tests.releases_for_tests import small_release
 
 RELEASES = Path(__file__).parents[2] / "sample_data" / "releases"
 PICTURE = ".st-key-explore-picture"
@@ -168,3 +170,20 @@ def test_every_figure_has_words(opened):
         visit.page.wait_for_selector(".stPlotlyChart .main-svg")
         for figure in visit.page.locator(".stPlotlyChart").all():
             assert len(figure.get_attribute("aria-label") or "") > 25, view
+
+
+def test_nothing_is_fetched_for_a_strangers_file(visitor):
+    """Names may look like pictures and markup; they stay text wherever they are shown."""
+    foreign = "![x](http://stranger.example/a.png) <img src='http://stranger.example/b.png'> $x$"
+    columns = (Numeric(foreign, 0, 1, foreign[:40]), Numeric("y", 0, 1), Categorical("z" + foreign, (foreign, "q")))
+    release = small_release(domain=Domain(columns, scale="box"), kernel=kernels.Euclidean(0.4), records=5000)
+    visit = visitor()
+    requests = []
+    visit.page.on("request", lambda request: requests.append(request.url))
+    visit.go("/explore?show=Two+columns")
+    visit.drop(f"{foreign.replace('/', '')}.npz", to_bytes(release), "application/octet-stream")
+    for view in ("Density", "Modes", "Anomalies", "Sample"):
+        visit.choose(view)
+        visit.page.wait_for_timeout(600)
+    assert "stranger.example" in visit.text and visit.errors == []
+    assert not [url for url in requests if "stranger" in url.split("?")[0]]

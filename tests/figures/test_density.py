@@ -8,10 +8,10 @@ from core.figures.asking import NAME
 from core.figures.density import (
     MAX_TARGETS,
     Marks,
-    coherent,
     density_bars,
     density_line,
     density_map,
+    hidden_by_noise,
     picture_in_words,
 )
 from core.figures.hatching import HATCHED, hatch
@@ -107,13 +107,20 @@ def test_everything_hidden_is_hatched_without_contours(heatmap):
     assert words == "Density of age. The noise hides all of it."
 
 
-def test_specks_follow_their_surroundings_and_large_parts_stay():
-    hidden = np.zeros((96, 96), dtype=bool)
-    hidden[10, 10] = hidden[50, 51] = True
-    hidden[60:, :40] = True
-    hidden[80, 20] = False
-    tidy = coherent(hidden)
-    assert not tidy[:50].any() and tidy[64:, :36].all() and not tidy[:, 44:].any()
+def test_specks_follow_their_surroundings_and_what_stands_out_stays():
+    estimate = np.full((96, 96), 500.0)
+    estimate[60:, :40] = 0.0
+    estimate[10, 10] = estimate[50, 51] = 0.0
+    estimate[80, 20] = 45.0  # its interval is just above zero
+    estimate[90, 10] = 200.0  # and this one's far above
+    values = np.arange(96) + 0.5
+    hidden = hidden_by_noise(Heatmap(x="a", y="b", x_values=values, y_values=values, **facts(estimate)))
+    expected = np.zeros((96, 96), dtype=bool)
+    expected[60:, :40] = True
+    expected[90, 10] = False
+    corner = np.s_[58:64, 36:44]
+    hidden[corner] = expected[corner]
+    assert np.array_equal(hidden, expected)
 
 
 def test_anywhere_on_the_map_a_target_is_near_and_says_what_is_there(heatmap):

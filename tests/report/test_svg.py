@@ -77,7 +77,7 @@ def test_a_curve_runs_through_its_estimates(release):
         tuple(map(float, place)) for path in paths(root, "line") for place in re.findall(r"([\d.]+) ([\d.]+)", path)
     ]
     heights = [height for _, height in sorted(places)]
-    seen = picture.estimate[~svg.coherent(picture.drowned)]
+    seen = picture.estimate[~svg.hidden_by_noise(picture)]
     assert len(heights) == len(seen) > 10
     assert np.corrcoef(heights, seen)[0, 1] == pytest.approx(-1.0, abs=1e-4)
 

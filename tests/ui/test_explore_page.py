@@ -1,5 +1,6 @@
 """Explore without a browser: it needs a file and nothing else, and refuses a bad one in one sentence."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -257,3 +258,37 @@ def test_typed_numbers_are_fine_enough_and_stay_inside_the_bounds(low, high):
     for share in np.linspace(0, 1, 11):
         value = tidy(low + share * width, column)
         assert low <= value <= high and abs(value - (low + share * width)) <= grain(column)
+
+
+UNESCAPED = re.compile(r"(?<!\\)[\[\]]")
+FOREIGN = "![x](http://stranger.example/x.png) **b** `c` $d$ :red[e]"
+
+
+def test_names_of_a_strangers_file_are_no_markdown_either():
+    """A picture in a column's name would be fetched by the browser of everyone who opens the file."""
+    columns = (Numeric(FOREIGN, 0, 1), Numeric("y", 0, 1), Categorical("z" + FOREIGN, (FOREIGN, "q")))
+    app = explore(file_of(*columns), name=f"{FOREIGN}.npz")
+    choose(app, "Picture of", TWO)
+    hold(app, columns[2].name)
+    for name in ("Density", "Modes", "Anomalies", "Sample"):
+        view(app, name)
+        assert not app.exception
+        widgets = [*app.number_input, *app.selectbox, *app.button, *app.file_uploader, *app.slider]
+        for text in [*labels(widgets), *(option for group in app.pills for option in group.options)]:
+            assert not UNESCAPED.search(text), text
+        for element in app.markdown:
+            assert not UNESCAPED.search(element.value) or element.value.startswith('<div class="fg">')
+    bad = with_manifest(file_of(*columns), manifest_in(file_of(*columns)) | {"mechanism": FOREIGN})
+    app.file_uploader[0].set_value(("bad.npz", bad, "application/octet-stream"))
+    app.run()
+    assert app.error and not UNESCAPED.search(app.error[0].value)
+
+
+def test_each_column_may_have_a_bandwidth_of_its_own():
+    kernel = kernels.Laplacian((0.2, 0.3, 1.0))
+    app = explore(to_bytes(small_release(domain=Domain((AGE, PAY, CITY), scale="box"), kernel=kernel)))
+    for name in ("Modes", "Anomalies", "Sample", "Density"):
+        view(app, name)
+        assert not app.exception and not app.error, name
+    choose(app, "Picture of", TWO)
+    assert not app.exception and "Someone counts half at a distance of" in shown(app)
