@@ -6,6 +6,7 @@ Everything here is public knowledge typed by a person; nothing is ever computed 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,8 @@ from .errors import RequestError
 
 MAX_CATEGORIES = 10_000
 MAX_VECTOR = 100_000
+
+_DIGITS = re.compile("0|-?[1-9][0-9]*")
 
 Mask = np.ndarray | None
 """True for the rows that are meant; None says cheaply that there is none."""
@@ -129,9 +132,10 @@ class Vector:
 class Categorical:
     """One of a public list of categories.
 
-    Values are compared as text, exactly: a boolean is ``"true"`` or ``"false"``, a whole number its digits, and any
-    other number matches the category of the same numeric value. A value that is not on the list is of *unknown*
-    category; it has no nearest category, so nothing can clamp it.
+    Texts are compared exactly, a boolean is ``"true"`` or ``"false"``, and a number matches the category of the same
+    numeric value: 1 and 1.0 alike match ``"1"`` or, where that is not on the list, ``"01"``. (A column of whole numbers
+    becomes one of floating point as soon as one person's is missing, and that must not change where the others belong.)
+    A value that is not on the list is of *unknown* category; it has no nearest category, so nothing can clamp it.
     """
 
     name: str
@@ -187,6 +191,9 @@ class Categorical:
         if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
             known, places = self._numeric_categories
             array = pc.cast(array, pa.float64(), safe=False)
+        elif pa.types.is_integer(array.type):
+            known, places = self._whole_categories
+            array = pc.cast(array, pa.large_string())
         else:
             try:
                 array = pc.cast(array, pa.large_string())
@@ -200,9 +207,9 @@ class Categorical:
 
     @cached_property
     def _numeric_categories(self) -> tuple[pa.Array, np.ndarray]:
-        """The categories that are numbers, and their places: whole numbers with gaps often arrive as 1.0, 2.0."""
+        """The categories that are numbers, and their places; one that is plain digits goes before its equals."""
         places: dict[float, int] = {}
-        for place, category in enumerate(self.categories):
+        for place, category in self._digits_first:
             try:
                 value = float(category)
             except ValueError:
@@ -210,6 +217,19 @@ class Categorical:
             if math.isfinite(value):
                 places.setdefault(value, place)
         return pa.array(list(places), pa.float64()), np.fromiter(places.values(), np.int32, len(places))
+
+    @cached_property
+    def _whole_categories(self) -> tuple[pa.Array, np.ndarray]:
+        """The digits of every whole number that is a category, and their places: exact beyond 2**53 as well."""
+        places = {category: place for place, category in self._digits_first if _DIGITS.fullmatch(category)}
+        for value, place in zip(*(found.tolist() for found in self._numeric_categories), strict=True):
+            if value.is_integer() and abs(value) <= 2**53:
+                places.setdefault(str(int(value)), place)
+        return pa.array(list(places), pa.large_string()), np.fromiter(places.values(), np.int32, len(places))
+
+    @property
+    def _digits_first(self) -> list[tuple[int, str]]:
+        return sorted(enumerate(self.categories), key=lambda entry: _DIGITS.fullmatch(entry[1]) is None)
 
 
 Column = Numeric | Categorical | Vector

@@ -48,6 +48,9 @@ def arrow_array(values: object, name: str) -> pa.Array | pa.ChunkedArray:
             return values
         if isinstance(values, (pd.Series, pd.Index)):
             return pa.array(values, from_pandas=True)
+        if isinstance(values, (list, tuple)):
+            # NumPy would give all values one type, so that one person's text made texts of everyone's numbers.
+            return pa.array(list(values), from_pandas=True)
         array = np.asarray(values)
         if array.ndim == 2:
             flat = pa.array(np.ascontiguousarray(array).reshape(-1), from_pandas=True)

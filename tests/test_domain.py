@@ -214,6 +214,20 @@ def test_categories_match_their_text_whatever_the_type(array, expected):
     assert points.argmax(axis=1).tolist() == expected
 
 
+@pytest.mark.parametrize("categories", [("01", "02"), ("1", "2"), ("1.0", "02"), ("01", "1", "2"), ("1e0", "2e0")])
+def test_whole_numbers_belong_where_they_did_before_one_was_missing(categories):
+    """pandas makes a column of whole numbers one of floating point as soon as one person's is missing."""
+    domain = Domain.of(month=list(categories))
+    whole = domain.encode(pa.record_batch({"month": pa.array([1, 2, 3])}))
+    gap = domain.encode(pa.record_batch({"month": pa.array([1.0, 2.0, 3.0, None])}))
+    assert len(whole) == 2
+    np.testing.assert_array_equal(whole, gap)
+
+
+def test_whole_numbers_beyond_floating_point_match_their_digits():
+    codes = Categorical("id", (str(2**53), str(2**53 + 1))).codes(pa.array([2**53 + 1, 2**53, 2**53 + 2, 1]))
+    assert codes.tolist() == [1, 0, -1, -1]
+
 def test_booleans_are_the_categories_true_and_false_and_the_numbers_0_and_1():
     batch = pa.record_batch({"b": pa.array([True, False, None])})
     assert Domain.of(b=["false", "true"]).encode(batch).argmax(axis=1).tolist() == [1, 0]

@@ -1,8 +1,10 @@
 """Text tables: CSV and its relatives, whose every value is read as text, as types that are guessed fail later.
 
-A guess from the first rows that row 200,000 contradicts would stop a long reading in the middle. So every field is
-text; a column that the domain declares as numbers is converted value by value, and what is no number is refused by
-row, never shown.
+A guess from the first rows that row 200,000 contradicts would stop a long reading in the middle. Worse, a guess is made
+of all records together: one person's value would change how everyone else's are read, which no noise is meant to hide.
+So every field is text, and how one is read depends on itself and on the domain alone: a column that is declared as
+numbers is converted value by value, and what is no number is refused by row, never shown. The guess only tells the
+owner what kind of column it is.
 """
 
 from __future__ import annotations
@@ -73,11 +75,11 @@ class DelimitedSource(QueriedSource):
 
     def value_sql(self, column: Column) -> str:
         name = identifier(column.name)
-        boolean = self.guessed[column.name] == "BOOLEAN"
         if isinstance(column, Numeric):
-            return f"TRY_CAST(TRY_CAST({name} AS BOOLEAN) AS DOUBLE)" if boolean else f"TRY_CAST({name} AS DOUBLE)"
-        if isinstance(column, Categorical) and boolean and set(column.categories) <= {"true", "false"}:
-            return f"lower({name})"
+            truth = f"CASE lower({name}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"
+            return f"coalesce(TRY_CAST({name} AS DOUBLE), {truth})"
+        if isinstance(column, Categorical) and set(column.categories) <= {"true", "false"}:
+            return f"coalesce(CAST(TRY_CAST({name} AS BOOLEAN) AS VARCHAR), {name})"  # True, FALSE, yes, t, 1 …
         return name
 
     def faults(self, column: Column) -> list[Fault]:

@@ -105,6 +105,28 @@ def test_booleans_in_text_are_categories_and_numbers():
     assert Domain.of(a=(0, 1)).encode(batch)[:, 0].tolist() == [1.0, 0.0, 1.0]
 
 
+@pytest.mark.parametrize("stray", ["maybe", "2", "NA", ""])
+@pytest.mark.parametrize("truths", [("True", "False"), ("yes", "no"), ("t", "f"), ("1", "0")])
+def test_one_record_does_not_change_how_the_others_are_read(truths, stray):
+    """DuckDB guesses the type of a column from all records: had it a say, one person could move everybody else."""
+    domain = Domain.of(a=["false", "true"])
+    text = "a,b\n" + "".join(f"{truths[place % 2]},{place}\n" for place in range(40))
+
+    def points(text):
+        return [domain.encode(batch) for batch in open_source(Upload("data.csv", text.encode())).batches(domain)]
+
+    alone, together = np.concatenate(points(text)), np.concatenate(points(text + f"{stray},1\n"))
+    assert len(alone) == 40
+    np.testing.assert_array_equal(together[:40], alone)
+    assert len(together) == 40
+
+
+def test_one_record_does_not_change_the_type_of_a_list():
+    """NumPy makes one type of a list: texts of all numbers for a single text, numbers of all truths for one number."""
+    for values, stray in (([1.0, 2.0], "x"), ([True, False], "x"), ([True, False], 7)):
+        with pytest.raises(RequestError, match="mixes values of different types"):
+            open_source({"a": [*values, stray]})
+
 def test_text_in_categories_is_kept_as_it_is_written():
     domain = Domain.of(a=["007", "1.0", "NA", " x"])
     (batch,) = open_source(Upload("data.csv", b"a;b\n007;1\n1.0;2\nNA;3\n x;4\n7;5\n")).batches(domain)
