@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..errors import RequestError
 from .uniforms import PublicRandom
 
 MAX_CELLS = 1 << 31
@@ -158,8 +159,18 @@ def columns(hashes: Hashes, low: np.ndarray, high: np.ndarray, width: int, seed:
     -------
     Columns
         Its ``width`` is smaller than W when no row needs W columns.
+
+    Raises
+    ------
+    RequestError
+        When a point inside the bounds is so far off, in bandwidths, that floating point cannot say in which cell.
     """
     least, most = _projected_bounds(hashes, low, high)
+    if not (np.isfinite(least).all() and np.isfinite(most).all()):
+        raise RequestError(
+            "The bounds reach too many bandwidths from zero for floating point to tell where a record lies; use a "
+            "wider bandwidth or another unit."
+        )
     first_cell = np.floor(least)
     cells = np.where(hashes.side, 2.0, np.floor(most) - first_cell + 1.0)
     # sign(a.x) is cell 1 from a.x = 0 up: floor(a.x + 1) clamped to {0, 1}.
@@ -189,12 +200,13 @@ def columns(hashes: Hashes, low: np.ndarray, high: np.ndarray, width: int, seed:
 
 def _projected_bounds(hashes: Hashes, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest a.x + b over the box, widened a little beyond any rounding of the loop that computes it."""
-    a, b = (hashes.coefficient * bound[hashes.coordinate] for bound in (low, high))
     first = hashes.first_term[:-1]
-    least = np.add.reduceat(np.minimum(a, b), first) + hashes.offset
-    most = np.add.reduceat(np.maximum(a, b), first) + hashes.offset
-    slack = 1e-12 * (np.add.reduceat(np.maximum(np.abs(a), np.abs(b)), first) + np.abs(hashes.offset))
-    return least - slack, most + slack
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+        a, b = (hashes.coefficient * bound[hashes.coordinate] for bound in (low, high))
+        least = np.add.reduceat(np.minimum(a, b), first) + hashes.offset
+        most = np.add.reduceat(np.maximum(a, b), first) + hashes.offset
+        slack = 1e-12 * (np.add.reduceat(np.maximum(np.abs(a), np.abs(b)), first) + np.abs(hashes.offset))
+        return least - slack, most + slack
 
 
 def _strides(cells: np.ndarray, first_hash: np.ndarray) -> np.ndarray:

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from core.domain import Domain
+from core.errors import RequestError
 from core.hashing.cells import columns
 from core.hashing.families import draw_hashes
 from core.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
 from core.sketches.counting import pour
+from core.sketches.race import Race
 
 # |observed - kernel| is below 6 standard deviations but for 2e-9 a comparison (normal tail; Hoeffding's bound is of the
 # same order), fewer than 200 comparisons a run: a false alarm below 1e-6.
@@ -112,3 +115,12 @@ KNOWN_BLOCK = [
     -0.5976636977966336,
     -0.7126163776156318,
 ]
+
+
+@pytest.mark.parametrize("kernel", [Euclidean, Manhattan, Laplacian])
+@pytest.mark.parametrize(("low", "high", "bandwidth"), [(1.6e308, 1.7e308, 1.0), (1e200, 1.1e200, 1e-110)])
+def test_bounds_that_overflow_are_refused_before_a_cell_is_counted(kernel, low, high, bandwidth):
+    """Without a number of its own a cell could lie anywhere in memory."""
+    sketch = Race(Domain.of(x=(low, high)), kernel(bandwidth), 40, 100, seed=3)
+    with pytest.raises(RequestError, match="too many bandwidths from zero"):
+        sketch.zeros()
