@@ -16,6 +16,7 @@ from core.bounded_release import BoundsPurchase, plan_bounded, release_bounded
 from core.errors import BudgetError, RequestError
 from core.privacy import quantiles
 from core.privacy.quantiles import Grid, plan_bounds
+from core.privacy.unit import PrivacyUnit
 from core.releases import plan
 from core.sources import open_source
 
@@ -139,3 +140,14 @@ def test_bounds_that_cannot_be_bought():
         plan_bounded(cities, BoundsPurchase({"city": GRID}), Budget(1))
     with pytest.raises(RequestError, match="decimal places"):
         plan_bounded(sketch(), BoundsPurchase({"pay": GRID}, "0.0000001"), Budget("0.0000001"))
+
+
+@pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("id", 5)])
+@pytest.mark.parametrize("delta", ["1e-6", "1e-12"])
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "20"])
+@pytest.mark.parametrize("share", ["0.1", "0.5"])
+def test_every_split_of_a_promise_with_slack_can_be_written_down(unit, delta, epsilon, share):
+    """Pure bounds and a Gaussian table add up by basic composition, however tight the table's own calibration is."""
+    domain = Domain.of(pay=(0, 1e7), age=(0, 120), unit=unit)
+    planned = plan_bounded(sketch(domain), BoundsPurchase({"pay": GRID}, share), Budget(epsilon, delta))
+    assert (planned.cost.epsilon, planned.cost.delta) == (Decimal(epsilon), Decimal(delta))

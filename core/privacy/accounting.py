@@ -127,12 +127,22 @@ def keeps_promise(events: Sequence[Event], epsilon: Decimal, delta: Decimal) -> 
         return True
     if delta == 0:
         return False
+    if _gaussian_keeps(events, Fraction(epsilon), delta):
+        return True
+    # Basic composition: pure events of ε' and others that are (ε - ε', δ)-private, such as bought bounds and a table.
+    others = [event for event in events if isinstance(event, Gaussian)]
+    left = Fraction(epsilon) - pure_sum(event for event in events if isinstance(event, PureParts))
+    if 0 < len(others) < len(events) and left > 0 and _gaussian_keeps(others, left, delta):
+        return True
+    return epsilon_spent(events, float(delta)) <= float(epsilon)
+
+
+def _gaussian_keeps(events: Sequence[Event], epsilon: Fraction, delta: Decimal) -> bool:
+    """Whether one of the two bounds that `calibration` uses gives (epsilon, delta)."""
     if total_rho(events) <= Fraction(largest_rho(float(epsilon), float(delta))):
         return True
     tables = [event.unit_table for event in events if isinstance(event, Gaussian) and event.unit_table is not None]
-    if len(tables) == len(events) and unit_shift_delta(float(epsilon), tables) <= float(delta):
-        return True
-    return epsilon_spent(events, float(delta)) <= float(epsilon)
+    return len(tables) == len(events) and unit_shift_delta(float(epsilon), tables) <= float(delta)
 
 
 def spent(costs: Sequence[Cost], delta: Decimal) -> float:

@@ -171,7 +171,9 @@ def _bounds(grid: Grid, noisy: np.ndarray, below: float, above: float, error: fl
     low, high = grid.edges[first], grid.edges[grid.cells - last]
     step = 10.0 ** math.floor(math.log10(high - low)) / 10
     outward = [float(f"{number * step:.12g}") for number in (math.floor(low / step), math.ceil(high / step))]
-    return Bounds(max(outward[0], float(grid.low)), min(outward[1], float(grid.high)), True)
+    # Twelve digits are too few for a narrow range far from zero; the edges themselves are public too.
+    least, most = min(outward[0], float(low)), max(outward[1], float(high))
+    return Bounds(max(least, float(grid.low)), min(most, float(grid.high)), True)
 
 
 def _first_above(counts: np.ndarray, target: float, error: float) -> int | None:

@@ -25,6 +25,7 @@ from core.privacy.accounting import (
     spent,
 )
 from core.privacy.calibration import NoiseScale, calibrate
+from core.privacy.events import event_of
 from core.privacy.neighbours import Sensitivity
 from core.privacy.zcdp import largest_rho, zcdp_epsilon
 
@@ -305,3 +306,11 @@ def test_no_adaptive_owner_passes_the_total_but_one_would_pass_the_shown_figure(
     worst = worst_adaptive_delta(admits, epsilon, delta, (1, 2, 5))
     assert 0.1 * float(delta) < worst <= float(delta)
     assert worst_adaptive_delta(shown_figure_decides, epsilon, delta, (1, 2, 5)) > delta
+
+
+def test_pure_and_gaussian_events_add_up_by_basic_composition_and_no_further():
+    scale = calibrate(Sensitivity(5, 25), Fraction(9, 10), Fraction(MILLIONTH))
+    events = (PureParts(Fraction(1, 10)), event_of(Sensitivity(5, 25), scale))
+    assert keeps_promise(events, Decimal(1), MILLIONTH)
+    assert not keeps_promise(events, Decimal("0.97"), MILLIONTH)
+    assert not keeps_promise(events, Decimal(1), MILLIONTH / 2)

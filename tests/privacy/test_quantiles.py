@@ -178,3 +178,13 @@ def test_too_few_records_give_the_range_that_was_typed():
 def test_quantiles_that_make_no_sense_spend_nothing(quantiles):
     with pytest.raises(RequestError):
         buy(np.zeros(5), GRIDS[0], quantiles=quantiles, spend=lambda cost: pytest.fail("spent"))
+
+
+def test_bounds_far_from_zero_are_bounds_all_the_same():
+    """Twelve digits made one number of both, which no column can have as bounds; the budget was spent by then."""
+    grid = Grid(1e15, 1e15 + 4096, 4096)
+    counts = np.zeros(4096, np.int64)
+    counts[100:102] = 10**6
+    (found,) = release_bounds([grid], [counts], Budget(1), spend=lambda cost: None, noise_source=SeededSource(1))
+    assert found.found
+    assert found.low <= grid.edges[100] < grid.edges[102] <= found.high
