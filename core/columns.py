@@ -315,4 +315,3 @@ def _to_numpy(array: pa.Array) -> np.ndarray:
 
 def _is_list(kind: pa.DataType) -> bool:
     return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-
