@@ -8,7 +8,7 @@ depends on its rows and on who one person is, and not on bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -17,6 +17,7 @@ from .engine.building import Building
 from .errors import RequestError
 from .privacy.accounting import Cost
 from .privacy.budget import Budget, Number, exact_decimal
+from .privacy.events import total_rho
 from .privacy.quantiles import Bounds, Grid, plan_bounds
 from .private_bounds import private_bounds
 from .releases import Plan, Release, plan, seal
@@ -128,8 +129,25 @@ def release_bounded(
     for more in building:
         progress(rows + more)
     made = seal(sketch, building.exact, for_table, planned=planned.table)
-    promise = replace(made.privacy, epsilon=budget.epsilon, overlap_epsilon=budget.epsilon, rho=planned.cost.rho)
-    return replace(made, privacy=promise), found
+    return covering_bounds(made, [plan_bounds(len(found), for_bounds, domain.unit).cost]), found
+
+
+def covering_bounds(release: Release, costs: Iterable[Cost]) -> Release:
+    """The release with a promise that covers its bounds too: whoever has its file has the bounds and the table.
+
+    Parameters
+    ----------
+    release : of one table.
+    costs : of the bounds that it shows, each pure: what was paid for them, in whatever releases.
+    """
+    privacy, costs = release.privacy, list(costs)
+    # Added up as fractions, as decimals would be rounded to the digits of the present context.
+    paid = sum((Fraction(cost.epsilon) for cost in costs), Fraction(0))
+    epsilon, overlap = (
+        exact_decimal(Fraction(own) + paid, "The promise") for own in (privacy.epsilon, privacy.overlap_epsilon)
+    )
+    rho = privacy.rho + total_rho(event for cost in costs for event in cost.events)
+    return replace(release, privacy=replace(privacy, epsilon=epsilon, overlap_epsilon=overlap, rho=rho))
 
 
 def _within(sketch: LinearSketch, bounds: Mapping[str, Bounds]) -> LinearSketch:

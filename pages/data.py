@@ -31,7 +31,7 @@ bounds cost some accuracy. Narrow ones are not dangerous either: a value outside
 """
 
 
-def declare(records: Records) -> Declaration:
+def declare(visitor: Session, records: Records) -> Declaration:
     known = sample(records.sample).domain if records.sample else None
     if known is not None:
         start_person(records, known.unit)
@@ -42,7 +42,7 @@ def declare(records: Records) -> Declaration:
         mark(Visibility.PRIVATE, f"{columns}, and no value of them is shown")
     st.subheader("What could anyone have?", anchor=False)
     note("Think of anyone, not of the people in this file. What you type here becomes public with the release.")
-    fill_bought(records)
+    fill_bought(visitor, records)
     columns = column_rows(records.source.columns, records.number, known)
     st.subheader("Who is one person?", anchor=False)
     unit_column, unit_records, each_row = person(records)
@@ -95,7 +95,9 @@ def finish(visitor: Session, records: Records, declared: Declaration) -> None:
     if not main_action("Use this data", missing, "data-use", "Nothing is released by this; the next page does that."):
         return
     try:
-        visitor.own = OwnData(records.title, records.source, declared.domain(), records.sample)
+        domain = declared.domain()
+        bought = visitor.purchases.paid_for(records.number, domain.names)
+        visitor.own = OwnData(records.title, records.source, domain, records.sample, bought)
     except RequestError as error:
         st.error(str(error))
     else:
@@ -110,7 +112,7 @@ with frame(DATA) as visitor:
             declared = Declaration(())
             main_action("Use this data", ["some records"], "data-use")
         else:
-            declared = declare(records)
+            declared = declare(visitor, records)
             unknown_bounds(visitor, records, declared)
             with st.expander("Why is nothing of my data shown here?", type="compact"):
                 st.markdown(WHY)

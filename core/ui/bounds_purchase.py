@@ -1,4 +1,7 @@
-"""Buying a column's bounds with a share of ε: a small release of its own, written into the ledger first."""
+"""Buying a column's bounds with a share of ε: a small release of its own, written into the ledger first.
+
+Every file that shows the bounds has their price in its promise, see `core.bounded_release.covering_bounds`.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,17 @@ from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger import Ledger
-from ..privacy.quantiles import Bounds, Grid
+from ..privacy.quantiles import Grid, plan_bounds
 from ..private_bounds import private_bounds
 from ..releases import unit_words
 from .declaration import ColumnDraft, Declaration
 from .marks import note
+from .purchases import Purchase
 from .release_account import Account, open_ledger, price
 from .release_payer import Payer, choose_payer
 from .rows import fill_row, plain
 from .session import Records, Session
 
-BOUGHT = "bounds-bought"
 DEFAULT_PRICE = 0.1
 REACHES = {
     1e3: "a thousand", 1e4: "ten thousand", 1e5: "a hundred thousand", 1e6: "a million", 1e9: "a billion",
@@ -38,7 +41,8 @@ def purchase(visitor: Session, records: Records, declared: Declaration) -> None:
     """Offer to buy the bounds that are empty; what was bought is put into the rows by `fill_bought`."""
     note(
         "The app counts the records in coarse cells, adds noise, and reads off between which bounds all but about one "
-        "in fifty lie. That is a release: it is written into the ledger, and less is left for the others."
+        "in fifty lie. That is a release: it is written into the ledger, less is left for the others, and every file "
+        "that shows the bounds promises that much less."
     )
     wanted = [column for column in declared.columns if _lacks_bounds(column)]
     if not wanted:
@@ -70,7 +74,11 @@ def purchase(visitor: Session, records: Records, declared: Declaration) -> None:
 
 
 def _buy(visitor, records, wanted, declared, ledger: Ledger, payer: Payer, epsilon: Decimal, most: float) -> None:
-    """Spend, then count with noise; the rows are filled in the next run, as theirs are drawn already in this one."""
+    """Spend, then count with noise; the rows are filled in the next run, as theirs are drawn already in this one.
+
+    A second click ends this run at the next word to Streamlit, be it after the price was paid. So there is none between
+    paying and remembering, and the run of that click finds everything bought.
+    """
     account: Account = payer.account
     budget, unit = Budget(epsilon, 0, payer.neighbours), unit_words(declared.unit)
 
@@ -82,14 +90,18 @@ def _buy(visitor, records, wanted, declared, ledger: Ledger, payer: Payer, epsil
         ledger.spend(account.name, cost, facts, neighbours=payer.neighbours, unit=unit)
 
     grids = {column.name: Grid(-most, most, CELLS, "log", SMALLEST) for column in wanted}
+    cost = plan_bounds(len(grids), budget, declared.unit).cost
+
+    def buy() -> Purchase:
+        return Purchase(private_bounds(records.source, grids, budget, declared.unit, spend=spend), cost)
+
     try:
         with st.spinner("Counting"):
-            bought = private_bounds(records.source, grids, budget, declared.unit, spend=spend)
+            visitor.purchases.once(records.number, (tuple(grids), most, budget, declared.unit, account.name), buy)
     except RequestError as error:
         st.error(str(error))
         return
     visitor.dataset = account.name
-    st.session_state[BOUGHT] = bought
     st.rerun()
 
 
@@ -102,9 +114,9 @@ def _listed(columns: Sequence[ColumnDraft]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def fill_bought(records: Records) -> None:
+def fill_bought(visitor: Session, records: Records) -> None:
     """Put bounds that were just bought into the rows; called before the rows are drawn."""
-    bought: dict[str, Bounds] = st.session_state.pop(BOUGHT, {})
+    bought = visitor.purchases.take_fresh(records.number)
     for place, column in enumerate(records.source.columns):
         if column.name in bought:
             found = bought[column.name]

@@ -10,10 +10,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from ..bounded_release import covering_bounds
 from ..engine.building import Building
 from ..errors import RequestError
 from ..privacy.budget import Budget
@@ -37,6 +40,7 @@ class Order:
     total : what to promise for a data set that the ledger does not know yet, or None for one that it knows.
     note : public facts that the ledger keeps with the price.
     sample : name of the bundled sample that is released, or None for anyone's own data.
+    bought : what the bounds in the sketch's domain have cost; paid already, and part of what the file promises.
     ticket : tells this order from every other.
     """
 
@@ -48,6 +52,7 @@ class Order:
     total: Budget | None = None
     note: dict = field(default_factory=dict)
     sample: str | None = None
+    bought: tuple[Cost, ...] = ()
     ticket: str = field(default_factory=lambda: secrets.token_hex(16))
 
     @property
@@ -55,8 +60,15 @@ class Order:
         """The price."""
         return plan(self.sketch, self.budget).cost
 
+    @property
+    def promised(self) -> Decimal:
+        """The ε that the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
+        paid = sum((Fraction(cost.epsilon) for cost in self.bought), Fraction(self.budget.epsilon))
+        return Budget(paid, self.budget.delta).epsilon
+
     def spend(self, cost: Cost) -> None:
         """Write the price down, for ever; BudgetError or RequestError when it may not be spent."""
+        _ = self.promised  # refused now, if at all
         unit = unit_words(self.sketch.domain.unit)
         if self.total is not None:
             self.ledger.register(self.dataset, self.total.epsilon, self.total.delta, self.budget.neighbours, unit)
@@ -130,7 +142,8 @@ class Making:
             exact = self._building.exact
             self.stage = Stage.SEALING
             try:
-                self.release = seal(self.order.sketch, exact, self.order.budget, self._spend)
+                made = seal(self.order.sketch, exact, self.order.budget, self._spend)
+                self.release = covering_bounds(made, self.order.bought)
                 self.stage = Stage.MADE
             except RequestError as error:
                 self._fail(str(error))

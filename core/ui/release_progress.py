@@ -43,6 +43,11 @@ def confirm(desk: Desk, order: Order, chosen: Chosen) -> None:
     # Names are data set names as the owner typed them: as text, in which nothing is Markdown.
     st.markdown(f"You hand out one file, for ever, at the price of **{price(budget)}**. {odds}")
     st.text(f"It is paid from the budget of “{order.dataset}”.")
+    if order.bought:
+        st.markdown(
+            f"The file also shows bounds that were bought and paid for before, so what it promises is "
+            f"**ε = {amount(order.promised)}**."
+        )
     if order.total is not None:
         st.markdown(f"Its total of **{price(order.total)}** is promised by this, for all releases there will ever be.")
     st.markdown(

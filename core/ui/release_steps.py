@@ -69,7 +69,7 @@ class Chosen:
         total = None if self.account.known else self.account.total
         note = {"compared_with_exact": True} if own.sample in looked else {}
         sketch, budget = self.seen.sketch, self.draft.budget
-        return Order(own.source, sketch, budget, ledger, self.account.name, total, note, own.sample)
+        return Order(own.source, sketch, budget, ledger, self.account.name, total, note, own.sample, own.bought)
 
 
 def release_steps(visitor: Session, ledger: Ledger) -> Chosen:

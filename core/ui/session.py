@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from ..errors import RequestError
+from .purchases import Purchases
 
 if TYPE_CHECKING:
     from ..domain import Domain
+    from ..privacy.accounting import Cost
     from ..releases import Release
     from ..sources import Source
 
@@ -47,6 +49,8 @@ class OwnData:
     domain: Domain
     sample: str | None = None
     """Name of the bundled sample, or None for the visitor's own records; only a sample's truth may ever be shown."""
+    bought: tuple[Cost, ...] = ()
+    """What bounds in the domain have cost; a file that shows them promises no less."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ class Session:
     dataset : name under which ``own`` spends its budget, or None while it has none.
     opened : released files by name, oldest first.
     current : name of the released file that the pages on released sketches show.
+    purchases : bounds that were bought.
     """
 
     records: Records | None = None
@@ -88,6 +93,7 @@ class Session:
     dataset: str | None = None
     opened: dict[str, Opened] = field(default_factory=dict)
     current: str | None = None
+    purchases: Purchases = field(default_factory=Purchases)
 
     @property
     def shown(self) -> Opened | None:

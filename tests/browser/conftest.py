@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from core.privacy.ledger import Ledger
+
 ROOT = Path(__file__).parents[2]
 ARTEFACTS = ROOT / "artefacts"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -134,6 +136,17 @@ def visitor(browser, url):
     yield arrive
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def ledger(url, tmp_path_factory):
+    """The ledger that the server keeps in its own home."""
+    homes = sorted(tmp_path_factory.getbasetemp().glob("home*"))
+
+    def opened():
+        return Ledger(homes[-1] / "frostglass" / "ledger.sqlite")
+
+    return opened
 
 
 @pytest.hookimpl(wrapper=True)

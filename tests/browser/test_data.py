@@ -84,3 +84,25 @@ def test_every_field_has_a_name_of_its_own(visitor):
     fields = visit.page.locator("[class*=st-key-fg-rows-] :is(input, textarea)")
     names = [field.get_attribute("aria-label") for field in fields.all()]
     assert len(names) >= 8 and all(names) and len(set(names)) == len(names)
+
+
+def test_bounds_are_bought_once_however_often_the_button_is_pressed(visitor, ledger):
+    visit = visitor()
+    visit.go("/data")
+    salaries = b"salary\n" + b"\n".join(b"%d" % (2000 + i % 4000) for i in range(300_000)) + b"\n"
+    visit.drop("bought.csv", salaries)
+    visit.page.get_by_text("salary", exact=True).first.click()
+    visit.settle()
+    visit.page.get_by_text("I do not know the bounds").click()
+    visit.settle()
+    visit.fill("Its total budget, for ever (ε)", "2")
+    visit.page.get_by_label("Surely nobody is further from zero than").click()
+    visit.page.get_by_text("a million", exact=True).click()
+    visit.settle()
+    buy = visit.page.get_by_role("button", name="Buy the bounds of salary for ε = 0.1")
+    buy.dblclick(delay=30)
+    visit.settle()
+    name = next(one for one in ledger().names() if "bought" in one)
+    assert len(ledger().status(name).releases) == 1
+    assert float(visit.page.get_by_label("Largest salary", exact=True).input_value()) > 5_500
+    assert visit.errors == []

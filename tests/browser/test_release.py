@@ -5,7 +5,6 @@ import io
 import numpy as np
 import pytest
 
-from core.privacy.ledger import Ledger
 from core.release_file import load
 
 COUNT = 4_000
@@ -14,17 +13,6 @@ COUNT = 4_000
 def csv(seed=0):
     values = np.random.default_rng(seed).normal(40, 12, COUNT).clip(0, 100)
     return ("age\n" + "\n".join(f"{value:.3f}" for value in values)).encode()
-
-
-@pytest.fixture
-def ledger(url, tmp_path_factory):
-    """The ledger that the server keeps in its own home."""
-    homes = sorted(tmp_path_factory.getbasetemp().glob("home*"))
-
-    def opened():
-        return Ledger(homes[-1] / "frostglass" / "ledger.sqlite")
-
-    return opened
 
 
 def describe(visit, name, content=None):

@@ -1,5 +1,7 @@
 """What must happen once happens once, whatever is clicked how often; and nothing is spent before the noise is due."""
 
+from dataclasses import replace
+from decimal import Decimal
 from threading import Thread
 
 import numpy as np
@@ -12,6 +14,8 @@ from core.engine.building import Building
 from core.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.privacy.ledger import Ledger
+from core.privacy.quantiles import plan_bounds
+from core.release_file import load
 from core.sketches.race import Race
 from core.sources import open_source
 from core.ui.release_making import Desk, Making, Order, Stage
@@ -184,3 +188,21 @@ def test_the_exact_table_is_let_go_of(ledger):
     stopped.stop()
     held = [value for making in (made, stopped) for value in vars(making).values()]
     assert not any(isinstance(value, Building) or hasattr(value, "gi_frame") for value in held)
+
+
+def test_the_file_promises_what_its_bounds_have_cost_as_well(ledger):
+    bounds = plan_bounds(1, Budget("0.1")).cost
+    making = read(Making(replace(order(ledger), bought=(bounds,))))
+    making.finish()
+    made = load(making.release.to_bytes())
+    assert made.privacy.epsilon == made.privacy.overlap_epsilon == making.order.promised == Decimal("1.1")
+    assert made.privacy.rho == making.order.cost.rho + bounds.rho
+    assert ledger.status(NAME).spent == pytest.approx(1)  # the bounds were paid for when they were bought
+
+
+def test_what_no_file_can_promise_is_refused_before_it_is_paid_for(ledger):
+    bounds = plan_bounds(1, Budget("0.1")).cost
+    making = read(Making(replace(order(ledger, epsilon=100, total=100), bought=(bounds,))))
+    making.finish()
+    assert making.stage is Stage.FAILED and "nothing was spent" in making.problem
+    assert NAME not in ledger.names()
