@@ -51,15 +51,15 @@ def error_figure(
         )
     )
     figure.update_xaxes(
-        type="log", title="ε", showgrid=False, zeroline=False, tickvals=[0.01, 0.1, 1, 10],
-        ticktext=["0.01", "0.1", "1", "10"], fixedrange=True,
+        type="log", showgrid=False, zeroline=False, tickvals=[0.01, 0.1, 1, 10],
+        ticktext=["ε = 0.01", "0.1", "1", "10"], fixedrange=True,
     )
     figure.update_yaxes(
         type="log", showgrid=True, gridcolor=faded(FAINT.shape, 0.25), zeroline=False, dtick=1, fixedrange=True,
         tickformat=".2~%", title="typical error",
     )
     figure.update_layout(
-        height=165, margin={"l": 8, "r": 8, "t": 4, "b": 8}, dragmode=False, showlegend=True,
+        height=135, margin={"l": 8, "r": 8, "t": 4, "b": 8}, dragmode=False, showlegend=True,
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "top", "bgcolor": CLEAR},
     )
     return figure

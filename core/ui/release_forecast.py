@@ -132,8 +132,10 @@ def _places(draft: Draft, axis: Numeric) -> np.ndarray:
 
 
 def _size(count: int) -> str:
-    unit, size = next(pair for pair in (("GB", 1e9), ("MB", 1e6), ("KB", 0)) if count >= pair[1])
-    return f"a file of {rounded(count / (size or 1e3), count / (size or 1e3) / 5)} {unit}"
+    for unit, size in (("GB", 1e9), ("MB", 1e6)):
+        if count >= 0.95 * size:
+            return f"a file of {rounded(count / size, count / size / 5)} {unit}"
+    return f"a file of {rounded(count / 1e3, count / 5e3)} KB"
 
 
 def _time(seconds: float) -> str:

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import core.releases
 import core.ui.release_questions as questions
-from core.domain import Domain, PrivacyUnit
+from core.domain import Categorical, Domain, PrivacyUnit, Vector
 from core.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.privacy.ledger import Ledger
@@ -294,3 +294,20 @@ def test_the_comparison_is_with_the_kernel_sums_of_the_records():
     assert set(np.round(compared.exact, 6)) <= set(np.round(total, 6))
     np.testing.assert_allclose(compared.error, np.mean(np.abs(compared.released / compared.exact - 1)))
     assert compared.error < 0.1 and compared.held > 250
+
+
+WIDE = pd.DataFrame({"city": ["Bern", "Basel"] * 50, "v": [[0.1] * 6] * 100})
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Domain((Categorical("city", ("Bern", "Basel")),)),
+        Domain((Vector("v", 6, -1, 1),)),
+        Domain((Vector("v", 6, -1, 1), Categorical("city", ("Bern", "Basel"))), scale="box"),
+    ],
+    ids=["categories", "vector", "both"],
+)
+def test_columns_of_every_kind_can_be_released(ledger, domain):
+    at = confirmed(with_total(visit(domain, frame=WIDE)))
+    assert not at.exception and not at.error and at.session_state[DESK].making.stage is Stage.MADE
