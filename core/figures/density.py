@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from scipy.ndimage import gaussian_filter, median_filter
+from scipy.ndimage import gaussian_filter, uniform_filter
 
 from ..domain import Categorical, Column, Domain
 from ..tasks.density import Curve, Heatmap, Picture
@@ -58,7 +58,7 @@ def hidden_by_noise(picture: Picture) -> np.ndarray:
     if any(values.dtype == object for values in places):
         return picture.drowned  # categories have no neighbours
     window = [max(1, size // WINDOWS) | 1 for size in picture.drowned.shape]
-    most = median_filter(picture.drowned.astype(np.uint8), size=window, mode="nearest").astype(bool)
+    most = uniform_filter(picture.drowned.astype(np.float32), size=window, mode="nearest") > 0.5
     surely_there = ~picture.drowned & (picture.low > picture.estimate - picture.low)
     return most & ~surely_there
 

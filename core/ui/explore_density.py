@@ -17,6 +17,7 @@ from .explore_export import take_along
 from .explore_picture import picture_config, picture_figure
 from .explore_point import AskedPoint
 from .marks import note, side
+from .markup import draw, escape
 from .session import Opened
 
 CHART, MATRIX = "explore-picture", "explore-pairs"
@@ -47,7 +48,8 @@ def _matrix(opened: Opened) -> None:
             return
     pairs = answers.small_pictures(opened.fingerprint, opened.release, names)
     figure = pairs_matrix(pairs, {column.name: column for column in domain.columns})
-    note("Click a picture to open it. Each has a scale of its own; what is not drawn is averaged over.")
+    _by_click_or_touch("Click a picture to open it.", "Choose two columns above to see one large.")
+    note("Each has a scale of its own; what is not drawn is averaged over.")
     st.plotly_chart(figure, key=MATRIX, on_select=_open_clicked, selection_mode="points", alt=pairs_in_words(pairs),
                     config={"displayModeBar": False})
 
@@ -56,6 +58,11 @@ def _open_clicked() -> None:
     points = st.session_state[MATRIX].selection.points
     if points:
         open_picture(tuple(points[0]["customdata"]))
+
+
+def _by_click_or_touch(click: str, touch: str) -> None:
+    """A hint for those who point with a mouse, and another for those on a phone."""
+    draw(f'<p class="fg-note fg-mouse">{escape(click)}</p><p class="fg-note fg-touch">{escape(touch)}</p>')
 
 
 @st.fragment
@@ -78,7 +85,7 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
         )  # fmt: skip
     with aside, side("answer"):
         st.subheader("Ask a point", anchor=False)
-        note("Click anywhere on the picture, or type a point.")
+        _by_click_or_touch("Click anywhere on the picture, or type a point.", "Type the point to be asked.")
         asked.fields()
         asked.show_answer()
 

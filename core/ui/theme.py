@@ -120,6 +120,13 @@ STYLE = f"""
 /* The gallery: as many pictures a line as fit. */
 .st-key-fg-pictures > div { flex: 1 1 7rem !important; min-width: 7rem; max-width: 12rem; }
 
+/* On a phone a figure fills the screen: a finger on it scrolls the page, and what a click would do has fields. */
+.fg-touch { display: none; }
+@media (pointer: coarse) and (max-width: 640px) {
+  .stPlotlyChart .drag { pointer-events: none !important; }
+  .fg-touch { display: block; } .fg-mouse { display: none; }
+}
+
 /* Drawings. */
 .st-key-fg-hero h1 { font-size: clamp(2.5rem, 5.2vw, 4rem); line-height: 1.1; }
 .fg-hero svg { width: 100%; min-height: 9rem; display: block; }

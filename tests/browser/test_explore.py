@@ -9,6 +9,7 @@ import pytest
 from core import Categorical, Domain, Numeric, kernels, load
 from core.release_file import to_bytes
 from core.ui.explore_words import answer_sentence
+from tests.browser.conftest import Visit
 from tests.releases_for_tests import small_release
 
 RELEASES = Path(__file__).parents[2] / "sample_data" / "releases"
@@ -187,3 +188,33 @@ def test_nothing_is_fetched_for_a_strangers_file(visitor):
         visit.page.wait_for_timeout(600)
     assert "stranger.example" in visit.text and visit.errors == []
     assert not [url for url in requests if "stranger" in url.split("?")[0]]
+
+
+def test_on_a_phone_a_finger_scrolls_the_page_and_leaves_the_picture(browser, url):
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    try:
+        visit = Visit(context.new_page(), url)
+        visit.page.set_default_timeout(60_000)
+        visit.go("/explore")
+        visit.drop("visits.npz", (RELEASES / "visits.npz").read_bytes(), "application/octet-stream")
+        area = visit.page.locator(f"{PICTURE} .nsewdrag").first
+        area.scroll_into_view_if_needed()
+        visit.settle()
+        box = area.bounding_box()
+        look = (
+            "() => [document.querySelector('[data-testid=stMain]').scrollTop,"
+            f" [...document.querySelectorAll('{PICTURE} .ytick')].map(tick => tick.textContent).join()]"
+        )
+        before, ticks = visit.page.evaluate(look)
+        finger = context.new_cdp_session(visit.page)
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        for kind, step in [("touchStart", 0), *(("touchMove", step) for step in range(1, 10)), ("touchEnd", None)]:
+            points = [] if step is None else [{"x": x, "y": y - 15 * step}]
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+            visit.page.wait_for_timeout(16)
+        visit.settle()
+        after, same = visit.page.evaluate(look)
+        assert after > before + 50 and same == ticks
+        assert "Type the point to be asked." in visit.text and "Click anywhere" not in visit.text
+    finally:
+        context.close()
