@@ -43,6 +43,8 @@ DEFAULT_RECORDS = 10_000
 LARGEST_SIMULATED = 2_000_000
 """Hash coefficients that a trial may draw; larger groups of rows are tried small and scaled."""
 RESAMPLES = 200
+OUTSKIRTS = 0.03
+"""Reference queries below this share of the average density are left out: a relative error means little there."""
 MEAN_TO_RMS = math.sqrt(2.0 / math.pi)
 ROWS_OFFERED = (50, 70, 100, 140, 200, 280, 400, 560, 800, 1000, 1400, 2000, 2800, 4000, 5600, 8000)
 COUNTERS_OFFERED = 4_000_000
@@ -270,6 +272,8 @@ def _simulate(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray, ex
     far single groups fall from the truth. Many more groups than G are tried, and their errors resampled G at a time: in
     one dimension single groups are too heavy-tailed for a mean square.
     """
+    inhabited = exact >= OUTSKIRTS * exact.mean()
+    queries, exact = np.asfortranarray(queries[inhabited]), exact[inhabited]
     wanted = math.ceil(sketch.rows / sketch.groups)
     size = max(1, min(wanted, LARGEST_SIMULATED // (LEAST_GROUPS * queries.shape[1])))
     groups = min(max(TRIAL_ROWS // size, LEAST_GROUPS), MOST_GROUPS)
@@ -287,7 +291,7 @@ def _simulate(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray, ex
 def reference_population(domain: Domain, kernel: Kernel, density: float | None) -> np.ndarray:
     """Public random points of ordinary shape, float64 (REFERENCE_POINTS, d), inside the bounds.
 
-    Their scale is chosen so that the kernel averages ``density`` over pairs, as far as the bounds allow it; without a
+    Their scale is chosen so that the kernel averages ``density`` over pairs, as far as the bounds allow it. Without a
     density the longest axis has a standard deviation of a sixth of the bounds.
     """
     low, high = domain.bounds(kernel.metric)
@@ -304,18 +308,27 @@ def reference_population(domain: Domain, kernel: Kernel, density: float | None) 
 
     closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
 
-    def excess(log_scale: float) -> float:
-        few = scaled(log_scale)[:300]
+    def excess(points: np.ndarray) -> float:
+        few = points[:300]
         pairs = closeness.evaluate(few, few)
         return math.log((pairs.sum() - np.trace(pairs)) / (len(few) * (len(few) - 1.0)) / density)
 
     # Beyond three times the usual spread most points would lie on the bounds, where they come closer again.
     least, most = -30.0, widest + math.log(3.0)
-    if excess(least) <= 0.0:
+    if excess(scaled(least)) <= 0.0:
         return scaled(least)
-    if excess(most) >= 0.0:
-        return scaled(most)
-    return scaled(brentq(excess, least, most, xtol=1e-2))
+    if excess(scaled(most)) < 0.0:
+        return scaled(brentq(lambda log_scale: excess(scaled(log_scale)), least, most, xtol=1e-2))
+
+    # Rarer than a long shape can be: on the way to points that fill the bounds evenly, the rarest there are.
+    even = low + (high - low) * PublicRandom(0, 9, domain.dimensions).uniforms(REFERENCE_POINTS, domain.dimensions)
+
+    def blended(share: float) -> np.ndarray:
+        return np.asfortranarray((1.0 - share) * scaled(most) + share * even)
+
+    if excess(blended(1.0)) >= 0.0:
+        return blended(1.0)
+    return blended(brentq(lambda share: excess(blended(share)), 0.0, 1.0, xtol=1e-2))
 
 
 def _shape(dimensions: int) -> np.ndarray:
