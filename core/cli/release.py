@@ -54,6 +54,11 @@ def release(
 
     with billed() as bill:
         check_writable(out, overwrite)
+        if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
+            raise RequestError(
+                "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "
+                "public one, or buy bounds with --private-bounds."
+            )
         opened = open_source(source)
         budget = promise.budget("add_remove" if shape.like is None else like(shape).privacy.neighbours.value)
         purchase = bought.purchase()

@@ -10,7 +10,7 @@ from ..sources import Upload, open_source
 from .bounds_purchase import purchase
 from .declaration import Declaration
 from .marks import Visibility, note, rail
-from .picking import FILE_TYPES
+from .picking import FILE_TYPES, OWN_FILE
 from .rows import fill_row, used_key
 from .session import Records, Session
 
@@ -47,6 +47,12 @@ def _fill_from_public(records: Records, key: str) -> None:
     """Fill what is empty; a callback runs before the page is drawn, while widgets may still be given values."""
     dropped = st.session_state.get(key)
     if dropped is None:
+        return
+    private = st.session_state.get(OWN_FILE)
+    if private is not None and private.getvalue() == dropped.getvalue():
+        st.session_state[TROUBLE] = (
+            "That is your own file, whose smallest and largest values would give people away; nothing was read from it."
+        )
         return
     places = {
         column.name: place for place, column in enumerate(records.source.columns)

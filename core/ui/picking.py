@@ -17,6 +17,8 @@ from .session import Records, Session
 ORIGIN = "data-origin"
 """Session state of the choice between the three; Home sets it to `SAMPLE` behind its third door."""
 SAMPLE, FILE, PATH = "A sample", "My file", "A path or database"
+OWN_FILE = "data-file"
+"""Session state of the private file as it was dropped."""
 FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
 
 
@@ -43,7 +45,7 @@ def _pick_sample(visitor: Session) -> None:
 
 
 def _pick_file(visitor: Session) -> None:
-    dropped = st.file_uploader("Your file", type=FILE_TYPES, key="data-file", on_change=_forget_read_file)
+    dropped = st.file_uploader("Your file", type=FILE_TYPES, key=OWN_FILE, on_change=_forget_read_file)
     note("It goes to the computer that runs this app, for this session only, and nowhere else.")
     # The uploader hands its file over again on every run; it is opened once.
     if dropped is not None and st.session_state.get("data-file-read") != dropped.file_id:

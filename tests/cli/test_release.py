@@ -192,6 +192,13 @@ def test_bounds_and_categories_from_a_public_sample(command, tmp_path):
     assert columns == (Numeric("x", 0, 10), Numeric("y", 0, 10), Categorical("city", ("a", "b")))
 
 
+def test_bounds_are_not_read_off_the_private_file_itself(command, source):
+    again = str(source.parent / "." / ".." / source.parent.name / source.name)
+    options = ("--columns", "x,y", "--bounds-from-sample", again, *SMALL, "--epsilon", "1", "--out", "people.npz")
+    sentence = refused(command("release", source, *options))
+    assert "names the private file itself" in sentence and "nothing was spent" in sentence
+
+
 def test_nothing_private_is_printed_when_nobody_watches(command, source):
     """Standard error may end up in a log. Noise this large has the released number rounded to ten thousands."""
     result = command("release", source, *SKETCH, "--epsilon", "0.0001", "--out", "people.npz")

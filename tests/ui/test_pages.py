@@ -239,6 +239,14 @@ def test_a_public_file_that_shares_nothing_gets_a_sentence():
     assert not app.exception and len(app.error) == 1
 
 
+def test_ones_own_file_is_no_public_file():
+    app = open_help(use(with_file(), "salary"))
+    field(app.file_uploader, "A public file").set_value(("copy.csv", CSV, "text/csv"))
+    app.run()
+    assert not app.exception and "your own file" in app.error[0].value
+    assert field(app.number_input, "Smallest salary").value is None
+
+
 def purchase(app: AppTest, where: Path, total: float, price: float) -> AppTest:
     """Fill in what a purchase of bounds needs, and buy."""
     app.session_state[KEY].ledger_url = str(where)
