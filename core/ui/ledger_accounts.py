@@ -43,8 +43,8 @@ def pick_account(ledger: Ledger, preferred: str | None) -> Status:
 def show_account(status: Status) -> None:
     """One data set: its promise, what is left, and its releases on a time line."""
     total, left = float(status.epsilon), max(0.0, float(status.epsilon) - status.spent)
-    words = f"spent {status.spent:.3g}", f"left {left:.3g} of {total:.3g}"
-    bar([status.spent / total], " and ".join(words), *words)
+    ends = f"spent {status.spent:.3g}", f"left {left:.3g} of {total:.3g}"
+    bar([status.spent / total], " and ".join(ends), *ends)
     facts([
         (f"In all, ε = {amount(status.epsilon)}{_slack(status.delta)} is promised for ever",
          f"To {unit_in_words(status.unit)}, since {_day(status.created)}."),

@@ -88,7 +88,7 @@ class Draft:
 
     def promising(self, slack: bool) -> Draft:
         """The same with a δ of one in a million, or with none."""
-        budget = Budget(self.budget.epsilon, SLACK if slack else 0, self.budget.neighbours)
+        budget = Budget(self.budget.epsilon, SLACK if slack else Decimal(0), self.budget.neighbours)
         return replace(self, budget=budget)
 
     @property

@@ -68,9 +68,9 @@ def choose_fineness(domain: Domain, number: int, sample_name: str | None) -> Fin
             help="Within about this distance people count as close. Nearer shows more detail, and drowns sooner in "
             "noise.",
         )
-        kernel = kernel_at(domain, share)
-        _draw(domain, kernel)
-        return Fineness(kernel)
+        offered = kernel_at(domain, share)
+        _draw(domain, offered)
+        return Fineness(offered)
     kernel = _kernel(domain, number, start)
     _draw(domain, kernel)
     return _size(kernel)

@@ -139,6 +139,7 @@ class Making:
         with self._lock:
             if self.stage is not Stage.READING:
                 return
+            assert self._building is not None  # it is let go of only when the stage changes
             exact = self._building.exact
             self.stage = Stage.SEALING
             try:

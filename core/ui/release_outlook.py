@@ -106,4 +106,5 @@ def _cached_forecast(
 def _cached_curve(
     key: str, _sketch: Race, _records: int, _slack: bool, _neighbours: Neighbours, _density: float | None
 ) -> np.ndarray:
-    return error_curve(_sketch, _records, CURVE, SLACK if _slack else 0, _neighbours, _density)
+    epsilons = [float(step) for step in CURVE]
+    return error_curve(_sketch, _records, epsilons, float(SLACK) if _slack else 0.0, _neighbours, _density)
