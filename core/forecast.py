@@ -40,7 +40,7 @@ LEAST_THICKNESS = {True: 0.05, False: 0.2}
 DEFAULT_SPREAD = 1.0 / 6.0
 """Standard deviation along the longest axis, in shares of the bounds, when no density is stated."""
 DEFAULT_RECORDS = 10_000
-LARGEST_SIMULATED = 2_000_000
+LARGEST_SIMULATED = 600_000
 """Hash coefficients that a trial may draw; larger groups of rows are tried small and scaled."""
 RESAMPLES = 200
 OUTSKIRTS = 0.03
@@ -275,8 +275,9 @@ def _simulate(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray, ex
     inhabited = exact >= OUTSKIRTS * exact.mean()
     queries, exact = np.asfortranarray(queries[inhabited]), exact[inhabited]
     wanted = math.ceil(sketch.rows / sketch.groups)
-    size = max(1, min(wanted, LARGEST_SIMULATED // (LEAST_GROUPS * queries.shape[1])))
-    groups = min(max(TRIAL_ROWS // size, LEAST_GROUPS), MOST_GROUPS)
+    each = queries.shape[1] * getattr(sketch.kernel, "power", 1)
+    size = max(1, min(wanted, LARGEST_SIMULATED // (LEAST_GROUPS * each)))
+    groups = min(max(min(TRIAL_ROWS, LARGEST_SIMULATED // each) // size, LEAST_GROUPS), MOST_GROUPS)
     trial = replace(sketch, rows=size * groups, groups=groups, seed=0)
     table = trial.zeros()
     trial.add(table, records)

@@ -146,6 +146,11 @@ class Release:
                 "Two releases can be merged only when mechanism, domain, kernel, rows, width and hash seed are the "
                 "same; make the second one with the first one's public parameters."
             )
+        if np.array_equal(self.table, other.table):
+            raise RequestError(
+                "These are the same release: added to itself it would count everyone twice, noise included, and its "
+                "intervals would be too short."
+            )
         privacy = self.privacy.merged(other.privacy)
         if (self.count is None) != (other.count is None):
             raise RequestError("Two releases can be merged only when both or neither have a count of records.")

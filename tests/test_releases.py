@@ -179,6 +179,12 @@ def test_releases_of_different_kinds_do_not_merge(other):
         seal(race(), exact(race()), Budget(1)).merged(other())
 
 
+def test_a_release_does_not_merge_with_itself():
+    made = seal(race(rows=20), exact(race(rows=20)), Budget(1))
+    with pytest.raises(RequestError):
+        made.merged(made)
+
+
 def test_seeded_noise_is_marked_as_not_private():
     first, second = (seal(race(), exact(race()), Budget(1), noise_source=SeededSource(3)) for _ in range(2))
     assert not first.private and (first.table == second.table).all()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from ..engine.warming import warm_in_background
 from . import theme
 from .marks import Visibility, mark
 from .markup import draw, escape
@@ -118,5 +119,12 @@ def frame(page: Page) -> Iterator[Session]:
     theme.apply()
     _navigation()
     _heading(page)
+    _warm_once()
     yield session()
     draw(f'<p class="fg-footer">{escape(FOOTER)}</p>')
+
+
+@st.cache_resource(show_spinner=False)
+def _warm_once() -> None:
+    """Compile the hot loops beside the first visit to this server, and never again."""
+    warm_in_background()

@@ -20,6 +20,8 @@ ARGUMENTS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]
 LEGIBILITY = Path(__file__).with_name("legibility.js").read_text()
+PATIENCE = 60_000
+"""Milliseconds that a page may take on a busy machine; nothing here measures speed."""
 WIDTHS = {"desktop": 1280, "phone": 360}
 
 
@@ -129,7 +131,7 @@ def visitor(browser, url):
         context = browser.new_context(viewport=size, color_scheme=theme, accept_downloads=True)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE)
         return Visit(page, url)
 
     arrive.contexts = contexts

@@ -64,8 +64,7 @@ def test_the_keyboard_alone_reaches_the_first_door_and_sees_where_it_is(visitor)
     )
     assert outline == "solid" or shadow != "none"
     visit.page.keyboard.press("Enter")
-    visit.settle()
-    assert visit.page.url.endswith("/data")
+    visit.page.wait_for_url("**/data")
 
 
 def test_a_file_that_is_no_release_is_refused_in_one_sentence(visitor):

@@ -130,11 +130,15 @@ def test_inspect_says_what_was_promised(command, released):
 
 
 def test_merged_releases_say_so(command, released):
-    assert command("merge", released, released, released, "--out", "three.npz").exit_code == 0
-    merged, one = load("three.npz"), load(released)
-    assert (merged.table == 3 * one.table).all()
+    for name in ("second", "third"):
+        again = ("release", released.parent / "people.parquet", "--like", released, "--dataset", name)
+        assert command(*again, "--epsilon", "50", "--out", f"{name}.npz").exit_code == 0
+    assert command("merge", released, "second.npz", "third.npz", "--out", "three.npz").exit_code == 0
+    merged, parts = load("three.npz"), (load(released), load("second.npz"), load("third.npz"))
+    assert (merged.table == sum(part.table for part in parts)).all()
     assert merged.privacy.parts == 3
-    assert "three.npz" in refused(command("merge", released, released, "--out", "three.npz"))
+    assert "three.npz" in refused(command("merge", released, "second.npz", "--out", "three.npz"))
+    assert "same release" in refused(command("merge", released, released, "--out", "twice.npz"))
     assert "two release files or more" in refused(command("merge", released, "--out", "one.npz"))
 
 
