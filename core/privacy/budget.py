@@ -168,10 +168,3 @@ class Budget:
         if not weights or min(weights) <= 0:
             raise RequestError("Every share of a budget must be above zero, as nothing can be released for nothing.")
         return tuple(Fraction(self.epsilon) * weight / sum(weights) for weight in weights)
-
-    def describe(self) -> str:
-        """One plain sentence about what the promise leaves to someone who guesses."""
-        return (
-            "Someone who knows everyone else's records and starts from a coin flip about one person guesses right with "
-            f"probability {self.odds:.1%} at most."
-        )

@@ -14,12 +14,6 @@ class Neighbours(StrEnum):
     ADD_REMOVE = "add_remove"
     REPLACE_ONE = "replace_one"
 
-    def describe(self) -> str:
-        """One plain sentence."""
-        if self is Neighbours.ADD_REMOVE:
-            return "Hides whether any one person is in the data at all; the number of people is private too."
-        return "Hides what any one person's records say; the number of records is public."
-
 
 @dataclass(frozen=True)
 class Sensitivity:

@@ -93,4 +93,3 @@ def test_odds_against_the_best_guesser(epsilon, delta):
     e = math.exp(-epsilon)
     told = delta + (1 - delta) / (1 + e)  # the secret is leaked, or answered truthfully
     assert Budget(epsilon, delta).odds == pytest.approx(told, rel=1e-12)
-    assert f"{told:.1%}" in Budget(epsilon, delta).describe()
