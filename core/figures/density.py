@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from scipy.ndimage import gaussian_filter, uniform_filter
+from scipy.ndimage import gaussian_filter
 
 from ..domain import Categorical, Column, Domain
-from ..tasks.density import Curve, Heatmap, Picture
+from ..tasks.density import Curve, Heatmap
 from . import asking
 from .axes import Axis, apply, plain
 from .hatching import CLEAR, HATCHED, PATTERN, hatch, polygon
+from .hidden import hidden_by_noise
 from .palette import FAINT, INK, PAPER, TEAL, faded
 from .rounding import rounded, rounded_all, rounded_range
 
@@ -30,8 +31,6 @@ CONTOURS = 6
 """Contours divide the highest estimate into that many equal steps."""
 CONTOUR_SMOOTHING = 80
 """Contours are those of the map smoothed over this part of a side, as lines show noise that colours do not."""
-WINDOWS = 16
-"""Specks much smaller than this part of a side follow their surroundings when these are hidden or shown."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +46,9 @@ def close_by(noun: str) -> str:
     return f"{noun} close by"
 
 
-def hidden_by_noise(picture: Picture) -> np.ndarray:
-    """Where the noise hides what there is, without specks; bool, of the picture's shape.
-
-    Intervals of 95% let a few cells of noise pass among thousands, and keep back a few of signal. So each place follows
-    the majority of the places around it, unless its estimate is more than twice as far from zero as its interval
-    reaches: then something is there, however small its surroundings.
-    """
-    places = (picture.values,) if isinstance(picture, Curve) else (picture.x_values, picture.y_values)
-    if any(values.dtype == object for values in places):
-        return picture.drowned  # categories have no neighbours
-    window = [max(1, size // WINDOWS) | 1 for size in picture.drowned.shape]
-    most = uniform_filter(picture.drowned.astype(np.float32), size=window, mode="nearest") > 0.5
-    surely_there = ~picture.drowned & (picture.low > picture.estimate - picture.low)
-    return most & ~surely_there
+def highest(seen: np.ndarray) -> float:
+    """Where a colour scale ends: the highest value shown, or 1 where none is."""
+    return float(np.nanmax(seen)) if np.isfinite(seen).any() else 1.0
 
 
 def answers_in_words(estimates: np.ndarray, errors: np.ndarray, hidden: np.ndarray, noun: str) -> list[str]:
@@ -173,8 +161,10 @@ def density_map(
     # Plotly smooths colours only where none is missing.
     smooth = "best" if ordered and not hidden.any() else False
     figure = go.Figure(
-        go.Heatmap(x=x.values, y=y.values, z=seen, zmin=0, zsmooth=smooth, hoverinfo="skip", colorbar=bar)
-    )
+        go.Heatmap(
+            x=x.values, y=y.values, z=seen, zmin=0, zmax=highest(seen), zsmooth=smooth, hoverinfo="skip", colorbar=bar
+        )
+    )  # fmt: skip
     if ordered and not hidden.all():
         figure.add_trace(_contours(x, y, heatmap.estimate, hidden))
     figure.add_trace(hatch(hidden, x, y))
@@ -189,7 +179,7 @@ def density_map(
     return _laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
 
 
-def picture_in_words(what: str, picture: Picture, place: str, noun: str) -> str:
+def picture_in_words(what: str, picture: Curve | Heatmap, place: str, noun: str) -> str:
     """The text alternative of a figure: where most are, how many, and how much of it the noise hides.
 
     Parameters
@@ -197,14 +187,15 @@ def picture_in_words(what: str, picture: Picture, place: str, noun: str) -> str:
     what : what the figure shows, without a full stop.
     place : in words, where the estimate is highest.
     """
-    if picture.drowned.all():
+    covered = hidden_by_noise(picture)
+    if covered.all():
         return f"{what}. The noise hides all of it."
     most = int(picture.estimate.argmax())
     estimate, low, high, error = (
         float(part.ravel()[most]) for part in (picture.estimate, picture.low, picture.high, picture.standard_error)
     )
     least, greatest = rounded_range(low, high, error)
-    hidden = 100 * float(picture.drowned.mean())
+    hidden = 100 * float(covered.mean())
     return (
         f"{what}. It is highest at {place}, with about {rounded(estimate, error)} {close_by(noun)}, very likely "
         f"between {least} and {greatest}. The noise hides {'none' if hidden == 0 else f'{hidden:.0f}%'} of it."

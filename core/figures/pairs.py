@@ -13,7 +13,9 @@ from ..domain import Column
 from ..tasks.density import Curve, Heatmap, Pairs
 from .asking import clickable
 from .axes import Axis, plain, shortened
+from .density import highest
 from .hatching import CLEAR, hatch
+from .hidden import hidden_by_noise
 from .palette import TEAL, faded
 
 CELL = 150
@@ -55,7 +57,7 @@ def pairs_in_words(pairs: Pairs) -> str:
 
 def _small_curve(curve: Curve, column: Column) -> list:
     x = Axis.of(column, curve.values)
-    heights = np.where(curve.drowned, 0.0, curve.estimate)
+    heights = np.where(hidden_by_noise(curve), 0.0, curve.estimate)
     drawn = {"x": x.values, "y": heights, "hoverinfo": "skip"}
     faint, line = faded(TEAL.shape, 0.22), {"color": TEAL.shape, "width": 1.5}
     if x.categories:
@@ -67,11 +69,13 @@ def _small_curve(curve: Curve, column: Column) -> list:
 
 def _small_map(heatmap: Heatmap, x_column: Column, y_column: Column) -> list:
     x, y = Axis.of(x_column, heatmap.x_values), Axis.of(y_column, heatmap.y_values)
-    seen = np.where(heatmap.drowned, np.nan, heatmap.estimate).astype(np.float32)
-    smooth = "best" if not (x.categories or y.categories or heatmap.drowned.any()) else False
+    hidden = hidden_by_noise(heatmap)
+    seen = np.where(hidden, np.nan, heatmap.estimate).astype(np.float32)
+    smooth = "best" if not (x.categories or y.categories or hidden.any()) else False
     return [
-        go.Heatmap(x=x.values, y=y.values, z=seen, zmin=0, zsmooth=smooth, showscale=False, hoverinfo="skip"),
-        hatch(heatmap.drowned, x, y, showlegend=False),
+        go.Heatmap(x=x.values, y=y.values, z=seen, zmin=0, zmax=highest(seen), zsmooth=smooth, showscale=False,
+                   hoverinfo="skip"),
+        hatch(hidden, x, y, showlegend=False),
         _door((x.low + x.high) / 2.0, (y.low + y.high) / 2.0, (x_column.name, y_column.name)),
     ]
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import plotly.graph_objects as go
 
-from .axes import plain
+from . import asking
 from .palette import FAINT, INK, PAPER, TEAL
 from .scales import LIGHT_SHADES, colour_scale
 
 FONT = "'Source Sans 3', 'Source Sans Pro', 'Segoe UI', system-ui, sans-serif"
 HAIRLINE = "#DCE3E4"
+STYLE = f"body {{ margin: 2rem auto; max-width: 62rem; padding: 0 1rem; background: {PAPER.light}; color: {INK.light};"
+STYLE += f" font-family: {FONT}; }} h1 {{ font-size: 1.2rem; font-weight: 600; }}"
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>{style}</style></head><body><h1>{title}</h1>
+{picture}
+</body></html>
+"""
 
 
 def _template() -> go.layout.Template:
@@ -32,12 +42,17 @@ TEMPLATE = _template()
 
 
 def on_paper(figure: go.Figure) -> go.Figure:
-    """A copy of a figure that carries its colours with it; inside the app they come from the visitor's theme."""
-    return go.Figure(figure).update_layout(template=TEMPLATE, margin={"l": 48, "r": 24, "t": 48, "b": 48})
+    """A copy of a figure that carries its colours with it; inside the app they come from the visitor's theme.
+
+    Nothing can be asked on paper, so no point is ringed.
+    """
+    drawn = go.Figure(figure).update_traces(selectedpoints=[], selector={"name": asking.NAME})
+    return drawn.update_layout(template=TEMPLATE, margin={"l": 48, "r": 24, "b": 48})
 
 
 def standalone(figure: go.Figure, title: str) -> bytes:
     """A figure as one HTML file that needs nothing else: it zooms, hovers, and saves pictures by itself, offline."""
-    drawn = on_paper(figure).update_layout(title={"text": plain(title), "x": 0.0, "xref": "paper"}, dragmode="zoom")
+    drawn = on_paper(figure).update_layout(dragmode="zoom")
     config = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"format": "svg"}}
-    return drawn.to_html(config=config, include_plotlyjs=True, full_html=True, default_width="100%").encode()
+    picture = drawn.to_html(config=config, include_plotlyjs=True, full_html=False, default_width="100%")
+    return PAGE.format(title=escape(title), style=STYLE, picture=picture).encode()

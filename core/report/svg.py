@@ -14,8 +14,9 @@ from html import escape
 import numpy as np
 
 from ..figures.axes import THOUSANDS_FROM, Axis, shortened
-from ..figures.density import close_by, hidden_by_noise
+from ..figures.density import close_by
 from ..figures.hatching import HATCHED
+from ..figures.hidden import hidden_by_noise
 from ..figures.scales import LIGHT_SHADES
 from ..releases import Release
 from ..tasks.density import Curve, Heatmap

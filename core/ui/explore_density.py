@@ -74,14 +74,14 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
     axes = axes_of(opened.release, picture)
     main, aside = st.columns([2, 1], gap="large")
     with main:
+        figure = picture_figure(opened.release, picture, asked=asked.ringed())
         st.plotly_chart(
-            picture_figure(opened.release, picture, asked=asked.ringed), key=CHART, selection_mode="points",
-            on_select=lambda: asked.clicked(CHART, axes), alt=in_words(opened.release, picture),
-            config=picture_config(opened),
+            figure, key=CHART, selection_mode="points", on_select=lambda: asked.clicked(CHART, axes),
+            alt=in_words(opened.release, picture), config=picture_config(opened),
         )  # fmt: skip
         take_along(
-            opened, "density", lambda: table_of(picture), steps(view, picture, asked.values),
-            picture_figure(opened.release, picture), f"Density over {listed(columns)}",
+            opened, "density", lambda: table_of(picture), steps(view, picture, asked.values), figure,
+            f"Density over {listed(columns)}",
         )  # fmt: skip
     with aside, side("answer"):
         st.subheader("Ask a point", anchor=False)

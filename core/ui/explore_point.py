@@ -66,7 +66,6 @@ class AskedPoint:
         """What is asked, in the order of the drawn columns."""
         return tuple(st.session_state[self.key(column)] for column in self.columns)
 
-    @property
     def ringed(self) -> tuple[object, ...]:
         """What the figure rings when it is drawn: what was asked when the view changed, or was typed since."""
         view, ringed = st.session_state.get(self._ring_key, (None, ()))

@@ -11,11 +11,12 @@ from core.figures.density import (
     density_bars,
     density_line,
     density_map,
-    hidden_by_noise,
     picture_in_words,
 )
 from core.figures.hatching import HATCHED, hatch
+from core.figures.hidden import hidden_by_noise
 from core.figures.palette import TEAL
+from core.figures.paper import on_paper
 from core.tasks.density import Curve, Heatmap
 
 AGE = Numeric("age", 0, 100, "years")
@@ -112,12 +113,13 @@ def test_specks_follow_their_surroundings_and_what_stands_out_stays():
     estimate[60:, :40] = 0.0
     estimate[10, 10] = estimate[50, 51] = 0.0
     estimate[80, 20] = 45.0  # its interval is just above zero
-    estimate[90, 10] = 200.0  # and this one's far above
+    estimate[90, 10] = 200.0  # this one's far above, but alone
+    estimate[84:87, 9:12] = 200.0
     values = np.arange(96) + 0.5
     hidden = hidden_by_noise(Heatmap(x="a", y="b", x_values=values, y_values=values, **facts(estimate)))
     expected = np.zeros((96, 96), dtype=bool)
     expected[60:, :40] = True
-    expected[90, 10] = False
+    expected[84:87, 9:12] = [[True, False, True], [False, False, False], [True, False, True]]
     corner = np.s_[58:64, 36:44]
     hidden[corner] = expected[corner]
     assert np.array_equal(hidden, expected)
@@ -187,5 +189,11 @@ def test_modes_are_numbered_badges(heatmap):
 def test_the_words_name_the_highest_place_its_interval_and_how_much_is_hidden(curve):
     words = picture_in_words("Density of age", curve, "age 30", "people")
     assert "highest at age 30, with about 6,000 people close by, very likely between 5,950 and 6,040" in words
-    hidden = 100 * curve.drowned.mean()
+    hidden = 100 * hidden_by_noise(curve).mean()
     assert f"The noise hides {hidden:.0f}% of it." in words
+
+
+def test_on_paper_no_point_is_ringed_and_the_map_keeps_its_room(heatmap):
+    drawn = on_paper(density_map(heatmap, (AGE, INCOME), "people", asked=(30, 60)))
+    assert list(named(drawn, NAME).selectedpoints) == []
+    assert drawn.layout.margin.t >= 84
