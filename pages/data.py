@@ -10,6 +10,7 @@ from core.ui.bounds_purchase import fill_bought
 from core.ui.declaration import Declaration
 from core.ui.frame import DATA, RELEASE, frame
 from core.ui.marks import Visibility, facts, main_action, mark, note, rail, side
+from core.ui.markup import literal
 from core.ui.picking import pick_records
 from core.ui.rows import column_rows
 from core.ui.session import OwnData, Records, Session
@@ -99,7 +100,7 @@ def finish(visitor: Session, records: Records, declared: Declaration) -> None:
         bought = visitor.purchases.paid_for(records.number, domain.names)
         visitor.own = OwnData(records.title, records.source, domain, records.sample, bought)
     except RequestError as error:
-        st.error(str(error))
+        st.error(literal(error))
     else:
         st.switch_page(RELEASE.path)
 

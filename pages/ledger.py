@@ -9,6 +9,7 @@ from core.ui.ledger_accounts import PICK, pick_account, show_account
 from core.ui.ledger_register import register_data_set
 from core.ui.ledger_what_if import explain_composition, what_if
 from core.ui.marks import Visibility, note, rail, side
+from core.ui.markup import literal
 from core.ui.release_account import open_ledger
 from core.ui.session import Session
 
@@ -48,4 +49,4 @@ with frame(LEDGER) as visitor:
             st.session_state.pop(PICK, None)
             st.rerun()
     except RequestError as error:
-        st.error(str(error))
+        st.error(literal(error))

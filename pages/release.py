@@ -6,6 +6,7 @@ from core.errors import RequestError
 from core.privacy.ledger import Ledger
 from core.ui.frame import DATA, RELEASE, frame
 from core.ui.marks import main_action, note
+from core.ui.markup import literal
 from core.ui.release_account import open_ledger
 from core.ui.release_making import Desk, Stage
 from core.ui.release_progress import confirm, release_desk, show_progress
@@ -31,7 +32,7 @@ def choose(visitor: Session, desk: Desk, ledger: Ledger) -> None:
 def what_happened(desk: Desk) -> None:
     """Why there is no release after all, once."""
     if desk.making.stage is Stage.FAILED:
-        st.error(desk.making.problem)
+        st.error(literal(desk.making.problem))
     else:
         note("Stopped. Nothing was released and nothing was spent.")
     desk.clear()
@@ -52,4 +53,4 @@ with frame(RELEASE) as visitor:
             ledger = open_ledger(visitor.ledger_url)
             choose(visitor, desk, ledger)
         except RequestError as error:
-            st.error(str(error))
+            st.error(literal(error))

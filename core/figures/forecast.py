@@ -103,7 +103,7 @@ def possible_releases(
     Parameters
     ----------
     low, high : bounds of the column, in its unit.
-    kernel : of the sketch.
+    kernel : of the sketch, for encoded points.
     coordinates : encoded places along the column, float64 (PLACES, dimensions).
     estimate, standard_error : of a typical answer, from the forecast; the crowd is scaled to it.
     """

@@ -10,6 +10,7 @@ from ..sources import Upload, open_source
 from .bounds_purchase import purchase
 from .declaration import Declaration
 from .marks import Visibility, note, rail
+from .markup import literal
 from .picking import FILE_TYPES, OWN_FILE
 from .rows import fill_row, used_key
 from .session import Records, Session
@@ -20,7 +21,7 @@ TROUBLE = "bounds-trouble"
 def unknown_bounds(visitor: Session, records: Records, declared: Declaration) -> None:
     """Offer to fill the empty bounds of the used columns."""
     if trouble := st.session_state.pop(TROUBLE, None):
-        st.error(trouble)
+        st.error(literal(trouble))
     help_wanted = st.expander(
         "I do not know the bounds", type="compact", key=f"unknown-{records.number}", on_change="rerun"
     )

@@ -20,6 +20,7 @@ from ..private_bounds import private_bounds
 from ..releases import unit_words
 from .declaration import ColumnDraft, Declaration
 from .marks import note
+from .markup import literal
 from .purchases import Purchase
 from .release_account import Account, open_ledger, price
 from .release_payer import Payer, choose_payer
@@ -99,7 +100,7 @@ def _buy(visitor, records, wanted, declared, ledger: Ledger, payer: Payer, epsil
         with st.spinner("Counting"):
             visitor.purchases.once(records.number, (tuple(grids), most, budget, declared.unit, account.name), buy)
     except RequestError as error:
-        st.error(str(error))
+        st.error(literal(error))
         return
     visitor.dataset = account.name
     st.rerun()

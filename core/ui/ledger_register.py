@@ -10,6 +10,7 @@ from ..privacy.ledger import LONGEST_NAME, Ledger
 from ..privacy.unit import PrivacyUnit
 from ..releases import unit_words
 from .marks import main_action, note
+from .markup import literal
 from .release_account import price
 from .release_draft import SLACK
 from .release_privacy import RELATIONS
@@ -42,7 +43,7 @@ def register_data_set(ledger: Ledger) -> str | None:
     try:
         ledger.register(name, epsilon, SLACK if slack else 0, hidden, unit)
     except RequestError as error:
-        st.error(str(error))
+        st.error(literal(error))
         return None
     return name
 

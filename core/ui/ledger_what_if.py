@@ -13,6 +13,7 @@ from ..privacy.ledger import Ledger, Status
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .bars import budget_bar
 from .marks import note
+from .markup import literal
 from .release_charts import show
 from .release_draft import EPSILONS, SLACK, amount
 
@@ -36,7 +37,7 @@ def what_if(ledger: Ledger, status: Status) -> None:
     )
     preview = ledger.what_if(status.name, cost_of_rows(epsilon, rows, slack, status.neighbours))
     if not preview.admitted:
-        st.warning(preview.refusal)
+        st.warning(literal(preview.refusal))
         return
     added = max(0.0, preview.spent - status.spent)
     budget_bar(status.spent, added, float(status.epsilon))

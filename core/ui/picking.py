@@ -11,6 +11,7 @@ from ..samples import samples
 from ..sources import Source, Upload, open_source
 from ..sources.arrays import ArraySource
 from .marks import note
+from .markup import literal
 from .paths import paths_allowed
 from .session import Records, Session
 
@@ -73,7 +74,7 @@ def _open(visitor: Session, title: str, where: str | Upload) -> None:
     try:
         visitor.pick(title, _named_source(where))
     except RequestError as error:
-        st.error(str(error))
+        st.error(literal(error))
 
 
 def _named_source(where: str | Upload) -> Source:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, cached_property
-from math import log
 
 import numpy as np
 from scipy.optimize import brentq
@@ -13,6 +12,7 @@ from scipy.optimize import brentq
 from ..domain import Categorical, Domain
 from ..kernels import Angular, Euclidean, Kernel, Laplacian, Manhattan
 from ..privacy.budget import Budget
+from ..samples import Sample
 from ..sketches.race import Race
 
 SLACK = Decimal("0.000001")
@@ -32,6 +32,8 @@ KERNELS: dict[str, type[Kernel]] = {
 SHARES = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)
 """Steps of nearness: the distance at which closeness is half gone, in shares of the widest column's range."""
 DEFAULT_SHARE = 0.05
+FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 4.0)
+"""Steps of nearness where a kernel is suggested: what its bandwidths are multiplied by."""
 POWER = 4
 """Power of the kernel that is offered first: a single hash lets far records count, and four of them hardly do."""
 DEFAULT_WIDTH = 1_000
@@ -129,12 +131,30 @@ def half_distance(power: int) -> float:
     return float(brentq(lambda distance: kernel.evaluate(here, np.array([[distance]]))[0, 0] - 0.5, 1e-3, 10.0))
 
 
-def nearest_share(domain: Domain, kernel: Kernel) -> float:
-    """The step of nearness that comes closest to a Euclidean kernel with one bandwidth; of others, the usual one."""
-    if not isinstance(kernel, Euclidean) or isinstance(kernel.bandwidth, tuple):
-        return DEFAULT_SHARE
-    distance = kernel.bandwidth * half_distance(kernel.power)
-    return min(SHARES, key=lambda share: abs(log(share * widest_range(domain) / distance)))
+def suggested_kernel(domain: Domain, sample: Sample) -> Kernel | None:
+    """The kernel that a sample comes with, for those of its columns that are used.
+
+    None where it says nothing: with a column that it does not know, or columns that are measured otherwise.
+    """
+    known = sample.domain
+    if domain.scale != known.scale or not set(domain.names) <= set(known.names):
+        return None
+    bandwidth = sample.kernel.bandwidth
+    if isinstance(bandwidth, tuple):
+        of_column = dict(zip(known.names, bandwidth, strict=True))
+        bandwidth = tuple(of_column[name] for name in domain.names)
+    return replace(sample.kernel, bandwidth=bandwidth)
+
+
+def stretched(kernel: Kernel, factor: float) -> Kernel:
+    """The kernel with every bandwidth so many times as long, in four digits."""
+    longer = np.array(kernel.bandwidth) * factor
+    return replace(kernel, bandwidth=np.vectorize(lambda value: float(f"{value:.4g}"))(longer).tolist())
+
+
+def factor_words(factor: float) -> str:
+    """A step of nearness where a kernel is suggested."""
+    return "as suggested" if factor == 1 else f"{factor:g} times as far"
 
 
 def distance_words(domain: Domain, share: float) -> str:

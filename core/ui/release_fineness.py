@@ -8,21 +8,24 @@ import streamlit as st
 
 from ..domain import Domain
 from ..figures.kernel import kernel_figure, kernel_in_words
-from ..kernels import MAX_POWER, Angular, Kernel
-from ..samples import sample
+from ..kernels import MAX_POWER, Angular, Bandwidth, Kernel
+from ..samples import Sample
 from .marks import note
+from .markup import literal
 from .release_charts import show
 from .release_draft import (
     DEFAULT_SHARE,
     DEFAULT_WIDTH,
+    FACTORS,
     KERNELS,
-    POWER,
     SHARES,
     Fineness,
     Guesses,
     distance_words,
+    factor_words,
     kernel_at,
-    nearest_share,
+    stretched,
+    suggested_kernel,
 )
 
 AUTOMATIC, BY_HAND = "Automatic", "By hand"
@@ -32,12 +35,11 @@ FALLING = {
     "Laplacian": "Differences of all columns added up. Closeness falls off fast and evenly.",
     "Angular": "The angle between two records, seen from zero: for directions and profiles, not for places.",
 }
+NEARNESS = "Within about this distance people count as close. Nearer shows more detail, and drowns sooner in noise."
 RECORDS = tuple(digit * 10**zeros for zeros in range(2, 10) for digit in (1, 3))
 """Coarse on purpose: an exact number of records would be a private fact."""
-DENSITIES = (None, 0.003, 0.01, 0.03, 0.1, 0.3)
-DENSITY_WORDS = {
-    None: "ordinary", 0.003: "scattered (0.3%)", 0.01: "1%", 0.03: "3%", 0.1: "10%", 0.3: "crowded (30%)",
-}
+DENSITIES = (0.003, 0.01, 0.03, 0.1, 0.3)
+DENSITY_WORDS = {None: "ordinary", 0.003: "scattered (0.3%)", 0.3: "crowded (30%)"}
 
 
 def choose_scale(domain: Domain, number: int) -> Domain:
@@ -54,48 +56,76 @@ def choose_scale(domain: Domain, number: int) -> Domain:
     return replace(domain, scale="box" if box else "none")
 
 
-def choose_fineness(domain: Domain, number: int, sample_name: str | None) -> Fineness:
-    """Kernel, bandwidth and size of the table; a sample starts with the nearness that suits it."""
-    start = DEFAULT_SHARE if sample_name is None else nearest_share(domain, sample(sample_name).kernel)
+def choose_fineness(domain: Domain, number: int, sample: Sample | None) -> Fineness:
+    """Kernel, bandwidth and size of the table; a sample starts with the kernel that it comes with."""
+    suggested = None if sample is None else suggested_kernel(domain, sample)
     how = st.segmented_control(
         "Settings", [AUTOMATIC, BY_HAND], required=True, default=AUTOMATIC, key="release-how",
         persist_state="session", label_visibility="collapsed",
     )
     if how == AUTOMATIC:
-        share = st.select_slider(
-            "How near is “here”? Someone counts half at a distance of", SHARES, start, key=f"release-share-{number}",
-            format_func=lambda share: distance_words(domain, share), persist_state="session",
-            help="Within about this distance people count as close. Nearer shows more detail, and drowns sooner in "
-            "noise.",
-        )
-        offered = kernel_at(domain, share)
-        _draw(domain, offered)
-        return Fineness(offered)
-    kernel = _kernel(domain, number, start)
+        kernel = _nearness(domain, number) if suggested is None else _suggested_nearness(suggested, number)
+        _draw(domain, kernel)
+        return Fineness(kernel)
+    kernel = _kernel(domain, number, suggested or kernel_at(domain, DEFAULT_SHARE))
     _draw(domain, kernel)
     return _size(kernel)
 
 
-def _kernel(domain: Domain, number: int, start: float) -> Kernel:
-    named, width, sharp = st.columns([1.4, 1, 0.8], gap="medium")
-    name = named.selectbox("Kernel", list(KERNELS), key="release-kernel", persist_state="session")
+def _nearness(domain: Domain, number: int) -> Kernel:
+    share = st.select_slider(
+        "How near is “here”? Someone counts half at a distance of", SHARES, DEFAULT_SHARE,
+        key=f"release-share-{number}", format_func=lambda share: distance_words(domain, share),
+        persist_state="session", help=NEARNESS,
+    )
+    return kernel_at(domain, share)
+
+
+def _suggested_nearness(suggested: Kernel, number: int) -> Kernel:
+    factor = st.select_slider(
+        "How near is “here”? The sample comes with a distance that suits it", FACTORS, 1.0,
+        key=f"release-factor-{number}", format_func=factor_words, persist_state="session", help=NEARNESS,
+    )
+    return stretched(suggested, factor)
+
+
+def _kernel(domain: Domain, number: int, start: Kernel) -> Kernel:
+    """A kernel by hand; it starts as ``start``, and has one bandwidth a column where that one has."""
+    named, sharp = st.columns([2.4, 0.8], gap="medium")
+    kinds = list(KERNELS)
+    name = named.selectbox(
+        "Kernel", kinds, list(KERNELS.values()).index(type(start)), key=f"release-kernel-{number}",
+        persist_state="session",
+    )
     power = sharp.number_input(
-        "Power", 1, MAX_POWER, POWER, key="release-power", persist_state="session",
+        "Power", 1, MAX_POWER, start.power, key=f"release-power-{number}", persist_state="session",
         help="How many hashes must agree in a row: the more, the less do far records count.",
     )
     if KERNELS[name] is Angular:
         note(FALLING[name])
         return Angular(power)
-    key = f"release-bandwidth-{number}-{domain.scale}"
-    st.session_state.setdefault(key, kernel_at(domain, start).bandwidth)
-    bandwidth = width.number_input(
-        "Bandwidth", 1e-12, 1e12, step=None, format="%.12g", key=key, persist_state="session",
-        help="The distance at which closeness fades, " + (
-            "in shares of the range." if domain.scale == "box" else "in the unit of the columns."
-        ),
-    )
+    bandwidth = _bandwidth(domain, number, start.bandwidth)
     note(FALLING[name])
     return KERNELS[name](bandwidth, power)
+
+
+def _bandwidth(domain: Domain, number: int, start: Bandwidth) -> Bandwidth:
+    """One number, or one a column in the order of the domain."""
+    unit = "in shares of the range" if domain.scale == "box" else "in the unit of the columns"
+
+    def field(label: str, name: str, value: float) -> float:
+        key = f"release-bandwidth-{number}-{domain.scale}{name}"
+        st.session_state.setdefault(key, value)
+        return st.number_input(
+            label, 1e-12, 1e12, step=None, format="%.12g", key=key, persist_state="session", width=150,
+            help=f"The distance at which closeness fades, {unit}.",
+        )
+
+    if not isinstance(start, tuple):
+        return field("Bandwidth", "", start)
+    with st.container(horizontal=True, gap="small"):
+        pairs = zip(domain.names, start, strict=True)
+        return tuple(field(f"Bandwidth of {literal(name)}", f"-{name}", value) for name, value in pairs)
 
 
 def _size(kernel: Kernel) -> Fineness:
@@ -118,21 +148,22 @@ def _draw(domain: Domain, kernel: Kernel) -> None:
     note(words)
 
 
-def choose_guesses(known_records: int | None) -> Guesses:
-    """Public guesses for the forecast: how many records, which is known of a sample, and how crowded a place is."""
+def choose_guesses(number: int, sample: Sample | None) -> Guesses:
+    """Public guesses for the forecast, how many records and how crowded a place; a sample comes with its own."""
     note(
         "The forecast never looks at the data, so it needs two guesses from what anyone may know. They change nothing "
         "about privacy. Do not count your records for it: what you choose here shapes the file."
     )
+    start = Guesses() if sample is None else Guesses(sample.records_guess, sample.density_guess)
     many, crowded = st.columns(2, gap="medium")
-    nearest = min(RECORDS, key=lambda step: abs(step - known_records)) if known_records else Guesses.records
     records = many.select_slider(
-        "About how many records?", RECORDS, nearest, format_func=lambda records: f"{records:,}", key="release-records",
-        persist_state="session",
+        "About how many records?", sorted({*RECORDS, start.records}), start.records,
+        format_func=lambda records: f"{records:,}", key=f"release-records-{number}", persist_state="session",
     )
     density = crowded.select_slider(
-        "How crowded is a typical place?", DENSITIES, None, format_func=DENSITY_WORDS.__getitem__,
-        key="release-density", persist_state="session",
+        "How crowded is a typical place?", [None, *sorted({*DENSITIES, start.density} - {None})], start.density,
+        format_func=lambda density: DENSITY_WORDS.get(density) or f"{100 * density:.3g}%",
+        key=f"release-density-{number}", persist_state="session",
         help="The average closeness of two records: 10% means that a typical place is worth a tenth of all records. "
         "“Ordinary” takes people who spread over about a sixth of the bounds.",
     )

@@ -107,7 +107,8 @@ def possible_outcomes(draft: Draft, seen: Outlook) -> None:
     if axis is not None:
         with lines:
             possible = possible_releases(
-                axis.low, axis.high, draft.fineness.kernel, _places(draft, axis), chosen.estimate, chosen.standard_error
+                axis.low, axis.high, draft.sketch.point_kernel, _places(draft, axis), chosen.estimate,
+                chosen.standard_error,
             )
             words = possible_releases_in_words(possible)
             show(possible_releases_figure(possible, plain(axis.name)), "release-possible", words)

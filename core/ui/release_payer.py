@@ -10,6 +10,7 @@ from ..privacy.budget import Budget
 from ..privacy.ledger import LONGEST_NAME, Ledger
 from ..privacy.neighbours import Neighbours
 from .marks import note
+from .markup import literal
 from .release_account import Account
 from .release_draft import SLACK
 from .release_privacy import choose_relation
@@ -48,7 +49,7 @@ def choose_payer(ledger: Ledger, own: OwnData, number: int, unit: str, slack: bo
         neighbours = choose_relation(account.total.neighbours)
         trouble = account.mismatch(neighbours, unit)
         if trouble:
-            st.error(trouble)
+            st.error(literal(trouble))
         return Payer(neighbours, account, ("a data set that protects the same people",) if trouble else ())
     with total:
         epsilon = st.number_input(

@@ -13,7 +13,9 @@ from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.ledger import Ledger, Preview
 from ..releases import unit_words
+from ..samples import sample
 from .marks import note, side
+from .markup import literal
 from .release_account import Account, price
 from .release_draft import SLACK, Draft
 from .release_fineness import choose_fineness, choose_guesses, choose_scale
@@ -102,8 +104,8 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Chosen, DeltaGenerator, D
     visitor.dataset = None if payer.account is None else payer.account.name
     st.subheader("3 · How fine?", anchor=False)
     domain = choose_scale(own.domain, number)
-    fineness = choose_fineness(domain, number, own.sample)
-    guesses = choose_guesses(own.source.rows_total() if own.sample else None)
+    known = None if own.sample is None else sample(own.sample)
+    fineness, guesses = choose_fineness(domain, number, known), choose_guesses(number, known)
     outcomes = st.container()
     if epsilon is None:
         return Chosen(None, None, payer.account, None, ("a privacy loss ε", *payer.missing)), gain, outcomes
@@ -112,7 +114,7 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Chosen, DeltaGenerator, D
         draft = Draft(domain, budget, fineness, guesses, hash_seed(number))
         seen = outlook(draft)
     except RequestError as error:
-        st.error(str(error))
+        st.error(literal(error))
         return Chosen(None, None, payer.account, None, ("settings that can be used", *payer.missing)), gain, outcomes
     after = None if payer.account is None else payer.account.after(seen.cost)
     refusal = () if after is None or after.admitted else (after.refusal,)

@@ -1,5 +1,6 @@
 """What was chosen on the Release page: exact decimals, nearness in shares of the range, and the promise it makes."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -11,11 +12,11 @@ from core.domain import Categorical, Domain, Numeric, PrivacyUnit
 from core.errors import RequestError
 from core.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
-from core.samples import samples
+from core.samples import sample, samples
 from core.ui.release_account import price
 from core.ui.release_draft import (
-    DEFAULT_SHARE,
     EPSILONS,
+    FACTORS,
     SHARES,
     SLACK,
     Draft,
@@ -23,10 +24,12 @@ from core.ui.release_draft import (
     Guesses,
     amount,
     distance_words,
+    factor_words,
     kernel_at,
-    nearest_share,
     nearest_step,
     rounded_down,
+    stretched,
+    suggested_kernel,
 )
 
 TWO = Domain.of(x=(0, 20), y=(0, 10))
@@ -80,14 +83,20 @@ def test_nearness_in_words():
     assert distance_words(mixed, 0.1) == "10% of the range"
 
 
-def test_samples_start_near_the_kernel_that_suits_them():
-    for one in samples():
-        share = nearest_share(one.domain, one.kernel)
-        assert share in SHARES
-        if isinstance(one.kernel.bandwidth, float) and one.kernel.power == 4:
-            ratio = kernel_at(one.domain, share).bandwidth / one.kernel.bandwidth
-            assert 0.6 < ratio < 1.7, one.name
-    assert nearest_share(TWO, Laplacian(1)) == nearest_share(TWO, Euclidean((1.0, 2.0))) == DEFAULT_SHARE
+def test_a_suggested_kernel_follows_the_columns_that_are_used():
+    heart = sample("heart")
+    known = heart.domain
+    assert all(suggested_kernel(one.domain, one) == one.kernel for one in samples())
+    fewer = replace(known, columns=(known.columns[5], known.columns[1]))
+    assert suggested_kernel(fewer, heart) == Laplacian((1.0, 0.07))
+    assert suggested_kernel(replace(known, scale="none"), heart) is None
+    assert suggested_kernel(replace(known, columns=(*known.columns, heart.label)), heart) is None
+
+
+def test_a_kernel_is_stretched_in_all_its_bandwidths():
+    assert stretched(Euclidean(190.0, 4), 0.35) == Euclidean(66.5, 4)
+    assert stretched(Laplacian((0.07, 1.0)), 3.0) == Laplacian((0.21, 3.0))
+    assert 1.0 in FACTORS and factor_words(1.0) == "as suggested" and factor_words(0.5) == "0.5 times as far"
 
 
 def draft(**changes):
