@@ -97,6 +97,17 @@ class Visit:
         field.press("Tab")
         self.settle()
 
+    def select(self, label, option):
+        """Pick from a drop-down list; a run of the script that ends late closes an open list, so try again."""
+        choice = self.page.get_by_role("option", name=option, exact=True)
+        for _ in range(5):
+            self.page.get_by_label(label, exact=True).click()
+            self.page.wait_for_timeout(700)
+            if choice.count():
+                break
+        choice.click()
+        self.settle()
+
     def drop(self, name, content, mime="text/csv"):
         """Hand a file to the first uploader."""
         self.page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(

@@ -24,6 +24,7 @@
       layers.unshift(layer);
       if (layer[3] === 1) break;
     }
+    if (opacity < 0.1) continue;  // on its way in or out, as a slider's ends are when the pointer leaves it
     const behind = layers.reduce((below, layer) => over(layer, below), [255, 255, 255, 1]);
     const ink = channels(style.color);
     ink[3] *= opacity;
