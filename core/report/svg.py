@@ -200,7 +200,14 @@ def _ticks(low: float, high: float) -> list[float]:
     """About six round numbers between two bounds: multiples of 1, 2 or 5 times a power of ten."""
     raw = (high - low) / TICKS
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= raw * (1 - 1e-9))
+    steps = (power, 2 * power, 5 * power, 10 * power)
+    chosen = next(place for place, step in enumerate(steps) if step >= raw * (1 - 1e-9))
+    ticks = _multiples(steps[chosen], low, high)
+    # From 2 to 5 is a long way: where only two multiples of 5 fit, at most seven of 2 do.
+    return ticks if len(ticks) > 2 else _multiples(steps[chosen - 1], low, high)
+
+
+def _multiples(step: float, low: float, high: float) -> list[float]:
     return [index * step for index in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
@@ -209,7 +216,8 @@ def _numbers(ticks: list[float]) -> list[str]:
     largest = max((abs(tick) for tick in ticks), default=0.0)
     step = ticks[1] - ticks[0] if len(ticks) > 1 else largest or 1.0
     if largest >= 1e7 or step < 1e-4:
-        return [f"{tick:.4g}" for tick in ticks]
+        digits = max(4, math.ceil(math.log10(max(largest / step, 1.0))) + 1)
+        return [f"{tick:.{digits}g}" for tick in ticks]
     places = max(0, -math.floor(math.log10(step) + 1e-9))
     separator = "," if largest >= THOUSANDS_FROM else ""
     return [f"{tick + 0.0:{separator}.{places}f}".replace("-", "\N{MINUS SIGN}") for tick in ticks]

@@ -1,5 +1,6 @@
 """Pictures as SVG: well-formed whatever the names, drawn where the numbers say."""
 
+import math
 import re
 import xml.etree.ElementTree as ET
 
@@ -120,7 +121,8 @@ def test_ticks_are_few_even_and_inside(low, width):
         return
     ticks = svg._ticks(low, high)
     assert 3 <= len(ticks) <= 8
-    assert low - 1e-8 * width <= ticks[0] and ticks[-1] <= high + 1e-8 * width
+    rounding = 1e-8 * width + 4 * math.ulp(max(abs(low), abs(high)))
+    assert low - rounding <= ticks[0] and ticks[-1] <= high + rounding
     assert len(set(svg._numbers(ticks))) == len(ticks) or width < 1e-6 * abs(low)
 
 
