@@ -1,44 +1,33 @@
 """How good a release will be, from public facts alone, before anything is spent.
 
-The noise part of the error is exact: its variance follows from the budget. The sampling part depends on how the
-records lie, which nobody may look at. So the sketch itself, with fresh public seeds, is tried on a *reference
-population*: public random points whose average closeness is the stated one and whose shape is that of ordinary data
-(one long axis, thinner ones across it, some stragglers). Its thickness was set so that sampling errors on six public
-data sets of one to eight dimensions come out right on average. A public sample, where there is one, takes the place of
-the reference population and makes the forecast sharp.
+The noise part of the error is exact: its variance follows from the budget. The rest (random hashes, rounding to a grid)
+depends on how the records lie, which nobody may look at. So the sketch itself, with fresh public seeds and without
+noise, is tried on a *reference population* whose average closeness is the stated one. A public sample, where there is
+one, takes the place of the reference population and makes the forecast sharp.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtri
 
-from .domain import Domain
 from .errors import RequestError
 from .hashing.uniforms import PublicRandom
-from .kernels import Angular, Kernel, Mixture, Product, coordinate_bandwidths, of_coordinates
 from .privacy.budget import Budget
 from .privacy.calibration import NoiseScale, calibrate
 from .privacy.neighbours import Neighbours
+from .reference_population import REFERENCE_POINTS, reference_population
 from .releases import plan
-from .sketches.linear import LinearSketch
+from .sketches.linear import GroupedSketch, LinearSketch
 
-REFERENCE_POINTS = 1_500
 REFERENCE_QUERIES = 150
 TRIAL_ROWS, LEAST_GROUPS, MOST_GROUPS = 12_000, 24, 200
 """Rows and groups of rows that a trial draws: more make a steadier forecast, fewer a quicker one."""
-STRAGGLER_DEGREES = 6.0
-LEAST_THICKNESS = {True: 0.05, False: 0.2}
-"""Thickness across the longest axis, in up to three dimensions and above."""
-DEFAULT_SPREAD = 1.0 / 6.0
-"""Standard deviation along the longest axis, in shares of the bounds, when no density is stated."""
 DEFAULT_RECORDS = 10_000
 LARGEST_SIMULATED = 600_000
 """Hash coefficients that a trial may draw; larger groups of rows are tried small and scaled."""
@@ -53,22 +42,24 @@ COUNTERS_OFFERED = 4_000_000
 
 @dataclass(frozen=True)
 class Forecast:
-    """What to expect of a release; errors are standard deviations of a kernel sum unless said otherwise.
+    """What to expect of a release; errors are standard deviations of one answer (a sum) unless said otherwise.
 
     Attributes
     ----------
-    rows, columns : size of the table.
-    records : the public guess of their number.
-    density : average closeness of two records, between 0 and 1, stated or assumed.
+    answers : what is summed, "closeness" or "distance".
+    rows, columns : size of the table; of one class where the release has classes.
+    records : the public guess of the number of records that an answer sums; of one class's where there are classes.
+    density : average closeness of two records, between 0 and 1, stated or assumed; or their average distance.
     estimate : a typical answer, density times records.
-    noise_error, sampling_error, standard_error : from privacy noise, from the choice of hashes, from both.
+    noise_error, sampling_error, standard_error : from privacy noise, from the choice of hashes or grid, from both.
     relative_error : expected |error| / answer, averaged over places where records are.
     low, high : a band that holds 95% of typical answers.
-    empty_below : kernel sums below this cannot be told from zero (95%, one-sided).
+    empty_below : sums below this cannot be told from zero (95%, one-sided).
     records_error : standard deviation of the released number of records; 0 when it is public.
     file_bytes, seconds : rough size of the file and time to make it on two cores.
     """
 
+    answers: str
     rows: int
     columns: int
     records: float
@@ -88,6 +79,10 @@ class Forecast:
     @property
     def sentence(self) -> str:
         """The forecast in words."""
+        if self.answers == "distance":
+            mean, band = self.density, 1.96 * self.standard_error / self.records
+            places = max(0, 1 - math.floor(math.log10(max(band, 1e-12))))
+            return f"The average distance from a typical place is {mean:,.{places}f} ± {band:,.{places}f}."
         places = 1 - max(0, math.floor(math.log10(max(self.standard_error, 1.0))) + 1)
         estimate, band, empty = (
             round(value, places) for value in (self.estimate, 1.96 * self.standard_error, self.empty_below)
@@ -100,10 +95,18 @@ class Forecast:
 
 @dataclass(frozen=True)
 class _Sampling:
-    """Relative sampling error (root mean square) of a sketch, and the reference's densities at its queries."""
+    """How a sketch without noise does on a reference population.
+
+    Attributes
+    ----------
+    error : relative error, root mean square.
+    densities : exact averages at the queries that were tried.
+    gains : what the variance of a counter's noise is multiplied by at these queries.
+    """
 
     error: float
     densities: tuple[float, ...]
+    gains: tuple[float, ...]
 
 
 def forecast(
@@ -130,44 +133,62 @@ def forecast(
     RequestError
         When a guess is out of range.
     """
+    if not sketch.sized:
+        sketch = choose_size(sketch, budget, records, density, sample)
     records = _checked_records(records)
-    if getattr(sketch, "rows", 1) is None:
-        sketch = sketch.with_rows(choose_rows(sketch, budget, records, density, sample))
     planned = plan(sketch, budget)
-    sampling = _sampling_error(sketch, density, sample)
-    noise_variance = sketch.noise_variance(planned.noise.variance)
+    one, share = sketch.one_answer
+    records *= share
+    sampling = _sampling_error(one, density, sample)
+    noise = np.sqrt(planned.noise.variance * np.array(sampling.gains))
     densities = _scaled_to(density, sampling.densities)
     answers = records * densities
     typical = float(densities.mean())
-    estimate = records * typical
-    sampling_error = sampling.error * estimate
-    standard_error = math.hypot(sampling_error, math.sqrt(noise_variance))
+    noise_error = math.sqrt(float(np.mean(noise**2)))
+    sampling_error = sampling.error * records * typical
+    standard_error = math.hypot(sampling_error, noise_error)
     if planned.counts:
         records_error = 0.0 if planned.count_noise is None else math.sqrt(planned.count_noise.variance)
     else:
-        records_error = math.sqrt(sketch.total_variance(planned.noise.variance))
+        records_error = math.sqrt(one.total_variance(planned.noise.variance))
     counters = int(np.prod(sketch.shape))
     return Forecast(
-        sketch.shape[0],
-        sketch.shape[-1],
-        records,
-        typical,
-        estimate,
-        math.sqrt(noise_variance),
-        sampling_error,
-        standard_error,
-        float(np.mean(MEAN_TO_RMS * np.hypot(sampling.error, math.sqrt(noise_variance) / answers))),
-        max(0.0, estimate - 1.96 * standard_error),
-        estimate + 1.96 * standard_error,
-        1.645 * math.sqrt(noise_variance),
-        records_error,
-        _file_bytes(counters, planned.noise),
-        0.2 + sketch.shape[0] * records / 1.5e9 + counters * 1.5e-7,
+        answers=one.answers,
+        rows=one.shape[0],
+        columns=one.shape[-1],
+        records=records,
+        density=typical,
+        estimate=records * typical,
+        noise_error=noise_error,
+        sampling_error=sampling_error,
+        standard_error=standard_error,
+        relative_error=float(np.mean(MEAN_TO_RMS * np.hypot(sampling.error, noise / answers))),
+        low=max(0.0, records * typical - 1.96 * standard_error),
+        high=records * typical + 1.96 * standard_error,
+        empty_below=1.645 * noise_error,
+        records_error=records_error,
+        file_bytes=_file_bytes(counters, planned.noise),
+        seconds=0.2 + one.shape[0] * records / share / 1.5e9 + counters * 1.5e-7,
     )
 
 
-def choose_rows(
+def choose_size(
     sketch: LinearSketch,
+    budget: Budget,
+    records: float | None = None,
+    density: float | None = None,
+    sample: np.ndarray | None = None,
+) -> LinearSketch:
+    """The sketch with the size of the least forecast error, from public facts alone; see `forecast`."""
+    records = _checked_records(records)
+    one, share = sketch.one_answer
+    if isinstance(one, GroupedSketch):
+        return sketch.with_rows(choose_rows(one, budget, records * share, density, sample))
+    return sketch.sized_for(budget, records)
+
+
+def choose_rows(
+    sketch: GroupedSketch,
     budget: Budget,
     records: float | None = None,
     density: float | None = None,
@@ -237,118 +258,64 @@ def _file_bytes(counters: int, noise: NoiseScale) -> int:
 
 def _sampling_error(sketch: LinearSketch, density: float | None, sample: np.ndarray | None) -> _Sampling:
     if sample is None:
-        if density is not None and not 0.0 < density < 1.0:
+        if density is not None and not 0.0 < density < 1.0 and sketch.answers == "closeness":
             raise RequestError("The density level must lie strictly between 0 and 1: the average closeness of records.")
-        return _reference_error(replace(sketch, seed=0), None if density is None else float(f"{density:.3g}"))
+        return _reference_error(sketch.reseeded(0), None if density is None else float(f"{density:.3g}"))
     if len(sample) < 200:
         raise RequestError("A public sample needs at least 200 points to forecast from.")
-    return _simulate(sketch, *_queries_and_records(sketch.point_kernel, sample[: 4 * REFERENCE_POINTS]))
+    return _simulate(sketch, *_queries_and_records(sketch, sample[: 4 * REFERENCE_POINTS]))
 
 
 @lru_cache(maxsize=256)
 def _reference_error(sketch: LinearSketch, density: float | None) -> _Sampling:
     """Cached, as the app asks again at every move of a slider; arguments are public, and so is the answer."""
-    return _simulate(sketch, *_reference(sketch.domain, sketch.kernel, sketch.point_kernel, density))
+    points = _reference(sketch.domain, sketch.metric, getattr(sketch, "kernel", None), density)
+    return _simulate(sketch, *_queries_and_records(sketch, points))
 
 
-@lru_cache(maxsize=4)
-def _reference(
-    domain: Domain, kernel: Kernel, point_kernel: Kernel, density: float | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The reference population, split; kept for the several sizes of a sketch that are tried on it."""
-    return _queries_and_records(point_kernel, reference_population(domain, kernel, density))
+_reference = lru_cache(maxsize=4)(reference_population)
+"""Kept for the several sizes of a sketch that are tried on it."""
 
 
-def _queries_and_records(kernel: Kernel, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Some of the points as queries, the others as records, and the exact kernel sums."""
+def _queries_and_records(sketch: LinearSketch, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Some of the points as queries, the others as records, and the exact sums."""
     queries, records = np.asfortranarray(points[:REFERENCE_QUERIES]), np.asfortranarray(points[REFERENCE_QUERIES:])
-    return queries, records, np.maximum(kernel.evaluate(queries, records).sum(axis=1), 1e-9 * len(records))
+    exact = np.maximum(sketch.exact(queries, records), 1e-9 * len(records))
+    inhabited = exact >= OUTSKIRTS * exact.mean()
+    return np.asfortranarray(queries[inhabited]), records, exact[inhabited]
 
 
 def _simulate(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray) -> _Sampling:
-    """Try groups of rows of the sketch's kind on public points, of which some are queries.
+    """Try the sketch on public points, of which some are queries."""
+    tried = _grouped_error if isinstance(sketch, GroupedSketch) else _plain_error
+    error = tried(sketch, queries, records, exact)
+    gains = sketch.noise_variance(1.0, queries)
+    return _Sampling(max(error, 1e-6), tuple(exact / len(records)), tuple(gains))
+
+
+def _plain_error(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray) -> float:
+    table = sketch.zeros()
+    sketch.add(table, records)
+    answers = sketch.answer(table, len(records), queries, 0.0, 0.95)
+    return float(np.mean(np.abs(answers.estimate / exact - 1.0))) / MEAN_TO_RMS
+
+
+def _grouped_error(sketch: GroupedSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray) -> float:
+    """Root mean square error of the mean over a sketch's groups, found on groups of its kind.
 
     The sketch's groups are independent draws of the same law, so the error of the mean over G of them follows from how
     far single groups fall from the truth. Many more groups than G are tried, and their errors resampled G at a time: in
     one dimension single groups are too heavy-tailed for a mean square.
     """
-    inhabited = exact >= OUTSKIRTS * exact.mean()
-    queries, exact = np.asfortranarray(queries[inhabited]), exact[inhabited]
     wanted = math.ceil(sketch.rows / sketch.groups)
     each = queries.shape[1] * getattr(sketch.kernel, "power", 1)
     size = max(1, min(wanted, LARGEST_SIMULATED // (LEAST_GROUPS * each)))
     groups = min(max(min(TRIAL_ROWS, LARGEST_SIMULATED // each) // size, LEAST_GROUPS), MOST_GROUPS)
-    trial = replace(sketch, rows=size * groups, groups=groups, seed=0)
+    trial = sketch.with_rows(size * groups, groups, seed=0)
     table = trial.zeros()
     trial.add(table, records)
     estimates, _ = trial.group_estimates(table, len(records), queries)
     batches = PublicRandom(0, 8).words(RESAMPLES, sketch.groups) % np.uint64(groups)
     chosen = np.zeros((RESAMPLES, groups))
     np.add.at(chosen, (np.arange(RESAMPLES)[:, None], batches.astype(np.int64)), 1.0 / sketch.groups)
-    error = float(np.mean(np.abs(chosen @ ((estimates - exact) / exact)))) / MEAN_TO_RMS * math.sqrt(size / wanted)
-    return _Sampling(max(error, 1e-6), tuple(exact / len(records)))
-
-
-def reference_population(domain: Domain, kernel: Kernel, density: float | None) -> np.ndarray:
-    """Public random points of ordinary shape, float64 (REFERENCE_POINTS, d), inside the bounds.
-
-    Their scale is chosen so that the kernel averages ``density`` over pairs, as far as the bounds allow it. Without a
-    density the longest axis has a standard deviation of a sixth of the bounds.
-    """
-    low, high = domain.bounds(kernel.metric)
-    shape = _shape(domain.dimensions)
-    unit = _units(domain, kernel, low, high)
-    centre = (low + high) / 2.0
-
-    def scaled(log_scale: float) -> np.ndarray:
-        return np.asfortranarray(np.clip(centre + math.exp(log_scale) * shape * unit, low, high))
-
-    widest = math.log(float(np.min((high - low) / unit)) * DEFAULT_SPREAD)
-    if density is None:
-        return scaled(widest)
-
-    closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
-
-    def excess(points: np.ndarray) -> float:
-        few = points[:300]
-        pairs = closeness.evaluate(few, few)
-        return math.log((pairs.sum() - np.trace(pairs)) / (len(few) * (len(few) - 1.0)) / density)
-
-    # Beyond three times the usual spread most points would lie on the bounds, where they come closer again.
-    least, most = -30.0, widest + math.log(3.0)
-    if excess(scaled(least)) <= 0.0:
-        return scaled(least)
-    if excess(scaled(most)) < 0.0:
-        return scaled(brentq(lambda log_scale: excess(scaled(log_scale)), least, most, xtol=1e-2))
-
-    # Rarer than a long shape can be: on the way to points that fill the bounds evenly, the rarest there are.
-    even = low + (high - low) * PublicRandom(0, 9, domain.dimensions).uniforms(REFERENCE_POINTS, domain.dimensions)
-
-    def blended(share: float) -> np.ndarray:
-        return np.asfortranarray((1.0 - share) * scaled(most) + share * even)
-
-    if excess(blended(1.0)) >= 0.0:
-        return blended(1.0)
-    return blended(brentq(lambda share: excess(blended(share)), 0.0, 1.0, xtol=1e-2))
-
-
-def _shape(dimensions: int) -> np.ndarray:
-    """Points with one long axis in a random direction, thinner ones across it, and Student's t tails; a bell in 1-d."""
-    random = PublicRandom(0, 7, dimensions)
-    normal = ndtri(random.uniforms(REFERENCE_POINTS, dimensions))
-    thickness = np.maximum(np.arange(1.0, dimensions + 1.0) ** -3, LEAST_THICKNESS[dimensions <= 3])
-    if dimensions == 1:
-        return normal
-    # A chi-squared variable with an even number of degrees of freedom is a sum of exponentials.
-    mixing = -2.0 * np.log(random.uniforms(REFERENCE_POINTS, int(STRAGGLER_DEGREES) // 2)).sum(axis=1)
-    axes, _ = np.linalg.qr(ndtri(random.uniforms(dimensions, dimensions)))
-    return (normal * thickness / np.sqrt(mixing / STRAGGLER_DEGREES)[:, None]) @ axes
-
-
-def _units(domain: Domain, kernel: Kernel, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The length of each coordinate that the kernel treats alike: its bandwidth, or the bounds for angles."""
-    while isinstance(kernel, (Product, Mixture)):
-        kernel = kernel.parts[0]
-    if isinstance(kernel, Angular):
-        return high - low
-    return coordinate_bandwidths(kernel.bandwidth, tuple(column.width for column in domain.columns))
+    return float(np.mean(np.abs(chosen @ ((estimates - exact) / exact)))) / MEAN_TO_RMS * math.sqrt(size / wanted)

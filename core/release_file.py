@@ -24,9 +24,9 @@ from .checks import check_text, exact_fields
 from .domain import Domain
 from .errors import ReleaseFileError, RequestError
 from .files import npz, strict_json
-from .privacy.neighbours import Neighbours
 from .privacy.record import PrivacyRecord
-from .releases import Release, count_sensitivity
+from .releases import Release
+from .sketches.linear import LinearSketch
 from .sketches.registry import MECHANISMS, sketch_from_parameters
 
 FORMAT = "frostglass-release"
@@ -187,9 +187,10 @@ def _read(file: BinaryIO, memory: int) -> Release:
         privacy = PrivacyRecord.from_dict(manifest["privacy"])
         if privacy.unit != domain.unit:
             raise ReleaseFileError("The promise of the file protects another unit than its columns say.")
-        if not privacy.is_kept(sketch.sensitivity(privacy.neighbours), count_sensitivity(domain)):
+        relation = privacy.neighbours
+        if not privacy.is_kept(sketch.sensitivity(relation), sketch.count_sensitivity(relation)):
             raise ReleaseFileError("The noise that the file states does not keep the promise that it states.")
-        count = _count(archive, privacy, domain)
+        count = _count(archive, privacy, sketch)
         private, created, software = _origin(manifest)
     except ReleaseFileError:
         raise
@@ -219,16 +220,17 @@ def _manifest(text: str) -> dict:
         raise ReleaseFileError(str(problem)) from None
 
 
-def _count(archive: npz.Archive, privacy: PrivacyRecord, domain: Domain) -> int | None:
+def _count(archive: npz.Archive, privacy: PrivacyRecord, sketch: LinearSketch) -> int | np.ndarray | None:
     """The released number of records, which must be there exactly when the promise allows it."""
-    public = privacy.neighbours is Neighbours.REPLACE_ONE and domain.keeps_every_record
+    public = sketch.count_is_public(privacy.neighbours)
     if ("count" in archive) != (public or bool(privacy.count_noise)):
         raise ReleaseFileError("The file's count of records is missing, or is there without noise that would hide it.")
     if "count" not in archive:
         return None
-    if archive.shape("count") != ():
-        raise ReleaseFileError("The count of the file is not one number.")
-    return int(archive.integers("count"))
+    if archive.shape("count") != sketch.count_shape:
+        raise ReleaseFileError("The file does not hold as many counts of records as its parameters say.")
+    count = archive.integers("count")
+    return count if sketch.count_shape else int(count)
 
 
 def _origin(manifest: dict) -> tuple[bool, str, str]:

@@ -6,6 +6,7 @@ draw noise. A crash in between loses budget, never privacy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,14 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from .domain import Domain
 from .engine.building import Building, Exact
 from .errors import RequestError
 from .privacy.accounting import Cost
 from .privacy.budget import Budget
 from .privacy.calibration import NoiseScale, calibrate_shares
 from .privacy.ledger import Ledger
-from .privacy.neighbours import Neighbours, Sensitivity
 from .privacy.noise import add_noise
 from .privacy.randomness import Source as NoiseSource
 from .privacy.record import PrivacyRecord
@@ -41,7 +40,8 @@ class Release:
     ----------
     sketch : the linear sketch: mechanism, parameters and domain.
     table : int64, the noisy counters, as released.
-    count : the noisy number of records released apart; exact when `count_is_public`; None when read off the table.
+    count : the noisy number of records released apart, one a class where the sketch has classes (int64, of its
+        `count_shape`); exact when `count_is_public`; None when read off the table.
     privacy : the promise.
     private : False for anything made with seeded noise, for teaching and tests only.
     created : time of release, ISO 8601, UTC.
@@ -50,7 +50,7 @@ class Release:
 
     sketch: LinearSketch
     table: np.ndarray
-    count: int | None
+    count: int | np.ndarray | None
     privacy: PrivacyRecord
     private: bool
     created: str
@@ -67,16 +67,27 @@ class Release:
         return self.count is not None and not self.privacy.count_noise
 
     @cached_property
+    def counts(self) -> float | np.ndarray:
+        """Numbers of records as well as the release knows them, of the sketch's `count_shape`; each at least 1."""
+        known = self.sketch.total(self.table) if self.count is None else self.count
+        return np.maximum(1.0, known) if self.sketch.count_shape else max(1.0, float(known))
+
+    @cached_property
     def records(self) -> float:
-        """Number of records, as well as the release knows it; at least 1, as densities are divided by it."""
-        return max(1.0, float(self.count) if self.count is not None else self.sketch.total(self.table))
+        """Number of all records, as well as the release knows it; at least 1, as densities are divided by it."""
+        return float(np.sum(self.counts))
+
+    @property
+    def count_error(self) -> float:
+        """Standard deviation of each of `counts`."""
+        if self.count is not None:
+            return self.privacy.count_variance**0.5
+        return self.sketch.total_variance(self.privacy.counter_variance) ** 0.5
 
     @property
     def records_error(self) -> float:
         """Standard deviation of `records`."""
-        if self.count is not None:
-            return self.privacy.count_variance**0.5
-        return self.sketch.total_variance(self.privacy.counter_variance) ** 0.5
+        return self.count_error * math.prod(self.sketch.count_shape) ** 0.5
 
     @property
     def records_source(self) -> str:
@@ -86,11 +97,12 @@ class Release:
         return "a count of its own" if self.count is not None else "the sums of the table's rows"
 
     def answer(self, queries: object, level: float = 0.95) -> Answers:
-        """Kernel sums, intervals and densities at n queries, in natural units.
+        """Sums over all records, with intervals and averages, at n queries in natural units.
 
         Parameters
         ----------
         queries : array (n, columns) when all columns are numeric; otherwise a frame, Arrow table or mapping by name.
+            The columns are those of the sketch's `query_domain`.
         level : probability with which the interval holds the exact kernel sum.
 
         Raises
@@ -98,23 +110,23 @@ class Release:
         RequestError
             When a query cannot be read, or the level is not between 0 and 1.
         """
-        return self.answer_points(self.domain.encode_queries(queries, self.sketch.metric), level)
+        return self.answer_points(self.sketch.query_domain.encode_queries(queries, self.sketch.metric), level)
 
     def answer_points(self, points: np.ndarray, level: float = 0.95) -> Answers:
         """The same for encoded points, float64 (n, dimensions)."""
-        return self.sketch.answer(self.table, self.records, points, level)
+        return self.sketch.answer(self.table, self.counts, points, self.privacy.counter_variance, level)
 
     def estimate(self, queries: object) -> np.ndarray:
-        """Kernel sums, float64 (n,): how many records' worth of closeness there is at each query."""
+        """Sums over all records, float64 (n,): how many records' worth of closeness there is, or how far all are."""
         return self.answer(queries).estimate
 
     def interval(self, queries: object, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends, float64 (n,) each, of intervals for the exact kernel sums."""
+        """Lower and upper ends, float64 (n,) each, of intervals for the exact sums."""
         answers = self.answer(queries, level)
         return answers.low, answers.high
 
     def density(self, queries: object) -> np.ndarray:
-        """Kernel sums divided by the number of records, float64 (n,)."""
+        """Sums divided by the number of records, float64 (n,): average closeness, or average distance."""
         return self.answer(queries).density
 
     def save(self, path: str | Path, teaching: bool = False) -> None:
@@ -143,8 +155,8 @@ class Release:
             other.sketch.parameters(),
         ):
             raise RequestError(
-                "Two releases can be merged only when mechanism, domain, kernel, rows, width and hash seed are the "
-                "same; make the second one with the first one's public parameters."
+                "Two releases can be merged only when mechanism, domain and all public parameters, hash seed included, "
+                "are the same (kernel, rows, width and so on); make the second one with the first one's."
             )
         if np.array_equal(self.table, other.table):
             raise RequestError(
@@ -189,10 +201,10 @@ def plan(sketch: LinearSketch, budget: Budget) -> Plan:
     The number of records is needed for densities. It is public when a neighbour replaces a record and no record can be
     left out; read off the table when that is good enough; otherwise worth a small share of the budget of its own.
     """
-    table, count = sketch.sensitivity(budget.neighbours), count_sensitivity(sketch.domain)
+    table, count = sketch.sensitivity(budget.neighbours), sketch.count_sensitivity(budget.neighbours)
     epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
     (alone,) = calibrate_shares([(table, Fraction(1))], epsilon, delta)
-    if budget.neighbours is Neighbours.REPLACE_ONE and sketch.domain.keeps_every_record:
+    if sketch.count_is_public(budget.neighbours):
         return Plan(alone, None, True, Cost.of([(table, alone)], budget.epsilon, budget.delta))
 
     shares = [(table, 1 - COUNT_SHARE), (count, COUNT_SHARE)]
@@ -201,14 +213,6 @@ def plan(sketch: LinearSketch, budget: Budget) -> Plan:
         return Plan(alone, None, False, Cost.of([(table, alone)], budget.epsilon, budget.delta))
     cost = Cost.of([(table, noise), (count, count_noise)], budget.epsilon, budget.delta)
     return Plan(noise, count_noise, True, cost)
-
-
-def count_sensitivity(domain: Domain) -> Sensitivity:
-    """How far one person moves the number of records: by 1 for each of their records.
-
-    A record more or less counts 1 under either relation, as a replaced record may be one that is left out.
-    """
-    return Sensitivity(1, 1, unit_shifts=True).scaled(domain.unit.records)
 
 
 def seal(
@@ -236,9 +240,11 @@ def seal(
     table = add_noise(exact.table, planned.noise, noise_source)
     count = None
     if planned.counts:
-        count = exact.records
+        count = np.asarray(exact.records, dtype=np.int64).reshape(sketch.count_shape)
         if planned.count_noise is not None:
-            count = int(add_noise(np.array([exact.records], dtype=np.int64), planned.count_noise, noise_source)[0])
+            # A vector, as noise is drawn for tables and one number is not one.
+            count = add_noise(count.reshape(-1), planned.count_noise, noise_source).reshape(sketch.count_shape)
+        count = count if sketch.count_shape else int(count)
     privacy = PrivacyRecord(
         budget.epsilon,
         budget.delta,
@@ -268,13 +274,13 @@ def release(
 
     Parameters
     ----------
-    sketch : for example `Race(domain, kernel)`; its rows are chosen by the forecast when it has none.
+    sketch : for example `Race(domain, kernel)`; its size is chosen by the forecast when it has none.
     data : whatever `core.sources.open_source` opens: a path, a frame, an array.
     budget : the promise.
     ledger : a `Ledger`, or its file or URL; the user's own when None.
     dataset : name in the ledger. Without it nothing is recorded, and adding up is left to the caller. A name that the
         ledger does not know is registered with exactly what this release spends.
-    records : a public guess of the number of records, for choosing rows.
+    records : a public guess of the number of records, for choosing the size of the table.
     progress : called with the number of rows read so far.
     noise_source : None; see `seal`.
 
@@ -287,7 +293,7 @@ def release(
     """
     from .sources import open_source  # who explores a released file never needs what reads private data
 
-    sketch = with_chosen_rows(sketch, budget, records)
+    sketch = with_chosen_size(sketch, budget, records)
     planned = plan(sketch, budget)
     spend = None
     if dataset is not None:
@@ -308,13 +314,13 @@ def release(
     return seal(sketch, building.exact, budget, spend, noise_source)
 
 
-def with_chosen_rows(sketch: LinearSketch, budget: Budget, records: int | None) -> LinearSketch:
-    """The sketch with a number of rows: its own, or the best one by forecast."""
-    if getattr(sketch, "rows", 1) is not None:
+def with_chosen_size(sketch: LinearSketch, budget: Budget, records: int | None) -> LinearSketch:
+    """The sketch with a size: its own, or the best one by forecast."""
+    if sketch.sized:
         return sketch
-    from .forecast import choose_rows
+    from .forecast import choose_size
 
-    return sketch.with_rows(choose_rows(sketch, budget, records))
+    return choose_size(sketch, budget, records)
 
 
 def unit_words(unit) -> str:

@@ -8,10 +8,11 @@ import pytest
 from core.domain import Domain
 from core.engine.building import Exact
 from core.errors import RequestError
-from core.forecast import choose_rows, error_curve, forecast, reference_population
+from core.forecast import choose_rows, error_curve, forecast
 from core.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture
 from core.privacy.budget import Budget
 from core.privacy.randomness import SeededSource
+from core.reference_population import reference_population
 from core.releases import seal
 from core.sketches.race import Race
 
@@ -63,7 +64,7 @@ def test_where_noise_rules_the_forecast_is_exact():
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 @pytest.mark.parametrize("density", [0.08, 0.2, 0.4])
 def test_the_reference_population_has_the_stated_density_and_stays_inside(kernel, density):
-    points = reference_population(DOMAIN, kernel, density)
+    points = reference_population(DOMAIN, kernel.metric, kernel, density)
     assert points.min() >= 0 and points.max() <= 100
     values = kernel.evaluate(points[:400], points[400:800])
     assert forecast(Race(DOMAIN, kernel, rows=64), Budget(1), 1000, density).density == pytest.approx(density)

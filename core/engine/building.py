@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import RequestError
 from ..sketches.linear import LinearSketch
 
 if TYPE_CHECKING:  # who explores a released file never needs what reads private data
@@ -26,11 +27,12 @@ class Exact:
     Attributes
     ----------
     table : int64, of the sketch's shape.
-    records : records that were kept; those left out by the domain's rules are not counted.
+    records : records that were kept, of the sketch's `count_shape`; those left out by the domain's rules are not
+        counted.
     """
 
     table: np.ndarray
-    records: int
+    records: int | np.ndarray
 
 
 class Building:
@@ -50,18 +52,26 @@ class Building:
         self.sketch = sketch
         self.source = source
         self._table = sketch.zeros()
-        self._records = 0
+        self._records = np.zeros(sketch.count_shape, dtype=np.int64)
         self._finished = False
 
     def __iter__(self) -> Iterator[int]:
         rows = 0
         for batch in self.source.batches(self.sketch.domain, rows=BATCH_ROWS):
             points = self.sketch.domain.encode(batch, self.sketch.metric)
+            self._check_room(len(points))
             self.sketch.add(self._table, points)
-            self._records += len(points)
+            self._records += self.sketch.count(points)
             rows += batch.num_rows
             yield rows
         self._finished = True
+
+    def _check_room(self, more: int) -> None:
+        """No counter can overflow: it holds at most so many records times the largest integer that one adds."""
+        if (int(self._records.sum()) + more) * self.sketch.largest_entry >= 1 << 63:
+            raise RequestError(
+                "There are more records than 64-bit counters can hold at this precision; release them in several parts."
+            )
 
     @property
     def exact(self) -> Exact:

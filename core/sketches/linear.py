@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
+from scipy.special import ndtri
 from scipy.stats import t as student
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..kernels import Kernel
+from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 
 
@@ -27,12 +30,14 @@ class Answers:
 
     Attributes
     ----------
-    estimate : the kernel sum: how many records' worth of closeness there is at the query. Unbiased, so it may fall
-        below zero where there is little.
-    low, high : an interval that holds the exact kernel sum with the stated probability.
-    density : estimate divided by the number of records: the average closeness, between 0 and 1 but for the noise.
+    estimate : the sum over all records: how many records' worth of closeness there is at the query, or how far all
+        records together are from it. Unbiased, so a kernel sum may fall below zero where there is little.
+    low, high : an interval that holds the exact sum with the stated probability.
+    density : estimate divided by the number of records: the average closeness, between 0 and 1 but for the noise, or
+        the average distance.
     standard_error : standard deviation of the estimate, from sampling and noise together.
-    degrees : degrees of freedom that the standard error has: one fewer than there are independent estimates.
+    degrees : degrees of freedom that the standard error has: one fewer than there are independent estimates, and
+        infinite where it is known and not measured.
     """
 
     estimate: np.ndarray
@@ -40,7 +45,7 @@ class Answers:
     high: np.ndarray
     density: np.ndarray
     standard_error: np.ndarray
-    degrees: int
+    degrees: float
 
     @classmethod
     def of_groups(cls, estimates: np.ndarray, weights: np.ndarray, records: float, level: float) -> Self:
@@ -62,8 +67,7 @@ class Answers:
         RequestError
             When the level is not strictly between 0 and 1.
         """
-        if not 0.0 < level < 1.0:
-            raise RequestError("The level of an interval must lie strictly between 0 and 1, such as 0.95.")
+        check_level(level)
         degrees = len(weights) - 1
         mean = weights @ estimates
         if degrees:
@@ -73,11 +77,45 @@ class Answers:
             error = reach = np.full(len(mean), math.inf)
         return cls(mean, mean - reach, mean + reach, mean / max(records, 1.0), error, degrees)
 
+    @classmethod
+    def of_errors(cls, estimate: np.ndarray, standard_error: np.ndarray, records: float, level: float) -> Self:
+        """Answers whose standard errors are known from public facts, with normal intervals.
+
+        Parameters
+        ----------
+        estimate, standard_error : float64 (n,).
+        records, level : as in `of_groups`.
+
+        Raises
+        ------
+        RequestError
+            When the level is not strictly between 0 and 1.
+        """
+        check_level(level)
+        reach = ndtri(0.5 + level / 2.0) * standard_error
+        return cls(
+            estimate, estimate - reach, estimate + reach, estimate / max(records, 1.0), standard_error, math.inf
+        )
+
+
+def check_level(level: float) -> None:
+    """RequestError unless the level of an interval lies strictly between 0 and 1."""
+    if not 0.0 < level < 1.0:
+        raise RequestError("The level of an interval must lie strictly between 0 and 1, such as 0.95.")
+
 
 class LinearSketch(ABC):
-    """A public, data-independent map from a record to a table of integers. Subclasses are frozen dataclasses."""
+    """A public, data-independent map from a record to a table of integers. Subclasses are frozen dataclasses.
+
+    What one record adds to the table is a function of that record and of public facts alone, bit for bit: not of its
+    place in a batch, the number of threads or the records beside it. Otherwise a neighbour could move what *others*
+    add, and no sensitivity would hold. (A matrix product of a whole batch breaks this: libraries round differently at
+    the edges of their blocks.)
+    """
 
     name: ClassVar[str]
+    answers: ClassVar[str] = "closeness"
+    """What is summed over the records: "closeness" to the query, or "distance" from it."""
     domain: Domain
 
     @property
@@ -98,35 +136,103 @@ class LinearSketch(ABC):
         Known before anything is drawn, so that a stranger's file can be refused first.
         """
 
+    @property
+    def largest_entry(self) -> int:
+        """The largest absolute integer that one record adds to a counter, so that no stream of records overflows."""
+        return 1
+
+    @property
+    def query_domain(self) -> Domain:
+        """The columns that a query has: all of them, unless one only says which class a record belongs to."""
+        return self.domain
+
+    @property
+    def count_shape(self) -> tuple[int, ...]:
+        """Shape of the numbers of records: one number, or one a class."""
+        return ()
+
+    @property
+    def sized(self) -> bool:
+        """Whether the size of the table is settled; if not, the forecast settles it from public facts."""
+        return True
+
+    def sized_for(self, budget: Budget, records: float) -> LinearSketch:
+        """The same sketch with the size that suits the budget and a public guess of the number of records."""
+        return self
+
+    @property
+    def one_answer(self) -> tuple[LinearSketch, float]:
+        """The sketch that one answer is read off, and the share of the records in it: itself, or that of one class."""
+        return self, 1.0
+
+    def reseeded(self, seed: int) -> LinearSketch:
+        """The same sketch with other public random numbers, where it has any."""
+        return self
+
     @abstractmethod
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         """Add encoded records, float64 (n, d) in Fortran order and inside the bounds, to an int64 table in place."""
+
+    def count(self, points: np.ndarray) -> np.ndarray:
+        """How many of the encoded records there are, int64 of `count_shape`."""
+        return np.array(len(points), dtype=np.int64)
 
     @abstractmethod
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one record moves the table, with its proof in the docstring."""
 
-    @abstractmethod
-    def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Independent, equally distributed estimates of the kernel sum at encoded queries (n, d).
+    def record_count_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """How far one record moves `count`.
 
-        Returns
-        -------
-        tuple of arrays
-            float64 (G, n), one estimate a group, and the groups' weights (G,), which add up to 1.
+        One number counts 1 more or less under either relation, as a replaced record may be one that is left out.
+        """
+        return Sensitivity(1, 1, unit_shifts=True)
+
+    def count_is_public(self, neighbours: Neighbours) -> bool:
+        """Whether `count` is the same for all neighbours: one number, records replaced and none ever left out."""
+        return neighbours is Neighbours.REPLACE_ONE and self.domain.keeps_every_record and self.count_shape == ()
+
+    @abstractmethod
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        """The exact sums that the table estimates, float64 (n,), at encoded queries over encoded records.
+
+        The slow and obvious reference, for tests and for trying a sketch on public points.
         """
 
     @abstractmethod
+    def answer(
+        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
+        """Estimates with intervals at encoded queries.
+
+        Parameters
+        ----------
+        table : noisy counters.
+        records : the number of records as well as it is known; of `count_shape`.
+        points : float64 (n, dimensions of `query_domain`).
+        counter_variance : of the noise in one counter.
+        level : probability with which an interval holds the exact sum.
+
+        Raises
+        ------
+        RequestError
+            When the level is not between 0 and 1.
+        """
+
+    @abstractmethod
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        """Variance that the noise alone gives an estimate, when every counter's noise has the given variance.
+
+        At encoded queries (n, d) as float64 (n,); without them a float, the average over queries inside the bounds.
+        """
+
     def total(self, table: np.ndarray) -> float:
-        """The number of records, read off a noisy table without bias."""
+        """The number of records, read off a noisy table without bias; where it cannot be, a count is released apart."""
+        raise RequestError(f"The number of records is not in a table of the mechanism {self.name!r}.")
 
-    @abstractmethod
     def total_variance(self, counter_variance: float) -> float:
-        """Variance of `total` when every counter's noise has the given variance."""
-
-    @abstractmethod
-    def noise_variance(self, counter_variance: float) -> float:
-        """Variance of an estimate that comes from noise alone, when every counter's noise has the given variance."""
+        """Variance of `total` when every counter's noise has the given variance; infinite where there is none."""
+        return math.inf
 
     @abstractmethod
     def parameters(self) -> dict:
@@ -138,18 +244,63 @@ class LinearSketch(ABC):
         """The sketch that `parameters` describes; RequestError on anything else."""
 
     def zeros(self) -> np.ndarray:
-        """An empty table, int64.
-
-        A counter never exceeds the number of records times the largest integer a record adds, which is 1 in every
-        one-hot sketch; no stream of records reaches 2**63.
-        """
+        """An empty table, int64."""
         return np.zeros(self.shape, dtype=np.int64)
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one person moves the table: m records a person, in the same cells at worst."""
         return self.record_sensitivity(neighbours).scaled(self.domain.unit.records)
 
-    def answer(self, table: np.ndarray, records: float, points: np.ndarray, level: float) -> Answers:
-        """Estimates with intervals at encoded queries (n, d); RequestError when the level is not between 0 and 1."""
+    def count_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """How far one person moves `count`."""
+        return self.record_count_sensitivity(neighbours).scaled(self.domain.unit.records)
+
+
+class GroupedSketch(LinearSketch):
+    """A kernel sum read off R random rows, drawn in independent groups whose spread shows the error of their mean.
+
+    Subclasses have the fields ``kernel``, ``rows`` (None until chosen), ``groups`` and ``seed``.
+    """
+
+    kernel: Kernel
+    rows: int | None
+    groups: int | None
+    seed: int
+
+    @property
+    @abstractmethod
+    def point_kernel(self) -> Kernel:
+        """The kernel of encoded points, whose exact sums the table estimates."""
+
+    @property
+    def sized(self) -> bool:
+        return self.rows is not None
+
+    def reseeded(self, seed: int) -> Self:
+        return self.with_rows(self.rows, self.groups, seed)
+
+    @abstractmethod
+    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
+        """The same sketch with that many rows, as many groups as suit them unless said, and its own seed unless said.
+
+        The forecast makes trials of the same law this way.
+        """
+
+    @abstractmethod
+    def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Independent, equally distributed estimates of the kernel sum at encoded queries (n, d).
+
+        Returns
+        -------
+        tuple of arrays
+            float64 (G, n), one estimate a group, and the groups' weights (G,), which add up to 1.
+        """
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        return self.point_kernel.evaluate(queries, records).sum(axis=1)
+
+    def answer(
+        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
         estimates, weights = self.group_estimates(table, records, points)
         return Answers.of_groups(estimates, weights, records, level)

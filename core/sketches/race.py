@@ -25,7 +25,7 @@ from ..hashing.uniforms import group_sizes
 from ..kernels import Kernel, kernel_from_dict, of_coordinates
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .counting import pour, read
-from .linear import LinearSketch
+from .linear import GroupedSketch
 
 MAX_ROWS = 1_000_000
 MAX_WIDTH = 1 << 31
@@ -35,7 +35,7 @@ SEED_BITS = 128
 
 
 @dataclass(frozen=True)
-class Race(LinearSketch):
+class Race(GroupedSketch):
     """A RACE sketch of public parameters.
 
     Parameters
@@ -112,9 +112,8 @@ class Race(LinearSketch):
     def setup_bytes(self) -> int:
         return 0 if self.rows is None else drawing_bytes(self.kernel, self.domain.dimensions, self.rows)
 
-    def with_rows(self, rows: int) -> Race:
-        """The same sketch with that many rows, and as many groups as suit them."""
-        return replace(self, rows=rows, groups=None)
+    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
+        return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         pour(points, self.columns, table)
@@ -170,10 +169,11 @@ class Race(LinearSketch):
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance * float(self.columns.reachable.sum()) / self.shape[0] ** 2
 
-    def noise_variance(self, counter_variance: float) -> float:
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """Each row contributes one counter, enlarged by 1/(1 - 1/W) where the rehashing bias is undone."""
         gain = np.where(self.columns.rehashed, 1.0 / (1.0 - 1.0 / self.shape[1]), 1.0)
-        return counter_variance * float(np.mean(gain**2)) / self.shape[0]
+        variance = counter_variance * float(np.mean(gain**2)) / self.shape[0]
+        return variance if points is None else np.full(len(points), variance)
 
     def parameters(self) -> dict:
         return {

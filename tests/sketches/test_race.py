@@ -132,7 +132,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     covered = []
     for seed in range(150):
         race = Race(DOMAIN, Euclidean(0.5), rows=400, seed=seed)
-        answers = race.answer(filled(race, data), len(data), queries, 0.95)
+        answers = race.answer(filled(race, data), len(data), queries, 0.0, 0.95)
         covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
     assert 0.90 < np.mean(covered) < 0.985
 
@@ -154,7 +154,7 @@ def test_total_and_variances_count_only_what_a_record_can_reach():
     noisy = [table + rng.integers(-10, 11, table.shape) for _ in range(2000)]
     variance = (21**2 - 1) / 12
     assert np.var([race.total(t) for t in noisy]) == pytest.approx(race.total_variance(variance), rel=0.25)
-    answers = [race.answer(t, 500, points([(0.0, 0.0)]), 0.9).estimate[0] for t in noisy[:1000]]
+    answers = [race.answer(t, 500, points([(0.0, 0.0)]), variance, 0.9).estimate[0] for t in noisy[:1000]]
     assert np.var(answers) == pytest.approx(race.noise_variance(variance), rel=0.35)
 
 
