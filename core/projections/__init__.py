@@ -1,0 +1,1 @@
+"""Public random linear maps to fewer dimensions, which keep distances on average."""
