@@ -30,15 +30,25 @@ class Sensitivity:
     unit_shifts
         Every difference of neighbouring tables has entries in {-1, 0, 1} only; the tight calibration of Gaussian
         noise is proven for these (see `calibration`).
+    block
+        Length of the blocks that noise may be drawn for as whole vectors: the table's last axis. None where the sketch
+        does not offer it.
+    blocks_l2
+        Largest sum, over the blocks, of the L2 norms of a block's difference (for one that moves in a single block,
+        its L2 norm), rounded up to a whole number. Given together with `block`.
     """
 
     l1: int
     l2_squared: int
     parts: int = 1
     unit_shifts: bool = False
+    block: int | None = None
+    blocks_l2: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("l1", "l2_squared", "parts"):
+        if (self.block is None) != (self.blocks_l2 is None):
+            raise ValueError("Sensitivity.block and Sensitivity.blocks_l2 are given together or not at all.")
+        for name in ("l1", "l2_squared", "parts") + (() if self.block is None else ("block", "blocks_l2")):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"Sensitivity.{name} must be a whole number of at least 1, not {value!r}.")
@@ -52,9 +62,18 @@ class Sensitivity:
             raise ValueError(f"L1 sensitivity {self.l1} does not fall into {self.parts} equal whole parts.")
         if self.unit_shifts and self.l1 != self.l2_squared:
             raise ValueError("Shifts by -1, 0 and 1 have equal L1 and squared L2 norms.")
+        # A whole difference is no longer than its blocks together, and no block is longer than its L1 norm.
+        if self.blocks_l2 is not None and not self.l2_squared <= self.blocks_l2**2 <= self.l1**2:
+            raise ValueError(
+                f"Blocks with L2 norms that sum to {self.blocks_l2} do not fit an L1 sensitivity of {self.l1} and a "
+                f"squared L2 sensitivity of {self.l2_squared}: the sum lies between the L2 and the L1 norm."
+            )
 
     def scaled(self, records: int) -> "Sensitivity":
         """Return the sensitivity when one person may have up to `records` records, all in the same cells at worst."""
         if records == 1:
             return self
-        return Sensitivity(self.l1 * records, self.l2_squared * records**2, self.parts)
+        blocks_l2 = None if self.blocks_l2 is None else self.blocks_l2 * records
+        return Sensitivity(
+            self.l1 * records, self.l2_squared * records**2, self.parts, block=self.block, blocks_l2=blocks_l2
+        )
