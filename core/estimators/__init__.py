@@ -1,0 +1,11 @@
+"""scikit-learn estimators: private releases behind `fit` and `predict`.
+
+What scikit-learn users know holds here: constructors store, `fit` validates and learns, results end in an underscore,
+pipelines and grid searches work. What differs is said once: `fit` spends privacy. Each call of `fit` is a release of
+its own; a search over settings that fits ten times spends ten times. Settings come from public facts, never from the
+data.
+"""
+
+from .kernel_density import PrivateKernelDensity
+
+__all__ = ["PrivateKernelDensity"]

@@ -1,0 +1,113 @@
+"""What every private estimator shares: its promise, its public facts, and the one release that `fit` makes."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..domain import Categorical, Domain, Numeric, Vector
+from ..errors import RequestError
+from ..hashing.uniforms import PublicRandom
+from ..privacy.budget import Budget
+from ..privacy.randomness import SeededSource
+from ..releases import Release, release
+from ..sketches.linear import LinearSketch
+
+FEATURES, CLASS = "x", "class"
+
+
+class PrivateEstimator(BaseEstimator):
+    """An estimator whose `fit` makes one private release and forgets the data.
+
+    Subclasses have the parameters ``epsilon``, ``delta``, ``neighbours``, ``bounds``, ``dataset``, ``ledger`` and
+    ``random_state``; see `PrivateKernelDensity` for what they mean.
+    """
+
+    def _budget(self) -> Budget:
+        return Budget(self.epsilon, self.delta, self.neighbours)
+
+    def _read(self, X: object, y: object = "no_validation") -> tuple[np.ndarray, np.ndarray | None]:
+        """The features, float64 (n, d), and the labels if there are any; sets ``n_features_in_``."""
+        if isinstance(y, str) and y == "no_validation":
+            return validate_data(self, X, dtype=np.float64), None
+        return validate_data(self, X, y, dtype=np.float64)
+
+    def _queries(self, X: object) -> np.ndarray:
+        """Features of queries, float64 (n, d), as many as were fitted and in their order."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False)
+
+    def _domain(self, bounds: object, classes: tuple[str, ...] = ()) -> Domain:
+        """The public facts: one column of vectors for one pair of bounds, or a column of numbers for each pair.
+
+        Raises
+        ------
+        RequestError
+            When there are no bounds, or not as many as features.
+        """
+        if bounds is None:
+            raise RequestError(
+                f"{type(self).__name__} needs the public bounds of the features, as bounds=(low, high) or one pair a "
+                "feature; reading them off the data would give people away."
+            )
+        columns = self._feature_columns(np.asarray(bounds, dtype=np.float64))
+        if classes:
+            columns = (*columns, Categorical(CLASS, classes))
+        return Domain(columns, outside="clamp", missing="refuse")
+
+    def _feature_columns(self, bounds: np.ndarray) -> tuple[Numeric | Vector, ...]:
+        features = self.n_features_in_
+        if bounds.shape == (2,):
+            return (Vector(FEATURES, features, *bounds),)
+        if bounds.shape != (features, 2):
+            raise RequestError(
+                f"The bounds must be one pair (low, high) for all features or {features:,} pairs, one a feature."
+            )
+        return tuple(Numeric(name, low, high) for name, (low, high) in zip(self._names(), bounds, strict=True))
+
+    def _names(self) -> list[str]:
+        given = getattr(self, "feature_names_in_", None)
+        return [f"{FEATURES}{place}" for place in range(self.n_features_in_)] if given is None else list(given)
+
+    def _release(self, sketch: LinearSketch, X: np.ndarray, labels: np.ndarray | None = None) -> Release:
+        """Spend the budget and release; nothing of X is kept."""
+        seed = self.random_state
+        return release(
+            sketch,
+            _as_table(sketch.domain, X, labels),
+            self._budget(),
+            ledger=self.ledger,
+            dataset=self.dataset,
+            records=getattr(self, "records", None),
+            noise_source=None if seed is None else SeededSource(int(seed)),
+        )
+
+    def _hash_seed(self) -> int | None:
+        """None, for a fresh public seed, unless everything is to be repeatable."""
+        if self.random_state is None:
+            return None
+        high, low = PublicRandom(_whole(self.random_state), 0).words(2)
+        return (int(high) << 64) | int(low)
+
+
+def _whole(random_state: object) -> int:
+    if isinstance(random_state, Real) and int(random_state) == random_state and 0 <= random_state < 1 << 63:
+        return int(random_state)
+    raise RequestError("random_state must be None, for a private release, or a whole number, which protects nobody.")
+
+
+def _as_table(domain: Domain, X: np.ndarray, labels: np.ndarray | None) -> pa.Table:
+    """Arrow columns of the domain's names, which the engine streams."""
+    if isinstance(domain.columns[0], Vector):
+        flat = pa.array(np.ascontiguousarray(X).reshape(-1))
+        columns = {FEATURES: pa.FixedSizeListArray.from_arrays(flat, X.shape[1])}
+    else:
+        names = [column.name for column in domain.columns[: X.shape[1]]]
+        columns = {name: pa.array(X[:, place]) for place, name in enumerate(names)}
+    if labels is not None:
+        columns[CLASS] = pa.array(labels)
+    return pa.table(columns)

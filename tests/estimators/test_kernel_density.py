@@ -1,0 +1,112 @@
+"""scikit-learn's own checks, and that what `fit` learns is the private release and nothing else."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from core import Budget, Domain, Ledger, Race, Vector, kernels
+from core.errors import BudgetError, RequestError
+from core.estimators import PrivateKernelDensity
+from core.releases import plan
+
+FACTS = {"bandwidth": 2.0, "bounds": (-10.0, 10.0), "rows": 60}
+
+
+@parametrize_with_checks([PrivateKernelDensity(bandwidth=2.0, bounds=(-100, 100), rows=40)])
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+def people(n: int = 5000) -> np.ndarray:
+    return np.random.default_rng(0).normal(0, 1, (n, 2))
+
+
+def test_scores_are_the_logarithms_of_the_release_s_densities():
+    fitted = PrivateKernelDensity(**FACTS).fit(people())
+    queries = np.array([[0.0, 0.0], [3.0, 3.0]])
+    assert np.array_equal(fitted.score_samples(queries), np.log(fitted.release_.density(queries)))
+    assert fitted.score(queries) == fitted.score_samples(queries).sum()
+    exact = kernels.Euclidean(2.0).evaluate(queries, people()).sum(axis=1)
+    estimate, low, high = fitted.kernel_sum(queries)
+    # Laplace noise of 60 rows has standard deviation 11; with sampling error the sum is within a fifth, far off it.
+    assert (low < estimate).all() and (estimate < high).all() and np.allclose(estimate, exact, rtol=0.3)
+
+
+def test_the_price_is_that_of_the_release_alone(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.register("people", epsilon="1.5")
+    PrivateKernelDensity(**FACTS, dataset="people", ledger=ledger).fit(people(100))
+    assert len(ledger.status("people").releases) == 1
+    with pytest.raises(BudgetError):
+        PrivateKernelDensity(**FACTS, dataset="people", ledger=ledger).fit(people(100))
+    assert len(ledger.status("people").releases) == 1
+
+
+def test_nothing_of_the_data_is_kept_but_the_noisy_release():
+    """Two neighbouring fits with the same noise differ in the table by what the one record adds, and nowhere else."""
+    data = people(50)
+    one, other = (PrivateKernelDensity(**FACTS, random_state=3).fit(rows) for rows in (data, data[1:]))
+    assert np.abs(one.release_.table - other.release_.table).sum() <= 60
+    for fitted in (one, other):
+        fitted.release_ = None
+    assert pickle.dumps(one) == pickle.dumps(other)
+
+
+def test_a_repeatable_fit_says_that_it_protects_nobody():
+    assert PrivateKernelDensity(**FACTS).fit(people(50)).release_.private
+    assert not PrivateKernelDensity(**FACTS, random_state=1).fit(people(50)).release_.private
+
+
+def test_it_works_in_pipelines_and_with_frames_of_named_columns():
+    frame = pd.DataFrame(people(500), columns=["east", "north"])
+    fitted = PrivateKernelDensity(**(FACTS | {"bounds": [(-10, 10), (-5, 5)]})).fit(frame)
+    assert fitted.release_.domain.names == ("east", "north")
+    pipeline = make_pipeline(FunctionTransformer(), PrivateKernelDensity(**FACTS)).fit(people(500))
+    assert pipeline.score_samples(people(3)).shape == (3,)
+    # Each candidate and fold is a release of its own: it works, and costs what it costs.
+    search = GridSearchCV(PrivateKernelDensity(**FACTS), {"bandwidth": [1.0, 3.0]}, cv=2).fit(people(500))
+    assert search.best_params_["bandwidth"] in (1.0, 3.0)
+
+
+def test_rows_are_chosen_by_forecast_when_left_open():
+    fitted = PrivateKernelDensity(bandwidth=2.0, bounds=(-10, 10), records=5000).fit(people())
+    assert fitted.release_.sketch.rows > 10
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"bounds": None}, "bounds"),
+        ({"bounds": [(0, 1)]}, "pairs"),
+        ({"bounds": (1, 0)}, "below its largest"),
+        ({"bandwidth": None}, "bandwidth"),
+        ({"kernel": "nothing"}, "kernel"),
+        ({"kernel": kernels.Euclidean(1.0)}, "whole"),
+        ({"epsilon": 0}, "Epsilon"),
+        ({"neighbours": "some"}, "Neighbours"),
+        ({"random_state": 0.5}, "random_state"),
+        ({"records": -1, "rows": None}, "number of records"),
+    ],
+)
+def test_a_missing_or_wrong_public_fact_is_refused_before_anything_is_spent(change, word, tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.register("people", epsilon=5)
+    with pytest.raises(RequestError, match=word):
+        PrivateKernelDensity(**(FACTS | {"dataset": "people", "ledger": ledger} | change)).fit(people(50))
+    assert ledger.status("people").releases == [] or ledger.status("people").releases == ()
+
+
+def test_the_promise_is_the_engine_s_own():
+    fitted = PrivateKernelDensity(**FACTS, epsilon=0.7, delta=1e-6, neighbours="replace_one").fit(people(50))
+    sketch = Race(
+        Domain((Vector("x", 2, -10, 10),), missing="refuse"), kernels.Euclidean(2.0), rows=60, seed=0
+    )
+    planned = plan(sketch, Budget("0.7", "0.000001", "replace_one"))
+    assert fitted.release_.privacy.noise == (planned.noise,)
+    assert fitted.release_.count == 50
