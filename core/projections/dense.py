@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -101,10 +102,6 @@ class _Dense(Projection):
         over_ranges(coordinates.shape[1], records, at_least=BLOCK)
         return out.T
 
-    @cached_property
-    def reach(self) -> float:
-        return float(np.sqrt((self.matrix**2).sum(axis=1).max()))
-
     @property
     def setup_bytes(self) -> int:
         return 32 * self.source * self.target
@@ -138,6 +135,10 @@ class OrthogonalProjection(_Dense):
     """
 
     name: ClassVar[str] = "orthogonal"
+
+    @property
+    def reach(self) -> float:
+        return min(super().reach, math.sqrt(self.source / self.target))
 
     def _entries(self) -> np.ndarray:
         uniforms = PublicRandom(self.seed, _ORTHOGONAL, self.stream).uniforms(self.source, self.target)

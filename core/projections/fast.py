@@ -10,6 +10,7 @@ them add up to D ||z||^2 exactly; so the mean of k of them, drawn without replac
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -28,7 +29,7 @@ _SIGNS, _SAMPLE = 33, 34
 
 
 @njit(nogil=True, cache=True)
-def _transform(buffer):
+def walsh_hadamard(buffer):
     """Walsh-Hadamard transform of every lane of ``buffer`` (D, LANES), in place: two layers of butterflies a pass."""
     size = buffer.shape[0]
     half = 1
@@ -61,7 +62,7 @@ def _project(points, sign, sample, scale, size, first, last, out):
             for i in range(length):
                 lanes[i] = s * points[j, start + i]
         buffer[len(sign) :] = 0.0
-        _transform(buffer)
+        walsh_hadamard(buffer)
         for r in range(len(sample)):
             lanes = buffer[sample[r]]
             for i in range(length):
@@ -107,8 +108,8 @@ class FastProjection(Projection):
 
     @property
     def reach(self) -> float:
-        """|sum of +-z_j| / sqrt(k) <= sqrt(d / k) ||z||."""
-        return float(np.sqrt(self.source / self.target))
+        """|sum of +-z_j| / sqrt(k) <= sqrt(d / k) ||z||, where that is smaller."""
+        return min(super().reach, math.sqrt(self.source / self.target))
 
     @property
     def setup_bytes(self) -> int:

@@ -2,11 +2,12 @@
 
 A kernel of the distance changes little under such a map once k is large, whatever d is (Johnson, Lindenstrauss 1984;
 for kernel sums see `dimensions`). The map is public and knows no record, so it costs no privacy. The image of a record
-depends on that record and the seed alone, bit for bit: one fixed order of additions a record, whatever stands beside it.
+depends on that record and the seed alone, bit for bit: one fixed order of additions, whatever stands beside it.
 """
 
 from __future__ import annotations
 
+import math
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ from ..errors import RequestError
 
 SEED_BITS = 128
 MAX_STREAM = 1_000_000
+TAIL = 8.0
+"""Standard deviations that no coordinate of an image exceeds, in practice."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,14 @@ class Projection(ABC):
         """The images of points, float64 (n, d), as float64 (n, k) in Fortran order."""
 
     @property
-    @abstractmethod
     def reach(self) -> float:
-        """The largest absolute coordinate that a vector of length 1 can be mapped to, but for rounding."""
+        """Bound on the coordinates that a vector of length 1 is mapped to: 8 / sqrt(k), or the certain one if smaller.
+
+        A coordinate is beyond it for fewer than one map in 10^13, whatever the vector is: sqrt(k) times the coordinate
+        is normal (Gaussian map), sub-Gaussian with the same variance (rotations) or a sum of independent signs
+        (Hoeffding 1963, Theorem 2).
+        """
+        return TAIL / math.sqrt(self.target)
 
     @property
     @abstractmethod

@@ -1,0 +1,349 @@
+"""A kernel sketch of projected points: what costs d steps a row and record costs k steps, and one fast projection more.
+
+Kernels of the Euclidean distance survive a random projection to k dimensions with an error that does not depend on d
+(Backurs et al., ICLR 2024, Theorems 7.2 and 9.2; see `core.projections.dimensions`). Every group of rows gets a
+projection of its own. The groups are then independent in everything that is random, so the spread of their estimates
+measures projection, sampling and noise together; rows that shared one projection would agree on its error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import ClassVar, Self
+
+import numpy as np
+from numba import njit
+
+from ..checks import check_number, exact_fields
+from ..columns import Vector
+from ..domain import Domain
+from ..errors import RequestError
+from ..hashing.uniforms import PublicRandom, group_sizes
+from ..kernels import Angular, Kernel, Mixture, Product
+from ..privacy.neighbours import Neighbours, Sensitivity
+from ..projections.kinds import projection_from_dict, projection_kind
+from ..projections.projection import Projection
+from ..threads import over_ranges
+from .linear import GroupedSketch
+
+INNER_GROUPS = 2
+"""Groups inside each group of rows: the fewest that a sketch has."""
+SLACK = 1.0 + 2.0**-20
+"""Projected coordinates are clamped to bounds that much wider, so that it is never for rounding that the clamp acts."""
+_PARTS = 35
+"""Label of the stream of public randomness that the groups' seeds come from."""
+
+
+@njit(nogil=True, cache=True)
+def _clip_to_ball(points, centre, radius, first, last, out):
+    """out = points - centre, shortened to the radius where it is longer; every record's squares are added in order."""
+    d = points.shape[0]
+    for start in range(first, last, 64):
+        stop = min(start + 64, last)
+        squares = np.zeros(64)
+        for j in range(d):
+            for i in range(start, stop):
+                difference = points[j, i] - centre[j]
+                out[j, i] = difference
+                squares[i - start] += difference * difference
+        for i in range(start, stop):
+            length = np.sqrt(squares[i - start])
+            if length > radius:
+                factor = radius / length
+                for j in range(d):
+                    out[j, i] *= factor
+
+
+@dataclass(frozen=True)
+class Projected(GroupedSketch):
+    """A grouped kernel sketch (RACE, random features) of projected points.
+
+    Parameters
+    ----------
+    domain : the public facts about the records, in their own d dimensions.
+    inner : the sketch of projected points; its domain must be `projected_domain`. `Projected.of` makes it.
+    projection : the kind of projection, its dimensions and seed; every group of rows has its own stream of it.
+    radius : records further than this from the middle of the bounds (from the origin, for angles) are moved towards it
+        until they are not; queries are left where they are. None stands for the whole box. A public fact, such as 1
+        for embeddings of length 1.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range, or the kernel is not one of the Euclidean distance with one bandwidth.
+    """
+
+    domain: Domain
+    inner: GroupedSketch
+    projection: Projection
+    radius: float = None  # type: ignore[assignment]
+    name: ClassVar[str] = "projected"
+
+    def __post_init__(self) -> None:
+        if (
+            not isinstance(self.domain, Domain)
+            or not isinstance(self.projection, Projection)
+            or not isinstance(self.inner, GroupedSketch)
+            or isinstance(self.inner, Projected)
+        ):
+            raise RequestError("A projected sketch is made of a domain, a sketch of rows in groups, and a projection.")
+        if self.projection.source != self.domain.dimensions:
+            raise RequestError(
+                f"The projection takes {self.projection.source:,} coordinates, and the domain has "
+                f"{self.domain.dimensions:,}."
+            )
+        check_projectable(self.inner.kernel)
+        object.__setattr__(self, "radius", checked_radius(self.domain, self.inner.kernel, self.radius))
+        if self.inner.domain != projected_domain(self.projection, self.radius):
+            raise RequestError("The domain of the inner sketch must be that of the projected points.")
+        if self.inner.sized and self.inner.rows < INNER_GROUPS * self.inner.groups:
+            raise RequestError(
+                f"A projected sketch needs at least {INNER_GROUPS} rows a group, and {self.inner.rows:,} rows in "
+                f"{self.inner.groups} groups are fewer."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        domain: Domain,
+        kernel: Kernel,
+        mechanism: type[GroupedSketch],
+        dimensions: int,
+        *,
+        kind: str = "fast",
+        radius: float | None = None,
+        seed: int | None = None,
+        **parameters,
+    ) -> Self:
+        """The sketch of a mechanism on points projected to so many dimensions; `parameters` are the mechanism's own."""
+        projection = projection_kind(kind)(domain.dimensions, dimensions, seed)
+        reach = checked_radius(domain, kernel, radius)
+        inner = mechanism(projected_domain(projection, reach), kernel, seed=projection.seed, **parameters)
+        return cls(domain, inner, projection, reach)
+
+    @property
+    def metric(self) -> str:
+        return "l2"
+
+    @property
+    def kernel(self) -> Kernel:  # type: ignore[override]
+        return self.inner.kernel
+
+    @property
+    def rows(self) -> int | None:  # type: ignore[override]
+        return self.inner.rows
+
+    @property
+    def groups(self) -> int | None:  # type: ignore[override]
+        return self.inner.groups
+
+    @property
+    def seed(self) -> int:  # type: ignore[override]
+        return self.inner.seed
+
+    @property
+    def point_kernel(self) -> Kernel:
+        """The kernel itself: the truth is that of the points before the projection."""
+        return self.inner.kernel
+
+    def with_inner(self, inner: GroupedSketch) -> Self:
+        """The same projection of another sketch."""
+        return replace(self, inner=inner)
+
+    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
+        projection = self.projection if seed is None else replace(self.projection, seed=seed)
+        return replace(self, inner=self.inner.with_rows(rows, groups, seed), projection=projection)
+
+    @cached_property
+    def _parts(self) -> tuple[GroupedSketch, ...]:
+        """The sketch of each group of rows, with a seed of its own."""
+        words = PublicRandom(self.inner.seed, _PARTS).words(self.groups, 2)
+        sizes = group_sizes(self.rows, self.groups)
+        return tuple(
+            self.inner.with_rows(int(size), INNER_GROUPS, int(high) << 64 | int(low))
+            for size, (high, low) in zip(sizes, words, strict=True)
+        )
+
+    @cached_property
+    def _projections(self) -> tuple[Projection, ...]:
+        return tuple(self.projection.of_stream(self.projection.stream + group) for group in range(self.groups))
+
+    @cached_property
+    def _places(self) -> tuple[tuple[slice, ...], ...]:
+        """Where in the table each group's rows are: one below the other, in the corner where tables differ in width."""
+        edges = np.cumsum([0] + [part.shape[0] for part in self._parts])
+        return tuple(
+            (slice(int(a), int(b)), *(slice(size) for size in part.shape[1:]))
+            for (a, b), part in zip(pairwise(edges), self._parts, strict=True)
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        self._check_sized()
+        widest = np.max([part.shape[1:] for part in self._parts], axis=0)
+        return (sum(part.shape[0] for part in self._parts), *(int(size) for size in widest))
+
+    @property
+    def setup_bytes(self) -> int:
+        if not self.sized:
+            return 0
+        return sum(part.setup_bytes for part in self._parts) + self.groups * self.projection.setup_bytes
+
+    @property
+    def largest_entry(self) -> int:
+        return self.inner.largest_entry
+
+    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+        centred = self._clipped(points)
+        column = self.inner.domain.columns[0]
+        low, high = column.low, column.high
+        for part, projection, place in zip(self._parts, self._projections, self._places, strict=True):
+            images = projection.project(centred)
+            np.clip(images, low, high, out=images)
+            block = part.zeros()
+            part.add(block, images)
+            table[place] += block
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """One record moves the rows of every group as far as one record moves the inner sketch of that group.
+
+        The groups' rows are disjoint counters, so L1 and squared L2 sensitivities add up; what is certain for every
+        point inside the inner bounds is certain for every image, as images are clamped to them.
+        """
+        self._check_sized()
+        moves = [part.record_sensitivity(neighbours) for part in self._parts]
+        l1 = sum(move.l1 for move in moves)
+        even = len({(move.l1 / move.parts) for move in moves}) == 1
+        return Sensitivity(
+            l1,
+            sum(move.l2_squared for move in moves),
+            parts=sum(move.parts for move in moves) if even else 1,
+            unit_shifts=all(move.unit_shifts for move in moves),
+        )
+
+    def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        centred = np.asarray(points, dtype=np.float64) - self._centre
+        estimates = []
+        for part, projection, place in zip(self._parts, self._projections, self._places, strict=True):
+            block = np.ascontiguousarray(table[place])
+            inside, weights = part.group_estimates(block, records, projection.project(centred))
+            estimates.append(weights @ inside)
+        return np.array(estimates), self._weights
+
+    def total(self, table: np.ndarray) -> float:
+        """Mean of what the groups say, weighted by their rows."""
+        totals = [
+            part.total(np.ascontiguousarray(table[place])) for part, place in zip(self._parts, self._places, strict=True)
+        ]
+        return float(self._weights @ totals)
+
+    def total_variance(self, counter_variance: float) -> float:
+        return float(self._weights**2 @ [part.total_variance(counter_variance) for part in self._parts])
+
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        if points is None:
+            return float(self._weights**2 @ [part.noise_variance(counter_variance) for part in self._parts])
+        centred = np.asarray(points, dtype=np.float64) - self._centre
+        return self._weights**2 @ [
+            part.noise_variance(counter_variance, projection.project(centred))
+            for part, projection in zip(self._parts, self._projections, strict=True)
+        ]
+
+    def parameters(self) -> dict:
+        return {
+            "inner": {"mechanism": self.inner.name, "parameters": self.inner.parameters()},
+            "projection": self.projection.to_dict(),
+            "radius": self.radius,
+        }
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+        from .registry import sketch_from_parameters  # the registry lists this class
+
+        facts = exact_fields(parameters, "projected sketch", ("inner", "projection", "radius"))
+        inner = exact_fields(facts["inner"], "sketch inside a projection", ("mechanism", "parameters"))
+        if inner["mechanism"] == cls.name:
+            raise RequestError("A projected sketch cannot hold another one.")
+        projection = projection_from_dict(domain.dimensions, facts["projection"])
+        radius = check_number(facts["radius"], "The radius of a projected sketch")
+        within = projected_domain(projection, _positive_radius(radius))
+        return cls(domain, sketch_from_parameters(inner["mechanism"], within, inner["parameters"]), projection, radius)
+
+    def _check_sized(self) -> None:
+        if not self.sized:
+            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        return group_sizes(self.rows, self.groups) / self.rows
+
+    @cached_property
+    def _centre(self) -> np.ndarray:
+        return _centre(self.domain, self.inner.kernel)
+
+    def _clipped(self, points: np.ndarray) -> np.ndarray:
+        """Points relative to the centre, none further from it than the radius (but for rounding)."""
+        coordinates = np.ascontiguousarray(points.T)
+        out = np.empty_like(coordinates)
+
+        def records(start: int, stop: int) -> None:
+            _clip_to_ball(coordinates, self._centre, self.radius, start, stop, out)
+
+        over_ranges(coordinates.shape[1], records, at_least=64)
+        return out.T
+
+
+def projected_domain(projection: Projection, radius: float) -> Domain:
+    """The domain of projected records: k coordinates, between bounds that no image exceeds, as it is clamped to them.
+
+    The clamp does nothing to an ordinary record: see `Projection.reach`.
+    """
+    bound = projection.reach * radius * SLACK
+    return Domain((Vector("projected", projection.target, -bound, bound),))
+
+
+def checked_radius(domain: Domain, kernel: Kernel, radius: object) -> float:
+    """The radius as a float; that of the smallest ball around the whole box when None, or when it is larger.
+
+    Raises
+    ------
+    RequestError
+        When it is not a number above zero.
+    """
+    low, high = domain.bounds()
+    centre = _centre(domain, kernel)
+    box = float(np.sqrt((np.maximum(np.abs(low - centre), np.abs(high - centre)) ** 2).sum()))
+    return box if radius is None else min(_positive_radius(radius), box)
+
+
+def check_projectable(kernel: Kernel) -> None:
+    """RequestError unless a projection keeps the kernel: a function of the Euclidean distance, or of the angle."""
+    if isinstance(kernel, (Product, Mixture)):
+        for part in kernel.parts:
+            check_projectable(part)
+    elif kernel.metric != "l2" or isinstance(getattr(kernel, "bandwidth", 1.0), tuple):
+        raise RequestError(
+            "A projection keeps Euclidean distances and angles only: choose a kernel of these, with one bandwidth for "
+            "all columns, and let the domain scale columns whose units differ."
+        )
+
+
+def _positive_radius(radius: object) -> float:
+    value = check_number(radius, "The radius of a projected sketch")
+    if not 0.0 < value <= 1e100:
+        raise RequestError("The radius of a projected sketch must be above zero and at most 1e100.")
+    return value
+
+
+def _centre(domain: Domain, kernel: Kernel) -> np.ndarray:
+    """Where the ball lies: around the middle of the box, or around the origin, from where angles are seen."""
+    low, high = domain.bounds()
+    return np.zeros(len(low)) if _sees_angles(kernel) else (low + high) / 2.0
+
+
+def _sees_angles(kernel: Kernel) -> bool:
+    if isinstance(kernel, (Product, Mixture)):
+        return any(_sees_angles(part) for part in kernel.parts)
+    return isinstance(kernel, Angular)
