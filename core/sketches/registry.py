@@ -5,9 +5,10 @@ from __future__ import annotations
 from ..domain import Domain
 from ..errors import RequestError
 from .linear import LinearSketch
+from .projected import Projected
 from .race import Race
 
-MECHANISMS: dict[str, type[LinearSketch]] = {sketch.name: sketch for sketch in (Race,)}
+MECHANISMS: dict[str, type[LinearSketch]] = {sketch.name: sketch for sketch in (Race, Projected)}
 
 
 def sketch_from_parameters(mechanism: object, domain: Domain, parameters: object) -> LinearSketch:
