@@ -22,7 +22,7 @@ def warm() -> None:
     table = race.zeros()
     points = np.asfortranarray(np.full((2, 1), 0.5))
     race.add(table, points)
-    race.answer(table, 2.0, points, 0.95)
+    race.answer(table, 2.0, points, 1.0, 0.95)
     noise.warm()
 
 
