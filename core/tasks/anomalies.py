@@ -9,6 +9,7 @@ import numpy as np
 from ..checks import check_number
 from ..errors import RequestError
 from ..releases import Release
+from .asked import check_closeness
 from .sampling import sample
 
 REFERENCE_POINTS = 10_000
@@ -63,6 +64,7 @@ def score(
     """
     if threshold is not None and check_number(threshold, "The density threshold") <= 0.0:
         raise RequestError("The density threshold must be above zero, as no density lies below that.")
+    check_closeness(release, "measure of what is unusual")
     answers = release.answer(table, level)
     people = sample(release, REFERENCE_POINTS, seed, sharpen=hasattr(release.sketch, "point_kernel")).points
     densities = np.sort(release.answer(people).density)

@@ -1,22 +1,24 @@
 """Answers averaged over the columns that a picture leaves out.
 
-The average of the kernel sum over the box of the other columns is again a sum over records, so its groups of rows are
-independent estimates of it. They are averaged over the other columns first, and only then is their spread taken:
-the interval is that of the average, which varies less than a single answer does.
+The average of the answers over the box of the other columns is again a sum over records, so the independent estimates
+that a release splits into (`splitting`) estimate it too. They are averaged over the other columns first, and only then
+is their spread taken: the interval is that of the average, which varies less than a single answer does.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..hashing.uniforms import PublicRandom, scrambled_sobol
 from ..releases import Release
 from ..sketches.linear import Answers
+from .asked import check_one_population
 from .box import Box
+from .splitting import Splitting
 from .work import READS, counters_read
 
 BATCH = 1 << 16
@@ -93,17 +95,20 @@ def averaged_answers(
     drawn : encoded coordinates, (m, width) a column.
     held : encoded coordinates (width,) of the columns held at one value.
     averaged : all other columns.
-    level : probability with which an interval holds the exact kernel sum, averaged over the same places.
+    level : probability with which an interval holds the exact sum, averaged over the same places.
 
     Raises
     ------
     RequestError
-        When the level is not strictly between 0 and 1.
+        When the level is not strictly between 0 and 1, or the release holds several classes.
     """
+    check_one_population(release)
+    splitting = Splitting(release)
+    alone = len(averaged.places) == 1 and not splitting.grouped
     box = Box.of(release.sketch)
     cells = len(next(iter(drawn.values())))
     at_once = max(1, BATCH // cells)
-    total = np.zeros((1, cells))
+    total, unseen = np.zeros((1, cells)), np.zeros(cells)
     for start in range(0, len(averaged.places), at_once):
         places = averaged.places[start : start + at_once]
         points = np.empty((cells * len(places), release.domain.dimensions), order="F")
@@ -113,6 +118,17 @@ def averaged_answers(
             points[:, box.places[name]] = coordinates
         for name in averaged.names:
             points[:, box.places[name]] = np.repeat(places[:, box.places[name]], cells, axis=0)
-        estimates, weights = release.sketch.group_estimates(release.table, release.records, points)
+        if alone:  # nothing to average, and the release knows the error of a single answer by itself
+            return release.answer_points(points, level)
+        estimates, weights = splitting.estimates(points)
         total = total + estimates.reshape(len(weights), len(places), cells).sum(axis=1)
-    return Answers.of_groups(total / len(averaged.places), weights, release.records, level)
+        unseen += splitting.unseen_variance(points).reshape(len(places), cells).sum(axis=0)
+    answers = Answers.of_groups(total / len(averaged.places), weights, release.records, level)
+    return answers if splitting.grouped else _widened(answers, unseen / len(averaged.places))
+
+
+def _widened(answers: Answers, variance: np.ndarray) -> Answers:
+    """Answers whose errors have a further variance, (n,), that may be common to all places averaged over."""
+    error = np.hypot(answers.standard_error, np.sqrt(variance))
+    reach = (answers.high - answers.estimate) * (error / answers.standard_error)
+    return replace(answers, low=answers.estimate - reach, high=answers.estimate + reach, standard_error=error)

@@ -1,9 +1,9 @@
 """Modes of a released density: where people gather, and which of these places are more than noise.
 
-A search that looks for high places finds those that noise made high. So rows are split: one share of the independent
-groups finds hills and the passes between them, and the other share, which knows nothing of the search, judges whether a
-hill really rises above its pass. Heights of hill and pass are compared within each group, so that error common to both
-cancels.
+A search that looks for high places finds those that noise made high. So the release is split into independent groups,
+groups of its rows or parts of its noise (`splitting`): some of them find hills and the passes between them, and the
+others, which know nothing of the search, judge whether a hill really rises above its pass. Heights of hill and pass are
+compared within each group, so that error common to both cancels.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from scipy.stats import t as student
 from ..checks import check_integer
 from ..errors import RequestError
 from ..releases import Release
+from ..sketches.linear import GroupedSketch
+from .asked import check_closeness
 from .box import Box
 from .climbing import Height, affordable_starts, climb, close_to, first_steps, starting_points
 from .passes import highest_passes
 from .scale import half_widths
+from .splitting import Splitting
 
 MOST_STARTS = 4096
 MOST_MODES = 1000
@@ -69,7 +72,7 @@ def find_modes(release: Release, count: int = 10, starts: int | None = None, lev
 
     Parameters
     ----------
-    release : any release whose sketch has at least two independent groups of rows.
+    release : any release of closeness; of a grouped sketch, with at least two independent groups of rows.
     count : most modes to return; the most prominent are kept.
     starts : places to search from; as many as take a few seconds, at most 128, when None.
     level : one minus the chance that a bump of noise is called significant, all modes together.
@@ -84,14 +87,15 @@ def find_modes(release: Release, count: int = 10, starts: int | None = None, lev
     check_integer(starts, "The number of starting points", 1, MOST_STARTS)
     if not 0.0 < level < 1.0:
         raise RequestError("The level of a test must lie strictly between 0 and 1, such as 0.95.")
-    box, widths = Box.of(release.sketch), half_widths(release.sketch)
-    groups = len(_groups(release, box.bounds[0][None, :])[1])
+    check_closeness(release, "modes")
+    box, widths, splitting = Box.of(release.sketch), half_widths(release.sketch), Splitting(release)
+    groups = len(splitting.estimates(np.asfortranarray(box.bounds[0][None, :]))[1])
     if groups < 2:
         raise RequestError("Modes need a release with two independent groups of rows or more, to tell them from noise.")
     searching = np.arange(groups) < max(1, int(groups * SEARCHING_SHARE))
-    hills, passes = _search(release, box, widths, searching, starts, JUDGED_A_MODE * count)
-    judged = _judge(release, ~searching, hills, passes, 1.0 - level)
-    everyone = _mean_of(release, np.ones(groups, dtype=bool))
+    hills, passes = _search(splitting, box, widths, searching, starts, JUDGED_A_MODE * count)
+    judged = _judge(splitting, ~searching, hills, passes, 1.0 - level)
+    everyone = _answer_of(release)
     tops, heights = climb(box, everyone, widths, judged.hills, np.full((len(judged.hills), len(widths)), 0.5))
     kept = _apart(box, widths, tops, np.arange(len(tops)) - len(tops) * judged.significant)[:count]
     kept = kept[np.lexsort((-heights[kept], ~judged.significant[kept]))]
@@ -111,9 +115,11 @@ class _Judged:
         return _Judged(*(array[chosen] for array in vars(self).values()))
 
 
-def _judge(release: Release, judging: np.ndarray, hills: np.ndarray, passes: np.ndarray, false_alarm: float) -> _Judged:
+def _judge(
+    splitting: Splitting, judging: np.ndarray, hills: np.ndarray, passes: np.ndarray, false_alarm: float
+) -> _Judged:
     """Test the hills by groups that did not search; those that hardly rise above their pass are left out."""
-    prominence, error = _contrast(release, judging, hills, passes)
+    prominence, error = _contrast(splitting, judging, hills, passes)
     significant = _significant(prominence, error, int(judging.sum()) - 1, false_alarm)
     return _Judged(hills, prominence, error, significant).only(significant | (prominence > error))
 
@@ -137,22 +143,26 @@ def _significant(prominence: np.ndarray, error: np.ndarray, degrees: int, false_
     return significant
 
 
-def _groups(release: Release, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return release.sketch.group_estimates(release.table, release.records, points)
+def _answer_of(release: Release) -> Height:
+    """The estimate that the release gives."""
+
+    def height(points: np.ndarray) -> np.ndarray:
+        return release.answer_points(points).estimate
+
+    return height
 
 
-def _mean_of(release: Release, chosen: np.ndarray) -> Height:
+def _mean_of(splitting: Splitting, chosen: np.ndarray) -> Height:
     """The estimate that some of the groups give by themselves."""
 
     def height(points: np.ndarray) -> np.ndarray:
-        estimates, weights = _groups(release, points)
-        return weights[chosen] @ estimates[chosen] / weights[chosen].sum()
+        return splitting.mean(points, chosen)
 
     return height
 
 
 def _contrast(
-    release: Release, chosen: np.ndarray, hills: np.ndarray, passes: np.ndarray
+    splitting: Splitting, chosen: np.ndarray, hills: np.ndarray, passes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """How far hills rise above passes by the chosen groups, and the standard error of that; a pass of NaN is zero.
 
@@ -160,7 +170,8 @@ def _contrast(
     """
     none = np.isnan(passes).any(axis=1)
     passes = np.where(none[:, None], hills, passes)
-    estimates, weights = _groups(release, np.concatenate([hills, passes]))
+    release = splitting.release
+    estimates, weights = splitting.estimates(np.concatenate([hills, passes]))
     high, low = np.split(estimates[chosen], 2, axis=1)
     share = weights[chosen].sum()
     weights = weights[chosen] / share
@@ -177,27 +188,28 @@ def _noise_kept(release: Release, one: np.ndarray, other: np.ndarray) -> np.ndar
     """Variance of a difference of two estimates by noise alone, in variances of one estimate, (n,).
 
     Two places share a share k of their counters, k the kernel between them, and the noise of those cancels: 2 (1 - k).
+    Where noise was split, its spread is all there is to see, and needs no floor.
     """
     kernel = getattr(release.sketch, "point_kernel", None)
-    if kernel is None:
+    if kernel is None or not isinstance(release.sketch, GroupedSketch):
         return np.zeros(len(one))
     closeness = np.array([kernel.evaluate(a[None, :], b[None, :])[0, 0] for a, b in zip(one, other, strict=True)])
     return 2.0 * (1.0 - closeness)
 
 
 def _search(
-    release: Release, box: Box, widths: np.ndarray, searching: np.ndarray, starts: int, most: int
+    splitting: Splitting, box: Box, widths: np.ndarray, searching: np.ndarray, starts: int, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The most prominent hills by the searching groups, and the places of their passes; both (k, dimensions)."""
-    height = _mean_of(release, searching)
+    height = _mean_of(splitting, searching)
     points = starting_points(box, height, widths, starts)
     points, heights = climb(box, height, widths, points, first_steps(box, widths, len(points)))
     apart = _apart(box, widths, points, -heights)
     points, heights = points[apart], heights[apart]
-    noise = _contrast(release, searching, points, np.full(points.shape, np.nan))[1]
+    noise = _contrast(splitting, searching, points, np.full(points.shape, np.nan))[1]
     noise = np.where(np.isfinite(noise), noise, 0.0)
     passes = highest_passes(box, height, widths, points, heights, worth_bending=float(np.median(noise)))
-    prominence, error = _contrast(release, searching, points, passes.place)
+    prominence, error = _contrast(splitting, searching, points, passes.place)
     error = np.where(np.isfinite(error), error, 0.0)
     real = np.flatnonzero((prominence > error) | np.isinf(passes.height))
     # A standard error from so few groups is unsteady by itself: half of it is taken from the typical one.

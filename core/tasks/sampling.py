@@ -12,6 +12,7 @@ import pandas as pd
 from ..checks import check_integer
 from ..errors import RequestError
 from ..releases import Release
+from .asked import check_closeness
 from .box import Box
 from .chain import CHAINS, FEWEST_KEPT, run_chains
 from .population import explaining_population
@@ -65,7 +66,7 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
 
     Parameters
     ----------
-    release : any release; to sharpen, of a sketch with a kernel.
+    release : any release of closeness; to sharpen, of a sketch with a kernel.
     n : how many points.
     seed : the same seed gives the same points with the same version of NumPy.
     sharpen : what to draw from.
@@ -77,6 +78,7 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
     """
     check_integer(n, "The number of points", 1, MOST_POINTS)
     check_integer(seed, "The seed", 0, (1 << 63) - 1)
+    check_closeness(release, "population to draw")
     random = np.random.default_rng(seed)
     box = Box.of(release.sketch)
     if sharpen:

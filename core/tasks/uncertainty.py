@@ -12,15 +12,18 @@ from ..checks import check_integer
 from ..errors import RequestError
 from ..releases import Release
 from ..sketches.linear import Answers
+from .asked import check_one_population
+from .splitting import Splitting
 
 MOST_OUTCOMES = 10_000
 
 
 def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
-    """Equally likely values of one exact kernel sum, given what the release says: quantiles at (i - 1/2) / count.
+    """Equally likely values of one exact sum, given what the release says: quantiles at (i - 1/2) / count.
 
-    The estimate less the exact sum, in standard errors, follows Student's t; so the exact sum is the estimate plus as
-    many standard errors, and the interval of `Answers` at 95% holds 95% of a great many dots.
+    The estimate less the exact sum, in standard errors, follows Student's t (the normal distribution where the error is
+    known and not measured); so the exact sum is the estimate plus as many standard errors, and the interval of `Answers`
+    at 95% holds 95% of a great many dots.
 
     Parameters
     ----------
@@ -30,7 +33,7 @@ def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
 
     Returns
     -------
-    float64 (count,), increasing, in records' worth of closeness.
+    float64 (count,), increasing: sums, as the answers are.
 
     Raises
     ------
@@ -55,14 +58,14 @@ def possible_releases(release: Release, queries: object, count: int = 50, seed: 
 
     Parameters
     ----------
-    release : any release with two groups of rows or more.
+    release : any release of one population; of a grouped sketch, with two groups of rows or more.
     queries : as `Release.answer` takes them; n of them.
     count : how many outcomes.
     seed : the same seed gives the same outcomes.
 
     Returns
     -------
-    float64 (count, n), in records' worth of closeness.
+    float64 (count, n): sums, as the answers are.
 
     Raises
     ------
@@ -71,8 +74,9 @@ def possible_releases(release: Release, queries: object, count: int = 50, seed: 
     """
     check_integer(count, "The number of outcomes", 1, MOST_OUTCOMES)
     check_integer(seed, "The seed", 0, (1 << 63) - 1)
+    check_one_population(release)
     points = release.domain.encode_queries(queries, release.sketch.metric)
-    estimates, weights = release.sketch.group_estimates(release.table, release.records, points)
+    estimates, weights = Splitting(release).estimates(points)
     degrees = len(weights) - 1
     if not degrees:
         raise RequestError("A release with a single group of rows does not know its own error.")

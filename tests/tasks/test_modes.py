@@ -13,6 +13,7 @@ from core.kernels import Angular, Euclidean, Laplacian
 from core.tasks.box import Box
 from core.tasks.modes import _contrast, _significant, find_modes
 from core.tasks.passes import _last_ways, _Ways, highest_passes
+from core.tasks.splitting import Splitting
 
 from .poured import box_of, clusters, poured
 
@@ -134,7 +135,7 @@ def test_noise_shared_by_hill_and_pass_cancels_as_much_as_they_are_close():
     rises, errors = [], []
     for seed in range(runs):
         release = poured(domain, kernel, np.zeros((0, 1)), rows=64, seed=seed)
-        rise, error = _contrast(release, np.ones(8, dtype=bool), hill, saddle)
+        rise, error = _contrast(Splitting(release), np.ones(8, dtype=bool), hill, saddle)
         rises.append(rise[0])
         errors.append(error[0])
     noise = release.sketch.noise_variance(release.privacy.counter_variance)
