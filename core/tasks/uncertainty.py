@@ -21,9 +21,9 @@ MOST_OUTCOMES = 10_000
 def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
     """Equally likely values of one exact sum, given what the release says: quantiles at (i - 1/2) / count.
 
-    The estimate less the exact sum, in standard errors, follows Student's t (the normal distribution where the error is
-    known and not measured); so the exact sum is the estimate plus as many standard errors, and the interval of `Answers`
-    at 95% holds 95% of a great many dots.
+    The estimate less the exact sum, in standard errors, follows Student's t (the normal distribution where the error
+    is known and not measured); so the exact sum is the estimate plus as many standard errors, and the interval of
+    `Answers` at 95% holds 95% of a great many dots.
 
     Parameters
     ----------
