@@ -77,7 +77,7 @@ def _draw(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int, seed:
     if isinstance(kernel, (Product, Mixture)):
         parts = [_draw(part, widths, rows, groups, seed, families) for part in kernel.parts]
         if isinstance(kernel, Mixture):
-            choice = _mixture_choice(kernel.weights, rows, groups, PublicRandom(seed, next(families)))
+            choice = mixture_choice(kernel.weights, rows, groups, PublicRandom(seed, next(families)))
             parts = [part.only_rows(choice == i) for i, part in enumerate(parts)]
         return concatenated(parts)
     draw = _drawn_again if rows * sum(widths) * kernel.power <= MAX_TERMS_KEPT else _drawn
@@ -95,7 +95,7 @@ _drawn_again = lru_cache(maxsize=16)(_drawn)
 """The same, remembered: whoever tries bandwidths asks for the same directions again and again, and they are public."""
 
 
-def _mixture_choice(weights: tuple[float, ...], rows: int, groups: int, random: PublicRandom) -> np.ndarray:
+def mixture_choice(weights: tuple[float, ...], rows: int, groups: int, random: PublicRandom) -> np.ndarray:
     """Which part each row belongs to, int64 (rows,): part i with probability weights[i], evenly within a group.
 
     Systematic sampling: (shift + j * golden ratio) mod 1 is uniform for every j, as the group's shift is.

@@ -18,7 +18,7 @@ BLOCK = 1024
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _project(points, start, length, first, last, coordinate, coefficient, offset, out):
+def project(points, start, length, first, last, coordinate, coefficient, offset, out):
     """out[:length] = a.x + b for a block; terms four at a time, always in the same order."""
     h = first
     if last - h >= 3:
@@ -89,7 +89,7 @@ def _pour(
             if not single:
                 key[:length] = addend[r]
             for h in range(first_hash[r], first_hash[r + 1]):
-                _project(
+                project(
                     points, start, length, first_term[h], first_term[h + 1], coordinate, coefficient, offset[h], value
                 )
                 top = np.float64(cells[h] - 1)
@@ -144,7 +144,7 @@ def _read(
             key[:length] = addend[r]
             inside[:length] = True
             for h in range(first_hash[r], first_hash[r + 1]):
-                _project(
+                project(
                     points, start, length, first_term[h], first_term[h + 1], coordinate, coefficient, offset[h], value
                 )
                 top = np.float64(cells[h])

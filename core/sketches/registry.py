@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ..domain import Domain
 from ..errors import RequestError
+from .features import Features
 from .linear import LinearSketch
 from .projected import Projected
 from .race import Race
 
-MECHANISMS: dict[str, type[LinearSketch]] = {sketch.name: sketch for sketch in (Race, Projected)}
+MECHANISMS: dict[str, type[LinearSketch]] = {sketch.name: sketch for sketch in (Race, Features, Projected)}
 
 
 def sketch_from_parameters(mechanism: object, domain: Domain, parameters: object) -> LinearSketch:
