@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -232,6 +232,20 @@ class Domain:
             else:
                 columns[column.name] = block[:, 0] if isinstance(column, Numeric) else list(block)
         return pd.DataFrame(columns)
+
+    def without(self, name: str) -> Domain:
+        """The same domain less one column, whose records' other coordinates stay what they are.
+
+        Raises
+        ------
+        RequestError
+            When there is no such column, or no other.
+        """
+        if name not in self.names:
+            raise RequestError(f"There is no column {str(name)!r}; the columns are {', '.join(self.names)}.")
+        if len(self.columns) == 1:
+            raise RequestError(f"The column {name!r} is the only one, and a domain needs another beside it.")
+        return replace(self, columns=tuple(column for column in self.columns if column.name != name))
 
     def to_dict(self) -> dict:
         """A value for JSON from which `from_dict` makes an equal domain, bit for bit."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +25,7 @@ from .privacy.ledger import Ledger
 from .privacy.noise import add_noise
 from .privacy.randomness import Source as NoiseSource
 from .privacy.record import PrivacyRecord
+from .sketches.classes import Classes
 from .sketches.linear import Answers, LinearSketch
 from .version import SOFTWARE
 
@@ -128,6 +129,24 @@ class Release:
     def density(self, queries: object) -> np.ndarray:
         """Sums divided by the number of records, float64 (n,): average closeness, or average distance."""
         return self.answer(queries).density
+
+    def of_class(self, which: str | int) -> Release:
+        """The records of one class, as a release of their own under the same promise: every task works on it.
+
+        Parameters
+        ----------
+        which : the name of a class, or its place in the public list.
+
+        Raises
+        ------
+        RequestError
+            When the release has no classes, or not this one.
+        """
+        if not isinstance(self.sketch, Classes):
+            raise RequestError("The release tells no classes apart: it was made without a column of classes.")
+        place = self.sketch.index_of(which)
+        count = None if self.count is None else int(self.count[place])
+        return replace(self, sketch=self.sketch.inner, table=self.table[place], count=count)
 
     def save(self, path: str | Path, teaching: bool = False) -> None:
         """Write the release to a file; see `core.release_file.save`."""

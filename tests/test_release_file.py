@@ -249,7 +249,8 @@ def test_a_nearly_empty_table_is_stored_so_that_it_can_be_read_back():
 
 
 def test_the_registry_names_every_mechanism_by_its_name():
-    assert MECHANISMS == {"race": Race}
+    assert MECHANISMS["race"] is Race
+    assert list(MECHANISMS) == [sketch.name for sketch in MECHANISMS.values()]
 
 
 def test_a_mechanism_without_a_format_is_not_saved():

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from ..domain import Domain
 from ..errors import RequestError
+from .classes import Classes
 from .features import Features
 from .linear import LinearSketch
 from .projected import Projected
 from .race import Race
 
-MECHANISMS: dict[str, type[LinearSketch]] = {sketch.name: sketch for sketch in (Race, Features, Projected)}
+MECHANISMS: dict[str, type[LinearSketch]] = {sketch.name: sketch for sketch in (Race, Features, Projected, Classes)}
+MAX_NESTING = 4
+"""Sketches inside each other: classes of projected points of a sketch are two inside the first."""
 
 
 def sketch_from_parameters(mechanism: object, domain: Domain, parameters: object) -> LinearSketch:
@@ -20,8 +23,19 @@ def sketch_from_parameters(mechanism: object, domain: Domain, parameters: object
     RequestError
         When no mechanism has that name or the parameters are not its own; they may come from a stranger's file.
     """
+    _check_nesting(parameters)
     if not isinstance(mechanism, str) or mechanism not in MECHANISMS:
         raise RequestError(
             f"The mechanism is not one that this version knows ({', '.join(MECHANISMS)}); a newer one may."
         )
     return MECHANISMS[mechanism].from_parameters(domain, parameters)
+
+
+def _check_nesting(parameters: object) -> None:
+    """Refuse sketches inside sketches without end, before the first of them is made."""
+    for _ in range(MAX_NESTING):
+        inner = parameters.get("inner") if isinstance(parameters, dict) else None
+        if not isinstance(inner, dict):
+            return
+        parameters = inner.get("parameters")
+    raise RequestError(f"Sketches may lie inside each other at most {MAX_NESTING} deep.")

@@ -1,0 +1,233 @@
+"""Per-class tables as one privacy unit: a sketch for every class of a labelled table, released under one promise.
+
+Records of different classes go to different slabs of one table. A person who is added or removed touches one slab
+only, so every class gets the whole budget (parallel composition, McSherry 2009); a person who is replaced may move from
+one slab to another, which the sensitivity below accounts for. All slabs share the public random numbers of one inner
+sketch: then their sum is that sketch of all records, classes are compared by the same hashes, and errors that they have
+in common cancel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ..checks import check_integer, exact_fields
+from ..domain import Categorical, Domain
+from ..errors import RequestError
+from ..privacy.budget import Budget
+from ..privacy.neighbours import Neighbours, Sensitivity
+from .linear import Answers, LinearSketch
+
+MAX_COUNTERS = 1 << 28
+"""As many as any other sketch may have."""
+
+
+@dataclass(frozen=True)
+class Classes(LinearSketch):
+    """One slab of counters a class, each filled by the same sketch with the records of its class.
+
+    Parameters
+    ----------
+    domain : the public facts about the records, the class among them.
+    label : the name of a column of categories, the public list of K classes.
+    inner : any sketch on `domain` without that column.
+
+    Raises
+    ------
+    RequestError
+        When the label is not a column of categories, or the inner sketch is of another domain or has classes itself.
+    """
+
+    domain: Domain
+    label: str
+    inner: LinearSketch
+    name: ClassVar[str] = "classes"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain) or not isinstance(self.inner, LinearSketch):
+            raise RequestError("Classes are made of a domain, the name of its column of classes, and a sketch.")
+        column = next((column for column in self.domain.columns if column.name == self.label), None)
+        if not isinstance(column, Categorical):
+            raise RequestError("The label must be a column of categories of the domain: the public list of classes.")
+        if self.inner.count_shape:
+            raise RequestError("The sketch of one class cannot have classes itself.")
+        if self.inner.domain != self.domain.without(self.label):
+            raise RequestError("The sketch of one class must be of the domain without the column of classes.")
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The K classes, in the order of the slabs."""
+        return self.domain.columns[self.domain.names.index(self.label)].categories
+
+    @property
+    def answers(self) -> str:  # type: ignore[override]
+        return self.inner.answers
+
+    @property
+    def metric(self) -> str:
+        return self.inner.metric
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape = (len(self.categories), *self.inner.shape)
+        if np.prod(shape, dtype=np.float64) > MAX_COUNTERS:
+            raise RequestError(
+                f"{shape[0]:,} classes with tables of {' by '.join(f'{side:,}' for side in shape[1:])} are more than "
+                f"{MAX_COUNTERS:,} counters, which is the most that a sketch may have."
+            )
+        return shape
+
+    @property
+    def setup_bytes(self) -> int:
+        return self.inner.setup_bytes
+
+    @property
+    def largest_entry(self) -> int:
+        return self.inner.largest_entry
+
+    @property
+    def query_domain(self) -> Domain:
+        return self.inner.query_domain
+
+    @property
+    def count_shape(self) -> tuple[int, ...]:
+        return (len(self.categories),)
+
+    @property
+    def sized(self) -> bool:
+        return self.inner.sized
+
+    def sized_for(self, budget: Budget, records: float) -> Self:
+        return self.with_inner(self.inner.sized_for(budget, records / len(self.categories)))
+
+    @property
+    def one_answer(self) -> tuple[LinearSketch, float]:
+        return self.inner, 1.0 / len(self.categories)
+
+    def reseeded(self, seed: int) -> Self:
+        return self.with_inner(self.inner.reseeded(seed))
+
+    def with_inner(self, inner: LinearSketch) -> Self:
+        """The same classes, each with another sketch."""
+        return replace(self, inner=inner)
+
+    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
+        """The same with that many rows a class, where the inner sketch is one of rows; see `GroupedSketch`."""
+        return self.with_inner(self.inner.with_rows(rows, groups, seed))
+
+    def index_of(self, which: object) -> int:
+        """The slab of a class, named or numbered; RequestError where there is none."""
+        if isinstance(which, str):
+            if which not in self.categories:
+                raise RequestError(f"There is no class {which!r}; the classes are {', '.join(self.categories)}.")
+            return self.categories.index(which)
+        return check_integer(which, "The number of a class", 0, len(self.categories) - 1)
+
+    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+        codes = self._codes(points)
+        order = np.argsort(codes, kind="stable")
+        ends = np.cumsum(np.bincount(codes, minlength=len(self.categories)))
+        unlabelled = self._unlabelled(points)
+        for slab, part in zip(table, np.split(order, ends[:-1]), strict=True):
+            if len(part):
+                self.inner.add(slab, np.asfortranarray(unlabelled[part]))
+
+    def count(self, points: np.ndarray) -> np.ndarray:
+        return np.bincount(self._codes(points), minlength=len(self.categories)).astype(np.int64)
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """One record touches one slab; a replaced one leaves a slab and enters the same or another.
+
+        Let a record move the inner sketch by L1 <= a and L2 squared <= b when added or removed, and by L2 squared <= c
+        when replaced.
+
+        Add or remove: one slab moves as the inner sketch does, so a and b; reached wherever the inner sketch reaches
+        them. Blocks of counters (rows of a RACE) are those of all slabs together, and move as they do in one.
+
+        Replace: what the old record added goes, what the new one adds comes, at most a each, so L1 <= 2a; in any block
+        that moves by a / parts at most, by twice that. A record that changes nothing but its class, from one slab to
+        another, reaches it. In the squared L2 norm, two slabs are orthogonal: 2b for a record that changes its class,
+        reached likewise; c for one that does not. The larger of both holds for all. A record that is replaced by one
+        that is left out, moves less. Shifts are -1, 0 and 1 if they are so in either case.
+
+        Several records a person, in one class or in many: norms of sums are at most sums of norms, which
+        `Sensitivity.scaled` states, and equal records of one class reach it.
+        """
+        added = self.inner.record_sensitivity(Neighbours.ADD_REMOVE)
+        if neighbours is Neighbours.ADD_REMOVE:
+            return added
+        replaced = self.inner.record_sensitivity(Neighbours.REPLACE_ONE)
+        return Sensitivity(
+            2 * added.l1,
+            max(2 * added.l2_squared, replaced.l2_squared),
+            parts=added.parts,
+            unit_shifts=added.unit_shifts and replaced.unit_shifts,
+        )
+
+    def record_count_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """One count moves by 1 for an added or removed record, two do for one replaced by one of another class."""
+        moved = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+        return Sensitivity(moved, moved, unit_shifts=True)
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        """The exact sums over records of all classes."""
+        return self.inner.exact(queries, self._unlabelled(records))
+
+    def exact_of_classes(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        """The exact sums over the records of each class, float64 (n, K)."""
+        codes, unlabelled = self._codes(records), self._unlabelled(records)
+        return np.column_stack(
+            [self.inner.exact(queries, unlabelled[codes == code]) for code in range(len(self.categories))]
+        )
+
+    def answer(
+        self, table: np.ndarray, records: np.ndarray, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
+        """Sums over the records of all classes: the slabs add up to the inner sketch of all, with the noise of each."""
+        noise = len(self.categories) * counter_variance
+        return self.inner.answer(table.sum(axis=0), float(np.sum(records)), points, noise, level)
+
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        return self.inner.noise_variance(len(self.categories) * counter_variance, points)
+
+    def total(self, table: np.ndarray) -> np.ndarray:  # type: ignore[override]
+        """The number of records of each class, float64 (K,)."""
+        return np.array([self.inner.total(slab) for slab in table])
+
+    def total_variance(self, counter_variance: float) -> float:
+        """Variance of the total of each class."""
+        return self.inner.total_variance(counter_variance)
+
+    def parameters(self) -> dict:
+        inner = {"mechanism": self.inner.name, "parameters": self.inner.parameters()}
+        return {"label": self.label, "inner": inner}
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+        from .registry import sketch_from_parameters  # the registry lists this class
+
+        facts = exact_fields(parameters, "sketch of classes", ("label", "inner"))
+        inner = exact_fields(facts["inner"], "sketch of one class", ("mechanism", "parameters"))
+        if inner["mechanism"] == cls.name:
+            raise RequestError("The sketch of one class cannot have classes itself.")
+        if not isinstance(facts["label"], str):
+            raise RequestError("The label must be the name of a column.")
+        rest = domain.without(facts["label"])
+        return cls(domain, facts["label"], sketch_from_parameters(inner["mechanism"], rest, inner["parameters"]))
+
+    @cached_property
+    def _labelled(self) -> np.ndarray:
+        """Which coordinates of an encoded record say its class, bool (dimensions,)."""
+        return np.repeat([name == self.label for name in self.domain.names], [c.width for c in self.domain.columns])
+
+    def _codes(self, points: np.ndarray) -> np.ndarray:
+        """The class of each encoded record, int64 (n,): its one coordinate that is raised."""
+        return points[:, self._labelled].argmax(axis=1)
+
+    def _unlabelled(self, points: np.ndarray) -> np.ndarray:
+        """Encoded records without their class, (n, dimensions of `inner.domain`)."""
+        return points[:, ~self._labelled]

@@ -1,0 +1,87 @@
+"""What a release says about each class at a place, on a scale where more is better, and how far noise moves it.
+
+Every rule of decision is a score a class and the class of the highest score:
+
+likelihood   average closeness of a class's records (RACE as a density: Coleman, Shrivastava, CCS 2021, section 4)
+posterior    closeness of all of a class's records together, which is the average times how frequent the class is
+distance     average distance from a class's records, less is better (Backurs et al., ICLR 2024, section 1)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..checks import check_choice
+from ..errors import RequestError
+from ..releases import Release
+from ..sketches.classes import Classes
+
+RULES = {"closeness": ("posterior", "likelihood"), "distance": ("distance",)}
+"""The rules for each kind of answer, the usual one first."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of K classes at n places; arrays (n, K).
+
+    Attributes
+    ----------
+    value : closeness of the class, or its average distance with a minus: the class of the largest value is the answer.
+    variance : that the noise of the release gives each value; independent from class to class.
+    """
+
+    value: np.ndarray
+    variance: np.ndarray
+
+
+def classes_of(release: Release) -> Classes:
+    """The release's sketch, which must have classes; RequestError otherwise."""
+    if not isinstance(release.sketch, Classes):
+        raise RequestError("The release tells no classes apart: it was made without a column of classes.")
+    return release.sketch
+
+
+def checked_rule(release: Release, rule: str | None) -> str:
+    """The rule that is meant: the usual one for the release's kind of answers when None.
+
+    Raises
+    ------
+    RequestError
+        When the rule does not suit the release.
+    """
+    rules = RULES[classes_of(release).answers]
+    if rule is None:
+        return rules[0]
+    check_choice(rule, f"The rule for a release of {release.sketch.answers}", rules)
+    return rule
+
+
+def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
+    """Scores of every class at encoded points.
+
+    The noise of a sum is that of its counters. An average is a sum divided by a number of records that is noisy itself:
+    to first order its variance is (v + r^2 w) / N^2, with v and w the variances of the sum and of the number N, and r
+    the average.
+
+    Parameters
+    ----------
+    release : with classes.
+    points : float64 (n, dimensions), in the release's `query_domain`.
+    rule : a rule that suits the release.
+    """
+    sketch = classes_of(release)
+    counter = release.privacy.counter_variance
+    sums = np.column_stack(
+        [
+            sketch.inner.answer(slab, float(records), points, counter, 0.95).estimate
+            for slab, records in zip(release.table, release.counts, strict=True)
+        ]
+    )
+    variance = np.broadcast_to(np.asarray(sketch.inner.noise_variance(counter, points))[:, None], sums.shape)
+    if rule == "posterior":
+        return Scores(sums, variance)
+    average = sums / release.counts
+    variance = (variance + average**2 * release.count_error**2) / release.counts**2
+    return Scores(-average if rule == "distance" else average, variance)

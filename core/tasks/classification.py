@@ -1,0 +1,85 @@
+"""Which class a place is like: per-class densities or distances compared, with "don't know" where the noise decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import RequestError
+from ..releases import Release
+from ..sketches.linear import check_level
+from .class_probabilities import class_probabilities
+from .class_scores import checked_rule, class_scores, classes_of
+from .winning import chance_of_winning, learned_spreads
+
+
+@dataclass(frozen=True)
+class Classification:
+    """What a release says about n places.
+
+    Attributes
+    ----------
+    classes : the K classes, in the order of the columns below.
+    rule : what decided.
+    codes : int64 (n,), the class of each place, by its number.
+    probabilities : float64 (n, K), of each class, as far as the release can tell; they add up to 1.
+    confidence : float64 (n,), probability that the same release without its noise would give the same class.
+    certain : bool (n,), whether the confidence reaches the level; where it does not, say that you don't know.
+    scores : float64 (n, K), average closeness (likelihood), closeness of all records (posterior), or average distance.
+    """
+
+    classes: tuple[str, ...]
+    rule: str
+    codes: np.ndarray
+    probabilities: np.ndarray
+    confidence: np.ndarray
+    certain: np.ndarray
+    scores: np.ndarray
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The classes by name, object (n,)."""
+        return np.array(self.classes, dtype=object)[self.codes]
+
+
+def classify(release: Release, queries: object, rule: str | None = None, level: float = 0.95) -> Classification:
+    """Say which class each query is like.
+
+    Parameters
+    ----------
+    release : with classes.
+    queries : places, as `Release.answer` takes them, without the column of classes.
+    rule : "posterior", "likelihood" or "distance"; see `core.tasks.class_scores`. The usual one when None.
+    level : the confidence from which an answer is certain.
+
+    Raises
+    ------
+    RequestError
+        When the release has no classes, the rule does not suit it, or a query cannot be read.
+    """
+    sketch = classes_of(release)
+    return classify_points(release, sketch.query_domain.encode_queries(queries, sketch.metric), rule, level)
+
+
+def classify_points(
+    release: Release, points: np.ndarray, rule: str | None = None, level: float = 0.95
+) -> Classification:
+    """The same for encoded points, float64 (n, dimensions)."""
+    check_level(level)
+    rule = checked_rule(release, rule)
+    if not len(points):
+        raise RequestError("There is no place to classify.")
+    scores = class_scores(release, points, rule)
+    spreads = learned_spreads(scores.value, scores.variance)
+    confidence = chance_of_winning(scores.value, scores.variance, spreads)
+    return Classification(
+        release.sketch.categories,
+        rule,
+        scores.value.argmax(axis=1),
+        class_probabilities(release, scores, rule),
+        confidence,
+        confidence >= level,
+        -scores.value if rule == "distance" else scores.value,
+    )
