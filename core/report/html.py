@@ -19,7 +19,7 @@ from ..tasks.density import Curve, Heatmap
 from . import words
 from .exploration import Density, Step
 from .label import PrivacyLabel, privacy_label
-from .pictures import in_words
+from .pictures import drawn, in_words
 from .style import STYLE
 from .svg import picture_svg
 
@@ -76,6 +76,8 @@ def report_html(release: Release, steps: Sequence[Step] | None = None, file: byt
 
 
 def _overview(release: Release) -> tuple[Step, ...]:
+    if release.sketch.count_shape:  # a picture is of one class
+        return ()
     axes = tuple(column.name for column in release.domain.columns if not isinstance(column, Vector))[:2]
     return (Density(axes, {}),) if axes else ()
 
@@ -122,15 +124,17 @@ def _label(label: PrivacyLabel) -> Iterator[str]:
     yield from _fact("Records", label.records, label.records_source)
     yield f"<div><dt>Columns, from public knowledge</dt><dd><ul>{''.join(_columns(label))}</ul></dd></div>"
     yield from _fact("Records that do not fit", label.left_out)
-    yield from _fact("Closeness", f"{label.closeness[0].upper()}{label.closeness[1:]}.")
-    yield from _fact("Table", label.table, *label.noise)
-    yield from _fact(
-        "Noise in an answer", f"about {words.figures(label.answer_noise, 2)} {label.counted}", "standard deviation"
-    )
+    yield from _fact(label.asked, f"{_capital(label.measured)}.", *filter(None, [label.clipped]))
+    yield from _fact("Table", _capital(label.table), *filter(None, [label.classes]), *label.noise)
+    yield from _fact("Noise in an answer", label.answer_noise_in_words)
     yield from _fact("Why it holds", label.theorem)
     yield from _fact("Made", f"{words.moment(label.created)} by {label.software}")
     yield f"<div><dt>Fingerprint</dt><dd><code>{label.fingerprint}</code><small>SHA-256 of the file</small></dd></div>"
     yield "</dl></section>"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _columns(label: PrivacyLabel) -> Iterator[str]:
@@ -146,7 +150,7 @@ def _fact(name: str, value: str, *notes: str) -> Iterator[str]:
 
 
 def _section(release: Release, step: Step, identity: str) -> Iterator[str]:
-    yield f"<section aria-labelledby='{identity}'><h2 id='{identity}'>{escape(_title(step))}</h2>"
+    yield f"<section aria-labelledby='{identity}'><h2 id='{identity}'>{escape(_title(release, step))}</h2>"
     if isinstance(step, Density):
         picture = step.call.of(release)
         yield "<figure><div class='wide' tabindex='0' role='region' aria-label='Picture'>"
@@ -157,8 +161,8 @@ def _section(release: Release, step: Step, identity: str) -> Iterator[str]:
     yield "</section>"
 
 
-def _title(step: Step) -> str:
-    return f"Density over {words.listed(step.columns)}" if isinstance(step, Density) else step.title
+def _title(release: Release, step: Step) -> str:
+    return f"{drawn(release)} over {words.listed(step.columns)}" if isinstance(step, Density) else step.title
 
 
 def _others(picture: Curve | Heatmap) -> str:
@@ -198,12 +202,20 @@ def _cell(value: object, error: float | None = None) -> str:
 
 
 def _reading(label: PrivacyLabel) -> Iterator[str]:
+    if label.asked == "Distance":
+        answer = (
+            f"An answer adds up how far all {label.counted} are from a place; divided by their number it is the "
+            "average distance. Bands and intervals hold the exact answer in 95 of 100 cases unless said otherwise."
+        )
+    else:
+        answer = (
+            f"An answer counts {label.counted} close by: whoever is exactly at a place counts in full, and whoever is "
+            "farther away counts less. Bands and intervals hold the exact answer in 95 of 100 cases unless said "
+            "otherwise. Where the noise is larger than what could be there, a picture is hatched: nothing is known "
+            "about such places, and they may be empty."
+        )
     yield (
-        "<section aria-labelledby='reading'><h2 id='reading'>How to read it</h2>"
-        f"<p>An answer counts {label.counted} close by: whoever is exactly at a place counts in full, and whoever is "
-        "farther away counts less. Bands and intervals hold the exact answer in 95 of 100 cases unless said otherwise. "
-        "Where the noise is larger than what could be there, a picture is hatched: nothing is known about such places, "
-        "and they may be empty.</p><p>Everything in this report was computed from the released file alone. Anyone who "
-        "has the file can ask it more, at no further cost in privacy, and can check by its fingerprint that it is the "
-        "one described here.</p></section>"
+        f"<section aria-labelledby='reading'><h2 id='reading'>How to read it</h2><p>{answer}</p><p>Everything in this "
+        "report was computed from the released file alone. Anyone who has the file can ask it more, at no further cost "
+        "in privacy, and can check by its fingerprint that it is the one described here.</p></section>"
     )

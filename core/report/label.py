@@ -13,7 +13,7 @@ from ..figures.rounding import rounded
 from ..privacy.calibration import NoiseScale
 from ..release_file import manifest_of, to_bytes
 from ..releases import Release
-from . import words
+from . import meaning, words
 
 MAX_COLUMNS_DESCRIBED = 24
 """Columns that get a sentence each."""
@@ -46,10 +46,14 @@ class PrivacyLabel:
     records : number of records, rounded to what its noise supports.
     records_source : where that number comes from.
     counted : what a kernel sum counts, "people" or "records".
-    answer_noise : standard deviation of an answer by privacy noise alone, in kernel sum.
+    answer_noise : standard deviation of an answer, a sum, by privacy noise alone.
+    answer_noise_in_words : the same as a sentence.
     columns : the columns.
     left_out : what was done with records that do not fit.
-    mechanism, closeness, table : the sketch, its kernel in words, the size of its table.
+    mechanism, table : the sketch, and the size of its table.
+    asked, measured : "Closeness" or "Distance", and in words what it is measured by.
+    classes : the public list of classes, as a sentence; "" when there are none.
+    clipped : what was done with records beyond a public radius; "" when there is none.
     created, software : when (ISO 8601) and by which program it was made.
     fingerprint : SHA-256 of the file, in hexadecimal.
     """
@@ -68,11 +72,15 @@ class PrivacyLabel:
     records_source: str
     counted: str
     answer_noise: float
+    answer_noise_in_words: str
     columns: tuple[ColumnFacts, ...]
     left_out: str
     mechanism: str
-    closeness: str
     table: str
+    asked: str
+    measured: str
+    classes: str
+    clipped: str
     created: str
     software: str
     fingerprint: str
@@ -89,7 +97,7 @@ def privacy_label(release: Release, file: bytes | None = None) -> PrivacyLabel:
     privacy, sketch = release.privacy, release.sketch
     scales = dict.fromkeys(privacy.noise)
     about = rounded(release.records, release.records_error)
-    rows, *columns = sketch.shape
+    answer_noise = meaning.one_class(sketch).noise_variance(privacy.counter_variance) ** 0.5
     return PrivacyLabel(
         private=release.private,
         protected=words.protected(privacy.unit),
@@ -104,14 +112,18 @@ def privacy_label(release: Release, file: bytes | None = None) -> PrivacyLabel:
         records=about if release.count_is_public else f"about {about}",
         records_source=release.records_source if release.count_is_public else f"known from {release.records_source}",
         counted=words.counted(privacy.unit),
-        answer_noise=sketch.noise_variance(privacy.counter_variance) ** 0.5,
+        answer_noise=answer_noise,
+        answer_noise_in_words=meaning.noise_in_answer(release, answer_noise),
         columns=tuple(
             ColumnFacts(words.shown(column.name), words.column_values(column)) for column in release.domain.columns
         ),
         left_out=words.left_out(release.domain),
         mechanism=sketch.name,
-        closeness=words.closeness(sketch.kernel, release.domain),
-        table=f"{rows:,} rows of {' by '.join(f'{size:,}' for size in columns)} counters",
+        table=meaning.table(sketch),
+        asked=meaning.asked(sketch),
+        measured=meaning.measured(sketch),
+        classes=meaning.classes(sketch),
+        clipped=meaning.clipped(sketch),
         created=release.created,
         software=words.shown(release.software),
         fingerprint=sha256(to_bytes(release, teaching=True) if file is None else file).hexdigest(),
@@ -140,10 +152,12 @@ def describe(release: Release, file: bytes | None = None) -> list[str]:
         f"This is a {what} of {names}, made on {words.day(label.created)} by {label.software}.",
         *promised,
         f"It holds {label.table}.",
+        label.classes,
         *label.noise,
         f"It was made from {label.records} records ({label.records_source}).",
-        f"Noise alone moves an answer by about {words.figures(label.answer_noise, 2)} {label.counted}.",
-        f"Closeness is measured by {label.closeness}.",
+        label.answer_noise_in_words,
+        f"{label.asked} is measured by {label.measured}.",
+        label.clipped,
         *(f"The column {column.name} may hold {column.values}." for column in label.columns[:MAX_COLUMNS_DESCRIBED]),
         f"There are {further:,} further columns." if further > 0 else "",
         label.left_out,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import plotly.graph_objects as go
 
 from ..figures.axes import Axis
-from ..figures.density import density_figure, picture_in_words
+from ..figures.density import close_by, density_figure, picture_in_words
 from ..figures.paper import on_paper
+from ..figures.rounding import rounded, rounded_range
 from ..releases import Release
 from ..tasks.density import Curve, Heatmap
 from .words import counted, listed
@@ -26,10 +29,42 @@ def figure_of(release: Release, picture: Curve | Heatmap) -> go.Figure:
     return on_paper(density_figure(picture, release.domain, counted(release.privacy.unit)))
 
 
+def drawn(release: Release) -> str:
+    """What a picture of a release shows, as a word or two that begin a sentence."""
+    return "Density" if release.sketch.answers == "closeness" else "Average distance"
+
+
+def height(release: Release) -> str:
+    """What the values of a picture are, for an axis or a legend."""
+    if release.sketch.answers == "closeness":
+        return close_by(counted(release.privacy.unit))
+    return "average distance"
+
+
+def in_units(release: Release, picture: Curve | Heatmap) -> Curve | Heatmap:
+    """A picture with the values that are drawn: sums of closeness as they are, distances as averages."""
+    if release.sketch.answers == "closeness":
+        return picture
+    names = ("estimate", "low", "high", "standard_error")
+    return replace(picture, **{name: getattr(picture, name) / release.records for name in names})
+
+
 def in_words(release: Release, picture: Curve | Heatmap) -> str:
-    """The text alternative of a picture: where most are, how many, and how much of it the noise hides."""
+    """The text alternative of a picture: where most are, how many, and how much of it the noise hides.
+
+    Of distances: where the average is least, and what it is there.
+    """
     axes = axes_of(release, picture)
-    most = np.unravel_index(picture.estimate.argmax(), picture.estimate.shape)[::-1]
-    place = listed([f"{axis.name} {axis.words(axis.values[at])}" for axis, at in zip(axes, most, strict=True)])
-    what = f"Density over {listed([axis.name for axis in axes])}"
-    return picture_in_words(what, picture, place, counted(release.privacy.unit))
+    near = release.sketch.answers == "closeness"
+    found = picture.estimate.argmax() if near else picture.estimate.argmin()
+    at = np.unravel_index(found, picture.estimate.shape)[::-1]
+    place = listed([f"{axis.name} {axis.words(axis.values[index])}" for axis, index in zip(axes, at, strict=True)])
+    what = f"{drawn(release)} over {listed([axis.name for axis in axes])}"
+    if near:
+        return picture_in_words(what, picture, place, counted(release.privacy.unit))
+    shown = in_units(release, picture)
+    names = ("estimate", "low", "high", "standard_error")
+    mean, low, high, error = (float(getattr(shown, name).ravel()[found]) for name in names)
+    least, greatest = rounded_range(low, high, error)
+    about = f"about {rounded(mean, error)}, very likely between {least} and {greatest}"
+    return f"{what}. It is least at {place}, with {about}."

@@ -14,14 +14,13 @@ from html import escape
 import numpy as np
 
 from ..figures.axes import THOUSANDS_FROM, Axis, shortened
-from ..figures.density import close_by
 from ..figures.hatching import HATCHED
 from ..figures.hidden import hidden_by_noise
 from ..figures.scales import LIGHT_SHADES
 from ..releases import Release
 from ..tasks.density import Curve, Heatmap
-from .pictures import axes_of, in_words
-from .words import counted, figures, shown
+from .pictures import axes_of, height, in_units, in_words
+from .words import figures, shown
 
 WIDTH, HEIGHT = 720, 440
 LEFT, RIGHT, TOP, BOTTOM = 78, 690, 40, 376
@@ -55,12 +54,12 @@ def picture_svg(release: Release, picture: Curve | Heatmap, identity: str) -> st
     picture : a curve along a column of numbers or categories, or a map over two.
     identity : a word of our own, different for each picture on a page.
     """
-    noun = counted(release.privacy.unit)
-    axes = axes_of(release, picture)
-    if isinstance(picture, Heatmap):
-        drawn = _map(picture, axes, noun, identity)
+    title, axes, seen = height(release), axes_of(release, picture), in_units(release, picture)
+    if isinstance(seen, Heatmap):
+        least = 0.0 if release.sketch.answers == "closeness" else float(seen.estimate.min())
+        drawn = _map(seen, axes, title, least, identity)
     else:
-        drawn = _along(picture, axes[0], noun, identity)
+        drawn = _along(seen, axes[0], title, identity)
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{identity}-words">'
         f'<title id="{identity}-words">{escape(in_words(release, picture))}</title>'
@@ -70,18 +69,19 @@ def picture_svg(release: Release, picture: Curve | Heatmap, identity: str) -> st
     )
 
 
-def _map(heatmap: Heatmap, axes: tuple[Axis, ...], noun: str, identity: str) -> Iterator[str]:
+def _map(heatmap: Heatmap, axes: tuple[Axis, ...], title: str, least: float, identity: str) -> Iterator[str]:
     across, up = axes
     hidden = hidden_by_noise(heatmap)
     most = float(heatmap.estimate.max())
-    shade = np.clip((SHADES * heatmap.estimate / most).astype(np.int64), 0, SHADES - 1) if most > 0 else hidden * 0
+    share = (heatmap.estimate - least) / (most - least) if most > least else np.zeros(hidden.shape)
+    shade = np.clip((SHADES * share).astype(np.int64), 0, SHADES - 1)
     for index in range(SHADES):
         yield _cells(~hidden & (shade == index), f'class="shade-{index}"')
     yield _cells(hidden, f'fill="url(#{identity}-hatch)"')
     yield f'<rect class="box" x="{LEFT}" y="{TOP}" width="{RIGHT - LEFT}" height="{BOTTOM - TOP}"/>'
     yield from _bottom_axis(across)
     yield from _left_axis(up)
-    yield from _shades_legend(most, noun)
+    yield from _shades_legend(least, most, title)
     yield from _hidden_legend(hidden, identity)
 
 
@@ -99,12 +99,12 @@ def _cells(mask: np.ndarray, look: str) -> str:
     return f'<path {look} d="{"".join(parts)}"/>'
 
 
-def _along(curve: Curve, axis: Axis, noun: str, identity: str) -> Iterator[str]:
+def _along(curve: Curve, axis: Axis, title: str, identity: str) -> Iterator[str]:
     """A curve with its band, or bars with theirs."""
     least, most = min(0.0, float(curve.low.min())), float(curve.high.max())
     y = _Scale(least, most if most > least else least + 1.0, BOTTOM, TOP)
     x = _Scale(axis.low, axis.high, LEFT, RIGHT)
-    heights = Axis(close_by(noun), np.array([least, y.high]), least, y.high)
+    heights = Axis(title, np.array([least, y.high]), least, y.high)
     yield from _grid_lines(heights, y)
     hidden = hidden_by_noise(curve)
     yield from _bars(curve, hidden, x, y, identity) if axis.categories else _line(curve, hidden, x, y, identity)
@@ -223,11 +223,11 @@ def _numbers(ticks: list[float]) -> list[str]:
     return [f"{tick + 0.0:{separator}.{places}f}".replace("-", "\N{MINUS SIGN}") for tick in ticks]
 
 
-def _shades_legend(most: float, noun: str) -> Iterator[str]:
-    if most <= 0:
+def _shades_legend(least: float, most: float, title: str) -> Iterator[str]:
+    if most <= least:
         return
     start, width = RIGHT - 11 * SHADES - 60, 11
-    yield f'<text class="tick" x="{start - 8}" y="22" text-anchor="end">{close_by(noun)}: 0</text>'
+    yield f'<text class="tick" x="{start - 8}" y="22" text-anchor="end">{title}: {figures(least, 3)}</text>'
     for index in range(SHADES):
         yield f'<rect class="shade-{index}" x="{start + width * index}" y="11" width="{width}" height="13"/>'
     yield f'<text class="tick" x="{start + width * SHADES + 8}" y="22">{figures(most, 3)}</text>'

@@ -7,7 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 
 from ..domain import Categorical, Column, Domain, Numeric
-from ..kernels import Angular, Bandwidth, Euclidean, Kernel, Laplacian, Manhattan, Mixture, Product
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.neighbours import Neighbours
 from ..privacy.unit import PrivacyUnit
@@ -129,34 +128,3 @@ def left_out(domain: Domain) -> str:
     outside = "left out" if domain.outside == "drop" else "moved to the nearest bound"
     missing = "left out" if domain.missing == "drop" else "not accepted"
     return f"Values outside the bounds were {outside}; records that miss a value were {missing}."
-
-
-def closeness(kernel: Kernel, domain: Domain) -> str:
-    """The kernel in words."""
-    scale = "; distances are in shares of each column's bounds" if domain.scale == "box" else ""
-    return _kernel(kernel) + scale
-
-
-def _kernel(kernel: Kernel) -> str:
-    if isinstance(kernel, Product):
-        return "the product of " + _enumerated([_kernel(part) for part in kernel.parts])
-    if isinstance(kernel, Mixture):
-        parts = zip(kernel.weights, kernel.parts, strict=True)
-        return "a mixture of " + _enumerated([f"{percent(weight)} {_kernel(part)}" for weight, part in parts])
-    power = f", to the power {kernel.power}" if kernel.power > 1 else ""
-    if isinstance(kernel, Angular):
-        return f"the angular kernel, which falls with the angle between two records seen from the origin{power}"
-    falls = {
-        Euclidean: "the Euclidean kernel, which falls with straight-line distance",
-        Manhattan: "the Manhattan kernel, which falls with the sum of the columns' distances",
-        Laplacian: "the Laplacian kernel, which falls exponentially with the sum of the columns' distances",
-    }[type(kernel)]
-    return f"{falls} over a bandwidth of {_bandwidth(kernel.bandwidth)}{power}"
-
-
-def _enumerated(parts: Sequence[str]) -> str:
-    return "; and ".join(parts)
-
-
-def _bandwidth(bandwidth: Bandwidth) -> str:
-    return listed([number(each) for each in bandwidth]) if isinstance(bandwidth, tuple) else number(bandwidth)

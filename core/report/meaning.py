@@ -1,0 +1,150 @@
+"""What the answers of a release mean, and what its table is made of, in plain words: a line for every mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..domain import Domain
+from ..kernels import (
+    Angular,
+    Bandwidth,
+    Euclidean,
+    Exponential,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Manhattan,
+    Mixture,
+    Product,
+    Smooth,
+    SmoothL1,
+    SmoothSquared,
+)
+from ..releases import Release
+from ..sketches.classes import Classes
+from ..sketches.linear import LinearSketch
+from ..sketches.projected import Projected
+from .words import counted, figures, listed, number, percent, shown
+
+SHARES = "; distances are in shares of each column's bounds"
+
+
+def one_class(sketch: LinearSketch) -> LinearSketch:
+    """The sketch that answers are read off: that of one class, where there are classes."""
+    return sketch.inner if isinstance(sketch, Classes) else sketch
+
+
+def asked(sketch: LinearSketch) -> str:
+    """What is summed, as a word that begins a sentence: "Closeness" or "Distance"."""
+    return sketch.answers.capitalize()
+
+
+def measured(sketch: LinearSketch) -> str:
+    """How closeness or distance is measured; fits after "is measured by"."""
+    sketch = one_class(sketch)
+    if sketch.answers == "closeness":
+        return closeness(sketch.kernel, sketch.domain)
+    return _distance(sketch) + (SHARES if sketch.domain.scale == "box" else "")
+
+
+def closeness(kernel: Kernel, domain: Domain) -> str:
+    """The kernel in words."""
+    return _kernel(kernel) + (SHARES if domain.scale == "box" else "")
+
+
+def table(sketch: LinearSketch) -> str:
+    """The size of a table; fits after "it holds"."""
+    if isinstance(sketch, Classes):
+        return f"a table for each of {len(sketch.categories):,} classes, with {table(sketch.inner)} each"
+    if isinstance(sketch, Projected):
+        groups = f"{sketch.groups:,} projections to {sketch.projection.target:,} dimensions ({sketch.projection.name})"
+        return f"{groups}, with {table(sketch.inner)} in all"
+    words = _TABLES.get(sketch.name)
+    return words(sketch) if words else f"{_sides(sketch.shape)} counters"
+
+
+def clipped(sketch: LinearSketch) -> str:
+    """What was done with records beyond a public radius, as a sentence; "" where none is moved."""
+    sketch = one_class(sketch)
+    radius = getattr(sketch, "radius", None)
+    if radius is None:
+        return ""
+    return f"Records farther than {figures(radius, 4)} from the centre were moved to that distance from it."
+
+
+def noise_in_answer(release: Release, deviation: float) -> str:
+    """How far noise alone moves an answer, as a sentence.
+
+    Parameters
+    ----------
+    release : any release.
+    deviation : standard deviation of an answer by noise alone.
+    """
+    if release.sketch.answers == "closeness":
+        return f"Noise alone moves an answer by about {figures(deviation, 2)} {counted(release.privacy.unit)}."
+    mean = deviation / float(np.mean(release.counts))
+    return (
+        f"Noise alone moves a sum of distances by about {figures(deviation, 2)}, which is {figures(mean, 2)} in the "
+        "average distance."
+    )
+
+
+def classes(sketch: LinearSketch) -> str:
+    """The public list of classes, as a sentence; "" where there are none."""
+    if not isinstance(sketch, Classes):
+        return ""
+    return (
+        f"It answers for each class of the column {shown(sketch.label)} by itself: "
+        f"{listed([shown(category) for category in sketch.categories], 8)}."
+    )
+
+
+def _kernel(kernel: Kernel) -> str:
+    if isinstance(kernel, Product):
+        return "the product of " + _enumerated([_kernel(part) for part in kernel.parts])
+    if isinstance(kernel, Mixture):
+        parts = zip(kernel.weights, kernel.parts, strict=True)
+        return "a mixture of " + _enumerated([f"{percent(weight)} {_kernel(part)}" for weight, part in parts])
+    power = f", to the power {kernel.power}" if kernel.power > 1 else ""
+    if isinstance(kernel, Angular):
+        return f"the angular kernel, which falls with the angle between two records seen from the origin{power}"
+    return f"{_FALLS[type(kernel)]} over a bandwidth of {_bandwidth(kernel.bandwidth)}{power}"
+
+
+_STRAIGHT, _SUM = "straight-line distance", "the sum of the columns' distances"
+_FALLS: dict[type[Kernel], str] = {
+    Euclidean: f"the Euclidean kernel, which falls with {_STRAIGHT}",
+    Manhattan: f"the Manhattan kernel, which falls with {_SUM}",
+    Laplacian: f"the Laplacian kernel, which falls exponentially with {_SUM}",
+    Gaussian: f"the Gaussian kernel, which falls like a bell curve with {_STRAIGHT}",
+    Exponential: f"the exponential kernel, which falls exponentially with {_STRAIGHT}",
+    Smooth: f"the smooth kernel 1/(1 + z), which falls slowly with {_STRAIGHT} z",
+    SmoothSquared: f"the smooth kernel 1/(1 + z²), which falls slowly with the square of {_STRAIGHT} z",
+    SmoothL1: f"the smooth kernel 1/(1 + z), which falls slowly with z, {_SUM},",
+}
+
+
+def _distance(sketch: LinearSketch) -> str:
+    return "the length of the straight line between two records"
+
+
+_TABLES = {
+    "race": lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
+    "features": lambda sketch: f"{sketch.shape[0]:,} pairs of counters, one a random wave",
+    "moments": lambda sketch: f"{sketch.shape[0]:,} sums: of ones, of every coordinate, and of squared lengths",
+    "histogram": lambda sketch: f"a grid of {_sides(sketch.shape)} counters",
+}
+
+
+def _sides(shape: Sequence[int]) -> str:
+    return " by ".join(f"{side:,}" for side in shape)
+
+
+def _enumerated(parts: Sequence[str]) -> str:
+    return "; and ".join(parts)
+
+
+def _bandwidth(bandwidth: Bandwidth) -> str:
+    return listed([number(each) for each in bandwidth]) if isinstance(bandwidth, tuple) else number(bandwidth)
