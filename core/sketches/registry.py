@@ -5,12 +5,16 @@ from __future__ import annotations
 from ..domain import Domain
 from ..errors import RequestError
 from .classes import Classes
+from .directions import Directions
 from .features import Features
 from .linear import LinearSketch
+from .moments import Moments
 from .projected import Projected
 from .race import Race
 
-MECHANISMS: dict[str, type[LinearSketch]] = {sketch.name: sketch for sketch in (Race, Features, Projected, Classes)}
+MECHANISMS: dict[str, type[LinearSketch]] = {
+    sketch.name: sketch for sketch in (Race, Features, Projected, Moments, Directions, Classes)
+}
 MAX_NESTING = 4
 """Sketches inside each other: classes of projected points of a sketch are two inside the first."""
 
