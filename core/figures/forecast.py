@@ -82,13 +82,19 @@ class PossibleReleases:
     places : float64 (n,), in the column's unit.
     crowd : float64 (n,), the exact answers for the imagined people.
     releases : float64 (s, n), s equally likely releases of them.
-    same_peak : in how many of them the highest place lies at the crowd's own peak, give or take a tenth of the range.
+    kept : in how many of them the place that matters, of the greatest closeness or the least distance, lies where the
+        crowd's own does, give or take a tenth of the range.
     """
 
     places: np.ndarray
     crowd: np.ndarray
     releases: np.ndarray
-    same_peak: int
+    kept: int
+
+
+def imagined_crowd(share: np.ndarray) -> np.ndarray:
+    """How many of the imagined crowd are at places along a line from 0 to 1, float64 of their shape; in no unit."""
+    return sum(weight * np.exp(-(((share - at) / spread) ** 2) / 2) / spread for at, spread, weight in CROWDS)
 
 
 def possible_releases(
@@ -108,8 +114,7 @@ def possible_releases(
     estimate, standard_error : of a typical answer, from the forecast; the crowd is scaled to it.
     """
     share = np.linspace(0, 1, PLACES)
-    people = np.stack([weight * np.exp(-(((share - at) / spread) ** 2) / 2) / spread for at, spread, weight in CROWDS])
-    weights = people.sum(axis=0)
+    weights = imagined_crowd(share)
     closeness = kernel.evaluate(coordinates, coordinates)
     crowd = closeness @ weights
     crowd *= estimate / float(np.average(crowd, weights=weights))
@@ -121,7 +126,7 @@ def possible_releases(
     return PossibleReleases(low + share * (high - low), crowd, releases, int((moved <= 0.1).sum()))
 
 
-def possible_releases_figure(possible: PossibleReleases, name: str) -> go.Figure:
+def possible_releases_figure(possible: PossibleReleases, name: str, answer: str = "answer") -> go.Figure:
     """Every possible release as a thin line, the imagined crowd's own shape as a thick one among them."""
     x, breaks = possible.places, np.full((len(possible.releases), 1), np.nan)
     figure = go.Figure(
@@ -139,7 +144,7 @@ def possible_releases_figure(possible: PossibleReleases, name: str) -> go.Figure
     )
     figure.update_xaxes(title=name, showgrid=False, zeroline=False, nticks=6, fixedrange=True)
     figure.update_yaxes(
-        title="answer", showgrid=False, zeroline=True, zerolinecolor=faded(FAINT.shape, 0.5), nticks=4, fixedrange=True
+        title=answer, showgrid=False, zeroline=True, zerolinecolor=faded(FAINT.shape, 0.5), nticks=4, fixedrange=True
     )
     figure.update_layout(height=220, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
     return figure
@@ -148,7 +153,7 @@ def possible_releases_figure(possible: PossibleReleases, name: str) -> go.Figure
 def possible_releases_in_words(possible: PossibleReleases) -> str:
     """One sentence: how often the most crowded place is found."""
     return (
-        f"In {possible.same_peak} of {len(possible.releases)} simulated releases the most crowded place is found where "
+        f"In {possible.kept} of {len(possible.releases)} simulated releases the most crowded place is found where "
         "it is, give or take a tenth of the range."
     )
 

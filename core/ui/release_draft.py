@@ -1,10 +1,10 @@
-"""What an owner has chosen on the Release page so far: the sketch and the promise it makes. All of it is public."""
+"""What an owner has chosen on the Release page so far: what is asked, how finely, and the promise. All is public."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -13,7 +13,7 @@ from ..domain import Categorical, Domain
 from ..kernels import Angular, Euclidean, Kernel, Laplacian, Manhattan
 from ..privacy.budget import Budget
 from ..samples import Sample
-from ..sketches.race import Race
+from .release_aim import CLOSENESS, Aim
 
 SLACK = Decimal("0.000001")
 """The δ behind the switch: one in a million."""
@@ -52,11 +52,19 @@ class Guesses:
 
 @dataclass(frozen=True)
 class Fineness:
-    """Which places count as close, and how large the table is; ``rows`` None leaves them to the forecast."""
+    """What is settled about a release besides its question; what is None is left to the forecast.
 
-    kernel: Kernel
+    Attributes
+    ----------
+    kernel : which places count as close, where closeness is asked for.
+    rows, width : size of a table of rows of counters.
+    radius : no record's vector is longer than this, a public fact; None where nobody said so.
+    """
+
+    kernel: Kernel | None = None
     rows: int | None = None
     width: int = DEFAULT_WIDTH
+    radius: float | None = None
 
 
 @dataclass(frozen=True)
@@ -67,26 +75,16 @@ class Draft:
     ----------
     domain : the public facts, as declared on the Data page.
     budget : the promise.
-    fineness, guesses : see there.
+    aim, fineness, guesses : see there.
     seed : the public hash seed, the same while the owner tries settings.
     """
 
     domain: Domain
     budget: Budget
+    aim: Aim
     fineness: Fineness
     guesses: Guesses
     seed: int
-
-    @cached_property
-    def sketch(self) -> Race:
-        """The sketch, with rows only when the owner chose them.
-
-        Raises
-        ------
-        RequestError : the table would be too large, or the kernel does not fit the data.
-        """
-        fineness = self.fineness
-        return Race(self.domain, fineness.kernel, fineness.rows, fineness.width, seed=self.seed)
 
     def promising(self, slack: bool) -> Draft:
         """The same with a δ of one in a million, or with none."""
@@ -102,6 +100,16 @@ class Draft:
     def counted(self) -> str:
         """What answers count: a record is a person unless a column says that a person may have several."""
         return "people" if self.domain.unit.column is None else "records"
+
+    @property
+    def compared(self) -> Domain:
+        """The columns that are compared: all but the one that says the group."""
+        return self.aim.compared(self.domain)
+
+    @property
+    def measures_closeness(self) -> bool:
+        """Whether answers count who is close, rather than how far all are."""
+        return self.aim.answers == CLOSENESS
 
 
 def widest_range(domain: Domain) -> float:

@@ -12,6 +12,7 @@ from ..kernels import MAX_POWER, Angular, Bandwidth, Kernel
 from ..samples import Sample
 from .marks import note
 from .markup import literal
+from .release_aim import CLOSENESS, Aim
 from .release_charts import show
 from .release_draft import (
     DEFAULT_SHARE,
@@ -56,8 +57,14 @@ def choose_scale(domain: Domain, number: int) -> Domain:
     return replace(domain, scale="box" if box else "none")
 
 
-def choose_fineness(domain: Domain, number: int, sample: Sample | None) -> Fineness:
-    """Kernel, bandwidth and size of the table; a sample starts with the kernel that it comes with."""
+def choose_fineness(domain: Domain, aim: Aim, number: int, sample: Sample | None) -> Fineness:
+    """Kernel, bandwidth and size of the table; a sample starts with the kernel that it comes with.
+
+    Where distances are asked for there is nothing to choose: how finely they are told apart follows from the budget.
+    """
+    if aim.answers != CLOSENESS:
+        return Fineness()
+    domain = aim.compared(domain)
     suggested = None if sample is None else suggested_kernel(domain, sample)
     how = st.segmented_control(
         "Settings", [AUTOMATIC, BY_HAND], required=True, default=AUTOMATIC, key="release-how",
@@ -148,11 +155,13 @@ def _draw(domain: Domain, kernel: Kernel) -> None:
     note(words)
 
 
-def choose_guesses(number: int, sample: Sample | None) -> Guesses:
+def choose_guesses(aim: Aim, number: int, sample: Sample | None) -> Guesses:
     """Public guesses for the forecast, how many records and how crowded a place; a sample comes with its own."""
+    closeness = aim.answers == CLOSENESS
     note(
-        "The forecast never looks at the data, so it needs two guesses from what anyone may know. They change nothing "
-        "about privacy. Do not count your records for it: what you choose here shapes the file."
+        f"The forecast never looks at the data, so it needs {'two guesses' if closeness else 'a guess'} from what "
+        "anyone may know, which changes nothing about privacy. Do not count your records for it: what you choose here "
+        "shapes the file."
     )
     start = Guesses() if sample is None else Guesses(sample.records_guess, sample.density_guess)
     many, crowded = st.columns(2, gap="medium")
@@ -160,6 +169,8 @@ def choose_guesses(number: int, sample: Sample | None) -> Guesses:
         "About how many records?", sorted({*RECORDS, start.records}), start.records,
         format_func=lambda records: f"{records:,}", key=f"release-records-{number}", persist_state="session",
     )
+    if not closeness:
+        return Guesses(records)
     density = crowded.select_slider(
         "How crowded is a typical place?", [None, *sorted({*DENSITIES, start.density} - {None})], start.density,
         format_func=lambda density: DENSITY_WORDS.get(density) or f"{100 * density:.3g}%",

@@ -9,13 +9,14 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
-from ..forecast import Forecast, choose_rows, error_curve, forecast
+from ..forecast import Forecast, choose_size, error_curve, forecast
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
 from ..releases import plan
-from ..sketches.race import Race
+from ..sketches.linear import LinearSketch
 from .release_draft import EPSILONS, SLACK, Draft
+from .release_ways import Way
 
 CURVE = EPSILONS[::2]
 """Where the error curve is computed; it is smooth enough in between."""
@@ -23,34 +24,48 @@ CURVE = EPSILONS[::2]
 
 @dataclass(frozen=True)
 class Outlook:
-    """Forecasts of a draft: of the promise that was chosen, and, when asked for, with slack and without.
+    """Forecasts of a draft made in one way: of its own promise, and, when asked for, with slack and without.
 
     Attributes
     ----------
     draft : what is forecast.
-    chosen : for the draft's own promise.
-    cost : what the ledger would write down.
+    ways : the ways there are, best first.
+    way : the one that was chosen.
     """
 
     draft: Draft
-    chosen: Forecast
-    cost: Cost
+    ways: tuple[Way, ...]
+    way: Way
 
     @property
-    def sketch(self) -> Race:
-        """The sketch to be made: with the rows of the draft, or those that the forecast chose."""
-        sketch = self.draft.sketch
-        return sketch if sketch.rows is not None else sketch.with_rows(self.chosen.rows)
+    def sketch(self) -> LinearSketch:
+        """The sketch to be made."""
+        return self.way.sketch
+
+    @property
+    def chosen(self) -> Forecast:
+        """For the draft's own promise."""
+        return self.way.forecast
+
+    @property
+    def one(self) -> LinearSketch:
+        """The sketch that one answer is read off: that of one group, where there are groups."""
+        return self.sketch.one_answer[0]
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What the ledger would write down."""
+        return plan(self.sketch, self.draft.budget).cost
 
     @cached_property
     def pure(self) -> Forecast:
-        """Without a δ, at the same ε."""
-        return _forecast(self.draft.promising(slack=False))[0]
+        """Without a δ, at the same ε, made in the same way."""
+        return self._promising(slack=False)[1]
 
     @cached_property
     def slack(self) -> Forecast:
-        """With a δ of one in a million, at the same ε."""
-        return _forecast(self.draft.promising(slack=True))[0]
+        """With a δ of one in a million, at the same ε, made in the same way."""
+        return self._promising(slack=True)[1]
 
     @property
     def gain(self) -> float:
@@ -59,52 +74,50 @@ class Outlook:
 
     @cached_property
     def pure_errors(self) -> np.ndarray:
-        """Relative errors without a δ along `CURVE`, at the number of rows that suits the present ε."""
-        return _curve(self.draft, self.pure.rows, False)
+        """Relative errors without a δ along `CURVE`, at the size that suits the present ε."""
+        return self._curve(slack=False)
 
     @cached_property
     def slack_errors(self) -> np.ndarray:
         """The same with a δ."""
-        return _curve(self.draft, self.slack.rows, True)
+        return self._curve(slack=True)
+
+    def _promising(self, slack: bool) -> tuple[LinearSketch, Forecast]:
+        """The sketch at the size that suits a promise with or without a δ, and its forecast."""
+        budget, guesses = self.draft.promising(slack).budget, self.draft.guesses
+        if budget == self.draft.budget:
+            return self.sketch, self.chosen
+        facts = [str(budget.epsilon), str(budget.delta), budget.neighbours, guesses.records, guesses.density]
+        settled = self.draft.fineness.rows is not None
+        return _forecast(
+            described(self.sketch, [*facts, settled]), self.sketch, budget, guesses.records, guesses.density, settled
+        )
+
+    def _curve(self, slack: bool) -> np.ndarray:
+        guesses, neighbours = self.draft.guesses, self.draft.budget.neighbours
+        sketch, _ = self._promising(slack)
+        facts = described(sketch, [slack, neighbours, guesses.records, guesses.density])
+        return _curve(facts, sketch, guesses.records, slack, neighbours, guesses.density)
 
 
-def outlook(draft: Draft) -> Outlook:
-    """Forecast a draft; RequestError when it cannot be made as it stands."""
-    return Outlook(draft, *_forecast(draft))
-
-
-def _forecast(draft: Draft) -> tuple[Forecast, Cost]:
-    guesses, budget = draft.guesses, draft.budget
-    facts = [str(budget.epsilon), str(budget.delta), budget.neighbours, guesses.records, guesses.density]
-    return _cached_forecast(_described(draft, facts), draft.sketch, budget, guesses.records, guesses.density)
-
-
-def _curve(draft: Draft, rows: int, with_slack: bool) -> np.ndarray:
-    guesses, neighbours = draft.guesses, draft.budget.neighbours
-    facts = [rows, with_slack, neighbours, guesses.records, guesses.density]
-    sketch = draft.sketch.with_rows(rows)
-    return _cached_curve(_described(draft, facts), sketch, guesses.records, with_slack, neighbours, guesses.density)
-
-
-def _described(draft: Draft, facts: list) -> str:
+def described(sketch: LinearSketch, facts: list) -> str:
     """A text that differs whenever the forecast may."""
-    sketch = draft.sketch
-    return json.dumps([sketch.domain.to_dict(), sketch.parameters(), *facts])
+    return json.dumps([sketch.name, sketch.domain.to_dict(), sketch.parameters(), *facts])
 
 
 # What is cached is public, and still kept to the visitor's own session: it tells what they typed.
 @st.cache_data(scope="session", max_entries=300, show_spinner=False)
-def _cached_forecast(
-    key: str, _sketch: Race, _budget: Budget, _records: int, _density: float | None
-) -> tuple[Forecast, Cost]:
-    if _sketch.rows is None:
-        _sketch = _sketch.with_rows(choose_rows(_sketch, _budget, _records, _density))
-    return forecast(_sketch, _budget, _records, _density), plan(_sketch, _budget).cost
+def _forecast(
+    key: str, _sketch: LinearSketch, _budget: Budget, _records: int, _density: float | None, _settled: bool
+) -> tuple[LinearSketch, Forecast]:
+    if not _settled:
+        _sketch = choose_size(_sketch, _budget, _records, _density)
+    return _sketch, forecast(_sketch, _budget, _records, _density)
 
 
 @st.cache_data(scope="session", max_entries=100, show_spinner=False)
-def _cached_curve(
-    key: str, _sketch: Race, _records: int, _slack: bool, _neighbours: Neighbours, _density: float | None
+def _curve(
+    key: str, _sketch: LinearSketch, _records: int, _slack: bool, _neighbours: Neighbours, _density: float | None
 ) -> np.ndarray:
     epsilons = [float(step) for step in CURVE]
     return error_curve(_sketch, _records, epsilons, float(SLACK) if _slack else 0.0, _neighbours, _density)

@@ -1,14 +1,18 @@
-"""Step 1 of a release: what people should be able to ask. One card a question."""
+"""Step 1 of a release: what people should be able to ask. One card a question, and below it what belongs to it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from .markup import draw, escape
+from ..domain import Categorical, Column, Domain
+from ..samples import Sample
+from .marks import note
+from .markup import literal
+from .release_aim import CLOSENESS, DENSITY, DISTANCE, GROUP, Aim
 
-CARDS_A_ROW = 3
+KEY = "release-question"
 
 
 @dataclass(frozen=True)
@@ -17,57 +21,139 @@ class Question:
 
     Attributes
     ----------
-    key : in the session state.
+    key : one of the questions of `Aim`.
     title : the question as a person asks it.
     sentence : what the answer is.
     also : what the same file answers besides.
-    picture, picture_words : SVG that takes its colours from the style sheet, and its text alternative.
     """
 
     key: str
     title: str
     sentence: str
     also: str
-    picture: str
-    picture_words: str
 
 
-DENSITY = Question(
-    "density",
-    "How dense is it here?",
-    "How many people are close to a given place, anywhere inside the bounds.",
-    "The same file shows peaks and groups, finds who would stand out, and makes up people who resemble the real ones.",
-    '<path class="fg-cloud" opacity=".22" d="M0 66C40 66 46 18 78 18c30 0 32 34 58 34 22 0 26-16 44-16 26 0 30 30 60 '
-    '30v6H0z"/><path d="M0 66C40 66 46 18 78 18c30 0 32 34 58 34 22 0 26-16 44-16 26 0 30 30 60 30" fill="none" '
-    'class="fg-outline"/><path class="fg-line" stroke-dasharray="3 3" d="M104 70V34"/><circle class="fg-cloud" '
-    'cx="104" cy="34" r="4.5"/>',
-    "A hilly outline; a dashed line asks how high it is at one place.",
+QUESTIONS = (
+    Question(
+        DENSITY, "How dense is it here?", "How many people are close to a place.",
+        "The same file shows peaks and groups, finds who would stand out, and makes up people who resemble the real "
+        "ones.",
+    ),
+    Question(
+        DISTANCE, "How far is everyone from here?", "The average distance of all people from a place.",
+        "The same file finds the place that is nearest to everyone, or several such places that share the people among "
+        "them, as for a depot or a clinic.",
+    ),
+    Question(
+        GROUP, "Which group is this like?", "Which of several groups a new record resembles most.",
+        "The same file says how sure the answer is, and “don't know” where the noise decides. Each group can also be "
+        "looked at by itself.",
+    ),
 )
-QUESTIONS: tuple[Question, ...] = (DENSITY,)
-KEY = "release-question"
+
+NORMS = {
+    "l1": ("City blocks", "Differences of all columns added up. The nearest place to everyone is the median place: "
+           "half of the people lie on either side of it, in every column."),
+    "l2": ("Straight line", "As the crow flies. The nearest place to everyone is the place that stragglers pull at the "
+           "least."),
+    "squared": ("Squared", "The straight line squared, so that far people count much more. The nearest place to "
+                "everyone is the mean place, the average of every column."),
+}
+"""How distance is measured: title, and what it finds, in words."""
+COMPARED = {
+    "closeness": ("Who is close by", "A record is like the group that is densest around it. Groups may have any "
+                  "shape."),
+    "distance": ("Who is near on the whole", "A record is like the group whose people are nearest to it on average. "
+                 "Simple, and good where every group is one cloud."),
+}
+"""What is compared between groups."""
 
 
-def choose_question() -> Question:
-    """Draw the cards; the question that is chosen."""
+def choose_question() -> str:
+    """Draw the cards; the key of the question that is chosen."""
     by_key = {question.key: question for question in QUESTIONS}
-    chosen = by_key.get(st.session_state.setdefault(KEY, QUESTIONS[0].key), QUESTIONS[0])
-    for start in range(0, len(QUESTIONS), CARDS_A_ROW):
-        row = QUESTIONS[start : start + CARDS_A_ROW]
-        for question, column in zip(row, st.columns(len(row), gap="medium"), strict=True):
-            with column:
-                _card(question, question is chosen)
+    chosen = st.radio(
+        "What should people be able to ask?", list(by_key), key=KEY, persist_state="session", horizontal=True,
+        format_func=lambda key: by_key[key].title, captions=[question.sentence for question in QUESTIONS],
+        label_visibility="collapsed", width="stretch",
+    )
+    note(by_key[chosen].also)
     return chosen
 
 
-def _card(question: Question, chosen: bool) -> None:
-    state = "fg-card fg-card-chosen" if chosen else "fg-card"
-    draw(
-        f'<div class="{state}"><svg viewBox="0 0 240 74" role="img" aria-label="{escape(question.picture_words)}">'
-        f"{question.picture}</svg><div><h4>{escape(question.title)}</h4><p>{escape(question.sentence)}</p>"
-        f'<p class="fg-note">{escape(question.also)}</p></div></div>'
+def choose_aim(domain: Domain, number: int, sample: Sample | None) -> tuple[Aim | None, Domain, tuple[str, ...]]:
+    """The question, and what belongs to it.
+
+    Parameters
+    ----------
+    domain : as declared on the Data page.
+    number : number of the pick on the Data page, part of keys that belong to its columns.
+    sample : the bundled sample, or None for anyone's own data.
+
+    Returns
+    -------
+    tuple
+        What is asked, or None while something is missing; the domain with the columns that it is asked by, and the one
+        that says the group; and what is missing, in a few words each.
+    """
+    question = choose_question()
+    if question == GROUP:
+        return _group(domain, number, sample)
+    norm = _norm("release-norm") if question == DISTANCE else None
+    columns = _asked_by(domain, question, number)
+    missing = () if columns else ("a column to ask by",)
+    return Aim(question, norm) if columns else None, replace(domain, columns=columns or domain.columns), missing
+
+
+def _asked_by(domain: Domain, question: str, number: int, label: str | None = None) -> tuple[Column, ...]:
+    """The columns that a query has; distances start without categories, which lie in no direction."""
+    columns = [column for column in domain.columns if column.name != label]
+    if len(columns) == 1:
+        return tuple(columns)
+    measured = [column.name for column in columns if not isinstance(column, Categorical)]
+    names = [column.name for column in columns]
+    chosen = st.multiselect(
+        "By which columns?", names, measured or names if question == DISTANCE else names, format_func=literal,
+        key=f"release-columns-{question}-{number}-{label}", persist_state="session",
+        help="Fewer columns give clearer answers: what is left out does not blur the rest, and is not in the file.",
     )
-    if not chosen:
-        st.button(
-            f"Let people ask: {question.title}", key=f"{KEY}-{question.key}", type="tertiary",
-            on_click=st.session_state.__setitem__, args=(KEY, question.key),
+    return tuple(column for column in columns if column.name in chosen)
+
+
+def _norm(key: str) -> str:
+    norm = st.segmented_control(
+        "How is distance measured?", list(NORMS), key=key, format_func=lambda norm: NORMS[norm][0], required=True,
+        default="l1", persist_state="session",
+    )
+    note(NORMS[norm][1])
+    return norm
+
+
+def _group(domain: Domain, number: int, sample: Sample | None) -> tuple[Aim | None, Domain, tuple[str, ...]]:
+    """The column that says the group, what is compared between groups, and by which columns."""
+    labels = {column.name: column for column in domain.columns if isinstance(column, Categorical)}
+    if sample is not None and sample.label is not None:
+        labels = {sample.label.name: sample.label} | labels
+    if not labels or len({*labels, *domain.names}) < 2:
+        note(
+            "It needs a column of categories that says the group, and another column to compare by. Declare both on "
+            "the Data page: the categories become public, as everything that is typed there does."
         )
+        return None, domain, ("a column of categories that says the group",)
+    known = len(labels) == 1 or (sample is not None and sample.label is not None)
+    label = st.selectbox(
+        "Which column says the group?", list(labels), index=0 if known else None, format_func=literal,
+        key=f"release-label-{number}", persist_state="session", placeholder="pick a column",
+    )
+    compared = st.segmented_control(
+        "What is compared?", list(COMPARED), key="release-compared", required=True, default=CLOSENESS,
+        format_func=lambda which: COMPARED[which][0], persist_state="session",
+    )
+    note(COMPARED[compared][1])
+    norm = None if compared == CLOSENESS else _norm("release-group-norm")
+    if label is None:
+        return None, domain, ("the column that says the group",)
+    columns = _asked_by(domain, GROUP if norm is None else DISTANCE, number, label)
+    if not columns:
+        return None, domain, ("a column to compare by",)
+    return Aim(GROUP, norm, label), replace(domain, columns=(*columns, labels[label])), ()

@@ -19,13 +19,17 @@ from .markup import literal
 from .release_account import Account, price
 from .release_draft import SLACK, Draft
 from .release_fineness import choose_fineness, choose_guesses, choose_scale
-from .release_forecast import error_curve, possible_outcomes, side_panel, slack_sentence, typical_answer
+from .release_forecast import error_curve, side_panel, slack_sentence
 from .release_making import Order
-from .release_outlook import Outlook, outlook
+from .release_outcomes import possible_outcomes
+from .release_outlook import Outlook
 from .release_payer import choose_payer
 from .release_privacy import choose_epsilon, choose_slack
 from .release_progress import hash_seed
-from .release_questions import choose_question
+from .release_questions import choose_aim
+from .release_way import choose_way
+from .release_ways import ways
+from .release_words import summary
 from .session import OwnData, Session
 
 
@@ -63,8 +67,7 @@ class Chosen:
         """The forecast in a few words, in view on every screen."""
         if self.draft is None or self.seen is None:
             return ""
-        answer, band = typical_answer(self.seen)
-        return f"A typical answer will be {answer} ± {band} {self.draft.counted}."
+        return summary(self.draft, self.seen.chosen)
 
     def order(self, own: OwnData, ledger: Ledger, looked: Collection[str]) -> Order:
         """The release as an order; only when nothing is missing. ``looked``: samples whose truth was looked at."""
@@ -83,39 +86,46 @@ def release_steps(visitor: Session, ledger: Ledger) -> Chosen:
         curve = side_panel(chosen)
     if chosen.seen is not None:
         with curve:
-            error_curve(chosen.draft, chosen.seen)
+            error_curve(chosen.seen)
         with gain:
             note(slack_sentence(chosen.seen))
         with outcomes:
             st.subheader("What could come out", anchor=False)
-            possible_outcomes(chosen.draft, chosen.seen)
+            possible_outcomes(chosen.seen)
     return chosen
 
 
 def _choose(visitor: Session, ledger: Ledger) -> tuple[Chosen, DeltaGenerator, DeltaGenerator]:
     """The controls; what was chosen, and the places for what slack gains and for what could come out."""
     own, number = visitor.own, visitor.records.number
+    known = None if own.sample is None else sample(own.sample)
     st.subheader("1 · What should people be able to ask?", anchor=False)
-    choose_question()
+    aim, domain, missing = choose_aim(own.domain, number, known)
     st.subheader("2 · How much privacy?", anchor=False)
     epsilon, slack = choose_epsilon(), choose_slack()
     gain = st.container()
     payer = choose_payer(ledger, own, number, unit_words(own.domain.unit), slack)
     visitor.dataset = None if payer.account is None else payer.account.name
     st.subheader("3 · How fine?", anchor=False)
-    domain = choose_scale(own.domain, number)
-    known = None if own.sample is None else sample(own.sample)
-    fineness, guesses = choose_fineness(domain, number, known), choose_guesses(number, known)
+    if aim is None:
+        note("First say what should be asked.")
+    missing += () if epsilon else ("a privacy loss ε",)
+    if aim is None or epsilon is None:
+        return Chosen(None, None, payer.account, None, (*missing, *payer.missing)), gain, st.container()
+    domain = choose_scale(domain, number)
+    fineness = choose_fineness(domain, aim, number, known)
+    guesses = choose_guesses(aim, number, known)
+    way = st.container()
     outcomes = st.container()
-    if epsilon is None:
-        return Chosen(None, None, payer.account, None, ("a privacy loss ε", *payer.missing)), gain, outcomes
     try:
-        budget = Budget(epsilon, SLACK if slack else 0, payer.neighbours)
-        draft = Draft(domain, budget, fineness, guesses, hash_seed(number))
-        seen = outlook(draft)
+        draft = Draft(domain, Budget(epsilon, SLACK if slack else 0, payer.neighbours), aim, fineness, guesses,
+                      hash_seed(number))
+        found = ways(draft)
+        with way:
+            seen = Outlook(draft, found, choose_way(draft, found))
+        after = None if payer.account is None else payer.account.after(seen.cost)
     except RequestError as error:
         st.error(literal(error))
         return Chosen(None, None, payer.account, None, ("settings that can be used", *payer.missing)), gain, outcomes
-    after = None if payer.account is None else payer.account.after(seen.cost)
     refusal = () if after is None or after.admitted else (after.refusal,)
     return Chosen(draft, seen, payer.account, after, (*payer.missing, *refusal)), gain, outcomes

@@ -41,9 +41,11 @@ class Compared:
 def compare(release: Release, source: Source) -> Compared:
     """Ask the release and the records themselves at the same places; never to be called on anyone's own data."""
     sketch = release.sketch
-    points = np.concatenate([sketch.domain.encode(batch, sketch.metric) for batch in source.batches(sketch.domain)])
-    queries = np.asfortranarray(np.random.default_rng(0).permutation(points)[:PLACES])
-    exact = sketch.point_kernel.evaluate(queries, points).sum(axis=1)
+    batches = list(source.batches(sketch.domain))
+    records = np.concatenate([sketch.domain.encode(batch, sketch.metric) for batch in batches])
+    places = np.concatenate([sketch.query_domain.encode(batch, sketch.metric) for batch in batches])
+    queries = np.asfortranarray(np.random.default_rng(0).permutation(places)[:PLACES])
+    exact = sketch.exact(queries, np.asfortranarray(records))
     answers = release.answer_points(queries)
     return Compared(exact, answers.estimate, answers.low, answers.high)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ..figures.palette import AMBER, FAINT, INK, PAPER, TEAL, Colour
+from .question_pictures import density_picture, distance_picture, group_picture, picture_style
 
 
 def _variable(name: str, colour: Colour) -> str:
@@ -19,8 +20,17 @@ VARIABLES = "".join(
     for name, colour in [("amber", AMBER), ("teal", TEAL), ("ink", INK), ("faint", FAINT), ("paper", PAPER)]
 )
 
+QUESTIONS = picture_style(
+    "release-question",
+    [
+        (density_picture(), "A hilly outline; a dashed line asks how high it is at one place."),
+        (distance_picture(), "Lines from many points to one place among them."),
+        (group_picture(), "Two groups of points, and a place between them with an arrow to the nearer group."),
+    ],
+)
 STYLE = f"""
 .stApp {{ {VARIABLES} --hairline: light-dark(#DCE3E4, #2A3439); }}
+{QUESTIONS}
 """ + """
 /* A page: one calm column with wide margins; on very large screens everything grows together. */
 @media (min-width: 2400px) { html:root { font-size: 20px; } }
@@ -141,15 +151,30 @@ STYLE = f"""
 .fg-door-private { border-top-color: var(--amber-shape); } .fg-door-public { border-top-color: var(--teal-shape); }
 .stApp .fg-door h3 { padding: 0; margin: 0 0 0.4rem; }
 
-/* Questions to choose from, the forecast, and what is asked once more. */
-.fg-card { display: flex; gap: 1.4rem; align-items: center; border: 1px solid var(--hairline); border-radius: 0.5rem;
-  padding: 1rem 1.2rem; }
-.fg-card-chosen { border-color: var(--teal-shape); }
-.fg-card svg { flex: 0 1 11rem; min-width: 7rem; width: 100%; }
-.stApp .fg-card h4 { padding: 0; margin: 0 0 0.2rem; font-size: 1.05rem; font-weight: 600; }
-.fg-outline { stroke: var(--teal-shape); stroke-width: 2; fill: none; }
-@media (max-width: 640px) { .fg-card { flex-direction: column; align-items: stretch; gap: 0.5rem; }
-  .fg-card svg { flex: none; max-width: 13rem; } }
+/* Questions to choose from: a radio button that looks like a card, all of which can be pressed. */
+.st-key-release-question [data-testid="stRadioGroup"] { display: grid; width: 100%; align-items: stretch;
+  grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.7rem; }
+.st-key-release-question [data-testid="stRadioGroup"] > div { position: relative; display: flex; gap: 0.15rem;
+  flex-direction: column; border: 1px solid var(--hairline); border-radius: 0.5rem; padding: 0.9rem 1rem 0.8rem;
+  margin: 0; }
+.st-key-release-question [data-testid="stRadioGroup"] > div::before { display: block; width: 100%; max-width: 11rem;
+  margin-bottom: 0.6rem; }
+.st-key-release-question [data-testid="stRadioGroup"] > div:hover { border-color: var(--faint); }
+.st-key-release-question [data-testid="stRadioGroup"] > div[data-selected] { border-color: var(--teal-shape);
+  box-shadow: inset 0 0 0 1px var(--teal-shape); }
+.st-key-release-question [data-testid="stRadioGroup"] > div:has(:focus-visible) { outline: 2px solid var(--ink);
+  outline-offset: 2px; }
+.st-key-release-question [data-testid="stRadioOption"] { margin: 0; }
+.st-key-release-question [data-testid="stRadioOption"]::after { content: ""; position: absolute; inset: 0;
+  cursor: pointer; }
+.st-key-release-question [data-testid="stRadioOption"] p { font-weight: 600; position: relative; z-index: 1; }
+.st-key-release-question [data-testid="stRadioCaption"] { margin: 0; padding: 0; }
+@media (max-width: 640px) {
+  .st-key-release-question [data-testid="stRadioGroup"] { grid-template-columns: 1fr; }
+  .st-key-release-question [data-testid="stRadioGroup"] > div::before { max-width: 9rem; }
+}
+
+/* The forecast, and the truth beside it. */
 .stApp .fg-figure { font-family: var(--st-heading-font, serif); font-size: 1.75rem; line-height: 1.3; }
 .fg-figure span { font-size: 1.05rem; color: var(--faint); }
 .st-key-fg-exact { border: 2px dashed var(--amber-shape); border-radius: 0.5rem; padding: 1rem 1.2rem; }

@@ -57,12 +57,12 @@ def test_near_places_err_together_and_far_ones_do_not():
 
 def test_a_typical_place_of_the_imagined_crowd_has_the_forecast_answer():
     possible = possible_releases(0, 1, KERNEL, ALONG, 1234.0, 0.0)
-    assert (possible.releases == possible.crowd).all() and possible.same_peak == SIMULATED
+    assert (possible.releases == possible.crowd).all() and possible.kept == SIMULATED
     assert possible.crowd.min() < 1234 < possible.crowd.max()
 
 
 def test_the_peak_is_lost_when_noise_exceeds_the_signal():
-    clear, drowned = (possible_releases(0, 1, KERNEL, ALONG, 1000.0, error).same_peak for error in (10.0, 5000.0))
+    clear, drowned = (possible_releases(0, 1, KERNEL, ALONG, 1000.0, error).kept for error in (10.0, 5000.0))
     assert clear == SIMULATED and drowned < 30
 
 

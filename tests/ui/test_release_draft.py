@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit
-from core.errors import RequestError
 from core.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
 from core.samples import sample, samples
 from core.ui.release_account import price
+from core.ui.release_aim import DENSITY, GROUP, Aim
 from core.ui.release_draft import (
     EPSILONS,
     FACTORS,
@@ -100,21 +100,24 @@ def test_a_kernel_is_stretched_in_all_its_bandwidths():
 
 
 def draft(**changes):
-    facts = {"domain": TWO, "budget": Budget(1), "fineness": Fineness(Euclidean(1)), "guesses": Guesses(), "seed": 7}
+    facts = {
+        "domain": TWO, "budget": Budget(1), "aim": Aim(DENSITY), "fineness": Fineness(Euclidean(1)),
+        "guesses": Guesses(), "seed": 7,
+    }
     return Draft(**facts | changes)
 
 
-def test_a_draft_is_the_sketch_and_the_promise_it_says():
-    one = draft(fineness=Fineness(Euclidean(2.0, 3), rows=50, width=70))
-    assert (one.sketch.rows, one.sketch.width, one.sketch.seed, one.sketch.kernel) == (50, 70, 7, Euclidean(2.0, 3))
-    assert draft().sketch.rows is None
+def test_a_draft_promises_with_slack_or_without():
     with_slack = draft().promising(slack=True)
     assert with_slack.budget == Budget(1, SLACK) and with_slack.promising(slack=False) == draft()
 
 
-def test_a_table_beyond_every_memory_is_refused():
-    with pytest.raises(RequestError, match="counters"):
-        draft(fineness=Fineness(Euclidean(1), rows=10**6, width=10**6)).sketch  # noqa: B018
+def test_what_is_compared_leaves_out_who_is_in_which_group():
+    labelled = Domain.of(x=(0, 20), kind=["a", "b"])
+    of_groups = draft(domain=labelled, aim=Aim(GROUP, label="kind"))
+    assert of_groups.compared.names == ("x",) and of_groups.measures_closeness
+    assert not draft(aim=Aim(GROUP, norm="l1", label="kind"), domain=labelled).measures_closeness
+    assert draft().compared == TWO
 
 
 def test_who_is_protected_and_what_is_counted():

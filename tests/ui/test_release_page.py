@@ -9,13 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import core.releases
-import core.ui.release_questions as questions
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.ledger import Ledger
 from core.release_file import load
 from core.samples import sample, samples
+from core.sketches.classes import Classes
 from core.sketches.race import Race
 from core.sources import open_source
 from core.ui.markup import literal
@@ -261,13 +261,64 @@ def test_an_app_that_others_can_reach_keeps_no_ledger_unless_told(monkeypatch):
     assert "FROSTGLASS" in at.error[0].value and not at.exception
 
 
-def test_there_is_room_for_more_questions(ledger, monkeypatch):
-    other = questions.Question("distance", "How far are they?", "Distances.", "Nothing else.", "", "Nothing.")
-    monkeypatch.setattr(questions, "QUESTIONS", (questions.DENSITY, other))
-    at = visit()
-    at.button(key="release-question-distance").click().run()
-    assert at.session_state["release-question"] == "distance"
-    assert [one.key for one in at.button if one.key.startswith("release-question")] == ["release-question-density"]
+def ask(at, question):
+    return at.radio(key="release-question").set_value(question).run()
+
+
+def test_the_question_survives_a_page_change(ledger):
+    at = ask(visit(), "distance")
+    at.switch_page("pages/ledger.py").run()
+    at.switch_page("pages/release.py").run()
+    assert at.radio(key="release-question").value == "distance" and not at.exception
+
+
+def test_groups_need_a_column_of_categories_and_another_to_compare_by(ledger):
+    at = ask(with_total(visit()), "group")
+    assert at.button(key=PRESS).disabled and "a column of categories that says the group" in words(at)
+    assert ledger.names() == [] and not at.exception
+
+
+LABELLED = pd.DataFrame({"x": np.linspace(0, 100, 600), "kind": np.repeat(["old", "new"], 300)})
+
+
+def test_a_table_a_group_is_released_under_one_promise(ledger):
+    domain = Domain.of(x=(0, 100), kind=["new", "old"])
+    at = ask(with_total(visit(domain, frame=LABELLED)), "group")
+    assert not at.exception and not at.error and at.selectbox(key="release-label-1").value == "kind"
+    confirmed(at)
+    release = at.session_state[DESK].making.release
+    assert isinstance(release.sketch, Classes) and release.sketch.label == "kind"
+    assert release.sketch.inner.domain.names == ("x",) and release.table.shape[0] == 2
+    assert [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
+
+
+def test_which_of_several_columns_says_the_group_is_for_the_owner_to_say(ledger):
+    frame = LABELLED.assign(town=np.tile(["Bern", "Chur"], 300))
+    at = ask(with_total(visit(Domain.of(x=(0, 100), kind=["new", "old"], town=["Bern", "Chur"]), frame=frame)), "group")
+    assert at.button(key=PRESS).disabled and "the column that says the group" in words(at)
+    at.selectbox(key="release-label-1").set_value("town").run()
+    assert not at.button(key=PRESS).disabled
+    at.multiselect(key="release-columns-group-1-town").set_value(["x"]).run()
+    confirmed(at)
+    assert at.session_state[DESK].making.release.domain.names == ("x", "town")
+
+
+def test_a_sample_knows_the_column_of_its_groups(ledger):
+    at = ask(of_sample(sample("heart")), "group")
+    assert not at.exception and at.selectbox(key="release-label-1").value == "state"
+    press(at)
+    sketch = at.session_state[DESK].asked.sketch
+    assert sketch.categories == ("healthy", "ill") and sketch.inner.kernel == sample("heart").kernel
+
+
+def test_columns_that_are_left_out_are_not_in_the_file(ledger):
+    at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
+    at.multiselect(key="release-columns-density-1-None").set_value(["y"]).run()
+    confirmed(at)
+    assert at.session_state[DESK].making.release.domain.names == ("y",)
+    at.button(key="release-again").click().run()
+    at.multiselect(key="release-columns-density-1-None").set_value([]).run()
+    assert at.button(key=PRESS).disabled and "a column to ask by" in words(at)
 
 
 def test_the_truth_is_offered_for_samples_only_and_a_look_is_remembered(ledger):
