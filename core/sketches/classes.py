@@ -166,6 +166,8 @@ class Classes(LinearSketch):
             max(2 * added.l2_squared, replaced.l2_squared),
             parts=added.parts,
             unit_shifts=added.unit_shifts and replaced.unit_shifts,
+            block=added.block,
+            blocks_l2=None if added.blocks_l2 is None else 2 * added.blocks_l2,
         )
 
     def record_count_sensitivity(self, neighbours: Neighbours) -> Sensitivity:

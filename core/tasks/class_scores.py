@@ -82,6 +82,36 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
     variance = np.broadcast_to(np.asarray(sketch.inner.noise_variance(counter, points))[:, None], sums.shape)
     if rule == "posterior":
         return Scores(sums, variance)
-    average = sums / release.counts
-    variance = (variance + average**2 * release.count_error**2) / release.counts**2
+    sizes = class_sizes(release)
+    average = sums / sizes.number
+    variance = (variance + average**2 * sizes.variance) / sizes.number**2
     return Scores(-average if rule == "distance" else average, variance)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many records the classes have.
+
+    Attributes
+    ----------
+    number : float64 (K,), at least 1 each.
+    variance : of what the noise leaves unknown of a number.
+    """
+
+    number: np.ndarray
+    variance: float
+
+
+def class_sizes(release: Release) -> Sizes:
+    """Numbers of records, moved towards their mean as far as noise is what sets them apart.
+
+    An average divides by a number: where noise alone may have halved it, the class would seem twice as close
+    everywhere. Noisy numbers that differ by no more than their noise are best taken as equal (empirical Bayes; Efron,
+    Morris 1973); without noise, or for numbers that clearly differ, nothing changes.
+    """
+    noise = release.count_error**2
+    known = release.sketch.total(release.table) if release.count is None else release.count.astype(np.float64)
+    kept = max(0.0, 1.0 - noise / max(float(np.var(known, ddof=1)), np.finfo(float).tiny))
+    middle = known.mean()
+    left = noise * (kept + (1.0 - kept) / len(known))
+    return Sizes(np.maximum(middle + kept * (known - middle), 1.0), left)

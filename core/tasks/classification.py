@@ -12,7 +12,7 @@ from ..releases import Release
 from ..sketches.linear import check_level
 from .class_probabilities import class_probabilities
 from .class_scores import checked_rule, class_scores, classes_of
-from .winning import chance_of_winning, learned_spreads
+from .winning import chance_of_winning, learned_scatter
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ def classify_points(
     if not len(points):
         raise RequestError("There is no place to classify.")
     scores = class_scores(release, points, rule)
-    spreads = learned_spreads(scores.value, scores.variance)
-    confidence = chance_of_winning(scores.value, scores.variance, spreads)
+    scatter = learned_scatter(scores.value, scores.variance)
+    confidence = chance_of_winning(scores.value, scores.variance, scatter)
     return Classification(
         release.sketch.categories,
         rule,
