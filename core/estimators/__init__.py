@@ -6,6 +6,7 @@ its own; a search over settings that fits ten times spends ten times. Settings c
 data.
 """
 
+from .kernel_classifier import PrivateKernelClassifier
 from .kernel_density import PrivateKernelDensity
 
-__all__ = ["PrivateKernelDensity"]
+__all__ = ["PrivateKernelClassifier", "PrivateKernelDensity"]

@@ -6,24 +6,24 @@ import numpy as np
 from sklearn.base import DensityMixin
 
 from ..kernels import Kernel
-from ..sketches.race import Race
-from .kernel_names import kernel_of
+from .kernel_names import kernel_of, kernel_sketch
 from .private import PrivateEstimator
 
 
 class PrivateKernelDensity(DensityMixin, PrivateEstimator):
-    """Average closeness of everyone to a point, from a private RACE sketch (CCS 2021).
+    """Average closeness of everyone to a point, from a private sketch of kernel sums (CCS 2021; ICLR 2024).
 
     Parameters
     ----------
     epsilon : privacy loss of each call of `fit`, above 0.
     delta : probability that the promise fails; 0.0 for a pure one.
     neighbours : "add_remove" hides whether someone is in the data, "replace_one" what their record says.
-    kernel : a name ("euclidean", "manhattan", "laplacian", "angular", "smooth-l1") or a kernel of `core.kernels`.
+    kernel : a name ("euclidean", "gaussian", "laplacian", "angular", ...) or a kernel of `core.kernels`.
     bandwidth : distance at which closeness fades, in the features' units; needed for a kernel given by name, but for
         "angular", as reading it off the data would give people away.
     bounds : public bounds, one pair (low, high) for all features or a pair a feature. Values outside are moved to them.
-    rows, width : size of the sketch; rows None has the forecast choose them.
+    mechanism : "race" or "features"; RACE where the kernel has hashes, when None.
+    rows : size of the sketch; None has the forecast choose it.
     records : a public guess of the number of records, for that choice.
     dataset, ledger : the data set's name in a ledger, which then records the price of every `fit` and refuses when the
         budget is spent. Without a name adding up is left to the caller.
@@ -51,9 +51,9 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
         neighbours: str = "add_remove",
         kernel: str | Kernel = "euclidean",
         bandwidth: float | tuple[float, ...] | None = None,
+        mechanism: str | None = None,
         bounds: object = None,
         rows: int | None = None,
-        width: int = 1000,
         records: int | None = None,
         dataset: str | None = None,
         ledger: object = None,
@@ -64,9 +64,9 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
         self.neighbours = neighbours
         self.kernel = kernel
         self.bandwidth = bandwidth
+        self.mechanism = mechanism
         self.bounds = bounds
         self.rows = rows
-        self.width = width
         self.records = records
         self.dataset = dataset
         self.ledger = ledger
@@ -87,7 +87,7 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
         """
         X, _ = self._read(X)
         kernel = kernel_of(self.kernel, self.bandwidth)
-        sketch = Race(self._domain(self.bounds), kernel, self.rows, self.width, seed=self._hash_seed())
+        sketch = kernel_sketch(self._domain(self.bounds), kernel, self.mechanism, self.rows, self._hash_seed())
         self.release_ = self._release(sketch, X)
         return self
 

@@ -1,0 +1,95 @@
+"""What private classifiers share: one release with a table a class, compared at the places asked about."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..checks import check_choice
+from ..domain import Domain
+from ..errors import RequestError
+from ..sketches.classes import Classes
+from ..sketches.linear import LinearSketch
+from ..tasks.class_scores import RULES
+from ..tasks.classification import Classification, classify
+from .private import CLASS, PrivateEstimator
+
+
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):
+    """A classifier whose `fit` makes one private release with a table a class.
+
+    Subclasses have the parameters ``classes`` (the public list of labels) and ``rule`` beside those of every private
+    estimator.
+    """
+
+    @abstractmethod
+    def _inner(self, domain: Domain) -> LinearSketch:
+        """The sketch of one class, on the features' domain."""
+
+    @abstractmethod
+    def _feature_bounds(self) -> object:
+        """Bounds of the features; None when they were not given."""
+
+    def fit(self, X: object, y: object) -> PrivateClassifier:
+        """Spend the budget and make the release.
+
+        Parameters
+        ----------
+        X : (n, d) features.
+        y : (n,) labels, each one of ``classes``.
+
+        Raises
+        ------
+        RequestError
+            When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
+        """
+        X, y = self._read(X, y)
+        check_classification_targets(y)
+        self.classes_ = self._public_classes()
+        codes = self._codes(y)
+        names = tuple(str(label) for label in self.classes_)
+        domain = self._domain(self._feature_bounds(), names)
+        sketch = Classes(domain, CLASS, self._inner(domain.without(CLASS)))
+        if self.rule is not None:
+            check_choice(self.rule, "The rule", RULES[sketch.answers])  # before anything is spent
+        self.release_ = self._release(sketch, X, np.array(names, dtype=object)[codes])
+        return self
+
+    def predict(self, X: object) -> np.ndarray:
+        """The class that each point is like, (n,)."""
+        said = self.classification(X)
+        return self.classes_[said.codes]
+
+    def predict_proba(self, X: object) -> np.ndarray:
+        """Probabilities of the classes, float64 (n, K), as far as the noisy release can tell them."""
+        return self.classification(X).probabilities
+
+    def confidence(self, X: object) -> np.ndarray:
+        """Probability that the release without its noise would say the same class, float64 (n,)."""
+        return self.classification(X).confidence
+
+    def classification(self, X: object, level: float = 0.95) -> Classification:
+        """All that the release says about each point, "don't know" included; see `core.tasks.classification`."""
+        queries = self._queries(X)
+        return classify(self.release_, queries, self.rule, level)
+
+    def _public_classes(self) -> np.ndarray:
+        if self.classes is None:
+            raise RequestError(
+                f"{type(self).__name__} needs the public list of classes; reading it off the data would tell that "
+                "someone of a rare class is in it."
+            )
+        classes = np.asarray(self.classes)
+        if classes.ndim != 1 or len({str(label) for label in classes}) < max(len(classes), 2):
+            raise RequestError("The classes must be a list of two different labels or more.")
+        return classes
+
+    def _codes(self, y: np.ndarray) -> np.ndarray:
+        """The place of each label in the list, int64 (n,); RequestError when one is not on it."""
+        matches = np.asarray(y)[:, None] == self.classes_[None, :]
+        if not np.all(np.any(matches, axis=1)):
+            raise RequestError("Unknown label type: a label is not on the public list of classes.")
+        return matches.argmax(axis=1)

@@ -1,0 +1,77 @@
+"""Which class a point is like by closeness: per-class private kernel sums behind `fit` and `predict`."""
+
+from __future__ import annotations
+
+from ..domain import Domain
+from ..kernels import Kernel
+from ..sketches.linear import LinearSketch
+from .classifier import PrivateClassifier
+from .kernel_names import kernel_of, kernel_sketch
+
+
+class PrivateKernelClassifier(PrivateClassifier):
+    """Classes compared by private kernel sums: maximum a posteriori or maximum likelihood (CCS 2021, section 5).
+
+    Parameters
+    ----------
+    epsilon, delta, neighbours, kernel, bandwidth, mechanism, bounds, rows, records, dataset, ledger, random_state : see
+        `PrivateKernelDensity`.
+    classes : the public list of labels.
+    rule : "posterior", the largest closeness of all records of a class; "likelihood", the largest average closeness,
+        which counts rare classes as much as frequent ones; None for the posterior.
+
+    Attributes
+    ----------
+    release_ : the private `Release`: all that is kept of the data.
+    classes_ : the public list of labels.
+    n_features_in_ : number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> random = np.random.default_rng(0)
+    >>> X, y = np.vstack((random.normal(-2, 1, (500, 2)), random.normal(2, 1, (500, 2)))), np.repeat([0, 1], 500)
+    >>> estimator = PrivateKernelClassifier(bandwidth=2.0, bounds=(-8, 8), classes=[0, 1], random_state=0)
+    >>> estimator.fit(X, y).predict([[-2, -2], [2, 2]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        neighbours: str = "add_remove",
+        classes: object = None,
+        rule: str | None = None,
+        kernel: str | Kernel = "euclidean",
+        bandwidth: float | tuple[float, ...] | None = None,
+        mechanism: str | None = None,
+        bounds: object = None,
+        rows: int | None = None,
+        records: int | None = None,
+        dataset: str | None = None,
+        ledger: object = None,
+        random_state: int | None = None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbours = neighbours
+        self.classes = classes
+        self.rule = rule
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.mechanism = mechanism
+        self.bounds = bounds
+        self.rows = rows
+        self.records = records
+        self.dataset = dataset
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _feature_bounds(self) -> object:
+        return self.bounds
+
+    def _inner(self, domain: Domain) -> LinearSketch:
+        kernel = kernel_of(self.kernel, self.bandwidth)
+        return kernel_sketch(domain, kernel, self.mechanism, self.rows, self._hash_seed())
