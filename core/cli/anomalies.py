@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Option
 
 from .output import check_table, say, write_table
-from .reading import LevelOption, QueriesArgument, ReleaseArgument, TableOption, read_queries
+from .reading import ClassOption, LevelOption, QueriesArgument, ReleaseArgument, TableOption, opened, read_queries
 
 FIGURES = ("density", "low", "high", "score", "anomalous")
 
@@ -21,18 +21,18 @@ def anomalies(
         help="A density; without it, the one that 1% of the population lies at or below.", show_default=False,
     )] = None,
     seed: Annotated[int, Option(help="Seed of the made-up population that places are compared with.")] = 0,
+    of_class: ClassOption = None,
 ) -> None:
     """Score places: the columns of QUERIES, and beside them how unusual each place is.
 
     They are density with its interval, score (the share of people who lie in a place at most as dense), and anomalous.
     """
-    from ..release_file import load
     from ..sources.queries import beside
     from ..tasks.anomalies import score
 
     check_table(out)
-    opened = load(release)
-    table = read_queries(queries, opened.domain)
-    scores = score(opened, table, level, threshold, seed)
+    asked = opened(release, of_class)
+    table = read_queries(queries, asked.domain)
+    scores = score(asked, table, level, threshold, seed)
     write_table(beside(table, {name: getattr(scores, name) for name in FIGURES}), out)
     say(f"Places whose density is surely below {scores.threshold:.3g} are called anomalous.")

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from .declaring import declared_sketch
+from .declaring import declared_sketch, with_size
 from .endings import FAULT
 from .grouped import grouped
-from .options import DataOptions, PromiseOptions, SketchOptions, typed
+from .mechanisms import OPTIONS, mechanism_name
+from .options import DataOptions, GuessOptions, PromiseOptions, SketchOptions, typed
 from .output import print_json, spinner
 
 SMALL = {"rows": 4, "width": 8}
@@ -36,18 +37,28 @@ def audit(
     """
     from ..sketches.audit import audit_sketch
 
-    if not typed(data) and shape.like is None:
+    example = not typed(data)
+    if example and shape.like is None:
         data = replace(data, **EXAMPLE)
-        if shape.bandwidth is None and shape.kernel != "angular":
-            shape = replace(shape, bandwidth=EXAMPLE_BANDWIDTH)
     if shape.like is None:
-        shape = replace(shape, **{name: size for name, size in SMALL.items() if f"--{name}" not in typed(shape)})
-    sketch = declared_sketch(data, shape)
-    with spinner(f"Drawing {2 * runs:,} noisy tables of {sketch.shape[0]:,} × {sketch.shape[1]:,}"):
-        report = audit_sketch(sketch, promise.budget(), runs=runs, level=level)
+        shape = replace(shape, **_example(shape, example))
+    budget = promise.budget()
+    sketch = with_size(declared_sketch(data, shape, budget), budget, GuessOptions(), shape.groups)
+    with spinner(f"Drawing {2 * runs:,} noisy tables of {' × '.join(f'{side:,}' for side in sketch.shape)}"):
+        report = audit_sketch(sketch, budget, runs=runs, level=level)
     if json:
         print_json(report.to_dict())
     else:
         print(report.sentence)
     if not report.passed:
         raise typer.Exit(FAULT)
+
+
+def _example(shape: SketchOptions, example: bool) -> dict[str, object]:
+    """What is filled in where nothing was typed: a small table, and a bandwidth for the example column."""
+    filled: dict[str, object] = dict(SMALL)
+    if example and shape.kernel != "angular":
+        filled["bandwidth"] = EXAMPLE_BANDWIDTH
+    possible = OPTIONS[mechanism_name(shape)]
+    given = typed(shape)
+    return {name: value for name, value in filled.items() if f"--{name}" in possible and f"--{name}" not in given}

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
 from . import notation
-from .options import DataOptions, GuessOptions, SketchOptions, refuse_typed, typed
+from .mechanisms import check_classes, declared_mechanism
+from .options import ClassOptions, DataOptions, GuessOptions, SketchOptions, refuse_typed, typed
 from .output import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..domain import Column, Domain
-    from ..kernels import Kernel
     from ..privacy.budget import Budget
     from ..releases import Release
-    from ..sketches.race import Race
+    from ..sketches.linear import LinearSketch
 
 TAKEN = "--like takes it from the release file"
 
 
-def declared_sketch(data: DataOptions, shape: SketchOptions, found: Mapping[str, Column] | None = None) -> Race:
+def declared_sketch(
+    data: DataOptions,
+    shape: SketchOptions,
+    budget: Budget,
+    guess: GuessOptions | None = None,
+    found: Mapping[str, Column] | None = None,
+) -> LinearSketch:
     """The sketch that was typed, or that of the release file which ``--like`` names.
 
     Parameters
     ----------
     data, shape : what was typed.
+    budget : the promise, by which some details of a mechanism are chosen.
+    guess : public guesses, where the mechanism may be chosen by forecast.
     found : columns whose bounds come from elsewhere, such as bounds bought with a share of the budget.
 
     Raises
@@ -35,14 +42,10 @@ def declared_sketch(data: DataOptions, shape: SketchOptions, found: Mapping[str,
     RequestError
         When something is missing or contradicts itself.
     """
-    from ..sketches.race import Race
-
     if shape.like is not None:
         refuse_typed([*typed(data), *(option for option in typed(shape) if option != "--like")], TAKEN)
         return like(shape).sketch
-    domain = declared_domain(data, found)
-    seed = None if shape.seed is None else notation.parse_seed(shape.seed)
-    return Race(domain, declared_kernel(shape, domain), shape.rows, shape.width, seed=seed, groups=shape.groups)
+    return declared_mechanism(shape, declared_domain(data, shape, found), budget, guess)
 
 
 def like(shape: SketchOptions) -> Release:
@@ -52,23 +55,34 @@ def like(shape: SketchOptions) -> Release:
     return load(shape.like)
 
 
-def declared_domain(data: DataOptions, found: Mapping[str, Column] | None = None) -> Domain:
-    """Columns with their bounds and categories, and the rules for records that do not fit."""
+def declared_domain(
+    data: DataOptions, classes: ClassOptions | None = None, found: Mapping[str, Column] | None = None
+) -> Domain:
+    """Columns with their bounds and categories, that of the classes last, and the rules for records that do not fit."""
     from ..domain import Domain, PrivacyUnit
 
     unit = PrivacyUnit() if data.unit is None else PrivacyUnit(*notation.parse_unit(data.unit))
-    columns = declared_columns(data, found or {})
+    columns = declared_columns(data, _label(classes), found or {})
     return Domain(columns, data.outside, data.missing, unit, data.scale, data.category_distance)
 
 
-def declared_columns(data: DataOptions, found: Mapping[str, Column]) -> tuple[Column, ...]:
+def declared_columns(
+    data: DataOptions, label: Mapping[str, Column | None], found: Mapping[str, Column]
+) -> tuple[Column, ...]:
     """The columns in their order, each with facts from exactly one place."""
     facts, common = _typed_facts(data)
+    for name, column in label.items():
+        if column is not None and name in facts:
+            raise RequestError(f"The column {name!r} is declared twice.")
+        if column is None and name not in facts:
+            raise RequestError(f"The classes in the column {name!r} are not known; say --classes A,B,C.")
+        facts[name] = facts.pop(name) if column is None else column
     for name in facts:
         if name in found:
             raise RequestError(f"The bounds of {name!r} are given twice.")
     facts |= found
     names = tuple(facts) if data.columns is None else notation.parse_names(data.columns)
+    names += tuple(name for name in label if name not in names)
     notation.check_known([*facts, *_lengths(data)], names)
     open_names = [name for name in names if name not in facts]
     if common is not None:
@@ -83,6 +97,20 @@ def declared_columns(data: DataOptions, found: Mapping[str, Column]) -> tuple[Co
             f"--categories {name}=A,B,C from public knowledge, as what is read off private data would give people away."
         )
     return tuple(facts[name] for name in names)
+
+
+def _label(options: ClassOptions | None) -> dict[str, Column | None]:
+    """The column of the classes by its name, or None when its categories are declared elsewhere."""
+    from ..domain import Categorical
+
+    if options is None:
+        return {}
+    check_classes(options)
+    if options.label is None:
+        return {}
+    if options.classes is None:
+        return {options.label: None}
+    return {options.label: Categorical(options.label, notation.parse_classes(options.classes))}
 
 
 def _typed_facts(data: DataOptions) -> tuple[dict[str, Column], tuple[float, float] | None]:
@@ -124,31 +152,25 @@ def _sample_facts(data: DataOptions, names: list[str]) -> dict[str, Column]:
     return public_facts(open_source(data.bounds_from_sample), names)
 
 
-def declared_kernel(shape: SketchOptions, domain: Domain) -> Kernel:
-    """The kernel, with one bandwidth or one a column."""
-    from ..kernels import KERNELS, Angular
+def with_size(sketch: LinearSketch, budget: Budget, guess: GuessOptions, groups: int | None = None) -> LinearSketch:
+    """The sketch with a size: its own, or the best by forecast for what was guessed, and says so.
 
-    kind = KERNELS[shape.kernel]
-    if kind is Angular:
-        if shape.bandwidth is not None:
-            raise RequestError("The angular kernel has no bandwidth, as angles need no unit; raise its --power.")
-        return Angular(shape.power)
-    if shape.bandwidth is None:
-        raise RequestError(
-            f"The {shape.kernel} kernel needs a --bandwidth: the distance at which closeness fades, in the units of "
-            "the columns."
-        )
-    return kind(notation.parse_bandwidth(shape.bandwidth, domain.names), shape.power)
+    Parameters
+    ----------
+    sketch, budget, guess : what was declared.
+    groups : independent groups of rows, when they were typed.
+    """
+    from ..forecast import DEFAULT_RECORDS, choose_size
+    from ..report.meaning import table
+    from ..sketches.linear import GroupedSketch
 
-
-def with_rows(sketch: Race, budget: Budget, guess: GuessOptions) -> Race:
-    """The sketch with a number of rows: its own, or the best by forecast for what was guessed, and says so."""
-    from ..forecast import DEFAULT_RECORDS, choose_rows
-
-    if sketch.rows is not None:
+    if sketch.sized:
         return sketch
-    rows = choose_rows(sketch, budget, guess.records, guess.density)
+    chosen = choose_size(sketch, budget, guess.records, guess.density)
+    one, _ = chosen.one_answer
+    if isinstance(one, GroupedSketch) and groups is not None:
+        chosen = chosen.with_rows(one.rows, groups)
+    size = f"{one.rows:,} rows" if isinstance(one, GroupedSketch) else table(one)
     reason = "" if guess.records else ", as no --records says more"
-    say(f"The forecast chose {rows:,} rows for about {guess.records or DEFAULT_RECORDS:,.0f} records{reason}.")
-    chosen = sketch.with_rows(rows)
-    return chosen if sketch.groups is None else replace(chosen, groups=sketch.groups)
+    say(f"The forecast chose {size} for about {guess.records or DEFAULT_RECORDS:,.0f} records{reason}.")
+    return chosen

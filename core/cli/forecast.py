@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,13 +17,33 @@ from .output import print_json, print_table
 if TYPE_CHECKING:
     from ..forecast import Forecast
     from ..privacy.budget import Budget
-    from ..sketches.race import Race
+    from ..sketches.linear import LinearSketch
 
 SLACK = Decimal("0.000001")
 """The δ of the second column when none was typed."""
 FACTORS = (Decimal("0.1"), Decimal("0.3"), Decimal(1), Decimal(3), Decimal(10))
 """The epsilons shown, as multiples of the one that was typed."""
 LEAST_EPSILON, LARGEST_EPSILON = Decimal("1e-12"), Decimal(100)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A sketch of a settled size, and what it promises to answer."""
+
+    sketch: LinearSketch
+    forecast: Forecast
+
+    @property
+    def table(self) -> str:
+        """The size of the table in words."""
+        from ..report.meaning import table
+
+        return table(self.sketch)
+
+    @property
+    def size(self) -> str:
+        """The number of counters, by their sides."""
+        return " × ".join(f"{side:,}" for side in self.sketch.shape)
 
 
 @grouped
@@ -38,22 +58,28 @@ def forecast(
 
     Pure epsilon and (epsilon, delta) are shown side by side. Rows that --rows does not fix are chosen for each of them.
     """
-    sketch, asked = declared_sketch(data, shape), promise.budget()
+    asked = promise.budget()
     slack = SLACK if asked.pure else asked.delta
+    settled = declared_sketch(data, shape, asked, guess) if shape.mechanism == "auto" else None
+
+    def expected(budget: Budget) -> Expected:
+        return _expected(settled or declared_sketch(data, shape, budget), budget, guess)
+
     curve = {
-        pure.epsilon: [_forecast(sketch, promised, guess) for promised in (pure, replace(pure, delta=slack))]
+        pure.epsilon: [expected(promised) for promised in (pure, replace(pure, delta=slack))]
         for pure in _promises(asked)
     }
-    pure, loose = curve[asked.epsilon]
     if json:
         print_json(_facts(curve, asked, slack))
         return
-    print(f"About {pure.records:,.0f} records, {_closeness(guess, pure)}; hiding under {asked.neighbours}.")
+    both = curve[asked.epsilon]
+    print(_opening(both[0], guess, asked))
     heads = ("", f"ε = {asked.epsilon:f}", f"ε = {asked.epsilon:f}, δ = {slack:g}")
-    print_table(heads, [(name, *map(words, (pure, loose))) for name, words in FIGURES.items()])
+    figures = FIGURES | FURTHER[both[0].forecast.answers]
+    print_table(heads, [(name, *map(words, both)) for name, words in figures.items()])
     print_table(
-        ("ε", "relative error", "rows", f"with δ = {slack:g}", "rows"),
-        [(f"{epsilon:f}", *(words for one in both for words in (_percent(one.relative_error), f"{one.rows:,}")))
+        ("ε", "relative error", "counters", f"with δ = {slack:g}", "counters"),
+        [(f"{epsilon:f}", *(words for one in both for words in (_percent(one.forecast.relative_error), one.size)))
          for epsilon, both in curve.items()],
     )
 
@@ -65,37 +91,52 @@ def _promises(asked: Budget) -> list[Budget]:
     return [replace(asked, epsilon=epsilon, delta=0) for epsilon in possible]
 
 
-def _forecast(sketch: Race, budget: Budget, guess: GuessOptions) -> Forecast:
-    from ..forecast import forecast
+def _expected(sketch: LinearSketch, budget: Budget, guess: GuessOptions) -> Expected:
+    from ..forecast import choose_size, forecast
 
-    return forecast(sketch, budget, guess.records, guess.density)
+    sized = sketch if sketch.sized else choose_size(sketch, budget, guess.records, guess.density)
+    return Expected(sized, forecast(sized, budget, guess.records, guess.density))
 
 
-def _closeness(guess: GuessOptions, found: Forecast) -> str:
+def _opening(one: Expected, guess: GuessOptions, asked: Budget) -> str:
+    """What the forecast is about, as a sentence."""
+    records = f"About {one.forecast.records:,.0f} records{' a class' if one.sketch.count_shape else ''}"
+    hiding = f"hiding under {asked.neighbours}."
+    if one.forecast.answers == "distance":
+        return f"{records}; {hiding}"
     stated = "stated" if guess.density is not None else "assumed, as --density says nothing"
-    return f"two of them {_percent(found.density)} close on average ({stated})"
+    return f"{records}, two of them {_percent(one.forecast.density)} close on average ({stated}); {hiding}"
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g}%"
 
 
-FIGURES: dict[str, Callable[[Forecast], str]] = {
-    "rows × columns": lambda one: f"{one.rows:,} × {one.columns:,}",
-    "a typical answer": lambda one: f"{one.estimate:,.0f}",
-    "relative error": lambda one: _percent(one.relative_error),
-    "error from noise (sd)": lambda one: f"{one.noise_error:,.1f}",
-    "error from sampling (sd)": lambda one: f"{one.sampling_error:,.1f}",
-    "looks empty below": lambda one: f"{one.empty_below:,.0f}",
-    "number of records known to (sd)": lambda one: f"± {one.records_error:,.0f}",
-    "file": lambda one: f"{one.file_bytes / 1e6:,.2f} MB",
-    "time on two cores": lambda one: f"{one.seconds:,.1f} s",
+FIGURES: dict[str, Callable[[Expected], str]] = {
+    "table": lambda one: one.table,
+    "relative error": lambda one: _percent(one.forecast.relative_error),
+    "error from noise (sd)": lambda one: f"{one.forecast.noise_error:,.4g}",
+    "error from sampling (sd)": lambda one: f"{one.forecast.sampling_error:,.4g}",
+    "number of records known to (sd)": lambda one: f"± {one.forecast.records_error:,.0f}",
+    "file": lambda one: f"{one.forecast.file_bytes / 1e6:,.2f} MB",
+    "time on two cores": lambda one: f"{one.forecast.seconds:,.1f} s",
 }
 """What is shown of a forecast, in words."""
+FURTHER: dict[str, dict[str, Callable[[Expected], str]]] = {
+    "closeness": {
+        "a typical answer": lambda one: f"{one.forecast.estimate:,.0f}",
+        "looks empty below": lambda one: f"{one.forecast.empty_below:,.0f}",
+    },
+    "distance": {
+        "a typical average distance": lambda one: f"{one.forecast.density:,.4g}",
+        "error of an average (sd)": lambda one: f"{one.forecast.standard_error / one.forecast.records:,.3g}",
+    },
+}
+"""What is shown besides, by what is summed."""
 
 
-def _facts(curve: dict[Decimal, list[Forecast]], asked: Budget, slack: Decimal) -> dict[str, object]:
-    pure, loose = curve[asked.epsilon]
+def _facts(curve: dict[Decimal, list[Expected]], asked: Budget, slack: Decimal) -> dict[str, object]:
+    pure, loose = (one.forecast for one in curve[asked.epsilon])
     return {
         "epsilon": f"{asked.epsilon:f}",
         "delta": f"{slack:f}",
@@ -103,7 +144,11 @@ def _facts(curve: dict[Decimal, list[Forecast]], asked: Budget, slack: Decimal) 
         "pure": asdict(pure),
         "with_delta": asdict(loose),
         "curve": [
-            {"epsilon": f"{epsilon:f}", "pure": one.relative_error, "with_delta": other.relative_error}
+            {
+                "epsilon": f"{epsilon:f}",
+                "pure": one.forecast.relative_error,
+                "with_delta": other.forecast.relative_error,
+            }
             for epsilon, (one, other) in curve.items()
         ],
     }

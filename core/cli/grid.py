@@ -1,4 +1,4 @@
-"""`grid`: a released density over two columns."""
+"""`grid`: released densities or distances over two columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Annotated
 from typer import Argument, Option
 
 from .output import check_table, write_table
-from .reading import ANSWERS, AtOption, LevelOption, ReleaseArgument, TableOption, read_places
+from .reading import (
+    AtOption,
+    ClassOption,
+    LevelOption,
+    ReleaseArgument,
+    TableOption,
+    answer_columns,
+    opened,
+    read_places,
+)
 
 AXIS = "A column of numbers or categories."
 
@@ -19,20 +28,20 @@ def grid(
     at: AtOption = None,
     size: Annotated[int, Option(help="Cells along a column of numbers.")] = 48,
     level: LevelOption = 0.95,
+    of_class: ClassOption = None,
     out: TableOption = None,
 ) -> None:
-    """Map the density over two columns, a cell a row; columns that --at does not hold are averaged over their range."""
+    """Map density or distance over two columns, a cell a row; columns that --at does not hold are averaged over."""
     import numpy as np
     import pyarrow as pa
 
-    from ..release_file import load
     from ..sources.queries import beside
     from ..tasks.density import marginal_grid
 
     check_table(out)
-    opened = load(release)
-    heatmap = marginal_grid(opened, x, y, read_places(at, opened.domain), size, level)
+    asked = opened(release, of_class)
+    heatmap = marginal_grid(asked, x, y, read_places(at, asked.domain), size, level)
     across = np.tile(heatmap.x_values, len(heatmap.y_values))
     up = np.repeat(heatmap.y_values, len(heatmap.x_values))
     places = pa.table({x: pa.array(across), y: pa.array(up)})
-    write_table(beside(places, {name: getattr(heatmap, name).ravel() for name in ANSWERS}), out)
+    write_table(beside(places, answer_columns(asked, heatmap)), out)

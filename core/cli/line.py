@@ -1,4 +1,4 @@
-"""`line`: a released density along one column."""
+"""`line`: released densities or distances along one column."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Annotated
 from typer import Argument, Option
 
 from .output import check_table, write_table
-from .reading import ANSWERS, AtOption, LevelOption, ReleaseArgument, TableOption, read_places
+from .reading import (
+    AtOption,
+    ClassOption,
+    LevelOption,
+    ReleaseArgument,
+    TableOption,
+    answer_columns,
+    opened,
+    read_places,
+)
 
 
 def line(
@@ -16,17 +25,17 @@ def line(
     at: AtOption = None,
     points: Annotated[int, Option(help="Places along a column of numbers.")] = 200,
     level: LevelOption = 0.95,
+    of_class: ClassOption = None,
     out: TableOption = None,
 ) -> None:
-    """Follow the density along one column; columns that --at does not hold are averaged over their bounds."""
+    """Follow density or distance along one column; columns that --at does not hold are averaged over their bounds."""
     import pyarrow as pa
 
-    from ..release_file import load
     from ..sources.queries import beside
     from ..tasks.density import marginal_line
 
     check_table(out)
-    opened = load(release)
-    curve = marginal_line(opened, column, read_places(at, opened.domain), points, level)
+    asked = opened(release, of_class)
+    curve = marginal_line(asked, column, read_places(at, asked.domain), points, level)
     places = pa.table({column: pa.array(curve.values)})
-    write_table(beside(places, {name: getattr(curve, name) for name in ANSWERS}), out)
+    write_table(beside(places, answer_columns(asked, curve)), out)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option
 
 from .output import check_table, write_table
-from .reading import ANSWERS, ReleaseArgument, TableOption
+from .reading import ANSWERS, ClassOption, ReleaseArgument, TableOption, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ..tasks.partition import Intersection
 
 FIGURES = {
-    "search": (*ANSWERS, "prominence", "prominence_error", "significant"),
-    "cells": (*ANSWERS, "rows", "satisfied", "weight"),
+    "search": (*ANSWERS, "density", "prominence", "prominence_error", "significant"),
+    "cells": (*ANSWERS, "density", "rows", "satisfied", "weight"),
 }
 
 
@@ -33,22 +33,22 @@ def modes(
     level: Annotated[float, Option(
         help="Probability with which no bump of noise is called significant, all modes together."
     )] = 0.95,
+    of_class: ClassOption = None,
 ) -> None:
     """List places with no denser place beside them, one a row, and whether each stands out above the noise."""
     import numpy as np
     import pandas as pd
     import pyarrow as pa
 
-    from ..release_file import load
     from ..sources.queries import beside
     from ..tasks.modes import find_modes
     from ..tasks.partition import intersect_partitions
 
     check_table(out)
-    opened = load(release)
+    asked = opened(release, of_class)
     found: Sequence[Mode | Intersection] = (
-        find_modes(opened, count, starts, level) if method == "search" else [intersect_partitions(opened, level)]
+        find_modes(asked, count, starts, level) if method == "search" else [intersect_partitions(asked, level)]
     )
-    places = pd.DataFrame([mode.position for mode in found], columns=list(opened.domain.names))
+    places = pd.DataFrame([mode.position for mode in found], columns=list(asked.domain.names))
     figures = {name: np.array([getattr(mode, name) for mode in found]) for name in FIGURES[method]}
     write_table(beside(pa.Table.from_pandas(places, preserve_index=False), figures), out)

@@ -56,6 +56,11 @@ def parse_categories(text: str) -> tuple[str, tuple[str, ...]]:
     return name, _split(listed, f"The list of categories of {name!r}")
 
 
+def parse_classes(text: str) -> tuple[str, ...]:
+    """Classes separated by commas."""
+    return _split(text, f"The list of classes {text!r}")
+
+
 def parse_length(text: str) -> tuple[str, int]:
     """Name of a column of vectors, and how many numbers each holds."""
     name, equals, length = text.rpartition("=")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..privacy.ledger import Ledger
 
 DATA, SKETCH, PROMISE, GUESS, PAYER = "The data, in public", "The sketch", "The promise", "Public guesses", "The budget"
+CLOSENESS, DISTANCE, SIZE = "Closeness", "Distance", "Size and seed"
+CLASSES, REDUCTION = "One table a class", "Many dimensions"
 
 
 @dataclass(frozen=True)
@@ -66,37 +68,100 @@ class DataOptions:
     )] = 1.0
 
 
-@dataclass(frozen=True)
-class SketchOptions:
-    """The public map from records to counters."""
+Mechanism = Literal["auto", "race", "features", "histogram", "distance"]
+KernelName = Literal[
+    "euclidean", "manhattan", "angular", "laplacian", "gaussian", "exponential", "smooth", "smooth-squared", "smooth-l1"
+]
 
-    mechanism: Annotated[Literal["race"], Option(
-        help="What kind of table is released.", rich_help_panel=SKETCH,
-    )] = "race"
-    kernel: Annotated[Literal["euclidean", "manhattan", "angular", "laplacian"], Option(
-        help="What closeness means.", rich_help_panel=SKETCH,
-    )] = "euclidean"
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """What closeness means."""
+
+    kernel: Annotated[KernelName | None, Option(
+        help="What closeness means: euclidean without --mechanism or with race, gaussian otherwise.",
+        rich_help_panel=CLOSENESS, show_default=False,
+    )] = None
     bandwidth: Annotated[str | None, Option(
         metavar="NUMBER", help="The distance at which closeness fades: one number, or one a column, such as "
-        "R=5,G=5,B=10. With --scale box it is a share of the bounds.", rich_help_panel=SKETCH,
+        "R=5,G=5,B=10. With --scale box it is a share of the bounds.", rich_help_panel=CLOSENESS,
     )] = None
-    power: Annotated[int, Option(help="Raise the kernel to this power.", rich_help_panel=SKETCH)] = 1
+    power: Annotated[int, Option(help="Raise the kernel to this power.", rich_help_panel=CLOSENESS)] = 1
+
+
+@dataclass(frozen=True)
+class NormOptions:
+    """What distance means."""
+
+    norm: Annotated[str | None, Option(
+        metavar="NORM", help="Release sums of distances instead of closeness: l1 (differences of all columns added "
+        "up), l2 (straight lines), squared (their squares), lp:P (P-th powers, such as lp:1.5), capped:C (nobody "
+        "counts more than C a column), above or below (how far records lie on that side).", rich_help_panel=DISTANCE,
+    )] = None
+
+
+@dataclass(frozen=True)
+class ReductionOptions:
+    """What is done first where there are many dimensions, such as embeddings."""
+
+    project: Annotated[int | None, Option(
+        metavar="DIMENSIONS", help="Project records and queries at random to so many dimensions first; for kernels of "
+        "the straight-line distance or the angle.", rich_help_panel=REDUCTION, show_default=False,
+    )] = None
+    projection: Annotated[Literal["fast", "gaussian", "orthogonal"], Option(
+        help="The kind of random projection.", rich_help_panel=REDUCTION,
+    )] = "fast"
+    radius: Annotated[float | None, Option(
+        metavar="LENGTH", help="Move records that are farther than this from the middle of the bounds towards it; less "
+        "noise is needed then.", rich_help_panel=REDUCTION, show_default=False,
+    )] = None
+
+
+@dataclass(frozen=True)
+class ClassOptions:
+    """Which column says the class of a record, where each class gets a table of its own."""
+
+    label: Annotated[str | None, Option(
+        metavar="COLUMN", help="The column that says the class of a record: each class gets a table of its own, under "
+        "one promise.", rich_help_panel=CLASSES,
+    )] = None
+    classes: Annotated[str | None, Option(
+        metavar="A,B,C", help="The public list of classes.", rich_help_panel=CLASSES,
+    )] = None
+
+
+@dataclass(frozen=True)
+class SizeOptions:
+    """How large the table is, and its public random numbers."""
+
     rows: Annotated[int | None, Option(
-        help="Rows of the table; without it, the forecast chooses from the public guesses.", rich_help_panel=SKETCH,
+        help="Rows of the table; without it, the forecast chooses from the public guesses.", rich_help_panel=SIZE,
         show_default=False,
     )] = None
-    width: Annotated[int, Option(help="Most columns of the table.", rich_help_panel=SKETCH)] = 1000
+    width: Annotated[int, Option(help="Most columns of a race table.", rich_help_panel=SIZE)] = 1000
     groups: Annotated[int | None, Option(
         help="Independent groups of rows, from whose spread intervals are made; 4 to 10 by default.",
-        rich_help_panel=SKETCH, show_default=False,
+        rich_help_panel=SIZE, show_default=False,
     )] = None
     seed: Annotated[str | None, Option(
-        metavar="SEED", help="Public hash seed; fresh without it. It has nothing to do with the noise.",
-        rich_help_panel=SKETCH,
+        metavar="SEED", help="Public seed of hashes, frequencies and projections; fresh without it. It has nothing to "
+        "do with the noise.", rich_help_panel=SIZE,
+    )] = None
+
+
+@dataclass(frozen=True)
+class SketchOptions(SizeOptions, ClassOptions, ReductionOptions, NormOptions, KernelOptions):
+    """The public map from records to counters; fields of the last base come first."""
+
+    mechanism: Annotated[Mechanism | None, Option(
+        help="What kind of table is released: race (rows of hashed counters), features (random waves), histogram (a "
+        "grid; best in one to three columns), distance (with --norm), or auto, the one with the least forecast error. "
+        "Without it: race, or features where the kernel is not one of race, or distance with --norm.",
+        rich_help_panel=SKETCH, show_default=False,
     )] = None
     like: Annotated[Path | None, Option(
-        metavar="FILE", help="Take columns, bounds, kernel, size and seed from a release file, so that both can be "
-        "merged.", rich_help_panel=SKETCH,
+        metavar="FILE", help="Take everything public from a release file, seeds included, so that both can be merged.",
+        rich_help_panel=SKETCH,
     )] = None
 
 

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from ..errors import RequestError
 from .output import check_table, progress, write_table
-from .reading import ANSWERS, LevelOption, QueriesArgument, ReleaseArgument, TableOption, read_queries
+from .reading import (
+    ClassOption,
+    LevelOption,
+    QueriesArgument,
+    ReleaseArgument,
+    TableOption,
+    answer_columns,
+    opened,
+    read_queries,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,24 +33,28 @@ def query(
     queries: QueriesArgument,
     out: TableOption = None,
     level: LevelOption = 0.95,
+    of_class: ClassOption = None,
     median_of_means: Annotated[float | None, Option(
-        metavar="DELTA", help="Add a column with the median of means, for which the paper bounds the error except with "
-        "probability DELTA.",
+        metavar="DELTA", help="Add a column with the median of means (of race), for which the paper bounds the error "
+        "except with probability DELTA.",
     )] = None,
 ) -> None:
     """Ask a release: the columns of QUERIES, and beside them the answers.
 
-    They are estimate (the kernel sum: how many records' worth of closeness there is), low and high (an interval for
-    it), and density (the estimate divided by the number of records).
+    They are estimate (a sum over all records: how many records' worth of closeness there is, or how far all of them
+    are together), low and high (an interval for it), and the estimate divided by the number of records: density, or
+    the mean distance.
     """
-    from ..release_file import load
     from ..sources.queries import beside
 
     check_table(out)
-    opened = load(release)
-    table = read_queries(queries, opened.domain)
-    points = opened.domain.encode_queries(table, opened.sketch.metric)
-    write_table(beside(table, _answers(opened, points, level, median_of_means)), out)
+    asked = opened(release, of_class)
+    if median_of_means is not None and asked.sketch.name != "race":
+        raise RequestError("Only the mechanism race has a median of means, as it is made of rows of counters.")
+    domain = asked.sketch.query_domain
+    table = read_queries(queries, domain)
+    points = domain.encode_queries(table, asked.sketch.metric)
+    write_table(beside(table, _answers(asked, points, level, median_of_means)), out)
 
 
 def _answers(release: Release, points: np.ndarray, level: float, delta: float | None) -> dict[str, np.ndarray]:
@@ -52,8 +66,7 @@ def _answers(release: Release, points: np.ndarray, level: float, delta: float | 
         bar = bars.add_task("Answering", total=len(points))
         for start in range(0, len(points), AT_ONCE):
             some = points[start : start + AT_ONCE]
-            answers = release.answer_points(some, level)
-            part = {name: getattr(answers, name) for name in ANSWERS}
+            part = answer_columns(release, release.answer_points(some, level))
             if delta is not None:
                 part["median_of_means"] = release.sketch.median_of_means(release.table, release.records, some, delta)
             parts.append(part)

@@ -11,9 +11,11 @@ from typer import Argument, Option
 from . import notation
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from ..domain import Domain
+    from ..releases import Release
 
 ReleaseArgument = Annotated[Path, Argument(metavar="RELEASE", help="A release file.", show_default=False)]
 QueriesArgument = Annotated[str, Argument(
@@ -23,13 +25,38 @@ QueriesArgument = Annotated[str, Argument(
 TableOption = Annotated[Path | None, Option(
     "--out", metavar="FILE", help="Write to a .csv, .tsv or .parquet file; without it, CSV goes to standard output."
 )]
-LevelOption = Annotated[float, Option("--level", help="Probability with which an interval holds the exact kernel sum.")]
-ANSWERS = ("estimate", "low", "high", "density")
-"""Columns that every table of answers ends with, or has beside further ones."""
+LevelOption = Annotated[float, Option("--level", help="Probability with which an interval holds the exact sum.")]
+ANSWERS = ("estimate", "low", "high")
+"""Columns that every table of answers has; the last one is the average, see `average`."""
+ClassOption = Annotated[str | None, Option(
+    "--class", metavar="NAME", help="Ask one class of a release that tells classes apart.", show_default=False,
+)]
 MOST_QUERIES = 100_000_000
 AtOption = Annotated[list[str] | None, Option(
     "--at", metavar="COLUMN=VALUE", help="Hold a column at a value; repeat it for each column."
 )]
+
+
+def opened(path: Path, of_class: str | None) -> Release:
+    """The release in a file, or that of one of its classes."""
+    from ..release_file import load
+
+    release = load(path)
+    return release if of_class is None else release.of_class(of_class)
+
+
+def average(release: Release) -> str:
+    """What the answer divided by the number of records is called: "density", or the "mean" distance."""
+    return "density" if release.sketch.answers == "closeness" else "mean"
+
+
+def answer_columns(release: Release, answers: object, *further: str) -> dict[str, np.ndarray]:
+    """Answers by the names that they have in a table, flattened; attributes ``further`` come after them."""
+    import numpy as np
+
+    columns = {name: np.ravel(getattr(answers, name)) for name in ANSWERS}
+    columns[average(release)] = np.ravel(answers.density)
+    return columns | {name: np.ravel(getattr(answers, name)) for name in further}
 
 
 def read_queries(name: str, domain: Domain) -> pa.Table:

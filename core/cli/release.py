@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from ..errors import RequestError
-from .declaring import declared_sketch, like, with_rows
+from .declaring import declared_sketch, like, with_size
 from .grouped import grouped
 from .options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, SketchOptions
 from .output import check_writable, progress, say
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ..bounded_release import BoundsPurchase
     from ..privacy.budget import Budget
     from ..releases import Release
-    from ..sketches.race import Race
+    from ..sketches.linear import LinearSketch
     from ..sources import Source
 
 ROOM = 8
@@ -50,6 +51,7 @@ def release(
     """
     from ..figures.rounding import rounded
     from ..releases import unit_words
+    from ..report.meaning import table
     from ..sources import open_source
 
     with billed() as bill:
@@ -63,7 +65,7 @@ def release(
         budget = promise.budget("add_remove" if shape.like is None else like(shape).privacy.neighbours.value)
         purchase = bought.purchase()
         sketch = _sketch(data, shape, guess, budget, purchase)
-        check_writable(out, overwrite, room=ROOM * sketch.shape[0] * sketch.shape[1])
+        check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
         name = dataset or _named_after(source)
         bill.account = account = Account(payer.open(), name, budget, unit_words(sketch.domain.unit))
         if purchase is None:
@@ -72,7 +74,7 @@ def release(
             made = _release_bounded(sketch, purchase, opened, account)
         made.save(out)
     about = rounded(made.records, made.records_error)
-    say(f"Wrote {out}: {made.sketch.shape[0]:,} rows of {made.sketch.shape[1]:,} columns, about {about} records.")
+    say(f"Wrote {out}: {table(made.sketch)}, about {about} records.")
     say(f"Spent {account.price}, of which ε = {account.ledger.status(account.dataset).left:f} is left.")
 
 
@@ -84,21 +86,25 @@ def _named_after(source: str) -> str:
 
 def _sketch(
     data: DataOptions, shape: SketchOptions, guess: GuessOptions, budget: Budget, purchase: BoundsPurchase | None
-) -> Race:
+) -> LinearSketch:
     """The sketch as declared; columns whose bounds are bought have their generous ranges."""
     from ..domain import Numeric
 
     if purchase is None:
-        return with_rows(declared_sketch(data, shape), budget, guess)
+        return with_size(declared_sketch(data, shape, budget, guess), budget, guess, shape.groups)
     if shape.like is not None:
         raise RequestError("--private-bounds cannot be given here, as --like takes the bounds from the release file.")
-    if shape.rows is None:
-        raise RequestError("--private-bounds needs --rows, as the cost is written down before the bounds are known.")
     ranges = {name: Numeric(name, grid.low, grid.high) for name, grid in purchase.grids.items()}
-    return declared_sketch(data, shape, ranges)
+    sketch = declared_sketch(data, shape, budget, found=ranges)
+    if not sketch.sized:
+        raise RequestError(
+            "--private-bounds needs a table whose size is known (--rows, of race and features), as the cost is written "
+            "down before the bounds are known."
+        )
+    return sketch
 
 
-def _release(sketch: Race, source: Source, account: Account) -> Release:
+def _release(sketch: LinearSketch, source: Source, account: Account) -> Release:
     """Read once, pay, then draw noise; the exact table is seen by nobody."""
     from ..engine.building import Building
     from ..releases import plan, seal
@@ -112,7 +118,7 @@ def _release(sketch: Race, source: Source, account: Account) -> Release:
     return seal(sketch, building.exact, account.budget, lambda cost: account.spend(cost, sketch))
 
 
-def _release_bounded(sketch: Race, purchase: BoundsPurchase, source: Source, account: Account) -> Release:
+def _release_bounded(sketch: LinearSketch, purchase: BoundsPurchase, source: Source, account: Account) -> Release:
     """The same, with bounds bought in between."""
     from ..bounded_release import plan_bounded, release_bounded
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from .output import check_table, say, write_table
-from .reading import ReleaseArgument, TableOption
+from .reading import ClassOption, ReleaseArgument, TableOption, opened
 
 if TYPE_CHECKING:
     from ..tasks.sampling import Sample
@@ -21,16 +21,16 @@ def sample(
         "--smoothed", help="Draw from the estimate as it stands, which the kernel has smoothed, instead of from a "
         "population that explains it.",
     )] = False,
+    of_class: ClassOption = None,
     out: TableOption = None,
 ) -> None:
     """Make up records that resemble the real ones, at no further cost in privacy."""
     import pyarrow as pa
 
-    from ..release_file import load
     from ..tasks.sampling import sample as draw
 
     check_table(out)
-    drawn = draw(load(release), points, seed, sharpen=not smoothed)
+    drawn = draw(opened(release, of_class), points, seed, sharpen=not smoothed)
     write_table(pa.Table.from_pandas(drawn.points, preserve_index=False), out)
     say(_trust(drawn))
 

@@ -1,0 +1,196 @@
+"""From the options that were typed to a mechanism: which one is meant, which options it has, and the sketch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import RequestError
+from . import notation
+from .options import ClassOptions, GuessOptions, SketchOptions, refuse_typed, typed
+from .output import say
+
+if TYPE_CHECKING:
+    from ..domain import Domain
+    from ..kernels import Kernel
+    from ..privacy.budget import Budget
+    from ..sketches.linear import LinearSketch
+
+KERNEL = {"--kernel", "--bandwidth", "--power"}
+PROJECTION = {"--project", "--projection", "--radius"}
+OPTIONS = {
+    "race": KERNEL | PROJECTION | {"--rows", "--width", "--groups", "--seed"},
+    "features": KERNEL | PROJECTION | {"--rows", "--groups", "--seed"},
+    "histogram": KERNEL,
+    "distance": {"--norm", "--radius", "--seed"},
+    "auto": KERNEL | {"--norm", "--radius", "--seed"},
+}
+"""Options that a mechanism has, beside those that all have."""
+COMMON = {"--mechanism", "--label", "--classes", "--like"}
+DEFAULT_KERNELS = {"race": "euclidean"}
+OTHERWISE = "gaussian"
+
+
+def declared_mechanism(
+    shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions | None = None
+) -> LinearSketch:
+    """The sketch that was typed.
+
+    Parameters
+    ----------
+    shape : what was typed.
+    domain : all columns, that of the classes included.
+    budget : the promise, by which some details are chosen.
+    guess : public guesses, where the mechanism is to be chosen by forecast; None where that cannot be.
+
+    Raises
+    ------
+    RequestError
+        When options are missing or contradict each other.
+    """
+    from ..sketches.classes import Classes
+
+    name = mechanism_name(shape)
+    check_options(shape, name)
+    if name == "auto":
+        return _recommended(shape, domain, budget, guess)
+    made = _MAKERS[name](shape, domain if shape.label is None else domain.without(shape.label), budget)
+    return made if shape.label is None else Classes(domain, shape.label, made)
+
+
+def mechanism_name(shape: SketchOptions) -> str:
+    """The mechanism that was named, or the one that other options imply."""
+    from ..kernels import KERNELS
+    from ..mechanisms import hashed
+
+    if shape.mechanism is not None:
+        return shape.mechanism
+    if shape.norm is not None:
+        return "distance"
+    kernel = KERNELS[shape.kernel or DEFAULT_KERNELS["race"]]
+    return "race" if hashed(kernel() if shape.kernel == "angular" else kernel(1.0)) else "features"
+
+
+def check_options(shape: SketchOptions, name: str) -> None:
+    """Refuse options that another mechanism has, and this one not."""
+    for option in typed(shape):
+        if option not in OPTIONS[name] | COMMON:
+            owners = [owner for owner, options in OPTIONS.items() if option in options and owner != "auto"]
+            raise RequestError(
+                f"{option} cannot be given here, as it belongs to the mechanism {' or '.join(owners)}, and this is "
+                f"{name}."
+            )
+    if shape.project is None:
+        refuse_typed([option for option in typed(shape) if option == "--projection"], "--project says no dimensions")
+        if name != "distance" and shape.radius is not None and name != "auto":
+            raise RequestError("--radius cannot be given here, as it needs --project, or the norm l2 or squared.")
+    check_classes(shape)
+
+
+def check_classes(shape: ClassOptions) -> None:
+    """Refuse classes without a column that says them."""
+    if shape.label is None:
+        refuse_typed(["--classes"] if shape.classes is not None else [], "--label does not say which column holds them")
+
+
+def declared_kernel(shape: SketchOptions, domain: Domain, otherwise: str = OTHERWISE) -> Kernel:
+    """The kernel, with one bandwidth or one a column.
+
+    Parameters
+    ----------
+    shape, domain : what was typed, and the columns that are compared.
+    otherwise : the kernel when none was named.
+    """
+    from ..kernels import KERNELS, Angular
+
+    name = shape.kernel or otherwise
+    kind = KERNELS[name]
+    if kind is Angular:
+        if shape.bandwidth is not None:
+            raise RequestError("The angular kernel has no bandwidth, as angles need no unit; raise its --power.")
+        return Angular(shape.power)
+    if shape.bandwidth is None:
+        raise RequestError(
+            f"The {name} kernel needs a --bandwidth: the distance at which closeness fades, in the units of the "
+            "columns."
+        )
+    return kind(notation.parse_bandwidth(shape.bandwidth, domain.names), shape.power)
+
+
+def seed_of(shape: SketchOptions) -> int | None:
+    """The public seed that was typed, if any."""
+    return None if shape.seed is None else notation.parse_seed(shape.seed)
+
+
+def _race(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+    from .. import mechanisms
+
+    kernel = declared_kernel(shape, domain, DEFAULT_KERNELS["race"])
+    size = {"rows": shape.rows, "width": shape.width, "groups": shape.groups}
+    if shape.project is not None:
+        return _projected(shape, domain, kernel, budget, "race", size)
+    return mechanisms.race(domain, kernel, seed=seed_of(shape), **size)
+
+
+def _features(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+    from .. import mechanisms
+
+    kernel = declared_kernel(shape, domain)
+    size = {"rows": shape.rows, "groups": shape.groups}
+    if shape.project is not None:
+        return _projected(shape, domain, kernel, budget, "features", size)
+    return mechanisms.features(domain, kernel, budget, seed=seed_of(shape), **size)
+
+
+def _projected(
+    shape: SketchOptions, domain: Domain, kernel: Kernel, budget: Budget, mechanism: str, size: dict
+) -> LinearSketch:
+    from ..mechanisms import projected
+
+    return projected(
+        domain, kernel, shape.project, budget, mechanism=mechanism, kind=shape.projection, radius=shape.radius,
+        seed=seed_of(shape), **size,
+    )  # fmt: skip
+
+
+def _histogram(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+    from ..sketches.histogram import Histogram
+
+    return Histogram(domain, declared_kernel(shape, domain))
+
+
+def _distance(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+    from ..mechanisms import distance
+
+    if shape.norm is None:
+        raise RequestError("The mechanism distance needs a --norm: l1, l2, squared, lp:P, capped:C, above or below.")
+    return distance(domain, shape.norm, radius=shape.radius, seed=seed_of(shape))
+
+
+_MAKERS = {"race": _race, "features": _features, "histogram": _histogram, "distance": _distance}
+
+
+def _recommended(
+    shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions | None
+) -> LinearSketch:
+    """The first choice of the recommendation, which is said."""
+    from ..recommend import recommend
+
+    if guess is None:
+        raise RequestError("--mechanism auto cannot be given here, as there is nothing to forecast; name a mechanism.")
+    asked = question(shape, domain)
+    best = recommend(domain, guess.records, budget, asked, label=shape.label, density=guess.density)[0]
+    if best.sketch is None:
+        raise RequestError(f"No mechanism fits: {best.reason}")
+    say(best.reason)
+    return best.sketch
+
+
+def question(shape: SketchOptions, domain: Domain):
+    """What is asked, for the recommendation."""
+    from ..recommend import Closeness, Distances
+
+    if shape.norm is not None:
+        refuse_typed([option for option in typed(shape) if option in KERNEL], "--norm asks for distances")
+        return Distances(shape.norm, shape.radius, seed_of(shape))
+    compared = domain if shape.label is None else domain.without(shape.label)
+    return Closeness(declared_kernel(shape, compared), shape.radius, seed_of(shape))
