@@ -22,6 +22,8 @@ LONGEST, SHORTEST = 1e100, 1e-100
 """Between them squares neither overflow nor underflow; an offset that is shorter counts as none."""
 BLOCK = 64
 """Records at a time: 512 coordinates of them fill a quarter of a megabyte, which a second-level cache holds."""
+ALONE = 1 << 18
+"""Coordinates that one thread adds in less time than a second one takes to start."""
 
 
 @njit(nogil=True, cache=True)
@@ -92,5 +94,10 @@ def add_vectors(points: np.ndarray, centre: np.ndarray, radius: float, sums: np.
         with gathering:
             np.add(sums, own, out=sums)
 
-    over_ranges(coordinates.shape[1], records, at_least=BLOCK)
+    over_ranges(coordinates.shape[1], records, at_least=records_alone(len(coordinates)))
     return squares
+
+
+def records_alone(dimensions: int) -> int:
+    """Fewest records of so many coordinates that are worth a thread of their own."""
+    return max(BLOCK, ALONE // dimensions)

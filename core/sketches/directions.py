@@ -29,7 +29,7 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..projections.kinds import projection_from_dict
 from ..projections.projection import Projection
 from ..threads import over_ranges
-from .ball import BLOCK, SHORTEST, UNITS, add_vectors
+from .ball import BLOCK, SHORTEST, UNITS, add_vectors, records_alone
 from .linear import Answers, LinearSketch
 from .moments import checked_centre
 
@@ -187,9 +187,11 @@ class Directions(LinearSketch):
             return offsets
         coordinates, pole = np.ascontiguousarray(offsets.T), np.array(self.pole)
         out = np.empty_like(coordinates)
-        over_ranges(
-            coordinates.shape[1], lambda first, last: _off_pole(coordinates, pole, first, last, out), at_least=BLOCK
-        )
+
+        def records(first: int, last: int) -> None:
+            _off_pole(coordinates, pole, first, last, out)
+
+        over_ranges(coordinates.shape[1], records, at_least=records_alone(len(coordinates)))
         return out.T
 
 

@@ -195,10 +195,8 @@ class Moments(LinearSketch):
             second = ((np.asarray(points, dtype=np.float64) - self.origin) ** 2).sum(axis=1)
             fourth = second**2
         count, square = self._weights
-        unit = self.radius / UNITS
-        return counter_variance * (
-            fourth / count**2 + 4.0 * second * unit**2 + (self.radius * (self.radius / square)) ** 2
-        )
+        for_sum = 4.0 * second * self.sum_variance(counter_variance)
+        return for_sum + counter_variance * (fourth / count**2 + (self.radius * (self.radius / square)) ** 2)
 
     def moments(self, table: np.ndarray) -> tuple[float, np.ndarray, float]:
         """The number of records, the sum of their offsets from the centre and of the offsets' squared lengths.
@@ -208,6 +206,10 @@ class Moments(LinearSketch):
         count, square = self._weights
         number, first, second = float(table[0]), table[1:-1].astype(np.float64), float(table[-1])
         return number / count, first * (self.radius / UNITS), second * (self.radius**2 / square)
+
+    def sum_variance(self, counter_variance: float) -> float:
+        """Variance that the noise gives every coordinate of the sum of offsets."""
+        return counter_variance * (self.radius / UNITS) ** 2
 
     def mean(self, table: np.ndarray, records: float) -> np.ndarray:
         """Where the sum of squared distances is least, in encoded coordinates, float64 (d,), inside the bounds."""
