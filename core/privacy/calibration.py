@@ -1,7 +1,9 @@
-"""How much noise a promise needs: discrete Laplace or discrete Gaussian noise for a sensitivity.
+"""How much noise a promise needs: which distribution, and of which scale, for a sensitivity.
 
 Pure epsilon: discrete Laplace noise of scale b = Δ1/ε on every counter changes the probability of any table by at
 most e^(Δ1/b) = e^ε between neighbours (Ghosh, Roughgarden, Sundararajan 2009). Exact; nothing to solve.
+Where the sketch says how far one person moves whole blocks of the table, Δ, rounded noise vectors of scale Δ/ε for the
+blocks keep ε as well (`rounded_l2`), and the distribution with the smaller variance is taken.
 
 (epsilon, delta): discrete Gaussian noise of parameter σ² is ρ-zCDP with ρ = Δ2²/(2σ²) (Canonne, Kamath, Steinke 2020,
 Theorem 4). The largest ρ is the better of two proven bounds: the conversion from zCDP (`zcdp`), valid for every
@@ -16,10 +18,12 @@ from fractions import Fraction
 from typing import Literal
 
 from .neighbours import Sensitivity
+from .rounded_l2 import LARGEST_BLOCK, rounded_l2_variance
 from .unit_shifts import unit_shift_delta
 from .zcdp import MARGIN, largest_rho
 
 SIGNIFICANT_DIGITS = 6
+KINDS = ("discrete_laplace", "discrete_gaussian", "rounded_l2")
 
 
 @dataclass(frozen=True)
@@ -29,23 +33,37 @@ class NoiseScale:
     Attributes
     ----------
     distribution
-        ``"discrete_laplace"``: P(z) ∝ exp(-|z|/parameter); ``"discrete_gaussian"``: P(z) ∝ exp(-z²/(2·parameter)).
+        ``"discrete_laplace"``: P(z) ∝ exp(-|z|/parameter); ``"discrete_gaussian"``: P(z) ∝ exp(-z²/(2·parameter));
+        ``"rounded_l2"``: vectors of density proportional to exp(-|z|/parameter), |z| the Euclidean length, rounded.
     parameter
-        The scale b of the Laplace, the σ² of the Gaussian.
+        The scale b of the Laplace and of the length of a vector, the σ² of the Gaussian.
+    block
+        Length m of a vector of ``"rounded_l2"``; None for noise that is independent between counters.
     """
 
-    distribution: Literal["discrete_laplace", "discrete_gaussian"]
+    distribution: Literal["discrete_laplace", "discrete_gaussian", "rounded_l2"]
     parameter: Fraction
+    block: int | None = None
 
     def __post_init__(self) -> None:
-        if self.distribution not in ("discrete_laplace", "discrete_gaussian"):
-            raise ValueError(f"Noise is discrete_laplace or discrete_gaussian, not {self.distribution!r}.")
+        if self.distribution not in KINDS:
+            raise ValueError(f"Noise is {' or '.join(KINDS)}, not {self.distribution!r}.")
         if not isinstance(self.parameter, Fraction) or self.parameter <= 0:
             raise ValueError("The parameter of a noise distribution must be a fraction above zero.")
+        if (self.block is None) == (self.distribution == "rounded_l2"):
+            raise ValueError("Noise has a block when it is drawn for whole vectors, and only then.")
+        if self.block is not None and not (type(self.block) is int and 1 <= self.block <= LARGEST_BLOCK):
+            raise ValueError(f"A block of noise is a whole number from 1 to {LARGEST_BLOCK}.")
+
+    def fits(self, sensitivity: Sensitivity) -> bool:
+        """Whether the sensitivity is stated in the terms that this kind of noise needs."""
+        return self.block is None or self.block == sensitivity.block
 
     @property
     def variance(self) -> float:
-        """Variance of one draw."""
+        """Variance of the noise in one counter."""
+        if self.distribution == "rounded_l2":
+            return rounded_l2_variance(self.parameter, self.block)
         if self.distribution == "discrete_laplace":
             half_rate = float(1 / (2 * self.parameter))
             # 2q/(1-q)² with q = exp(-1/b); the hyperbolic sine keeps all digits when q is close to 1.
@@ -58,20 +76,26 @@ class NoiseScale:
 
     def describe(self) -> str:
         """One plain sentence."""
+        if self.block is not None:
+            return (
+                f"Every vector of {self.block:,} counters gets one draw of noise as a whole, of random direction and "
+                f"length and rounded, with standard deviation {math.sqrt(self.variance):.4g} in each counter."
+            )
         kind = "Laplace" if self.distribution == "discrete_laplace" else "Gaussian"
         return (
             f"Every counter gets its own whole-number draw of {kind} noise with standard deviation "
             f"{math.sqrt(self.variance):.4g}."
         )
 
-    def to_dict(self) -> dict[str, str]:
-        """Return an exact record of strings, for JSON."""
-        return {"distribution": self.distribution, "parameter": str(self.parameter)}
+    def to_dict(self) -> dict[str, str | int]:
+        """Return an exact record, for JSON; with a block only where there is one."""
+        record = {"distribution": self.distribution, "parameter": str(self.parameter)}
+        return record if self.block is None else {**record, "block": self.block}
 
     @classmethod
-    def from_dict(cls, record: dict[str, str]) -> "NoiseScale":
+    def from_dict(cls, record: dict) -> "NoiseScale":
         """Rebuild what `to_dict` wrote; ValueError, TypeError or KeyError for anything else."""
-        return cls(record["distribution"], parse_fraction(record["parameter"]))
+        return cls(record["distribution"], parse_fraction(record["parameter"]), record.get("block"))
 
 
 def parse_fraction(text: str) -> Fraction:
@@ -94,8 +118,8 @@ def calibrate(sensitivity: Sensitivity, epsilon: Fraction, delta: Fraction = Fra
     sensitivity
         How far one person moves the table.
     epsilon, delta
-        The promise for this table alone, exact (a share of a `Budget`); delta 0 gives discrete Laplace noise,
-        otherwise discrete Gaussian.
+        The promise for this table alone, exact (a share of a `Budget`); delta 0 gives discrete Laplace noise or
+        rounded noise vectors, whichever have the smaller variance, otherwise discrete Gaussian.
     """
     return calibrate_shares([(sensitivity, Fraction(1))], epsilon, delta)[0]
 
@@ -128,14 +152,22 @@ def calibrate_shares(
     shares = [Fraction(share) / whole for _, share in tables]
     if delta == 0:
         return tuple(
-            NoiseScale("discrete_laplace", Fraction(sensitivity.l1) / (epsilon * share))
-            for sensitivity, share in zip(sensitivities, shares, strict=True)
+            _pure_scale(sensitivity, epsilon * share) for sensitivity, share in zip(sensitivities, shares, strict=True)
         )
     rho = Fraction(_calibrated_rho(sensitivities, shares, float(epsilon), float(delta)))
     return tuple(
         NoiseScale("discrete_gaussian", _round_up(sensitivity.l2_squared / (2 * share * rho)))
         for sensitivity, share in zip(sensitivities, shares, strict=True)
     )
+
+
+def _pure_scale(sensitivity: Sensitivity, epsilon: Fraction) -> NoiseScale:
+    """Return the noise of smaller variance; Laplace noise where they tie."""
+    laplace = NoiseScale("discrete_laplace", sensitivity.l1 / epsilon)
+    if sensitivity.blocks_l2 is None:
+        return laplace
+    vectors = NoiseScale("rounded_l2", sensitivity.blocks_l2 / epsilon, sensitivity.block)
+    return min(laplace, vectors, key=lambda scale: scale.variance)
 
 
 def _calibrated_rho(

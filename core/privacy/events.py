@@ -65,7 +65,17 @@ Event = PureParts | Gaussian
 
 
 def event_of(sensitivity: Sensitivity, scale: NoiseScale) -> Event:
-    """Return what noise of this scale does to a table of this sensitivity."""
+    """Return what noise of this scale does to a table of this sensitivity.
+
+    Raises
+    ------
+    ValueError
+        When the noise is for blocks of which the sensitivity says nothing.
+    """
+    if not scale.fits(sensitivity):
+        raise ValueError(f"The sensitivity says nothing of blocks of {scale.block} counters.")
+    if scale.distribution == "rounded_l2":
+        return PureParts(sensitivity.blocks_l2 / scale.parameter)
     if scale.distribution == "discrete_gaussian":
         rho = sensitivity.l2_squared / (2 * scale.parameter)
         return Gaussian(rho, sensitivity.l2_squared if sensitivity.unit_shifts else None)

@@ -129,7 +129,7 @@ def exponential_bytes() -> np.ndarray:
 
 
 @numba.njit(nogil=True, cache=True)
-def _upper_half(a, b):
+def upper_half(a, b):
     """Return ⌊ab / 2^64⌋ for uint64 a and b, by the schoolbook in 32-bit digits."""
     half, mask = np.uint64(32), np.uint64(0xFFFF_FFFF)
     a_low, a_high, b_low, b_high = a & mask, a >> half, b & mask, b >> half
@@ -143,13 +143,13 @@ def _bounds(candidate, shift, factor, offset, largest_y, exponentials):
     """Return `low` and `high` of the module for one candidate, uint64."""
     one, two, byte = np.uint64(1), np.uint64(2), np.uint64(0xFF)
     y = np.uint64(abs(candidate))
-    scaled = _upper_half(y << shift, factor)
+    scaled = upper_half(y << shift, factor)
     distance = scaled - offset if scaled > offset else offset - scaled
     x = distance - two if distance > two else np.uint64(0)
     exponent = x * x >> np.uint64(32)
-    lower = _upper_half(exponentials[0, exponent & byte], exponentials[1, exponent >> np.uint64(8) & byte])
-    upper = _upper_half(exponentials[2, exponent >> np.uint64(16) & byte], exponentials[3, exponent >> np.uint64(24)])
-    product = _upper_half(lower, upper)
+    lower = upper_half(exponentials[0, exponent & byte], exponentials[1, exponent >> np.uint64(8) & byte])
+    upper = upper_half(exponentials[2, exponent >> np.uint64(16) & byte], exponentials[3, exponent >> np.uint64(24)])
+    product = upper_half(lower, upper)
     shortfall = (product >> np.uint64(20)) + one
     low = product - shortfall if product > shortfall else np.uint64(0)
     high = product + np.uint64(6)

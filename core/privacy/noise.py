@@ -1,8 +1,8 @@
 """Noise for tables of whole numbers: the only place where a release gets its randomness.
 
-The noise is drawn exactly (`laplace` and `gaussian` carry the proofs), on whole numbers, from bits keyed by the
-operating system (`randomness`). Large tables are filled in chunks by all processors, each chunk from a stream of its
-own, so nothing is shared and the extra memory does not grow with the table.
+The noise is drawn exactly (`laplace`, `gaussian` and `rounded_l2` carry the proofs), on whole numbers, from bits keyed
+by the operating system (`randomness`). Large tables are filled in chunks by all processors, each chunk from a stream
+of its own, so nothing is shared and the extra memory does not grow with the table.
 
 Sums beyond the ends of int64 are set to the ends. The noise itself is not rounded or cut before it is added, so this is
 a function of the exact noisy sum alone: post-processing, which costs no privacy.
@@ -19,6 +19,7 @@ from ..threads import over_ranges
 from .gaussian import LARGEST_SIGMA2, GaussianSampler, gaussian_sampler
 from .laplace import LARGEST_SCALE, LaplaceSampler, laplace_sampler
 from .randomness import Source, Stream, SystemSource
+from .rounded_l2 import LARGEST_BLOCK, LARGEST_VARIANCE, RoundedL2Sampler
 
 if TYPE_CHECKING:
     from .calibration import NoiseScale
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 CHUNK = 1 << 16
 LEAST, MOST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
 
-Sampler = LaplaceSampler | GaussianSampler
+Sampler = LaplaceSampler | GaussianSampler | RoundedL2Sampler
 
 
 def discrete_laplace(size: int | tuple[int, ...], scale: Fraction, source: Source | None = None) -> np.ndarray:
@@ -80,15 +81,42 @@ def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Sou
     return _add(np.zeros(size, np.int64), _gaussian(sigma2), source)
 
 
+def rounded_l2(size: int | tuple[int, ...], scale: Fraction, source: Source | None = None) -> np.ndarray:
+    """Draw noise vectors with density proportional to exp(-|z|/scale), |z| the Euclidean length, rounded, exactly.
+
+    Parameters
+    ----------
+    size
+        Shape of the result; each line along its last axis is a vector of its own, of m numbers.
+    scale
+        b = Δ/ε for vectors that a person moves by Δ in length, a whole number or fraction above 0 with
+        (m + 1) b² <= 2^112.
+    source
+        Where the random bits come from; the operating system unless this is a test or a lesson.
+
+    Returns
+    -------
+    ndarray
+        int64 (size); a draw beyond 64 bits is set to the nearer end.
+
+    Raises
+    ------
+    RequestError
+        When the scale is out of its range.
+    """
+    table = np.zeros(size, np.int64)
+    return _add(table, _rounded_l2(scale, table.shape[-1]), source)
+
+
 def add_noise(table: np.ndarray, scale: "NoiseScale", source: Source | None = None) -> np.ndarray:
-    """Return a table with independent noise on every counter.
+    """Return a table with noise on every counter, independent between counters or, by the scale, between blocks.
 
     Parameters
     ----------
     table
         The exact sums, int64, any shape; left as it is.
     scale
-        Distribution and scale, from `calibration`.
+        Distribution and scale, from `calibration`; its block, if it has one, is the length of the table's last axis.
     source
         Where the random bits come from; the operating system unless this is a test or a lesson.
 
@@ -106,6 +134,10 @@ def add_noise(table: np.ndarray, scale: "NoiseScale", source: Source | None = No
         return _add(table, _laplace(scale.parameter), source)
     if scale.distribution == "discrete_gaussian":
         return _add(table, _gaussian(scale.parameter), source)
+    if scale.distribution == "rounded_l2":
+        if table.shape[-1:] != (scale.block,):
+            raise ValueError(f"Noise for blocks of {scale.block} does not fit a table of shape {table.shape}.")
+        return _add(table, _rounded_l2(scale.parameter, scale.block), source)
     raise ValueError(f"There is no noise called {scale.distribution!r}.")
 
 
@@ -113,6 +145,7 @@ def warm() -> None:
     """Compile the samplers, or load what an earlier run compiled, so that the first release need not wait for it."""
     discrete_laplace(1, Fraction(1))
     discrete_gaussian(1, Fraction(1))
+    rounded_l2(1, Fraction(1))
 
 
 def _laplace(scale: Fraction) -> LaplaceSampler:
@@ -137,6 +170,19 @@ def _gaussian(sigma2: Fraction) -> GaussianSampler:
     return gaussian_sampler(Fraction(sigma2))
 
 
+def _rounded_l2(scale: Fraction, block: int) -> RoundedL2Sampler:
+    if not isinstance(scale, (int, Fraction)):
+        raise TypeError("The scale of noise is a whole number or a fraction: a float would not say which exactly.")
+    if not 1 <= block <= LARGEST_BLOCK:
+        raise RequestError(f"Noise is drawn for vectors of 1 to {LARGEST_BLOCK:,} counters.")
+    if not (0 < scale and (block + 1) * scale**2 <= LARGEST_VARIANCE):
+        raise RequestError(
+            "The variance of noise for vectors must be above 0 and at most 2^112, as larger noise would not fit the "
+            "table's 64-bit counters; a larger epsilon needs less noise."
+        )
+    return RoundedL2Sampler(Fraction(scale), block)
+
+
 def _add(table: np.ndarray, sampler: Sampler, source: Source | None) -> np.ndarray:
     """Add noise chunk by chunk, on all processors."""
     if table.dtype != np.int64:
@@ -144,7 +190,10 @@ def _add(table: np.ndarray, sampler: Sampler, source: Source | None) -> np.ndarr
     source = SystemSource() if source is None else source
     noisy = np.empty(table.shape, np.int64)
     exact_sums, sums = np.ravel(table), noisy.reshape(-1)
-    chunks = [slice(start, start + CHUNK) for start in range(0, table.size, CHUNK)]
+    # A vector of noise is drawn as a whole.
+    block = sampler.block if isinstance(sampler, RoundedL2Sampler) else 1
+    step = max(CHUNK - CHUNK % block, block)
+    chunks = [slice(start, start + step) for start in range(0, table.size, step)]
     # Made here, in order, so that a seeded source gives the same noise on any number of processors.
     streams = [source.stream() for _ in chunks]
 

@@ -21,6 +21,15 @@ PURE_THEOREM = (
     "Every counter has independent discrete Laplace noise of scale L1 sensitivity / epsilon "
     "(Ghosh, Roughgarden, Sundararajan 2009; RACE: Coleman, Shrivastava 2021, Theorem 3.2)."
 )
+VECTOR_THEOREM = (
+    "Every vector of counters has independent noise with density proportional to exp(-length x epsilon / L2 "
+    "sensitivity); it is rounded, which is to round the noisy sums, so that costs nothing (K-norm mechanism: Hardt, "
+    "Talwar 2010)."
+)
+COUNT_THEOREM = (
+    "The number of records has discrete Laplace noise of scale L1 sensitivity / epsilon (Ghosh, Roughgarden, "
+    "Sundararajan 2009)."
+)
 GAUSSIAN_THEOREM = (
     "Every counter has independent discrete Gaussian noise; rho = L2 sensitivity squared / (2 sigma squared) "
     "(Canonne, Kamath, Steinke 2020, Theorem 4)."
@@ -76,7 +85,11 @@ class PrivacyRecord:
     @property
     def theorem(self) -> str:
         """Why the promise holds."""
-        return PURE_THEOREM if self.pure else GAUSSIAN_THEOREM
+        if not self.pure:
+            return GAUSSIAN_THEOREM
+        kinds = {scale.block is None for scale in self.noise}
+        sentences = [PURE_THEOREM] if True in kinds else [COUNT_THEOREM] if self.count_noise else []
+        return " ".join([VECTOR_THEOREM, *sentences] if False in kinds else sentences)
 
     @property
     def counter_variance(self) -> float:
@@ -97,11 +110,12 @@ class PrivacyRecord:
         ----------
         table, count : how far one person moves the table, and the number of records.
         """
-        distribution = "discrete_laplace" if self.pure else "discrete_gaussian"
-        if any(scale.distribution != distribution for scale in self.noise + self.count_noise):
+        if any((scale.distribution == "discrete_gaussian") == self.pure for scale in self.noise + self.count_noise):
             return False
         rhos = []
         for noise, count_noise in set(zip_longest(self.noise, self.count_noise)):
+            if not noise.fits(table) or not (count_noise is None or count_noise.fits(count)):
+                return False
             events = [event_of(table, noise)] + ([] if count_noise is None else [event_of(count, count_noise)])
             rhos.append(total_rho(events))
             # The proven bounds differ by a factor of two or so; what is far off is not worth a search.

@@ -11,7 +11,7 @@ from scipy import stats
 
 from core.privacy import gaussian
 from core.privacy.bernoulli import Coin
-from core.privacy.gaussian import GaussianSampler, _bounds, _upper_half, exponential_bytes
+from core.privacy.gaussian import GaussianSampler, _bounds, exponential_bytes, upper_half
 from core.privacy.randomness import SeededSource
 
 from .goodness_of_fit import FALSE_ALARM, fit_p_value, gaussian_cdf, tail_p_value
@@ -60,7 +60,7 @@ def test_low_digits_of_wide_noise_are_uniform():
 
 @given(a=words, b=words)
 def test_upper_half_of_a_product(a, b):
-    assert int(_upper_half(np.uint64(a), np.uint64(b))) == a * b >> 64
+    assert int(upper_half(np.uint64(a), np.uint64(b))) == a * b >> 64
 
 
 @given(sigma2=variances, data=st.data())
