@@ -6,7 +6,8 @@ They are the only data whose exact density is ever drawn beside a private one.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from .privacy.unit import EACH_RECORD, PrivacyUnit
 
 FOLDER = Path(__file__).resolve().parent.parent / "sample_data"
 RELEASES = FOLDER / "releases"
-"""One released file a sample, named like it."""
+"""Released files, named like their samples; of those samples that have a column to draw."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Sample:
     show : the one or two columns to look at first.
     records_guess, density_guess : round public guesses to forecast with: the number of records that a release keeps,
         and the average closeness of two of them under the kernel.
+    longest : for columns of vectors, what no vector is longer than, by the column's name.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Sample:
     show: tuple[str, ...]
     records_guess: int
     density_guess: float
+    longest: Mapping[str, float] = field(default_factory=dict)
 
 
 @cache
@@ -94,9 +97,14 @@ def _sample(entry: dict) -> Sample:
         tuple(entry["show"]),
         entry["records_guess"],
         entry["density_guess"],
+        {column["name"]: column["longest"] for column in entry["columns"] if "longest" in column},
     )
 
 
 def _column(entry: dict):
+    if "longest" in entry:
+        entry = {key: value for key, value in entry.items() if key != "longest"} | {
+            "kind": "vector", "low": -entry["longest"], "high": entry["longest"], "unit": "",
+        }
     kind = {"kind": "categorical"} if "categories" in entry else {"kind": "numeric", "unit": ""}
     return column_from_dict(kind | entry)

@@ -33,7 +33,8 @@ bounds cost some accuracy. Narrow ones are not dangerous either: a value outside
 
 
 def declare(visitor: Session, records: Records) -> Declaration:
-    known = sample(records.sample).domain if records.sample else None
+    picked = sample(records.sample) if records.sample else None
+    known = None if picked is None else picked.domain
     if known is not None:
         start_person(records, known.unit)
     columns = f"{records.title}: {len(records.source.columns):,} columns"
@@ -44,7 +45,7 @@ def declare(visitor: Session, records: Records) -> Declaration:
     st.subheader("What could anyone have?", anchor=False)
     note("Think of anyone, not of the people in this file. What you type here becomes public with the release.")
     fill_bought(visitor, records)
-    columns = column_rows(records.source.columns, records.number, known)
+    columns = column_rows(records.source.columns, records.number, picked)
     st.subheader("Who is one person?", anchor=False)
     unit_column, unit_records, each_row = person(records)
     st.subheader("Rows that do not fit", anchor=False)
@@ -98,7 +99,7 @@ def finish(visitor: Session, records: Records, declared: Declaration) -> None:
     try:
         domain = declared.domain()
         bought = visitor.purchases.paid_for(records.number, domain.names)
-        visitor.own = OwnData(records.title, records.source, domain, records.sample, bought)
+        visitor.own = OwnData(records.title, records.source, domain, records.sample, bought, declared.longest)
     except RequestError as error:
         st.error(literal(error))
     else:

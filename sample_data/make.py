@@ -233,14 +233,45 @@ def visits(rng: np.random.Generator) -> pd.DataFrame:
     return table.astype({"minutes": int}).sample(frac=1, random_state=rng).iloc[:12_000].reset_index(drop=True)
 
 
+KINDS = ("beach", "bread", "cat", "forest", "mountain", "portrait", "soup", "street")
+RELATED = (("bread", "soup"), ("forest", "mountain"), ("cat", "portrait"))
+DIMENSIONS, LEVELS = 64, 128
+
+
+def photographs(rng: np.random.Generator) -> pa.Table:
+    """Embeddings of photographs that nobody took: eight kinds, of which some are alike, as a network would see them.
+
+    As with real embeddings all vectors share a direction, each kind has one of its own, photographs of a kind differ
+    along a few directions that matter and many that do not, and everything is scaled to length 1. Numbers are cut
+    towards zero to 1/128, so no vector is longer than that, and the file is small.
+    """
+    axes, _ = np.linalg.qr(rng.normal(size=(DIMENSIONS, DIMENSIONS)))
+    shared, own, common, within = axes[:, 0], axes[:, 1:9].T, axes[:, 9:12].T, axes[:, 12:28].T
+    centres = {kind: own[place] for place, kind in enumerate(KINDS)}
+    for pair, (one, other) in zip(common, RELATED, strict=True):
+        centres[one], centres[other] = (0.8 * centres[kind] + 0.6 * pair for kind in (one, other))
+    kinds = rng.choice(KINDS, 3_000, p=np.array([1.2, 0.9, 1.3, 1.0, 0.8, 1.1, 0.7, 1.0]) / 8)
+    beside = rng.choice(KINDS, len(kinds))  # what else is in the picture: a cat in the street
+    much = np.where(rng.random(len(kinds)) < 0.2, rng.uniform(0.2, 0.6, len(kinds)), 0.0)[:, None]
+    middle = np.array([centres[kind] for kind in kinds]), np.array([centres[kind] for kind in beside])
+    spread = rng.normal(size=(len(kinds), len(within))) * np.linspace(0.45, 0.05, len(within))
+    vectors = 0.6 * shared + (1 - much) * middle[0] + much * middle[1] + spread @ within
+    vectors += 0.085 * rng.normal(size=vectors.shape)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    numbers = (np.trunc(vectors * LEVELS) / LEVELS).astype(np.float32)
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(numbers.ravel()), DIMENSIONS)
+    return pa.table({"embedding": lists, "kind": pa.array(kinds)})
+
+
 def main() -> None:
     """Write every file, each from a generator of its own, so that changing one leaves the others as they are."""
-    for number, make in enumerate([salaries, city, colours, heart, stars, visits]):
+    for number, make in enumerate([salaries, city, colours, heart, stars, visits, photographs]):
         table = make(np.random.default_rng([2026, number]))
         if make is visits:
             table.to_csv(HERE / "visits.csv", index=False)
         else:
-            plain = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
+            plain = table if make is photographs else pa.Table.from_pandas(table, preserve_index=False)
+            plain = plain.replace_schema_metadata(None)
             pq.write_table(plain, HERE / f"{make.__name__}.parquet", compression="zstd", compression_level=19)
 
 

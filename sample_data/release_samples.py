@@ -1,6 +1,7 @@
 """Release the sample data: python sample_data/release_samples.py [NAME ...]
 
-Writes one released file a sample (all, or the named ones) into sample_data/releases, for the galleries of the app.
+Writes one released file a sample (all, or the named ones) into sample_data/releases, for the galleries of the app;
+samples of nothing but vectors are left out, as a gallery cannot draw them.
 The noise is real, drawn from the operating system, so every run makes other files; run it when samples, mechanism or
 file format change. Parameters are chosen from public facts alone, as an owner would: rows by the forecast, fewer where
 the file would grow too large.
@@ -14,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core import Budget, Race, release
+from core.columns import Vector
 from core.forecast import choose_rows
 from core.samples import RELEASES, Sample, sample, samples
 
@@ -39,7 +41,8 @@ def sketch_of(one: Sample, budget: Budget) -> Race:
 def main(names: list[str]) -> None:
     """Release the named samples, or all."""
     RELEASES.mkdir(exist_ok=True)
-    for one in map(sample, names) if names else samples():
+    drawn = [one for one in samples() if not all(isinstance(column, Vector) for column in one.domain.columns)]
+    for one in map(sample, names) if names else drawn:
         budget = budget_of(one)
         made = release(sketch_of(one, budget), one.path, budget)
         file = RELEASES / f"{one.name}.npz"

@@ -40,6 +40,12 @@ class ArraySource(Source):
         shown = self.names or [f"column {place}" for place in range(1, width + 1)]
         self.columns = tuple(ColumnInfo(name, kind) for name in shown)
 
+    def as_vectors(self, name: str) -> ArraySource:
+        """The same records as one column of vectors, each a row of the array."""
+        vectors = ArraySource(self.array, self.label)
+        vectors.columns = (ColumnInfo(name, "vector", self.array.shape[1]),)
+        return vectors
+
     def rows_total(self) -> int | None:
         return len(self.array)
 

@@ -13,7 +13,7 @@ from ..tabular import arrow_table
 from .duck import Scan, identifier, plain_sentences
 from .people import person_sql
 from .queried import by_person
-from .source import ColumnInfo, Location, Source, kind_of_arrow, numbered
+from .source import ColumnInfo, Location, Source, column_of_arrow, numbered
 
 Read = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
 """From column names and a number of rows to batches of at most so many."""
@@ -32,7 +32,7 @@ class ArrowSource(Source):
 
     def __init__(self, label: str, schema: pa.Schema, read: Read, total: int | None = None) -> None:
         self.label, self.schema, self.read, self.total = label, schema, read, total
-        self.columns = tuple(ColumnInfo(field.name, kind_of_arrow(field.type)) for field in schema)
+        self.columns = tuple(map(column_of_arrow, schema))
 
     @classmethod
     def of_table(cls, table: pa.Table, label: str) -> ArrowSource:

@@ -169,6 +169,12 @@ def _capital(label: str) -> str:
     return label[:1].upper() + label[1:]
 
 
+def length_of_sql(kind: str) -> int | None:
+    """How many entries every list of a DuckDB type has, by its name; None where they may differ, or it is no list."""
+    length = re.search(r"\[(\d+)\]$", kind)
+    return int(length.group(1)) if length else None
+
+
 def kind_of_sql(kind: str) -> str:
     """Kind of the values of a DuckDB type, by its name."""
     if kind.endswith("]"):

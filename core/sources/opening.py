@@ -132,6 +132,20 @@ def _open_files(location: Location, kind: str, name: str, columns: Sequence[str]
 class ParquetSource(QueriedSource):
     """Records of Parquet files, of which only the chosen columns are read."""
 
+    def _describe(self, paths: Sequence[str]) -> dict[str, str]:
+        """The types; lists of one length are stated in the file's Arrow schema, which DuckDB does not read."""
+        types = super()._describe(paths)
+        with plain_sentences(self.label):
+            fixed = {
+                field.name: field.type.list_size
+                for field in pq.read_schema(paths[0])
+                if pa.types.is_fixed_size_list(field.type)
+            }
+        return {
+            name: f"{kind.removesuffix('[]')}[{fixed[name]}]" if kind.endswith("[]") and name in fixed else kind
+            for name, kind in types.items()
+        }
+
     def rows_total(self) -> int | None:
         with self.location.opened() as paths, plain_sentences(self.label):
             return sum(pq.read_metadata(path).num_rows for path in paths)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..columns import Column
 from ..domain import Domain
 from ..errors import RequestError
-from .duck import Scan, identifier, kind_of_sql
+from .duck import Scan, identifier, kind_of_sql, length_of_sql
 from .people import PERSON, keep_at_most, ordering_sql, person_sql
 from .source import ColumnInfo, Location, Source, numbered
 
@@ -42,7 +42,9 @@ class QueriedSource(Source):
         self._table, self._setup = table, setup or (lambda paths: [])
         with location.opened() as paths:
             self.types = self._describe(paths)
-        self.columns = tuple(ColumnInfo(name, self._kind(name, kind)) for name, kind in self.types.items())
+        self.columns = tuple(
+            ColumnInfo(name, self._kind(name, kind), length_of_sql(kind)) for name, kind in self.types.items()
+        )
 
     def scan(self, paths: Sequence[str]) -> Scan:
         """The table, for files that are open."""

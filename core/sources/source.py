@@ -22,10 +22,14 @@ MAX_NAMES_SHOWN = 20
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """Name of a column and the kind of its values: number, text, date, boolean, vector or other."""
+    """Name of a column and the kind of its values: number, text, date, boolean, vector or other.
+
+    ``length`` is how many numbers each vector holds, where the column's type says so; None otherwise.
+    """
 
     name: str
     kind: str
+    length: int | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,12 @@ def numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         yield batch.replace_schema_metadata({FIRST_ROW: str(first)})
         first += batch.num_rows
+
+
+def column_of_arrow(field: pa.Field) -> ColumnInfo:
+    """What is known of a column from its Arrow type."""
+    length = field.type.list_size if pa.types.is_fixed_size_list(field.type) else None
+    return ColumnInfo(field.name, kind_of_arrow(field.type), length)
 
 
 def kind_of_arrow(kind: pa.DataType) -> str:

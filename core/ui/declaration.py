@@ -19,8 +19,9 @@ YES_AND_NO = ("false", "true")
 class ColumnDraft:
     """What was typed about one column that is to be used.
 
-    ``low``, ``high`` and ``length`` (of a column of vectors: how many numbers each holds) are None while empty;
-    ``categories`` is the text as typed, separated by commas or line breaks.
+    ``low``, ``high``, ``length`` (of a column of vectors: how many numbers each holds) and ``longest`` (of such a
+    column: what no vector is longer than) are None while empty; ``categories`` is the text as typed, separated by
+    commas or line breaks. Where ``by_length`` is set, vectors are bounded by ``longest`` and not number by number.
     """
 
     name: str
@@ -31,6 +32,15 @@ class ColumnDraft:
     categories: str = ""
     vector: bool = False
     length: int | None = None
+    by_length: bool = False
+    longest: float | None = None
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        """Smallest and largest number; no number of a vector is larger than the vector is long."""
+        if not self.by_length:
+            return self.low, self.high
+        return (None, None) if self.longest is None else (-self.longest, self.longest)
 
     @property
     def category_list(self) -> tuple[str, ...]:
@@ -43,10 +53,13 @@ class ColumnDraft:
         """What is missing, in a few words, or None."""
         if self.categorical:
             return None if len(self.category_list) >= 2 else f"two or more categories of {self.name}"
-        absent = [word for word, value in (("smallest", self.low), ("largest", self.high)) if value is None]
+        if self.by_length and not self.longest:
+            return f"what no vector of {self.name} is longer than"
+        low, high = self.bounds
+        absent = [word for word, value in (("smallest", low), ("largest", high)) if value is None]
         if absent:
             return f"the {' and '.join(absent)} value of {self.name}"
-        if self.low >= self.high:
+        if low >= high:
             return f"a largest value of {self.name} above its smallest"
         if self.vector and self.length is None:
             return f"how many numbers {self.name} holds"
@@ -56,11 +69,12 @@ class ColumnDraft:
         """The column of a domain; RequestError when it cannot be one."""
         if self.categorical:
             return Categorical(self.name, self.category_list)
-        if self.low is None or self.high is None:
+        low, high = self.bounds
+        if low is None or high is None:
             raise RequestError(f"The column {self.name!r} needs a smallest and a largest value.")
         if self.vector:
-            return Vector(self.name, self.length or 0, self.low, self.high, self.unit)
-        return Numeric(self.name, self.low, self.high, self.unit)
+            return Vector(self.name, self.length or 0, low, high, self.unit)
+        return Numeric(self.name, low, high, self.unit)
 
     @property
     def in_words(self) -> str:
@@ -69,6 +83,8 @@ class ColumnDraft:
             listed = self.category_list
             shown = ", ".join(listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")
             return f"one of: {shown}" if listed else "its categories: not typed yet"
+        if self.by_length and self.longest:
+            return f"{self.length or 'some'} numbers, together a vector no longer than {number(self.longest)}"
         if self.low is None or self.high is None:
             return "its bounds: not typed yet"
         unit = f" {self.unit}" if self.unit else ""
@@ -112,9 +128,9 @@ class Declaration:
         if self.sample is not None:
             return self.sample.scale
         numeric = [column for column in self.columns if not column.categorical]
-        if numeric and len(numeric) < len(self.columns):
+        if numeric and len(numeric) < len(self.columns) and not all(column.vector for column in numeric):
             return "box"
-        same_bounds = len({(column.low, column.high) for column in numeric}) <= 1
+        same_bounds = len({column.bounds for column in numeric}) <= 1
         units = {column.unit for column in numeric}
         return "none" if same_bounds or (len(units) == 1 and units != {""}) else "box"
 
@@ -128,6 +144,11 @@ class Declaration:
         columns = tuple(column.column() for column in self.columns)
         distance = 1.0 if self.sample is None else self.sample.category_distance
         return Domain(columns, self.outside, self.missing, self.unit, self.scale, distance)
+
+    @property
+    def longest(self) -> dict[str, float]:
+        """What no vector of a column is longer than, by the column's name, where it was said."""
+        return {column.name: column.longest for column in self.columns if column.by_length and column.longest}
 
     @property
     def unit(self) -> PrivacyUnit:

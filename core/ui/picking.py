@@ -20,6 +20,8 @@ ORIGIN = "data-origin"
 SAMPLE, FILE, PATH = "A sample", "My file", "A path or database"
 OWN_FILE = "data-file"
 """Session state of the private file as it was dropped."""
+MOST_UNNAMED = 24
+"""Columns without names that are still shown one by one."""
 FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
 
 
@@ -78,8 +80,13 @@ def _open(visitor: Session, title: str, where: str | Upload) -> None:
 
 
 def _named_source(where: str | Upload) -> Source:
-    """The source; an array's columns get the names they are shown by, so that one may use only some of them."""
+    """The source; an array's columns get the names they are shown by, so that one may use only some of them.
+
+    An array of very many columns that have no names is one of embeddings, spectra or pictures: one vector a row.
+    """
     source = open_source(where)
     if isinstance(source, ArraySource) and source.names is None:
+        if len(source.columns) > MOST_UNNAMED:
+            return source.as_vectors("vector")
         return open_source(where, [column.name for column in source.columns])
     return source

@@ -25,10 +25,10 @@ from .release_words import typical_answer
 
 def possible_outcomes(seen: Outlook) -> None:
     """Fifty releases that could come out, of an imagined crowd and of one answer."""
-    lines, counts = st.columns(2, gap="medium")
     axis = next((column for column in seen.one.domain.columns if isinstance(column, Numeric)), None)
     answer = typical_answer(seen.draft, seen.chosen)
-    if axis is not None:
+    *before, counts = st.columns([1] if axis is None else 2, gap="medium")
+    for lines in before:
         with lines:
             possible, words = _of_a_crowd(seen, axis)
             title = "answer" if seen.draft.measures_closeness else answer.name

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from ..domain import Categorical, Column, Domain
+from ..domain import Categorical, Column, Vector
+from ..samples import Sample
 from ..sources import ColumnInfo
 from .declaration import YES_AND_NO, ColumnDraft
 from .marks import note
@@ -19,18 +20,20 @@ UNUSABLE = {
     "other": "neither numbers nor text",
 }
 NUMBER, CATEGORY = "number", "category"
-IN_WORDS = {"text": CATEGORY, "boolean": "yes or no", "vector": "numbers"}
-UNUSED = {"number": NUMBER, **IN_WORDS, "text": "text", **UNUSABLE}
+BY_NUMBER, BY_LENGTH = "by number", "by length"
+"""What bounds a vector: the same bounds for each of its numbers, or how long it may be."""
+IN_WORDS = {"text": CATEGORY, "boolean": "yes or no"}
+UNUSED = {"number": NUMBER, **IN_WORDS, "text": "text", "vector": "vectors", **UNUSABLE}
 
 
-def column_rows(columns: Sequence[ColumnInfo], number: int, known: Domain | None) -> tuple[ColumnDraft, ...]:
+def column_rows(columns: Sequence[ColumnInfo], number: int, known: Sample | None) -> tuple[ColumnDraft, ...]:
     """Draw the rows and return what was typed about the columns that are used, in the order of the data.
 
     Parameters
     ----------
     columns : names and kinds, all that is shown of the data.
     number : number of the pick, part of every key.
-    known : a sample's public domain, to start from; None leaves everything empty.
+    known : a sample, whose public facts are started from; None leaves everything empty.
     """
     if known is not None:
         _start(columns, number, known)
@@ -48,26 +51,37 @@ def used_key(number: int, place: int) -> str:
     return f"use-{number}-{place}"
 
 
-def fill_row(number: int, place: int, fact: Column) -> None:
-    """Put public facts about a column where its row is still empty; before the row is drawn, or in a callback."""
+def fill_row(number: int, place: int, fact: Column, longest: float | None = None) -> None:
+    """Put public facts about a column where its row is still empty; before the row is drawn, or in a callback.
+
+    ``longest`` is what no vector of a column of vectors is longer than, where that is known.
+    """
     if isinstance(fact, Categorical):
         values = {"as": CATEGORY, "categories": ", ".join(fact.categories)}
+    elif longest is not None:
+        values = {"as": BY_LENGTH, "longest": longest}
     else:
         values = {"low": fact.low, "high": fact.high, "unit": fact.unit}
+    if isinstance(fact, Vector):
+        values = values | {"unit": fact.length}
     for part, value in values.items():
         key = f"{part}-{number}-{place}"
         if st.session_state.get(key) in (None, ""):
             st.session_state[key] = value
 
 
-def _start(columns: Sequence[ColumnInfo], number: int, known: Domain) -> None:
-    """Start from what is publicly known about a sample; what is typed afterwards stays."""
-    facts = {column.name: column for column in known.columns}
+def _start(columns: Sequence[ColumnInfo], number: int, known: Sample) -> None:
+    """Start from what is publicly known about a sample; what is typed afterwards stays.
+
+    The column that says the group is described and not used: who asks about groups finds it on the Release page.
+    """
+    facts = {column.name: column for column in known.domain.columns}
+    described = facts if known.label is None else facts | {known.label.name: known.label}
     for place, column in enumerate(columns):
         if used_key(number, place) not in st.session_state:
             st.session_state[used_key(number, place)] = column.name in facts
-            if column.name in facts:
-                fill_row(number, place, facts[column.name])
+            if column.name in described:
+                fill_row(number, place, described[column.name], known.longest.get(column.name))
 
 
 def _shown(columns: Sequence[ColumnInfo], number: int) -> list[tuple[int, ColumnInfo]]:
@@ -95,28 +109,46 @@ def _row(place: int, column: ColumnInfo, number: int) -> ColumnDraft | None:
         if not used or column.kind in UNUSABLE:
             draw(f'<p class="fg-note fg-rest">{UNUSED[column.kind]}</p>')
             return None
+        if column.kind == "vector":
+            return _vector(column, name, key)
         if column.kind == "number":
             categorical = st.selectbox(f"What {name} is", [NUMBER, CATEGORY], **key("as")) == CATEGORY
         else:
             place_of = "fg-rest" if column.kind == "boolean" else "fg-kind"
             draw(f'<p class="fg-note {place_of}">{IN_WORDS[column.kind]}</p>')
-            categorical = column.kind != "vector"
+            categorical = True
         if categorical:
             return ColumnDraft(column.name, categorical=True, categories=_categories(column, key("categories")))
-        return ColumnDraft(
-            column.name,
-            low=st.number_input(f"Smallest {name}", value=None, format="%.12g", placeholder="smallest", **key("low")),
-            high=st.number_input(f"Largest {name}", value=None, format="%.12g", placeholder="largest", **key("high")),
-            **_last_field(column, name, key("unit")),
-        )
+        low, high = _bounds(name, key)
+        unit = st.text_input(f"Unit of {name}", max_chars=40, placeholder="unit", **key("unit")).strip()
+        return ColumnDraft(column.name, low=low, high=high, unit=unit)
 
 
-def _last_field(column: ColumnInfo, name: str, key: dict[str, str]) -> dict[str, object]:
-    """A number's unit of measure, or how many numbers a vector holds."""
-    if column.kind == "vector":
-        many = st.number_input(f"How many numbers {name} holds", 1, None, None, placeholder="how many", **key)
-        return {"vector": True, "length": many}
-    return {"unit": st.text_input(f"Unit of {name}", max_chars=40, placeholder="unit", **key).strip()}
+def _bounds(name: str, key: Callable[[str], dict]) -> tuple[float | None, float | None]:
+    """The fields for the smallest and the largest number."""
+    return (
+        st.number_input(f"Smallest {name}", value=None, format="%.12g", placeholder="smallest", **key("low")),
+        st.number_input(f"Largest {name}", value=None, format="%.12g", placeholder="largest", **key("high")),
+    )
+
+
+def _vector(column: ColumnInfo, name: str, key: Callable[[str], dict]) -> ColumnDraft:
+    """A column of vectors: what bounds them, number by number or by their length, and how many numbers each holds."""
+    how = st.selectbox(f"What is known of {name}", [BY_NUMBER, BY_LENGTH], **key("as"))
+    if how == BY_LENGTH:
+        draw('<p class="fg-note fg-bound" aria-hidden="true">no longer than</p>')
+        known = {"by_length": True, "longest": st.number_input(
+            f"No vector of {name} is longer than", 0.0, 1e9, None, format="%.12g", placeholder="such as 1",
+            help="The length of a vector is the root of the sum of its squared numbers. Embeddings are often scaled to "
+            "length 1: then type 1. A longer one is shortened to this.", **key("longest"),
+        )}
+    else:
+        known = dict(zip(("low", "high"), _bounds(name, key), strict=True))
+    if column.length is not None:
+        draw(f'<p class="fg-note fg-many">{column.length:,} numbers</p>')
+        return ColumnDraft(column.name, vector=True, length=column.length, **known)
+    many = st.number_input(f"How many numbers {name} holds", 1, None, None, placeholder="how many", **key("unit"))
+    return ColumnDraft(column.name, vector=True, length=many, **known)
 
 
 def _categories(column: ColumnInfo, key: dict[str, str]) -> str:

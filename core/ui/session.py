@@ -6,6 +6,7 @@ records live in the owner's session and end with it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -51,6 +52,8 @@ class OwnData:
     """Name of the bundled sample, or None for the visitor's own records; only a sample's truth may ever be shown."""
     bought: tuple[Cost, ...] = ()
     """What bounds in the domain have cost; a file that shows them promises no less."""
+    longest: Mapping[str, float] = field(default_factory=dict)
+    """What no vector of a column is longer than, by its name, where the owner said so: a public fact."""
 
 
 @dataclass(frozen=True)

@@ -109,18 +109,21 @@ STYLE = f"""
   border-top: 1px solid var(--hairline); padding: 0.45rem 0; min-height: 3.4rem;
   & [class*="st-key-use-"] { flex: 1 1 8rem !important; width: auto !important; }
   & [class*="st-key-as-"] { flex: 0 0 7.2rem !important; }
-  & [class*="st-key-low-"], & [class*="st-key-high-"] { flex: 0 0 6.6rem !important; & button { display: none; } }
+  & [class*="st-key-low-"], & [class*="st-key-high-"], & [class*="st-key-longest-"] { flex: 0 0 6.6rem !important; & button { display: none; } }
   & [class*="st-key-unit-"] { flex: 0 0 5.5rem !important; }
 }
 .fg-heads { display: flex; gap: 0.5rem; font-size: 0.8rem; color: var(--faint); margin-bottom: -0.6rem; }
 .fg-heads span:nth-child(1) { flex: 1 1 8rem; } .fg-heads span:nth-child(2) { flex: 0 0 7.2rem; }
 .fg-heads span:nth-child(3), .fg-heads span:nth-child(4) { flex: 0 0 6.6rem; }
 .fg-heads span:nth-child(5) { flex: 0 0 5.5rem; }
-@container (max-width: 35.9rem) { .fg-heads { display: none; } }
+@container (max-width: 35.9rem) {
+  .fg-heads, [class*="st-key-fg-row-"] .stElementContainer:has(.fg-bound) { display: none; } }
 @container (min-width: 36rem) {
   [class*="st-key-fg-row-"] {
     & .stElementContainer:has(.fg-kind) { flex: 0 0 7.2rem !important; }
     & .stElementContainer:has(.fg-rest) { flex: 0 0 27.4rem !important; }
+    & .stElementContainer:has(.fg-many) { flex: 0 0 5.5rem !important; }
+    & .stElementContainer:has(.fg-bound) { flex: 0 0 6.6rem !important; }
     & [class*="st-key-categories-"] { flex: 0 0 19.7rem !important; }
   }
   [class*="st-key-fg-rows-"] .stElementContainer:not([class*="st-key-use-"]) [data-testid="stWidgetLabel"] {

@@ -37,7 +37,11 @@ def declared(one: Sample) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("one", samples(), ids=lambda one: one.name)
+TABLES = [one for one in samples() if all(column.kind != "vector" for column in one.domain.columns)]
+"""Places among vectors do not fit into the CSV files that this test asks with."""
+
+
+@pytest.mark.parametrize("one", TABLES, ids=lambda one: one.name)
 def test_every_sample_is_released_and_asked(command, one, tmp_path):
     result = command("release", one.path, *declared(one), "--epsilon", "2", "--delta", "1e-6", "--out", "sample.npz")
     assert result.exit_code == 0, result.output

@@ -208,3 +208,27 @@ def test_tables_without_rows_and_with_one(tmp_path):
         for data in (short, short.to_pandas(), tmp_path / "short.parquet", tmp_path / "short.feather"):
             assert len(read(open_source(data), DOMAIN)) == rows
             assert len(read(open_source(data), TWO_EACH)) == rows
+
+
+def test_the_length_of_vectors_is_known_where_their_type_states_it(tmp_path):
+    vectors = np.arange(12, dtype=np.float32).reshape(3, 4)
+    fixed = pa.table({"v": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), 4)})
+    free = pa.table({"v": pa.array(vectors.tolist())})
+    for name, table, length in (("fixed", fixed, 4), ("free", free, None)):
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+        feather.write_feather(table, tmp_path / f"{name}.arrow")
+        for path in (tmp_path / f"{name}.parquet", tmp_path / f"{name}.arrow"):
+            source = open_source(path)
+            assert source.columns == (ColumnInfo("v", "vector", length),)
+            (batch,) = source.batches(Domain((Vector("v", 4, 0, 20),)))
+            np.testing.assert_array_equal(Domain((Vector("v", 4, 0, 20),)).encode(batch), vectors)
+    np.savez(tmp_path / "both.npz", v=vectors, kind=np.array(["a", "b", "a"]))
+    assert open_source(tmp_path / "both.npz").columns[0] == ColumnInfo("v", "vector", 4)
+
+
+def test_an_array_without_names_may_be_one_column_of_vectors():
+    vectors = np.arange(12.0).reshape(3, 4)
+    source = open_source(vectors).as_vectors("v")
+    assert source.columns == (ColumnInfo("v", "vector", 4),)
+    (batch,) = source.batches(Domain((Vector("v", 4, 0, 20),)))
+    np.testing.assert_array_equal(Domain((Vector("v", 4, 0, 20),)).encode(batch), vectors)

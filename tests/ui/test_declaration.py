@@ -29,6 +29,15 @@ def test_vectors_keep_their_length():
     assert Declaration((embedding,)).domain().columns == (Vector("embedding", 16, -1, 1),)
 
 
+def test_vectors_may_be_bounded_by_their_length():
+    embedding = ColumnDraft("embedding", vector=True, length=16, by_length=True, longest=2.5)
+    declared = Declaration((embedding, CITY))
+    assert declared.domain().columns[0] == Vector("embedding", 16, -2.5, 2.5) and declared.longest == {"embedding": 2.5}
+    assert declared.scale == "none", "a category beside embeddings says the group, and leaves distances as they are"
+    assert dict(declared.becomes_public())["embedding"] == "16 numbers, together a vector no longer than 2.5"
+    assert Declaration((ColumnDraft("embedding", low=-1.0, high=1.0, vector=True, length=16),)).longest == {}
+
+
 @pytest.mark.parametrize(
     ("column", "words"),
     [
@@ -37,6 +46,8 @@ def test_vectors_keep_their_length():
         (ColumnDraft("age", high=9.0), "the smallest value of age"),
         (ColumnDraft("age", low=3.0, high=3.0), "a largest value of age above its smallest"),
         (ColumnDraft("age", low=0.0, high=1.0, vector=True), "how many numbers age holds"),
+        (ColumnDraft("age", vector=True, length=3, by_length=True), "what no vector of age is longer than"),
+        (ColumnDraft("x", vector=True, length=3, by_length=True, longest=0.0), "what no vector of x is longer than"),
         (ColumnDraft("city", categorical=True, categories="Bern, Bern"), "two or more categories of city"),
     ],
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.domain import Categorical, Domain, Numeric, PrivacyUnit
+from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.privacy.ledger import Ledger
 from core.samples import samples
 from core.ui.frame import DATA, GROUPS
@@ -192,6 +192,38 @@ def test_every_sample_is_ready_to_use_and_keeps_its_domain(name):
     assert (own.domain.unit, own.domain.scale, own.domain.category_distance) == (
         known.unit, known.scale, known.category_distance,
     )
+
+
+VECTORS = np.tile(np.float32([0.6, 0.8, 0.0]), (40, 1))
+
+
+def dropped(name, save, *arrays, **named):
+    app = data_page()
+    file = BytesIO()
+    save(file, *arrays, **named)
+    app.file_uploader[0].set_value((name, file.getvalue(), "application/octet-stream"))
+    return app.run()
+
+
+def test_embeddings_are_described_by_their_length_and_how_many_numbers_they_hold_is_known():
+    app = use(dropped("pictures.npz", np.savez, x=VECTORS, kind=np.tile(["cat", "dog"], 20)), "x", "kind")
+    assert "3 numbers" in shown(app) and "0.6" not in shown(app)
+    field(app.selectbox, "What is known of x").set_value("by length").run()
+    assert main_button(app).disabled and "what no vector of x is longer than" in shown(app)
+    field(app.number_input, "No vector of x is longer than").set_value(1.0)
+    field(app.text_area, "Categories of kind").set_value("cat, dog")
+    app.run()
+    main_button(app).click().run()
+    own = app.session_state[KEY].own
+    assert own.domain == Domain((Vector("x", 3, -1, 1), Categorical("kind", ("cat", "dog"))))
+    assert own.longest == {"x": 1.0}
+
+
+def test_a_wide_array_without_names_is_one_column_of_vectors():
+    app = dropped("embeddings.npy", np.save, np.zeros((5, 30)))
+    assert [column.length for column in app.session_state[KEY].records.source.columns] == [30]
+    app = dropped("table.npy", np.save, np.zeros((5, 3)))
+    assert len(app.session_state[KEY].records.source.columns) == 3
 
 
 def test_a_path_is_read_where_it_lies(tmp_path):
