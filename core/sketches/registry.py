@@ -6,6 +6,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from .classes import Classes
 from .directions import Directions
+from .distance import Distance
 from .features import Features
 from .linear import LinearSketch
 from .moments import Moments
@@ -13,7 +14,7 @@ from .projected import Projected
 from .race import Race
 
 MECHANISMS: dict[str, type[LinearSketch]] = {
-    sketch.name: sketch for sketch in (Race, Features, Projected, Moments, Directions, Classes)
+    sketch.name: sketch for sketch in (Race, Features, Projected, Moments, Distance, Directions, Classes)
 }
 MAX_NESTING = 4
 """Sketches inside each other: classes of projected points of a sketch are two inside the first."""

@@ -1,0 +1,108 @@
+"""Linear splines on an even grid over [0, 1]: how records become masses at its nodes, and how masses answer.
+
+A record between two nodes is shared between them so that its place is kept: the node masses of all records are the
+sums of hat functions over them, which every piecewise linear function of the records can be read off without error. A
+profile has a kink at the query, inside a cell. It is replaced by the linear spline closest to it in the mean square
+over [0, 1] (not by the one through its values at the nodes, which would always lie above a convex profile): its error
+averages to zero over every hat, so records that lie evenly across a few cells are summed without bias.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.linalg import solveh_banded
+
+from .profiles import Profile
+
+FAR = 1.0
+"""Queries beyond the interval by more than its length: differences of antiderivatives would lose their digits there."""
+GAUSS_POINTS, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(6)
+
+
+@njit(nogil=True, cache=True)
+def pour_masses(values, low, length, cells, steps, masses):
+    """Add each record's share of ``steps`` units to the two nodes beside it, in whole numbers.
+
+    Parameters
+    ----------
+    values : float64 (n,), inside [low, low + length].
+    cells : of the grid; ``steps`` : places that are told apart in a cell, a power of two.
+    masses : int64 (cells + 1,), changed in place; a record adds ``steps`` to it altogether.
+    """
+    last = cells * steps
+    for value in values:
+        # To the nearest place. Clamped, so that memory is safe whatever comes.
+        place = np.int64(min(max((value - low) / length * last + 0.5, 0.0), np.float64(last)))
+        node, right = place // steps, place % steps
+        masses[node] += steps - right
+        if right:
+            masses[node + 1] += right
+
+
+def inner_products(profile: Profile, cells: int, queries: np.ndarray) -> np.ndarray:
+    """Integrals over [0, 1] of profile(x - q) times each hat, float64 (n, cells + 1), for queries (n,)."""
+    products = np.empty((len(queries), cells + 1))
+    far = (queries < -FAR) | (queries > 1.0 + FAR)
+    products[~far] = _by_antiderivatives(profile, cells, queries[~far])
+    products[far] = _by_quadrature(profile, cells, queries[far])
+    return products
+
+
+def _by_antiderivatives(profile: Profile, cells: int, queries: np.ndarray) -> np.ndarray:
+    """By parts: over a cell, the integral of f times a hat that rises from 0 to 1 is F(right) - (mean of F there)."""
+    u = np.arange(cells + 1) / cells - queries[:, None]
+    first, mean = profile.first(u), np.diff(profile.second(u), axis=1) * cells
+    products = np.zeros_like(u)
+    products[:, 1:] += first[:, 1:] - mean
+    products[:, :-1] += mean - first[:, :-1]
+    return products
+
+
+def _by_quadrature(profile: Profile, cells: int, queries: np.ndarray) -> np.ndarray:
+    products = np.zeros((len(queries), cells + 1))
+    left = np.arange(cells) / cells - queries[:, None]
+    for point, weight in zip((GAUSS_POINTS + 1.0) / 2.0, GAUSS_WEIGHTS / 2.0 / cells, strict=True):
+        values = weight * profile.value(left + point / cells)
+        products[:, 1:] += point * values
+        products[:, :-1] += (1.0 - point) * values
+    return products
+
+
+def solve_gram(values: np.ndarray) -> np.ndarray:
+    """Solve G y = values along the first axis, G the integrals over [0, 1] of products of two hats.
+
+    Of node masses it makes the node values of the piecewise linear density that has these integrals against the hats;
+    of inner products of a profile, the node values of the linear spline closest to it.
+    """
+    cells = len(values) - 1
+    bands = np.full((2, cells + 1), 1.0 / (6.0 * cells))
+    bands[1] = 2.0 / (3.0 * cells)
+    bands[1, [0, -1]] = 1.0 / (3.0 * cells)
+    return solveh_banded(bands, values)
+
+
+def coefficients(profile: Profile, cells: int, queries: np.ndarray) -> np.ndarray:
+    """Node values of the linear spline closest to profile(x - q) on [0, 1], float64 (n, cells + 1)."""
+    return solve_gram(inner_products(profile, cells, queries).T).T
+
+
+def gram_of_queries(profile: Profile, cells: int) -> np.ndarray:
+    """The average over queries in [0, 1] of c(q) c(q)^T, c the coefficients, float64 (cells + 1, cells + 1)."""
+    queries = (np.arange(32 * cells) + 0.5) / (32 * cells)
+    spline = coefficients(profile, cells, queries)
+    return spline.T @ spline / len(queries)
+
+
+def mean_square_error(profile: Profile, cells: int) -> float:
+    """Mean square, over records and queries spread evenly over [0, 1], of what the spline misses of the profile.
+
+    One record's share; when all records lie at one place the errors add up, and N^2 times this is their mean square.
+    """
+    queries = (np.arange(8 * min(cells, 32)) + 0.5) / (8 * min(cells, 32))
+    spline = coefficients(profile, cells, queries)
+    total = 0.0
+    for part in (np.arange(8) + 0.5) / 8.0:
+        u = (np.arange(cells) + part) / cells - queries[:, None]
+        total += np.mean(((1.0 - part) * spline[:, :-1] + part * spline[:, 1:] - profile.value(u)) ** 2)
+    return float(total / 8.0)
