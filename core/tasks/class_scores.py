@@ -79,7 +79,12 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
             for slab, records in zip(release.table, release.counts, strict=True)
         ]
     )
-    variance = np.broadcast_to(np.asarray(sketch.inner.noise_variance(counter, points))[:, None], sums.shape)
+    variance = np.asarray(sketch.inner.noise_variance(counter, points))[:, None]
+    return scores_of_sums(release, sums, np.broadcast_to(variance, sums.shape), rule)
+
+
+def scores_of_sums(release: Release, sums: np.ndarray, variance: np.ndarray, rule: str) -> Scores:
+    """The scores that sums over the records of each class make, float64 (n, K), and the variance of their noise."""
     if rule == "posterior":
         return Scores(sums, variance)
     sizes = class_sizes(release)

@@ -11,7 +11,7 @@ from ..errors import RequestError
 from ..releases import Release
 from ..sketches.linear import check_level
 from .class_probabilities import class_probabilities
-from .class_scores import checked_rule, class_scores, classes_of
+from .class_scores import Scores, checked_rule, class_scores, classes_of
 from .winning import chance_of_winning, learned_scatter
 
 
@@ -67,11 +67,15 @@ def classify_points(
     release: Release, points: np.ndarray, rule: str | None = None, level: float = 0.95
 ) -> Classification:
     """The same for encoded points, float64 (n, dimensions)."""
-    check_level(level)
     rule = checked_rule(release, rule)
-    if not len(points):
+    return decided(release, class_scores(release, points, rule), rule, level)
+
+
+def decided(release: Release, scores: Scores, rule: str, level: float) -> Classification:
+    """What the scores of a rule decide, and how surely."""
+    check_level(level)
+    if not len(scores.value):
         raise RequestError("There is no place to classify.")
-    scores = class_scores(release, points, rule)
     scatter = learned_scatter(scores.value, scores.variance)
     confidence = chance_of_winning(scores.value, scores.variance, scatter)
     return Classification(

@@ -209,7 +209,7 @@ def pairs(release: Release, columns: Sequence[str] | None = None, size: int = 24
 def _curve(release: Release, column: str, at, points: int, level: float, reads: float | None) -> Curve:
     box = Box.of(release.sketch)
     check_integer(points, "The number of points of a curve", 2, MAX_POINTS)
-    values = _axis(box, column, points, ends=True)
+    values = axis(box, column, points, ends=True)
     drawn = {column: box.encode(column, values)}
     return Curve(column=column, values=values, **_picture(release, box, drawn, at, level, reads, (len(values),)))
 
@@ -219,7 +219,7 @@ def _heatmap(release: Release, x: str, y: str, at, size: int, level: float, read
     check_integer(size, "The size of a grid", 2, int(MAX_POINTS**0.5))
     if x == y:
         raise RequestError(f"A grid needs two different columns, and both are {x!r}.")
-    x_values, y_values = (_axis(box, name, size, ends=False) for name in (x, y))
+    x_values, y_values = (axis(box, name, size, ends=False) for name in (x, y))
     shape = (len(y_values), len(x_values))
     if shape[0] * shape[1] > MAX_POINTS:
         raise RequestError(f"A grid has at most {MAX_POINTS:,} cells, and {x!r} by {y!r} has {shape[0] * shape[1]:,}.")
@@ -249,7 +249,7 @@ def _picture(release: Release, box: Box, drawn, at, level: float, reads: float |
     return {name: getattr(answers, name).reshape(shape) for name in arrays} | facts
 
 
-def _axis(box: Box, name: str, count: int, *, ends: bool) -> np.ndarray:
+def axis(box: Box, name: str, count: int, *, ends: bool) -> np.ndarray:
     """Values along a column: its categories, or numbers from bound to bound (or centres of cells between them)."""
     column = box.column(name)
     if isinstance(column, Vector):

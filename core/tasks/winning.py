@@ -3,35 +3,42 @@
 A score that leads by two standard errors is not simply the right one in 98 of 100 cases: where nothing is to be seen,
 scores lead by noise alone. How far classes lie apart is learned from the scores themselves (empirical Bayes). At every
 place the K true scores scatter with a standard deviation tau around a middle of the place's own, and in some places one
-class, any of them, stands out by 3 tau; tau is one of a grid from far below the noise to far above it, and the places
-share the weights of grid and standing out. For two classes this is adaptive shrinkage, and one less the chance its
+class, any of them, stands out by some tau; tau is one of a grid from far below the noise to far above it, and the
+places share the weights of grid and leads. For two classes this is adaptive shrinkage, and one less the chance its
 local false sign rate (Stephens, "False discovery rates: a new deal", Biostatistics 2017), with a prior that may have
 two peaks.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from numba import njit
+from scipy.special import ndtr
 
-LEAST_SCATTER = 0.1
+from ..threads import over_ranges
+
+LEAST_SCATTER = 0.03
 """Of the grid, in standard errors: scores that lie closer together than this are as good as equal."""
-STEP = 1.5
-LEAD = 3.0
-"""How far a class stands out where one does, in deviations of the scatter."""
+STEP = 2.0
+LEADS = np.array([2.0, 6.0])
+"""How far a class may stand out, in deviations of the scatter."""
 MOST_LEARNED = 4_000
 """Places that the weights are learned from; evenly spread ones where there are more."""
 FAITH = 10.0
 """How many places the even weights that one starts with are worth, so that a single place can be asked too."""
 ITERATIONS = 200
-NEGLIGIBLE = 1e-4
-"""Explanations of less than this share of a place are left out of its chance."""
-AT_ONCE = 1 << 19
-"""Numbers in a block of places by classes by explanations."""
-NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
-SHARES = NODE_WEIGHTS / NODE_WEIGHTS.sum()
+NEGLIGIBLE = 1e-3
+"""Explanations that are so much less likely than the likeliest one are left out of a chance."""
+CLEARLY = 5.0
+"""Standard errors between two numbers of which one is taken to be the larger."""
+NODES, _SHARES = np.polynomial.hermite_e.hermegauss(16)
+SHARES = _SHARES / _SHARES.sum()
+EDGE, FINENESS = 8, 256
+NORMAL = ndtr(np.arange(-EDGE * FINENESS, EDGE * FINENESS + 2) / FINENESS)
+"""The normal distribution function in steps; straight between them, which is right to two millionths."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +48,8 @@ class Scatter:
     Attributes
     ----------
     deviation : float64 (J,), standard deviations around the middle of a place.
-    weight : float64 (J, 2), the share of the places that have each, with no class standing out and with one; they add
-        up to 1.
+    weight : float64 (J, 1 + len(LEADS)), the share of the places that have each, with no class standing out and with
+        one by each lead; they add up to 1.
     """
 
     deviation: np.ndarray
@@ -62,8 +69,8 @@ def learned_scatter(value: np.ndarray, variance: np.ndarray) -> Scatter:
     reach = np.abs(value - value.mean(axis=1, keepdims=True)).max()
     least, most = LEAST_SCATTER * noise.min(), max(2.0 * reach, 8.0 * noise.max())
     deviation = np.geomspace(least, most, 2 + int(np.log(most / least) / np.log(STEP)))
-    # Which class stands out is any of them, so their likelihoods are averaged once and for all.
-    log_likelihood = np.hstack([_both_kinds(value, variance, tau) for tau in deviation])
+    log_likelihood = np.empty((len(value), len(deviation) * (1 + len(LEADS))))
+    _tell_apart(np.ascontiguousarray(value), np.ascontiguousarray(variance), deviation, log_likelihood)
     likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
     even = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1])
     weight = even
@@ -71,7 +78,22 @@ def learned_scatter(value: np.ndarray, variance: np.ndarray) -> Scatter:
         share = likelihood * weight
         share /= share.sum(axis=1, keepdims=True)
         weight = (share.sum(axis=0) + FAITH * even) / (len(value) + FAITH)
-    return Scatter(deviation, weight.reshape(-1, 2))
+    return Scatter(deviation, weight.reshape(len(deviation), -1))
+
+
+@njit(nogil=True, cache=True)
+def _tell_apart(value, variance, deviation, out):
+    """Log densities of the scores under every deviation, where no class stands out and where any does by each lead."""
+    classes, kinds = value.shape[1], 1 + len(LEADS)
+    even = np.zeros(kinds)
+    even[1:] = -np.log(classes)
+    explained = np.empty((kinds, classes))
+    for i in range(len(value)):
+        for j in range(len(deviation)):
+            _explain(value[i], variance[i], deviation[j], even, explained)
+            for kind in range(kinds):
+                most = explained[kind].max()
+                out[i, j * kinds + kind] = most + np.log(np.exp(explained[kind] - most).sum())
 
 
 def chance_of_winning(value: np.ndarray, variance: np.ndarray, scatter: Scatter) -> np.ndarray:
@@ -82,32 +104,16 @@ def chance_of_winning(value: np.ndarray, variance: np.ndarray, scatter: Scatter)
     value, variance : float64 (n, K), scores and the variance of their independent, roughly normal noise.
     scatter : what is known beforehand.
     """
-    variance = _positive(variance)
-    size = max(1, AT_ONCE // (value.shape[1] * len(scatter.deviation)))
-    starts = range(0, len(value), size)
-    chances = (_chance(value[a : a + size], variance[a : a + size], scatter) for a in starts)
-    return np.concatenate([np.empty(0), *chances])
+    value, variance = np.ascontiguousarray(value), np.ascontiguousarray(_positive(variance))
+    log_weight = np.log(scatter.weight)
+    log_weight[:, 1:] -= np.log(value.shape[1])  # any of the K classes may be the one that stands out
+    chance = np.empty(len(value))
 
+    def places(first: int, last: int) -> None:
+        _chances(value, variance, scatter.deviation, log_weight, first, last, chance)
 
-def _chance(value: np.ndarray, variance: np.ndarray, scatter: Scatter) -> np.ndarray:
-    explained = [
-        np.hstack([plain[:, None] + np.log(weight[0]), standing + np.log(weight[1] / value.shape[1])])
-        for (plain, standing), weight in (
-            (_log_likelihoods(value, variance, tau), weight)
-            for tau, weight in zip(scatter.deviation, scatter.weight, strict=True)
-        )
-    ]
-    log_share = np.stack(explained, axis=1)
-    share = np.exp(log_share - logsumexp(log_share, axis=(1, 2), keepdims=True))
-    share = np.where(share > NEGLIGIBLE, share, 0.0)
-    winner = value.argmax(axis=1)
-    chance = np.zeros(len(value))
-    for j, k in zip(*np.nonzero(share.any(axis=0)), strict=True):
-        places = np.flatnonzero(share[:, j, k])
-        leader = None if k == 0 else k - 1
-        mean, deviation = _shrunk(value[places], variance[places], scatter.deviation[j], leader)
-        chance[places] += share[places, j, k] * _largest(mean, deviation, winner[places])
-    return chance / share.sum(axis=(1, 2))
+    over_ranges(len(value), places, at_least=64)
+    return chance
 
 
 def _positive(variance: np.ndarray) -> np.ndarray:
@@ -115,41 +121,101 @@ def _positive(variance: np.ndarray) -> np.ndarray:
     return np.maximum(variance, 1e-200)
 
 
-def _both_kinds(value: np.ndarray, variance: np.ndarray, tau: float) -> np.ndarray:
-    """Log densities (n, 2) of the scores where no class stands out, and where any does."""
-    plain, standing = _log_likelihoods(value, variance, tau)
-    return np.column_stack([plain, logsumexp(standing, axis=1) - np.log(value.shape[1])])
+@njit(nogil=True, cache=True)
+def _chances(value, variance, deviation, log_weight, first, last, chance):
+    """Explanation by explanation of each place: how likely it is, and then how likely the leader leads in truth."""
+    classes, kinds = value.shape[1], 1 + len(LEADS)
+    log_share = np.empty((len(deviation), kinds, classes))
+    mean, error = np.empty(classes), np.empty(classes)
+    for i in range(first, last):
+        winner = np.argmax(value[i])
+        for j in range(len(deviation)):
+            _explain(value[i], variance[i], deviation[j], log_weight[j], log_share[j])
+        most = log_share.max()
+        total = wins = 0.0
+        for j in range(len(deviation)):
+            for kind in range(kinds):
+                for k in range(classes):
+                    share = np.exp(log_share[j, kind, k] - most)
+                    if share > NEGLIGIBLE:
+                        lead = LEADS[kind - 1] * deviation[j] if kind else 0.0
+                        _shrink(value[i], variance[i], deviation[j], lead, k, mean, error)
+                        total += share
+                        wins += share * _is_largest(mean, error, winner)
+        chance[i] = min(wins / total, 1.0)
 
 
-def _log_likelihoods(value: np.ndarray, variance: np.ndarray, tau: float) -> tuple[np.ndarray, np.ndarray]:
-    """Log densities of scores around an unknown middle, (n,), and with each class standing out, (n, K)."""
-    weight = 1.0 / (variance + tau**2)
-    total = weight.sum(axis=1, keepdims=True)
-    offset = value - (weight * value).sum(axis=1, keepdims=True) / total
-    plain = 0.5 * (np.log(weight).sum(axis=1) - np.log(total[:, 0]) - (weight * offset**2).sum(axis=1))
-    lead = LEAD * tau
-    return plain, plain[:, None] + lead * weight * (offset - 0.5 * lead * (1.0 - weight / total))
+@njit(nogil=True, cache=True)
+def _explain(value, variance, tau, log_weight, out):
+    """Log probabilities, but for a constant, that no class stands out, out[0, 0], or class k by each lead, out[1:, k].
+
+    Known noise and scatter make a score normal with variance v + tau^2 around a middle of which nothing is known.
+    """
+    total = middle = logs = squares = 0.0
+    for k in range(len(value)):
+        weight = 1.0 / (variance[k] + tau * tau)
+        total += weight
+        middle += weight * value[k]
+        logs += np.log(weight)
+    middle /= total
+    for k in range(len(value)):
+        squares += (value[k] - middle) ** 2 / (variance[k] + tau * tau)
+    plain = 0.5 * (logs - np.log(total) - squares)
+    out[0] = -np.inf
+    out[0, 0] = plain + log_weight[0]
+    for k in range(len(value)):
+        weight = 1.0 / (variance[k] + tau * tau)
+        for kind in range(len(LEADS)):
+            lead = LEADS[kind] * tau
+            gain = lead * weight * (value[k] - middle - 0.5 * lead * (1.0 - weight / total))
+            out[1 + kind, k] = plain + gain + log_weight[1 + kind]
 
 
-def _shrunk(
-    value: np.ndarray, variance: np.ndarray, tau: float, leader: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Means and standard deviations (n, K) of the true scores, given the noisy ones and which class stands out."""
-    expected = np.zeros(value.shape[1])
-    if leader is not None:
-        expected[leader] = LEAD * tau
-    weight = 1.0 / (variance + tau**2)
-    expected = expected + (weight * (value - expected)).sum(axis=1, keepdims=True) / weight.sum(axis=1, keepdims=True)
-    kept = tau**2 * weight
-    return expected + kept * (value - expected), np.sqrt(kept * variance)
+@njit(nogil=True, cache=True)
+def _shrink(value, variance, tau, lead, leader, mean, error):
+    """Means and standard errors (K,) of the true scores, given the noisy ones and which class stands out by how far."""
+    total = middle = 0.0
+    for k in range(len(value)):
+        weight = 1.0 / (variance[k] + tau * tau)
+        total += weight
+        middle += weight * (value[k] - (lead if k == leader else 0.0))
+    middle /= total
+    for k in range(len(value)):
+        kept = tau * tau / (variance[k] + tau * tau)
+        expected = middle + (lead if k == leader else 0.0)
+        mean[k] = expected + kept * (value[k] - expected)
+        error[k] = np.sqrt(kept * variance[k])
 
 
-def _largest(mean: np.ndarray, deviation: np.ndarray, winner: np.ndarray) -> np.ndarray:
-    """Probability (n,) that one of K independent normal numbers is the largest, by Gaussian quadrature over its own."""
-    rows = np.arange(len(mean))
-    own = mean[rows, winner][:, None] + deviation[rows, winner][:, None] * NODES
-    below = np.ones(own.shape)
-    for k in range(mean.shape[1]):
-        beaten = ndtr((own - mean[:, k, None]) / deviation[:, k, None])
-        below *= np.where((winner == k)[:, None], 1.0, beaten)
-    return below @ SHARES
+@njit(nogil=True, cache=True)
+def _normal(z):
+    place = (min(max(z, -EDGE), EDGE) + EDGE) * FINENESS
+    step = int(place)
+    return NORMAL[step] + (place - step) * (NORMAL[step + 1] - NORMAL[step])
+
+
+@njit(nogil=True, cache=True)
+def _is_largest(mean, error, winner):
+    """Probability that one of K independent normal numbers is the largest, by Gaussian quadrature over its own."""
+    rivals, close = np.empty(len(mean), np.int64), 0
+    for k in range(len(mean)):
+        apart = math.hypot(error[k], error[winner])
+        if k == winner or mean[winner] - mean[k] > CLEARLY * apart:
+            continue
+        if mean[k] - mean[winner] > CLEARLY * apart:
+            return 0.0
+        rivals[close] = k
+        close += 1
+    found = 0.0
+    for node in range(len(NODES)):
+        own = mean[winner] + error[winner] * NODES[node]
+        below = SHARES[node]
+        for k in rivals[:close]:
+            below *= _normal((own - mean[k]) / error[k])
+        found += below
+    return found
+
+
+def _positive(variance: np.ndarray) -> np.ndarray:
+    """A release almost without noise has variances that round to zero."""
+    return np.maximum(variance, 1e-200)

@@ -311,7 +311,7 @@ def nested(levels: int) -> dict:
 )
 def test_a_strangers_parameters_are_refused_in_one_sentence(change):
     with pytest.raises(RequestError) as refusal:
-        sketch_from_parameters("classes", DOMAIN, classes().parameters() | change).inner.columns
+        _ = sketch_from_parameters("classes", DOMAIN, classes().parameters() | change).inner.columns
     assert "\n" not in str(refusal.value)
 
 
