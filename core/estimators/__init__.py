@@ -6,7 +6,8 @@ its own; a search over settings that fits ten times spends ten times. Settings c
 data.
 """
 
+from .distance_sum import PrivateDistanceSum
 from .kernel_classifier import PrivateKernelClassifier
 from .kernel_density import PrivateKernelDensity
 
-__all__ = ["PrivateKernelClassifier", "PrivateKernelDensity"]
+__all__ = ["PrivateDistanceSum", "PrivateKernelClassifier", "PrivateKernelDensity"]

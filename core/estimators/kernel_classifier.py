@@ -74,4 +74,4 @@ class PrivateKernelClassifier(PrivateClassifier):
 
     def _inner(self, domain: Domain) -> LinearSketch:
         kernel = kernel_of(self.kernel, self.bandwidth)
-        return kernel_sketch(domain, kernel, self.mechanism, self.rows, self._hash_seed())
+        return kernel_sketch(domain, kernel, self.mechanism, self.rows, self._budget(), self._hash_seed())

@@ -86,8 +86,8 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
             When a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
-        kernel = kernel_of(self.kernel, self.bandwidth)
-        sketch = kernel_sketch(self._domain(self.bounds), kernel, self.mechanism, self.rows, self._hash_seed())
+        domain, kernel = self._domain(self.bounds), kernel_of(self.kernel, self.bandwidth)
+        sketch = kernel_sketch(domain, kernel, self.mechanism, self.rows, self._budget(), self._hash_seed())
         self.release_ = self._release(sketch, X)
         return self
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from .. import mechanisms
 from ..checks import check_choice
 from ..domain import Domain
 from ..errors import RequestError
-from ..hashing.families import check_kernel
 from ..kernels import Kernel
 from ..kernels.naming import KERNELS
-from ..sketches.features import Features
+from ..privacy.budget import Budget
 from ..sketches.linear import LinearSketch
-from ..sketches.race import Race
 
 SINGLE = tuple(name for name, kernel in KERNELS.items() if "parts" not in {field.name for field in fields(kernel)})
 """Kernels that are not made of others."""
-MECHANISMS: dict[str, type[LinearSketch]] = {"race": Race, "features": Features}
+MECHANISMS = ("race", "features")
 
 
 def kernel_of(kernel: str | Kernel, bandwidth: float | tuple[float, ...] | None) -> Kernel:
@@ -43,18 +42,12 @@ def kernel_of(kernel: str | Kernel, bandwidth: float | tuple[float, ...] | None)
 
 
 def kernel_sketch(
-    domain: Domain, kernel: Kernel, mechanism: str | None, rows: int | None, seed: int | None
+    domain: Domain, kernel: Kernel, mechanism: str | None, rows: int | None, budget: Budget, seed: int | None
 ) -> LinearSketch:
     """A sketch of kernel sums by the mechanism of that name; RACE where the kernel has hashes, when None."""
     if mechanism is None:
-        mechanism = "race" if _has_hashes(kernel) else "features"
-    check_choice(mechanism, "The mechanism", tuple(MECHANISMS))
-    return MECHANISMS[mechanism](domain, kernel, rows=rows, seed=seed)
-
-
-def _has_hashes(kernel: Kernel) -> bool:
-    try:
-        check_kernel(kernel)
-    except RequestError:
-        return False
-    return True
+        mechanism = "race" if mechanisms.hashed(kernel) else "features"
+    check_choice(mechanism, "The mechanism", MECHANISMS)
+    if mechanism == "race":
+        return mechanisms.race(domain, kernel, rows, seed=seed)
+    return mechanisms.features(domain, kernel, budget, rows, seed=seed)
