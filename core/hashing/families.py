@@ -7,10 +7,22 @@ from functools import lru_cache
 import numpy as np
 
 from ..errors import RequestError
-from ..kernels import Angular, Euclidean, Kernel, Laplacian, Manhattan, Mixture, Product, coordinate_bandwidths
+from ..kernels import (
+    Angular,
+    Euclidean,
+    Kernel,
+    Laplacian,
+    Manhattan,
+    Mixture,
+    Product,
+    Smooth,
+    SmoothL1,
+    coordinate_bandwidths,
+)
 from .cells import Hashes, concatenated
 from .p_stable import euclidean_hashes, manhattan_hashes
-from .random_binning import laplacian_hashes
+from .random_binning import laplacian_hashes, smooth_l1_hashes
+from .random_slabs import smooth_hashes
 from .signed import angular_hashes
 from .uniforms import PublicRandom, group_sizes
 
@@ -19,7 +31,12 @@ FAMILIES = {
     Manhattan: manhattan_hashes,
     Laplacian: laplacian_hashes,
     Angular: angular_hashes,
+    Smooth: smooth_hashes,
+    SmoothL1: smooth_l1_hashes,
 }
+
+GRIDS = (Laplacian, SmoothL1)
+"""Kernels whose rows have one hash for each coordinate, whatever the power."""
 
 MAX_TERMS = 1 << 30
 """Coefficients that all rows together may have: 12 GiB would be more than a laptop has."""
@@ -29,6 +46,19 @@ MAX_TERMS_KEPT = 400_000
 
 BYTES_A_TERM, BYTES_A_HASH = 64, 112
 """Memory at the peak of drawing hashes and giving them columns, rounded up from measurements of every family."""
+
+
+def check_kernel(kernel: Kernel) -> None:
+    """RequestError unless the kernel is the collision probability of a hash family."""
+    if isinstance(kernel, (Product, Mixture)):
+        for part in kernel.parts:
+            check_kernel(part)
+    elif type(kernel) not in FAMILIES:
+        names = ", ".join(kind.name for kind in FAMILIES)
+        raise RequestError(
+            f"The {kernel.name} kernel is not the collision probability of a known hash, so the mechanism 'race' does "
+            f"not have it; it can be released by the mechanism 'features', and 'race' has the kernels {names}."
+        )
 
 
 def draw_hashes(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int, seed: int) -> Hashes:
@@ -63,13 +93,13 @@ def drawing_bytes(kernel: Kernel, dimensions: int, rows: int) -> int:
 def _atomic_hashes(kernel: Kernel, dimensions: int) -> int:
     if isinstance(kernel, (Product, Mixture)):
         return sum(_atomic_hashes(part, dimensions) for part in kernel.parts)
-    return dimensions if isinstance(kernel, Laplacian) else kernel.power
+    return dimensions if isinstance(kernel, GRIDS) else kernel.power
 
 
 def _hashes_a_row(kernel: Kernel) -> int:
     if isinstance(kernel, (Product, Mixture)):
         return sum(_hashes_a_row(part) for part in kernel.parts)
-    return 1 if isinstance(kernel, Laplacian) else kernel.power
+    return 1 if isinstance(kernel, GRIDS) else kernel.power
 
 
 def _draw(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int, seed: int, families) -> Hashes:

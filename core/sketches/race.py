@@ -20,7 +20,7 @@ from ..checks import check_integer, exact_fields
 from ..domain import Domain
 from ..errors import RequestError
 from ..hashing.cells import Columns, columns
-from ..hashing.families import draw_hashes, drawing_bytes
+from ..hashing.families import check_kernel, draw_hashes, drawing_bytes
 from ..hashing.uniforms import group_sizes
 from ..kernels import Kernel, kernel_from_dict, of_coordinates
 from ..privacy.neighbours import Neighbours, Sensitivity
@@ -65,6 +65,7 @@ class Race(GroupedSketch):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
             raise RequestError("A RACE sketch is made of a domain and a kernel.")
+        check_kernel(self.kernel)
         check_integer(self.width, "The width of a sketch", 2, MAX_WIDTH)
         if self.groups is not None:
             check_integer(self.groups, "The number of groups of rows", 2, 1000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..rivals.exponential_sum import ExponentialSum
 from .classes import Classes
 from .directions import Directions
 from .distance import Distance
@@ -14,7 +15,17 @@ from .projected import Projected
 from .race import Race
 
 MECHANISMS: dict[str, type[LinearSketch]] = {
-    sketch.name: sketch for sketch in (Race, Features, Projected, Moments, Distance, Directions, Classes)
+    sketch.name: sketch
+    for sketch in (
+        Race,
+        Features,
+        Projected,
+        Moments,
+        Distance,
+        Directions,
+        Classes,
+        ExponentialSum,
+    )
 }
 MAX_NESTING = 4
 """Sketches inside each other: classes of projected points of a sketch are two inside the first."""
