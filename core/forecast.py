@@ -135,7 +135,7 @@ def forecast(
     """
     if not sketch.sized:
         sketch = choose_size(sketch, budget, records, density, sample)
-    records = _checked_records(records)
+    records = checked_records(records)
     planned = plan(sketch, budget)
     one, share = sketch.one_answer
     records *= share
@@ -180,7 +180,7 @@ def choose_size(
     sample: np.ndarray | None = None,
 ) -> LinearSketch:
     """The sketch with the size of the least forecast error, from public facts alone; see `forecast`."""
-    records = _checked_records(records)
+    records = checked_records(records)
     one, share = sketch.one_answer
     if isinstance(one, GroupedSketch):
         return sketch.with_rows(choose_rows(one, budget, records * share, density, sample))
@@ -200,7 +200,7 @@ def choose_rows(
     error falls: there is a best R (CCS 2021, Corollary 3.5). Under (epsilon, delta) the noise does not depend on R, and
     rows are added until sampling matters little beside it, or the table gets too large.
     """
-    records = _checked_records(records)
+    records = checked_records(records)
     trial = sketch.with_rows(128)
     small, large = (_sampling_error(resized, density, sample) for resized in (trial, sketch.with_rows(512)))
     # Sampling errors fall like a power of R between the square root and, with even coverage, a little faster.
@@ -242,12 +242,19 @@ def _scaled_to(density: float | None, densities: tuple[float, ...]) -> np.ndarra
     return values if density is None else values * (density / values.mean())
 
 
-def _checked_records(records: float | None) -> float:
+def checked_records(records: float | None) -> float:
+    """A public guess of the number of records, 10,000 when None; RequestError when it is out of range."""
     if records is None:
         return float(DEFAULT_RECORDS)
     if not 1 <= records <= 1e15:
         raise RequestError("The guess of the number of records must lie between 1 and 1e15.")
     return float(records)
+
+
+def checked_density(density: float | None) -> None:
+    """RequestError when a guess of the average closeness of records is out of range."""
+    if density is not None and not 0.0 < density < 1.0:
+        raise RequestError("The density level must lie strictly between 0 and 1: the average closeness of records.")
 
 
 def _file_bytes(counters: int, noise: NoiseScale) -> int:
@@ -258,8 +265,8 @@ def _file_bytes(counters: int, noise: NoiseScale) -> int:
 
 def _sampling_error(sketch: LinearSketch, density: float | None, sample: np.ndarray | None) -> _Sampling:
     if sample is None:
-        if density is not None and not 0.0 < density < 1.0 and sketch.answers == "closeness":
-            raise RequestError("The density level must lie strictly between 0 and 1: the average closeness of records.")
+        if sketch.answers == "closeness":
+            checked_density(density)
         return _reference_error(sketch.reseeded(0), None if density is None else float(f"{density:.3g}"))
     if len(sample) < 200:
         raise RequestError("A public sample needs at least 200 points to forecast from.")

@@ -5,11 +5,15 @@ The command line, the recommendation and the app make their sketches here, so th
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from .distances.profiles import profile_named
 from .domain import Domain
 from .errors import RequestError
 from .hashing import families, frequencies, structured
 from .kernels import Kernel
 from .privacy.budget import Budget
+from .sketches.distance import Distance
 from .sketches.features import Features
 from .sketches.linear import LinearSketch
 from .sketches.moments import Moments
@@ -90,7 +94,14 @@ def wave_for(budget: Budget) -> str:
 
 
 def distance(domain: Domain, norm: str, *, radius: float | None = None, seed: int | None = None) -> LinearSketch:
-    """The mechanism for sums of distances.
+    """The mechanism for sums of distances that is best as a rule; see `distances`."""
+    return next(iter(distances(domain, norm, radius, seed).values()))()
+
+
+def distances(
+    domain: Domain, norm: str, radius: float | None = None, seed: int | None = None
+) -> dict[str, Callable[[], LinearSketch]]:
+    """Every mechanism for sums of distances, by name; the one that is best as a rule comes first.
 
     Parameters
     ----------
@@ -105,7 +116,12 @@ def distance(domain: Domain, norm: str, *, radius: float | None = None, seed: in
         When there is no such norm, or a radius where none is used.
     """
     if norm == "squared":
-        return Moments(domain, radius)
+        return {"moments": lambda: Moments(domain, radius)}
+    if norm != "l2":
+        if radius is not None:
+            raise RequestError("A radius belongs to the norms l2 and squared; other distances are kept by the bounds.")
+        profile_named(norm)
+        return {"distance": lambda: Distance(domain, norm)}
     raise RequestError(f"There is no mechanism for the norm {norm!r} yet.")
 
 

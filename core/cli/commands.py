@@ -18,6 +18,7 @@ from .line import line
 from .merge import merge
 from .modes import modes
 from .query import query
+from .recommend import recommend
 from .release import release
 from .sample import sample
 
@@ -50,7 +51,7 @@ def frostglass(
 
 
 for panel, commands in {
-    MAKING: (forecast, release, merge),
+    MAKING: (recommend, forecast, release, merge),
     ASKING: (inspect, query, line, grid, modes, anomalies, sample),
     CHECKING: (audit,),
 }.items():

@@ -1,0 +1,70 @@
+"""`recommend`: which mechanism suits a question, before anything is spent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
+
+from .declaring import declared_domain
+from .grouped import grouped
+from .mechanisms import check_options, question
+from .options import ClassOptions, DataOptions, GuessOptions, KernelOptions, NormOptions, PromiseOptions, SketchOptions
+from .output import print_json, print_table
+
+if TYPE_CHECKING:
+    from ..recommend import Recommendation
+
+
+@grouped
+def recommend(
+    promise: PromiseOptions,
+    data: DataOptions,
+    kernel: KernelOptions,
+    norm: NormOptions,
+    classes: ClassOptions,
+    guess: GuessOptions,
+    radius: Annotated[float | None, Option(
+        metavar="LENGTH", help="Records farther than this from the middle of the bounds are moved towards it.",
+        show_default=False,
+    )] = None,
+    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Forecast every mechanism for a question from public facts, and list the best first: nothing is read or spent.
+
+    With --norm the question is how far everyone is from a place, otherwise how many are close to it, by --kernel and
+    --bandwidth. The first of the list is what --mechanism auto takes.
+    """
+    from ..recommend import recommend as ranked
+
+    asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
+    check_options(asked, "auto")
+    domain = declared_domain(data, classes)
+    found = ranked(
+        domain, guess.records, promise.budget(), question(asked, domain), label=classes.label, density=guess.density
+    )
+    if json:
+        print_json([_facts(one) for one in found])
+        return
+    print_table(("mechanism", "relative error", "file", "time", "table"), [_row(one) for one in found if one.forecast])
+    for one in found:
+        print(one.reason if one is found[0] else f"{one.name}: {one.reason}")
+
+
+def _row(one: Recommendation) -> tuple[str, ...]:
+    from ..report.meaning import table
+
+    seen = one.forecast
+    error, size = f"{100 * seen.relative_error:.2g}%", f"{seen.file_bytes / 1e6:,.2f} MB"
+    return one.name, error, size, f"{seen.seconds:,.1f} s", table(one.sketch)
+
+
+def _facts(one: Recommendation) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "mechanism": one.name,
+        "reason": one.reason,
+        "parameters": None if one.sketch is None else one.sketch.parameters(),
+        "forecast": None if one.forecast is None else asdict(one.forecast),
+    }
