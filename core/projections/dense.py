@@ -76,6 +76,23 @@ def _multiply(points, matrix, first, last, out):
             row += 4
 
 
+def images(matrix: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+    """What a matrix (k, d) makes of points, each record bit for bit by itself: float64 (n, k) in Fortran order.
+
+    Parameters
+    ----------
+    matrix : float64 (k, d), C order.
+    coordinates : float64 (d, n), C order, one row a coordinate.
+    """
+    out = np.empty((len(matrix), coordinates.shape[1]))
+
+    def records(start: int, stop: int) -> None:
+        _multiply(coordinates, matrix, start, stop, out)
+
+    over_ranges(coordinates.shape[1], records, at_least=BLOCK)
+    return out.T
+
+
 @dataclass(frozen=True)
 class _Dense(Projection):
     def __post_init__(self) -> None:
@@ -92,15 +109,7 @@ class _Dense(Projection):
         return np.ascontiguousarray(np.round(self._entries() * GRID) / GRID)
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        coordinates = self._coordinates(points)
-        out = np.empty((self.target, coordinates.shape[1]))
-        matrix = self.matrix
-
-        def records(start: int, stop: int) -> None:
-            _multiply(coordinates, matrix, start, stop, out)
-
-        over_ranges(coordinates.shape[1], records, at_least=BLOCK)
-        return out.T
+        return images(self.matrix, self._coordinates(points))
 
     @property
     def setup_bytes(self) -> int:

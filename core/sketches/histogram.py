@@ -2,14 +2,13 @@
 
 A record is shared between the grid points around it (`core.sketches.splines`), 1 in all, and one table of noisy counts
 answers kernel sums of the kernel it was made for: f(q) = sum over grid points of w(q) times count, with w(q) the
-coefficients of K(q, .) on the grid. Where RACE pays for R rows, the histogram pays for one; its answers add up the noise
-of about (2.6 bandwidths / pitch)^d counters instead, which is less as long as d is small.
+coefficients of K(q, .) on the grid. Where RACE pays for R rows, the histogram pays for one; its answers add up the
+noise of about (1.8 bandwidths / pitch)^d counters instead, which is less as long as d is small.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,69 +21,26 @@ from ..columns import Categorical
 from ..domain import Domain
 from ..errors import RequestError
 from ..hashing.uniforms import PublicRandom
-from ..kernels import Gaussian, Kernel, Laplacian, Product, kernel_from_dict, of_coordinates
+from ..kernels import Kernel, kernel_from_dict, of_coordinates
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .linear import Answers, LinearSketch
-from .splines import ORDER, POINTS_A_CELL, coefficients, combined, fitting_points, share_records
+from .smoothing import MAX_FITTED, Axis, Smoothing, along
+from .splines import ORDER, share_records
 
 MAX_COUNTERS = 1 << 26
 COUNTERS_OFFERED = 4_000_000
 """Automatic sizes stop at tables of about this many counters, so that files stay small."""
 MAX_AXES = 16
-MAX_FITTED = 1 << 18
-"""Grid points at which a kernel that is no product of its columns is evaluated for every query, at most if possible."""
-BLOCK = 1 << 22
-"""Numbers that an intermediate result may hold: 32 MiB."""
 SCALE = 1 << 32
 """What one record adds in all: shares are rounded to 2^-32 of a record."""
-HEAPS = 50.0
-"""The error of the grid is stated as if records lay in heaps, at so many unknown places along every axis."""
 PITCHES = tuple(2.0 ** (-step / 4) for step in range(-4, 29))
 """Pitches tried, in reaches of the kernel."""
 TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
 _PLACES = 36
 """Label of the stream of public randomness for places at which average noise is computed."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One axis of the table: a coordinate on a grid, or the categories of a column.
-
-    Attributes
-    ----------
-    coordinate : the (first) encoded coordinate.
-    low, pitch, cells : lower bound, distance of grid points and number of cells; a grid has cells + 3 counters.
-    categories : number of categories, one counter each; 0 for a grid.
-    """
-
-    coordinate: int
-    low: float
-    pitch: float
-    cells: int
-    categories: int
-
-    @property
-    def counters(self) -> int:
-        return self.categories or self.cells + ORDER - 1
-
-
-@dataclass(frozen=True)
-class _Profile:
-    """What an axis does to a kernel in the middle of its bounds.
-
-    Attributes
-    ----------
-    square : sum of the squared coefficients.
-    misfit : integral of the squared error of the fit over the integral of the kernel.
-    evenly : average of the kernel over the bounds.
-    """
-
-    square: float
-    misfit: float
-    evenly: float
 
 
 @dataclass(frozen=True)
@@ -169,6 +125,11 @@ class Histogram(LinearSketch):
             coordinate += column.width
         return tuple(axes)
 
+    @cached_property
+    def smoothing(self) -> Smoothing:
+        """How the table is read."""
+        return Smoothing(self.point_kernel, self.axes, self._middle())
+
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(axis.counters for axis in self.axes)
@@ -191,14 +152,15 @@ class Histogram(LinearSketch):
 
         Coarser grids have less noise, as fewer counters are added up, and fit the kernel less well. The typical answer
         is taken to be ten times that of records spread evenly over the bounds, and records to lie in heaps: see
-        `discretisation`.
+        `Smoothing.discretisation`.
         """
         if self.sized:
             return self
         low, high = self.domain.bounds(self.metric)
         reaches = np.array([self._reach(coordinate) for coordinate in self._numeric])
         spans = (high - low)[list(self._numeric)]
-        most = COUNTERS_OFFERED if self._separable else MAX_FITTED
+        coarsest = replace(self, cells=(1,) * len(spans)).smoothing
+        most = COUNTERS_OFFERED if coarsest.separable else MAX_FITTED
         best, least, gain = None, math.inf, None
         for pitch in PITCHES:
             cells = tuple(int(value) for value in np.maximum(np.ceil(spans / (pitch * reaches)), 1.0))
@@ -206,11 +168,11 @@ class Histogram(LinearSketch):
                 break
             sketch = replace(self, cells=cells)
             noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
-            noise_variance = sketch._noise_along_axes * noise.variance / self.scale**2
+            noise_variance = sketch.smoothing.noise_along_axes * noise.variance / self.scale**2
             if gain is None:  # what a kernel that is no product adds up, relative to the product of its profiles
                 gain = sketch.noise_variance(noise.variance) / noise_variance
-            typical = records * min(1.0, TYPICAL_CROWDING * sketch._evenly)
-            error = gain * noise_variance + (sketch.discretisation * typical) ** 2
+            typical = records * min(1.0, TYPICAL_CROWDING * sketch.smoothing.evenly)
+            error = gain * noise_variance + (sketch.smoothing.discretisation * typical) ** 2
             if error < least:
                 best, least = sketch, error
             elif gain * noise_variance > least:
@@ -241,36 +203,16 @@ class Histogram(LinearSketch):
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
-        """Estimates whose errors are known: noise exactly, the grid's own by `discretisation`."""
-        estimates, squares = [], []
-        for block in self._blocks(points):
-            estimate, square = self._read(table, block)
-            estimates.append(estimate)
-            squares.append(square)
-        estimate = np.concatenate([np.empty(0), *estimates]) / self.scale
-        noise = np.concatenate([np.empty(0), *squares]) * (counter_variance / self.scale**2)
-        error = np.sqrt(noise + (self.discretisation * np.maximum(estimate, 0.0)) ** 2)
-        return Answers.of_errors(estimate, error, records, level)
+        """Estimates whose errors are known: the noise exactly, the grid's own from the counts around each query."""
+        estimate, square, misfit = self.smoothing.read(table, points)
+        error = np.sqrt(square * counter_variance + misfit) / self.scale
+        return Answers.of_errors(estimate / self.scale, error, records, level)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """The sum of the squared coefficients, times a counter's variance."""
         places = self._places_inside() if points is None else points
-        squares = np.concatenate([np.empty(0), *(self._read(None, block)[1] for block in self._blocks(places))])
-        variances = squares * (counter_variance / self.scale**2)
+        variances = self.smoothing.noise_gains(places) * (counter_variance / self.scale**2)
         return float(variances.mean()) if points is None else variances
-
-    @cached_property
-    def discretisation(self) -> float:
-        """Standard error that the grid gives an answer, relative to it.
-
-        What a record at x is answered wrongly, e(q, x), has mean 0 over places of the record. For heaps of records at
-        independent places, rho a unit of length, the answer is off by a standard deviation of sqrt(integral of e^2 /
-        rho) / (integral of K) relative to itself. Every axis is taken to have `HEAPS` of them within its bounds, and at
-        least one heap to count for the query; the axes' variances add up.
-        """
-        numeric = [profile for axis, profile in zip(self.axes, self._profiles, strict=True) if not axis.categories]
-        heaps = math.prod(max(1.0, HEAPS * profile.evenly) for profile in numeric)
-        return math.sqrt(sum(profile.misfit for profile in numeric) / heaps)
 
     def total(self, table: np.ndarray) -> float:
         """The sum of all counters, as every record adds up to the same."""
@@ -305,18 +247,12 @@ class Histogram(LinearSketch):
             coordinate += column.width
         return middle
 
-    def _along(self, coordinate: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """The kernel between points of the middle that are moved along one coordinate, (places, values)."""
-        x, y = (np.tile(self._middle(), (len(moved), 1)) for moved in (places, values))
-        x[:, coordinate], y[:, coordinate] = places, values
-        return self.point_kernel.evaluate(x, y)
-
     def _reach(self, coordinate: int) -> float:
         """The distance along a coordinate at which the kernel has fallen to exp(-1/2), a Gaussian's bandwidth."""
         low, high = (bound[coordinate] for bound in self.domain.bounds(self.metric))
         middle = (low + high) / 2.0
         distances = np.geomspace(1e-7, 10.0, 400) * (high - low)
-        profile = self._along(coordinate, np.array([middle]), middle + distances)[0]
+        profile = along(self.point_kernel, self._middle(), coordinate, np.array([middle]), middle + distances)[0]
         beyond = np.flatnonzero(profile < math.exp(-0.5))
         if len(beyond) == 0:
             return float(distances[-1])
@@ -327,112 +263,9 @@ class Histogram(LinearSketch):
             )
         return float(distances[beyond[0]])
 
-    @cached_property
-    def _profiles(self) -> tuple[_Profile, ...]:
-        return tuple(self._profile(axis) for axis in self.axes)
-
-    @property
-    def _evenly(self) -> float:
-        """Average closeness to the middle of records that are spread evenly over the bounds."""
-        return math.prod(profile.evenly for profile in self._profiles)
-
-    @property
-    def _noise_along_axes(self) -> float:
-        return math.prod(profile.square for profile in self._profiles)
-
-    def _profile(self, axis: Axis) -> _Profile:
-        """How well an axis fits the kernel, at three places of the query relative to the grid around the middle."""
-        if axis.categories:
-            factor = self._factor(axis, self._middle()[None])
-            return _Profile(float((factor**2).sum()), 0.0, float(factor.mean()))
-        queries = np.tile(self._middle(), (3, 1))
-        queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.cells // 2 + np.array([0.0, 0.25, 0.5]))
-        weights = self._factor(axis, queries)
-        places = (np.arange(axis.cells * POINTS_A_CELL) + 0.5) / POINTS_A_CELL
-        truth = self._along(axis.coordinate, queries[:, axis.coordinate], axis.low + axis.pitch * places)
-        error = combined(weights, places) - truth
-        return _Profile(float((weights**2).sum(axis=1).mean()), float((error**2).sum() / truth.sum()), float(truth.mean()))
-
-    @cached_property
-    def _separable(self) -> bool:
-        """Whether the kernel is the product of one factor an axis."""
-        single = len(self.domain.columns) == 1 and (not self._numeric or self.domain.dimensions == 1)
-        return single or _is_product_of_columns(self.kernel)
-
-    @cached_property
-    def _points_a_cell(self) -> int:
-        """Points in a cell of each axis at which the kernel is fitted."""
-        if self._separable:
-            return POINTS_A_CELL
-        for a_cell in range(POINTS_A_CELL, 1, -1):
-            if self._categories * math.prod(len(fitting_points(c, a_cell)) for c in self.cells) <= MAX_FITTED:
-                return a_cell
-        return 1
-
-    def _nodes(self, axis: Axis) -> np.ndarray:
-        """The values of an axis at which the kernel is evaluated, float64 (nodes, coordinates of the axis)."""
-        if axis.categories:
-            return np.eye(axis.categories) * self.domain.amplitude(self.metric)
-        return (axis.low + axis.pitch * fitting_points(axis.cells, self._points_a_cell))[:, None]
-
-    @cached_property
-    def _grid(self) -> np.ndarray:
-        """All nodes of all axes together, float64 (nodes, d)."""
-        nodes = [self._nodes(axis) for axis in self.axes]
-        choice = np.indices([len(values) for values in nodes]).reshape(len(nodes), -1)
-        return np.hstack([values[chosen] for values, chosen in zip(nodes, choice, strict=True)])
-
-    def _blocks(self, points: np.ndarray) -> Iterator[np.ndarray]:
-        """Queries, so many at a time that intermediate results stay small."""
-        each = math.prod(self.shape[1:]) if self._separable else len(self._grid)
-        size = max(1, min(4096, BLOCK // each))
-        points = np.asarray(points, dtype=np.float64)
-        for start in range(0, len(points), size):
-            yield points[start : start + size]
-
-    def _read(self, table: np.ndarray | None, points: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-        """Combinations of the counters with the coefficients of K(q, .), and the sums of their squares, (n,) each."""
-        if self._separable:
-            factors = [self._factor(axis, points) for axis in self.axes]
-            square = math.prod((factor**2).sum(axis=1) for factor in factors)
-            return None if table is None else _contracted(table.astype(np.float64), factors), square
-        sides = [len(self._nodes(axis)) for axis in self.axes]
-        weights = self.point_kernel.evaluate(points, self._grid).reshape(len(points), *sides)
-        for place, axis in enumerate(self.axes, start=1):
-            if not axis.categories:
-                weights = np.moveaxis(weights, place, -1)
-                others = weights.shape[:-1]
-                fitted = coefficients(weights.reshape(-1, weights.shape[-1]), axis.cells, self._points_a_cell)
-                weights = np.moveaxis(fitted.reshape(*others, -1), -1, place)
-        weights = weights.reshape(len(points), -1)
-        return None if table is None else weights @ table.ravel().astype(np.float64), (weights**2).sum(axis=1)
-
-    def _factor(self, axis: Axis, points: np.ndarray) -> np.ndarray:
-        """Coefficients of one axis' factor of K(q, .), float64 (n, counters)."""
-        nodes = self._nodes(axis)
-        place = slice(axis.coordinate, axis.coordinate + nodes.shape[1])
-        x, y = (np.tile(self._middle(), (len(values), 1)) for values in (points, nodes))
-        x[:, place], y[:, place] = points[:, place], nodes
-        values = self.point_kernel.evaluate(x, y)
-        return values if axis.categories else coefficients(values, axis.cells, self._points_a_cell)
-
     def _places_inside(self) -> np.ndarray:
         """Public random places inside the bounds at which noise is averaged, encoded."""
         low, high = self.domain.bounds(self.metric)
         uniforms = PublicRandom(0, _PLACES).uniforms(64, len(low))
         natural = self.domain.decode_points(low + (high - low) * uniforms, self.metric)
         return self.domain.encode_queries(natural, self.metric)
-
-
-def _is_product_of_columns(kernel: Kernel) -> bool:
-    if isinstance(kernel, Product):
-        return all(_is_product_of_columns(part) for part in kernel.parts)
-    return isinstance(kernel, (Gaussian, Laplacian))
-
-
-def _contracted(table: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
-    """Sum over all counters of count times the product of the factors, float64 (n,)."""
-    sums = factors[0] @ table.reshape(table.shape[0], -1)
-    for factor in factors[1:]:
-        sums = np.einsum("nm,nmr->nr", factor, sums.reshape(len(factor), factor.shape[1], -1))
-    return sums[:, 0]

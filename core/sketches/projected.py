@@ -216,11 +216,15 @@ class Projected(GroupedSketch):
         moves = [part.record_sensitivity(neighbours) for part in self._parts]
         l1 = sum(move.l1 for move in moves)
         even = len({(move.l1 / move.parts) for move in moves}) == 1
+        # Whole blocks stay whole where the groups' tables are as wide as the whole one.
+        blocks = {move.block for move in moves} == {self.shape[-1]}
         return Sensitivity(
             l1,
             sum(move.l2_squared for move in moves),
             parts=sum(move.parts for move in moves) if even else 1,
             unit_shifts=all(move.unit_shifts for move in moves),
+            block=self.shape[-1] if blocks else None,
+            blocks_l2=sum(move.blocks_l2 for move in moves) if blocks else None,
         )
 
     def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -235,7 +239,8 @@ class Projected(GroupedSketch):
     def total(self, table: np.ndarray) -> float:
         """Mean of what the groups say, weighted by their rows."""
         totals = [
-            part.total(np.ascontiguousarray(table[place])) for part, place in zip(self._parts, self._places, strict=True)
+            part.total(np.ascontiguousarray(table[place]))
+            for part, place in zip(self._parts, self._places, strict=True)
         ]
         return float(self._weights @ totals)
 

@@ -9,6 +9,7 @@ from .classes import Classes
 from .directions import Directions
 from .distance import Distance
 from .features import Features
+from .histogram import Histogram
 from .linear import LinearSketch
 from .moments import Moments
 from .projected import Projected
@@ -20,6 +21,7 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
         Race,
         Features,
         Projected,
+        Histogram,
         Moments,
         Distance,
         Directions,

@@ -89,7 +89,7 @@ def share_records(points: np.ndarray, axes: tuple, scale: int, table: np.ndarray
     Parameters
     ----------
     points : float64 (n, d) in Fortran order.
-    axes : of the table, each with the fields of `histogram.Axis`.
+    axes : of the table, each a `smoothing.Axis`.
     scale : what one record adds.
     table : int64, one counter a combination of grid points and categories, changed in place.
     """
@@ -150,7 +150,7 @@ def _line(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
 
 
 def combined(weights: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Combinations of splines at places in pitches from the lower bound, float64 (n, places), weights (n, cells + 3)."""
+    """Combinations (n, cells + 3) of splines at places in pitches from the lower bound, float64 (n, places)."""
     cell = np.minimum(np.floor(places), weights.shape[1] - ORDER).astype(np.int64)
     return sum(weights[:, cell + place] * bspline(places - cell + 1.0 - place) for place in range(ORDER))
 

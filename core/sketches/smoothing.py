@@ -1,0 +1,311 @@
+"""Reading a grid of shared counts through a kernel: estimates, what noise does to them, and what the grid does.
+
+The estimate at q combines the counters with the coefficients of K(q, .) on the grid. When the kernel is a product of
+one factor an axis, so are the coefficients, and everything is done axis by axis; any other kernel is evaluated on the
+whole grid for every query.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..kernels import Gaussian, Kernel, Laplacian, Product
+from .splines import ORDER, POINTS_A_CELL, bspline, coefficients, combined, fitting_points
+
+MAX_FITTED = 1 << 18
+"""Grid points at which a kernel that is no product of its axes is evaluated for every query, at most if possible."""
+BLOCK = 1 << 22
+"""Numbers that an intermediate result may hold: 32 MiB."""
+OVERLAP = 2.0
+"""Counters of an axis that are added up for the records of one cell, as the splines share them."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of the table: a coordinate on a grid, or the categories of a column.
+
+    Attributes
+    ----------
+    coordinate : the (first) encoded coordinate.
+    low, pitch, cells : lower bound, distance of grid points and number of cells; a grid has cells + 3 counters.
+    categories : number of categories, one counter each; 0 for a grid.
+    """
+
+    coordinate: int
+    low: float
+    pitch: float
+    cells: int
+    categories: int
+
+    @property
+    def counters(self) -> int:
+        return self.categories or self.cells + ORDER - 1
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """What an axis does to a kernel in the middle of its bounds.
+
+    Attributes
+    ----------
+    square : sum of the squared coefficients.
+    misfit : pitch times integral of the squared error of the fit, over the square of the integral of the kernel.
+    spread : pitch times integral of the squared kernel, likewise: one over the number of cells that count.
+    peak : how much the fit misses the kernel at the query itself.
+    share : pitch over the integral of the kernel: the share of evenly spread records that one cell holds.
+    evenly : average of the kernel over the bounds.
+    """
+
+    square: float
+    misfit: float
+    spread: float
+    peak: float
+    share: float
+    evenly: float
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How a grid is read through a kernel.
+
+    Parameters
+    ----------
+    kernel : of encoded points.
+    axes : of the grid.
+    middle : an encoded point in the middle of the bounds, of the first of all categories, float64 (d,).
+    """
+
+    kernel: Kernel
+    axes: tuple[Axis, ...]
+    middle: np.ndarray
+
+    @cached_property
+    def separable(self) -> bool:
+        """Whether the kernel is the product of one factor an axis."""
+        return len(self.axes) == 1 or is_product_of_columns(self.kernel)
+
+    @cached_property
+    def _points_a_cell(self) -> int:
+        """Points in a cell of each axis at which the kernel is fitted."""
+        if self.separable:
+            return POINTS_A_CELL
+        for a_cell in range(POINTS_A_CELL, 1, -1):
+            if self._size_at(a_cell) <= MAX_FITTED:
+                return a_cell
+        return 1
+
+    def _size_at(self, a_cell: int) -> int:
+        """Points of the whole grid with so many points a cell and axis."""
+        return math.prod(axis.categories or len(fitting_points(axis.cells, a_cell)) for axis in self.axes)
+
+    def _nodes(self, axis: Axis) -> np.ndarray:
+        """The values of an axis at which the kernel is evaluated, float64 (nodes, coordinates of the axis)."""
+        if axis.categories:
+            return np.eye(axis.categories) * self.middle[axis.coordinate]
+        return (axis.low + axis.pitch * fitting_points(axis.cells, self._points_a_cell))[:, None]
+
+    @cached_property
+    def _grid(self) -> np.ndarray:
+        """All nodes of all axes together, float64 (nodes, d)."""
+        nodes = [self._nodes(axis) for axis in self.axes]
+        choice = np.indices([len(values) for values in nodes]).reshape(len(nodes), -1)
+        return np.hstack([values[chosen] for values, chosen in zip(nodes, choice, strict=True)])
+
+    def _blocks(self, points: np.ndarray) -> Iterator[np.ndarray]:
+        """Queries, so many at a time that intermediate results stay small."""
+        each = math.prod(axis.counters for axis in self.axes[1:]) if self.separable else len(self._grid)
+        size = max(1, min(4096, BLOCK // each))
+        points = np.asarray(points, dtype=np.float64)
+        for start in range(0, len(points), size):
+            yield points[start : start + size]
+
+    def _read(self, counts: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Estimates, sums of squared coefficients, and squared errors of the grid, (n,) each, in counters' units."""
+        if not self.separable:
+            weights = self._weights(points)
+            estimate = weights @ counts.ravel()
+            return estimate, (weights**2).sum(axis=1), (self.discretisation * np.maximum(estimate, 0.0)) ** 2
+        factors = [self._factor(axis, points) for axis in self.axes]
+        square = math.prod((factor**2).sum(axis=1) for factor in factors)
+        return _contracted(counts, factors), square, self._misfit(counts, points, factors)
+
+    def _squares(self, points: np.ndarray) -> np.ndarray:
+        if self.separable:
+            return math.prod((self._factor(axis, points) ** 2).sum(axis=1) for axis in self.axes)
+        return (self._weights(points) ** 2).sum(axis=1)
+
+    def _weights(self, points: np.ndarray) -> np.ndarray:
+        """Coefficients of K(q, .) for a kernel that is no product, float64 (n, counters)."""
+        sides = [len(self._nodes(axis)) for axis in self.axes]
+        weights = self.kernel.evaluate(points, self._grid).reshape(len(points), *sides)
+        for place, axis in enumerate(self.axes, start=1):
+            if not axis.categories:
+                weights = np.moveaxis(weights, place, -1)
+                others = weights.shape[:-1]
+                fitted = coefficients(weights.reshape(-1, weights.shape[-1]), axis.cells, self._points_a_cell)
+                weights = np.moveaxis(fitted.reshape(*others, -1), -1, place)
+        return weights.reshape(len(points), -1)
+
+    def _misfit(self, counts: np.ndarray, points: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
+        """Sum over cells of (records in it)^2 times the mean of e(q, x)^2 over its places x, for product kernels.
+
+        e is the difference of two products, fit and kernel, so that the mean of its square is made of three products of
+        means along the axes. The noise in the counts hardly matters, as e is small beside the coefficients.
+        """
+        squares, mixed, truths = [], [], []
+        for axis, factor in zip(self.axes, factors, strict=True):
+            truth = self._factor_inside(axis, points)
+            fit = truth
+            if not axis.categories:
+                fit = combined(factor, np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL)
+            for means, product in ((squares, fit * fit), (mixed, fit * truth), (truths, truth * truth)):
+                means.append(product if axis.categories else product.reshape(len(points), axis.cells, -1).mean(axis=2))
+        heaps = _heaps(counts, self.axes) ** 2
+        total = _contracted(heaps, squares) - 2.0 * _contracted(heaps, mixed) + _contracted(heaps, truths)
+        peak = 1.0 - math.prod(
+            self._fit_at(axis, points, factor) for axis, factor in zip(self.axes, factors, strict=True)
+        )
+        return np.maximum(total, 0.0) + self._heap_at(heaps, points) * peak**2
+
+    def _fit_at(self, axis: Axis, points: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """One axis' factor of the fit to K(q, .) at the query itself, float64 (n,); it should be 1."""
+        if axis.categories:
+            return np.ones(len(points))
+        places = (points[:, axis.coordinate] - axis.low) / axis.pitch
+        cell = np.clip(np.floor(places), 0, axis.cells - 1).astype(np.int64)
+        queries = np.arange(len(points))
+        return sum(factor[queries, cell + place] * bspline(places - cell + 1.0 - place) for place in range(ORDER))
+
+    def _heap_at(self, heaps: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """The entry of the cell that each query lies in, 0 outside the bounds, float64 (n,)."""
+        inside, cells = np.ones(len(points), dtype=bool), []
+        for axis in self.axes:
+            if axis.categories:
+                cells.append(points[:, axis.coordinate : axis.coordinate + axis.categories].argmax(axis=1))
+            else:
+                places = (points[:, axis.coordinate] - axis.low) / axis.pitch
+                inside &= (places >= 0.0) & (places <= axis.cells)
+                cells.append(np.clip(places, 0, axis.cells - 1).astype(np.int64))
+        return np.where(inside, heaps[tuple(cells)], 0.0)
+
+    def _factor(self, axis: Axis, points: np.ndarray) -> np.ndarray:
+        """Coefficients of one axis' factor of K(q, .), float64 (n, counters)."""
+        values = self._values(axis, points, self._nodes(axis))
+        return values if axis.categories else coefficients(values, axis.cells, self._points_a_cell)
+
+    def _factor_inside(self, axis: Axis, points: np.ndarray) -> np.ndarray:
+        """One axis' factor of K(q, .) itself, at `POINTS_A_CELL` places a cell or at every category."""
+        if axis.categories:
+            return self._values(axis, points, self._nodes(axis))
+        places = np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL
+        return self._values(axis, points, (axis.low + axis.pitch * places)[:, None])
+
+    def _values(self, axis: Axis, points: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """One axis' factor of the kernel between queries and values of the axis, all else being equal."""
+        place = slice(axis.coordinate, axis.coordinate + nodes.shape[1])
+        x, y = (np.tile(self.middle, (len(values), 1)) for values in (points, nodes))
+        x[:, place], y[:, place] = points[:, place], nodes
+        return self.kernel.evaluate(x, y)
+
+    def noise_gains(self, points: np.ndarray) -> np.ndarray:
+        """Sums of squared coefficients, float64 (n,): the variance of an estimate whose counters have variance 1."""
+        return np.concatenate([np.empty(0), *(self._squares(block) for block in self._blocks(points))])
+
+    def read(self, table: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Estimates, sums of squared coefficients, and squared errors of the grid, float64 (n,) each.
+
+        All in the units of the counters of ``table``.
+        """
+        counts = table.astype(np.float64)
+        parts = [self._read(counts, block) for block in self._blocks(points)]
+        return tuple(np.concatenate([np.empty(0), *part]) for part in zip(*parts, strict=True)) or (np.empty(0),) * 3
+
+    @cached_property
+    def discretisation(self) -> float:
+        """Standard error that the grid gives an answer among evenly spread records, relative to it.
+
+        What a record at x is answered wrongly, e(q, x), has mean 0 over places of the record. The records of a cell are
+        taken to lie in one heap at an unknown place, the worst there is; heaps in different cells are independent. With
+        h the pitch and integrals along each axis, the axis contributes h * (integral of e^2) / (integral of K)^2, times
+        h * (integral of K^2) / (integral of K)^2 for every other axis. The heap in the query's own cell is taken to lie
+        at the query, as queries do lie on heaps, and there a kernel with a peak is missed most. `OVERLAP` is as in
+        `_heaps`.
+        """
+        numeric = [profile for axis, profile in zip(self.axes, self._profiles, strict=True) if not axis.categories]
+        spread = math.prod(profile.spread for profile in numeric)
+        scattered = sum(profile.misfit / profile.spread for profile in numeric) * spread
+        at_query = (sum(profile.peak for profile in numeric) * math.prod(profile.share for profile in numeric)) ** 2
+        return math.sqrt(scattered + at_query) * OVERLAP ** len(numeric)
+
+    @cached_property
+    def _profiles(self) -> tuple[_Profile, ...]:
+        return tuple(self._profile(axis) for axis in self.axes)
+
+    @property
+    def evenly(self) -> float:
+        """Average closeness to the middle of records that are spread evenly over the bounds."""
+        return math.prod(profile.evenly for profile in self._profiles)
+
+    @property
+    def noise_along_axes(self) -> float:
+        """The noise gain in the middle, if the kernel were the product of its profiles along the axes."""
+        return math.prod(profile.square for profile in self._profiles)
+
+    def _profile(self, axis: Axis) -> _Profile:
+        """How well an axis fits the kernel, at three places of the query relative to the grid around the middle."""
+        if axis.categories:
+            factor = self._factor(axis, self.middle[None])
+            return _Profile(float((factor**2).sum()), 0.0, 1.0, 0.0, 1.0, float(factor.mean()))
+        queries = np.tile(self.middle, (3, 1))
+        queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.cells // 2 + np.array([0.0, 0.25, 0.5]))
+        weights = self._factor(axis, queries)
+        places = (np.arange(axis.cells * POINTS_A_CELL) + 0.5) / POINTS_A_CELL
+        truth = along(
+            self.kernel, self.middle, axis.coordinate, queries[:, axis.coordinate], axis.low + axis.pitch * places
+        )
+        error = combined(weights, places) - truth
+        whole = (truth.sum(axis=1) ** 2).mean() / POINTS_A_CELL
+        return _Profile(
+            float((weights**2).sum(axis=1).mean()),
+            float((error**2).sum(axis=1).mean() / whole),
+            float((truth**2).sum(axis=1).mean() / whole),
+            float(np.abs(self._fit_at(axis, queries, weights) - 1.0).mean()),
+            POINTS_A_CELL / float(truth.sum(axis=1).mean()),
+            float(truth.mean()),
+        )
+
+
+def along(kernel: Kernel, middle: np.ndarray, coordinate: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The kernel between copies of the middle that are moved along one coordinate, float64 (places, values)."""
+    x, y = (np.tile(middle, (len(moved), 1)) for moved in (places, values))
+    x[:, coordinate], y[:, coordinate] = places, values
+    return kernel.evaluate(x, y)
+
+
+def is_product_of_columns(kernel: Kernel) -> bool:
+    """Whether a kernel is the product of one factor a coordinate, in any number of dimensions."""
+    if isinstance(kernel, Product):
+        return all(is_product_of_columns(part) for part in kernel.parts)
+    return isinstance(kernel, (Gaussian, Laplacian))
+
+
+def _contracted(table: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
+    """Sum over all counters of count times the product of the factors, float64 (n,)."""
+    sums = factors[0] @ table.reshape(table.shape[0], -1)
+    for factor in factors[1:]:
+        sums = np.einsum("nm,nmr->nr", factor, sums.reshape(len(factor), factor.shape[1], -1))
+    return sums[:, 0]
+
+
+def _heaps(counts: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:
+    """About how many records each cell holds: the counters at its ends, which get most of what lies in it."""
+    for place, axis in enumerate(axes):
+        if not axis.categories:
+            counts = np.moveaxis(counts, place, 0)
+            counts = np.moveaxis(counts[1:-2] + counts[2:-1], 0, place)
+    return counts
