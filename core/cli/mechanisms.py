@@ -173,7 +173,7 @@ def _recommended(
     shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions | None
 ) -> LinearSketch:
     """The first choice of the recommendation, which is said."""
-    from ..recommend import recommend
+    from ..recommendation import recommend
 
     if guess is None:
         raise RequestError("--mechanism auto cannot be given here, as there is nothing to forecast; name a mechanism.")
@@ -187,7 +187,7 @@ def _recommended(
 
 def question(shape: SketchOptions, domain: Domain):
     """What is asked, for the recommendation."""
-    from ..recommend import Closeness, Distances
+    from ..recommendation import Closeness, Distances
 
     if shape.norm is not None:
         refuse_typed([option for option in typed(shape) if option in KERNEL], "--norm asks for distances")

@@ -13,7 +13,7 @@ from .options import ClassOptions, DataOptions, GuessOptions, KernelOptions, Nor
 from .output import print_json, print_table
 
 if TYPE_CHECKING:
-    from ..recommend import Recommendation
+    from ..recommendation import Recommendation
 
 
 @grouped
@@ -35,7 +35,7 @@ def recommend(
     With --norm the question is how far everyone is from a place, otherwise how many are close to it, by --kernel and
     --bandwidth. The first of the list is what --mechanism auto takes.
     """
-    from ..recommend import recommend as ranked
+    from ..recommendation import recommend as ranked
 
     asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
     check_options(asked, "auto")
