@@ -13,7 +13,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
-from ..tasks.class_scores import RULES
+from ..tasks.class_scores import rules_of
 from ..tasks.classification import Classification, classify
 from .private import CLASS, PrivateEstimator
 
@@ -54,7 +54,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         domain = self._domain(self._feature_bounds(), names)
         sketch = Classes(domain, CLASS, self._inner(domain.without(CLASS)))
         if self.rule is not None:
-            check_choice(self.rule, "The rule", RULES[sketch.answers])  # before anything is spent
+            check_choice(self.rule, "The rule", rules_of(sketch))  # before anything is spent
         self.release_ = self._release(sketch, X, np.array(names, dtype=object)[codes])
         return self
 

@@ -5,6 +5,8 @@ Every rule of decision is a score a class and the class of the highest score:
 likelihood   average closeness of a class's records (RACE as a density: Coleman, Shrivastava, CCS 2021, section 4)
 posterior    closeness of all of a class's records together, which is the average times how frequent the class is
 distance     average distance from a class's records, less is better (Backurs et al., ICLR 2024, section 1)
+mean         squared distance from the mean of a class's records, less is better
+direction    cosine between a place and the mean direction of a class's records
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from ..checks import check_choice
 from ..errors import RequestError
 from ..releases import Release
 from ..sketches.classes import Classes
-
-RULES = {"closeness": ("posterior", "likelihood"), "distance": ("distance",)}
-"""The rules for each kind of answer, the usual one first."""
+from ..sketches.directions import Directions
+from ..sketches.moments import Moments
+from .class_means import direction_scores, mean_scores
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Scores:
 
     Attributes
     ----------
-    value : closeness of the class, or its average distance with a minus: the class of the largest value is the answer.
+    value : closeness of the class, or its distance with a minus: the class of the largest value is the answer.
     variance : that the noise of the release gives each value; independent from class to class.
     """
 
@@ -43,18 +45,27 @@ def classes_of(release: Release) -> Classes:
     return release.sketch
 
 
+def rules_of(sketch: Classes) -> tuple[str, ...]:
+    """The rules that suit a sketch with classes, the usual one first."""
+    if isinstance(sketch.inner, Moments):
+        return "mean", "distance"
+    if isinstance(sketch.inner, Directions):
+        return "direction", "posterior", "likelihood"
+    return ("posterior", "likelihood") if sketch.answers == "closeness" else ("distance",)
+
+
 def checked_rule(release: Release, rule: str | None) -> str:
-    """The rule that is meant: the usual one for the release's kind of answers when None.
+    """The rule that is meant: the usual one for the release when None.
 
     Raises
     ------
     RequestError
         When the rule does not suit the release.
     """
-    rules = RULES[classes_of(release).answers]
+    rules = rules_of(classes_of(release))
     if rule is None:
         return rules[0]
-    check_choice(rule, f"The rule for a release of {release.sketch.answers}", rules)
+    check_choice(rule, f"The rule for a release of the mechanism {release.sketch.inner.name!r}", rules)
     return rule
 
 
@@ -73,6 +84,10 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
     """
     sketch = classes_of(release)
     counter = release.privacy.counter_variance
+    if rule == "direction":
+        return Scores(*direction_scores(sketch.inner, release.table, counter, points))
+    if rule == "mean":
+        return Scores(*mean_scores(sketch.inner, release.table, class_sizes(release).number, counter, points))
     sums = np.column_stack(
         [
             sketch.inner.answer(slab, float(records), points, counter, 0.95).estimate

@@ -27,7 +27,8 @@ class Classification:
     probabilities : float64 (n, K), of each class, as far as the release can tell; they add up to 1.
     confidence : float64 (n,), probability that the same release without its noise would give the same class.
     certain : bool (n,), whether the confidence reaches the level; where it does not, say that you don't know.
-    scores : float64 (n, K), average closeness (likelihood), closeness of all records (posterior), or average distance.
+    scores : float64 (n, K), what the rule compares, in its own sense: average closeness (likelihood), closeness of all
+        records (posterior), average distance (distance), squared distance from the mean (mean), cosine (direction).
     """
 
     classes: tuple[str, ...]
@@ -51,7 +52,8 @@ def classify(release: Release, queries: object, rule: str | None = None, level: 
     ----------
     release : with classes.
     queries : places, as `Release.answer` takes them, without the column of classes.
-    rule : "posterior", "likelihood" or "distance"; see `core.tasks.class_scores`. The usual one when None.
+    rule : "posterior", "likelihood", "distance", "mean" or "direction"; see `core.tasks.class_scores`. The usual one
+        for the release when None.
     level : the confidence from which an answer is certain.
 
     Raises
@@ -85,5 +87,5 @@ def decided(release: Release, scores: Scores, rule: str, level: float) -> Classi
         class_probabilities(release, scores, rule),
         confidence,
         confidence >= level,
-        -scores.value if rule == "distance" else scores.value,
+        -scores.value if rule in ("distance", "mean") else scores.value,
     )

@@ -6,12 +6,17 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from core.domain import Categorical, Domain, Vector
 from core.engine.building import Exact
 from core.errors import RequestError
 from core.kernels import Laplacian
 from core.privacy.budget import Budget
+from core.privacy.randomness import SeededSource
+from core.releases import release as release_of
 from core.releases import seal
 from core.sketches.classes import Classes
+from core.sketches.directions import Directions
+from core.sketches.moments import Moments
 from core.sketches.race import Race
 from core.tasks.class_probabilities import non_negative
 from core.tasks.class_scores import class_scores, class_sizes
@@ -149,3 +154,31 @@ def test_what_cannot_be_classified(release):
             classify(release, TEST, level=level)
     with pytest.raises(RequestError, match="'y'"):
         classify(release, TEST.drop(columns="y"))
+
+
+def vectors(seed: int, count: int = 900) -> pd.DataFrame:
+    """Three kinds of vectors, scattered around means of their own."""
+    random = np.random.default_rng(seed)
+    kinds = random.integers(0, 3, count)
+    means = np.array([[0.5, 0.1, 0, 0, 0, 0], [-0.1, 0.5, 0, 0, 0.1, 0], [0, 0, -0.4, 0.4, 0, 0]])
+    points = np.clip(means[kinds] + 0.2 * random.standard_normal((count, 6)), -1, 1)
+    return pd.DataFrame({"v": list(points), "kind": np.array(["a", "b", "c"])[kinds]})
+
+
+@pytest.mark.parametrize(("mechanism", "rule"), [(Moments, "mean"), (Moments, "distance"), (Directions, "direction")])
+def test_nearest_means_in_every_sense(mechanism, rule):
+    rest = Domain((Vector("v", 6, -1, 1),))
+    domain = Domain((*rest.columns, Categorical("kind", ("a", "b", "c"))))
+    frame, test = vectors(1), vectors(2)
+    made = release_of(Classes(domain, "kind", mechanism(rest)), frame, Budget(5), noise_source=SeededSource(1))
+    found = classify(made, test, rule)
+    assert (found.labels == test["kind"]).mean() > 0.9 and found.rule == rule
+    assert rule == classify(made, test).rule or rule == "distance"
+    assert found.probabilities.sum(axis=1) == pytest.approx(1.0)
+    assert (found.probabilities.argmax(axis=1) == found.codes).mean() > 0.99
+    points, means = np.stack(test["v"]), frame.groupby("kind")["v"].apply(lambda v: np.stack(v).mean(axis=0))
+    if rule == "mean":
+        exact = ((points[:, None] - np.stack(means)) ** 2).sum(axis=2)
+        assert found.scores == pytest.approx(exact, abs=0.15)
+    with pytest.raises(RequestError, match="rule"):
+        classify(made, test, "likelihood" if mechanism is Moments else "mean")

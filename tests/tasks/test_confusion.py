@@ -51,7 +51,7 @@ def test_no_trials_say_nothing():
     "labels", [["calm"] * 799 + ["odd"], ["calm"] * 799 + [None], ["calm"] * 5, 3, [["calm"]] * 800]
 )
 def test_labels_that_cannot_be(release, labels):
-    with pytest.raises(RequestError, match="label|categories"):
+    with pytest.raises(RequestError, match=r"label|categories"):
         confusion(release, TEST, labels)
 
 
