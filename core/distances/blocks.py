@@ -60,17 +60,13 @@ class Block(ABC):
         """The exact distance sums, float64 (n,), pair by pair."""
 
     @abstractmethod
-    def estimates(self, table: np.ndarray, queries: np.ndarray) -> np.ndarray:
-        """Distance sums read off its counters at encoded queries, float64 (n,)."""
-
-    @abstractmethod
-    def variances(self, queries: np.ndarray) -> np.ndarray:
-        """Variance of `estimates` for noise of variance 1 on every counter, float64 (n,)."""
+    def read(self, table: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Distance sums at encoded queries, and their variances for noise of variance 1 on every counter."""
 
     @property
     @abstractmethod
     def mean_variance(self) -> float:
-        """The average of `variances` over queries spread evenly over the bounds."""
+        """The average of the variances over queries spread evenly over the bounds."""
 
     @property
     @abstractmethod
@@ -136,14 +132,12 @@ class NumericBlock(Block):
         unit, factor = self.profile, self.factor
         return factor * unit.value(differences / self.length).sum(axis=1)
 
-    def estimates(self, table: np.ndarray, queries: np.ndarray) -> np.ndarray:
-        masses = self.strategy.estimator @ table / (self.weight * self.unit)
-        return self.factor * (self._inner_products(queries) @ solve_gram(masses))
-
-    def variances(self, queries: np.ndarray) -> np.ndarray:
-        products = self._inner_products(queries)
-        quadratic = np.einsum("ij,ij->i", products @ density_covariance(self.strategy), products)
-        return self.factor**2 * self.gain * quadratic
+    def read(self, table: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        places = (queries[:, self.place.start] - self.low) / self.length
+        products = inner_products(self.profile, self.strategy.cells, places)
+        density = solve_gram(self.strategy.estimator @ table) / (self.weight * self.unit)
+        variances = np.einsum("ij,ij->i", products @ density_covariance(self.strategy), products)
+        return self.factor * (products @ density), self.factor**2 * self.gain * variances
 
     @cached_property
     def mean_variance(self) -> float:
@@ -159,10 +153,6 @@ class NumericBlock(Block):
     @property
     def total_variance(self) -> float:
         return self.gain * float(self.strategy.covariance.sum())
-
-    def _inner_products(self, queries: np.ndarray) -> np.ndarray:
-        places = (queries[:, self.place.start] - self.low) / self.length
-        return inner_products(self.profile, self.strategy.cells, places)
 
 
 @lru_cache(maxsize=64)
@@ -225,12 +215,10 @@ class CategoryBlock(Block):
         asked, kept = self._categories_of(queries), self._categories_of(records)
         return self.distance * (asked[:, None] != kept).sum(axis=1)
 
-    def estimates(self, table: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    def read(self, table: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         counts = self._counts(table)
-        return self.distance * (counts.sum() - counts[self._categories_of(queries)])
-
-    def variances(self, queries: np.ndarray) -> np.ndarray:
-        return np.full(len(queries), self.mean_variance)
+        estimates = self.distance * (counts.sum() - counts[self._categories_of(queries)])
+        return estimates, np.full(len(queries), self.mean_variance)
 
     @property
     def mean_variance(self) -> float:

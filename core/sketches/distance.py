@@ -38,6 +38,8 @@ from .linear import Answers, LinearSketch
 LARGEST_WEIGHT = 64
 """Of a column; a column of 64^(3/2) = 512 times shorter range gets its best share of the budget, a shorter one more."""
 QUERIES_AT_ONCE = 4096
+WORTH_IT = 0.98
+"""A finer grid is taken when it brings the mean square error below this part of the coarser one's."""
 
 
 @dataclass(frozen=True)
@@ -158,12 +160,12 @@ class Distance(LinearSketch):
 
         numeric = any(not isinstance(column, Categorical) for column in self.domain.columns)
         sizes = [self.cells] if self.cells is not None else SIZES if numeric else SIZES[:1]
-        best, least = None, math.inf
-        for cells in sizes:
-            sized = self._with_cells(cells, budget.pure)
-            if (found := error(sized)) >= least:
-                break  # the noise grows with the cells, and what the grid misses shrinks: past the least it only grows
-            best, least = sized, found
+        best = self._with_cells(sizes[0], budget.pure)
+        for cells in sizes[1:]:
+            finer = self._with_cells(cells, budget.pure)
+            if error(finer) > WORTH_IT * error(best):
+                break
+            best = finer
         return best
 
     def _with_cells(self, cells: int, pure: bool) -> Distance:
@@ -255,22 +257,26 @@ class Distance(LinearSketch):
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
         """See `LinearSketch.answer`. Besides the noise, intervals allow for all records lying at one unknown place."""
-        estimate = np.zeros(len(points))
-        for part in _pieces(len(points)):
-            for block, rows in zip(self.blocks, self._parts, strict=True):
-                estimate[part] += block.estimates(table[rows], points[part])
+        estimate, gain = self._read(table, points)
         number = max(float(records), 0.0)
-        variance = self.noise_variance(counter_variance, points) + number**2 * self.rounding
+        variance = counter_variance * gain + number**2 * self.rounding
         return Answers.of_errors(estimate, np.sqrt(variance), number, level)
+
+    def _read(self, table: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Estimates, and their variances for noise of variance 1."""
+        estimate, gain = np.zeros(len(points)), np.zeros(len(points))
+        for start in range(0, len(points), QUERIES_AT_ONCE):
+            piece = slice(start, start + QUERIES_AT_ONCE)
+            for block, rows in zip(self.blocks, self._parts, strict=True):
+                sums, variances = block.read(table[rows], points[piece])
+                estimate[piece] += sums
+                gain[piece] += variances
+        return estimate, gain
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         if points is None:
             return counter_variance * sum(block.mean_variance for block in self.blocks)
-        variance = np.zeros(len(points))
-        for part in _pieces(len(points)):
-            for block in self.blocks:
-                variance[part] += counter_variance * block.variances(points[part])
-        return variance
+        return counter_variance * self._read(self.zeros(), points)[1]
 
     def total(self, table: np.ndarray) -> float:
         """Every block tells it, each with its own noise: their mean, weighted by precision."""
@@ -294,8 +300,3 @@ class Distance(LinearSketch):
         if facts["strategy"] is None or facts["weights"] is None:
             raise RequestError("A released distance sum must say what was measured, and with which weights.")
         return cls(domain, facts["norm"], None, Strategy.from_dict(facts["strategy"]), facts["weights"])
-
-
-def _pieces(count: int) -> list[slice]:
-    """Slices that bound the memory of an answer."""
-    return [slice(start, start + QUERIES_AT_ONCE) for start in range(0, count, QUERIES_AT_ONCE)]
