@@ -10,6 +10,7 @@ from typer import Option
 from . import ledger
 from .anomalies import anomalies
 from .audit import audit
+from .classify import classify
 from .endings import Commands
 from .forecast import forecast
 from .grid import grid
@@ -52,7 +53,7 @@ def frostglass(
 
 for panel, commands in {
     MAKING: (recommend, forecast, release, merge),
-    ASKING: (inspect, query, line, grid, modes, anomalies, sample),
+    ASKING: (inspect, query, line, grid, modes, anomalies, classify, sample),
     CHECKING: (audit,),
 }.items():
     for command in commands:

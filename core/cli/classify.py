@@ -1,0 +1,94 @@
+"""`classify`: which class places are like, and how often that is right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from typer import Option
+
+from ..errors import RequestError
+from .output import check_table, print_table, say, write_table
+from .reading import QueriesArgument, ReleaseArgument, TableOption, read_queries
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..tasks.classification import Classification
+    from ..tasks.confusion import Confusion, Rate
+
+
+def classify(
+    release: ReleaseArgument,
+    queries: QueriesArgument,
+    out: TableOption = None,
+    rule: Annotated[Literal["posterior", "likelihood", "distance", "mean", "direction"] | None, Option(
+        help="What decides: closeness of all of a class's records (posterior), their average closeness (likelihood) or "
+        "distance, or the distance from their mean or direction; without it, what suits the release.",
+        show_default=False,
+    )] = None,
+    truth: Annotated[str | None, Option(
+        metavar="COLUMN", help="A column of QUERIES with the true classes, which must be public or of people who are "
+        "not in the release: accuracy and confusions are printed, and the answers only go to --out.",
+        show_default=False,
+    )] = None,
+    level: Annotated[float, Option(
+        help="Confidence from which an answer is certain; intervals of rates have it too."
+    )] = 0.95,
+) -> None:
+    """Say which class each place is like: the columns of QUERIES, and beside them the answers.
+
+    They are label, confidence (probability that the release without its noise would say the same), certain (whether
+    that reaches the level), and the probability of each class.
+    """
+    from ..release_file import load
+    from ..sources.queries import beside
+    from ..tasks.class_scores import classes_of
+    from ..tasks.classification import classify as classified
+    from ..tasks.confusion import confusion_of, label_codes
+
+    check_table(out)
+    opened = load(release)
+    sketch = classes_of(opened)
+    table = read_queries(queries, sketch.query_domain)
+    codes = None if truth is None else label_codes(sketch, _column(table, truth))
+    found = classified(opened, table, rule, level)
+    if codes is None or out is not None:
+        write_table(beside(table, _answers(found)), out)
+    if codes is not None:
+        _print(confusion_of(found, codes, level))
+    say(f"Certain of {100 * found.certain.mean():.1f}% of {len(found.codes):,} places, by the rule of {found.rule}.")
+
+
+def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    if name not in table.column_names:
+        raise RequestError(f"The queries have no column {name!r} with the true classes.")
+    return table.column(name)
+
+
+def _answers(found: Classification) -> dict[str, object]:
+    """The answers by name, one a place; a class's probability is named after it."""
+    answers = {"label": found.labels, "confidence": found.confidence, "certain": found.certain}
+    for name, share in zip(found.classes, found.probabilities.T, strict=True):
+        answers[f"probability_{name}"] = share
+    return answers
+
+
+def _print(made: Confusion) -> None:
+    """Rates in words, and a table of true classes by what was said of them."""
+    from ..tasks.confusion import DONT_KNOW
+
+    print_table(
+        ("", "share", "very likely within"),
+        [
+            ("right, certain or not", *_in_words(made.accuracy)),
+            ("right where certain", *_in_words(made.certain_accuracy)),
+            ("certain", *_in_words(made.certain)),
+        ],
+    )
+    rows = [(name, *(f"{count:,}" for count in counts)) for name, counts in zip(made.classes, made.counts, strict=True)]
+    print_table(("true class", *made.classes, DONT_KNOW), rows, "Places by their true class and by what was said")
+
+
+def _in_words(rate: Rate) -> tuple[str, str]:
+    estimate = "unknown" if rate.estimate != rate.estimate else f"{100 * rate.estimate:.1f}%"
+    return estimate, f"{100 * rate.low:.1f}% to {100 * rate.high:.1f}%"
