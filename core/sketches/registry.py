@@ -13,6 +13,7 @@ from .histogram import Histogram
 from .linear import LinearSketch
 from .moments import Moments
 from .projected import Projected
+from .projected_distance import ProjectedDistance
 from .race import Race
 
 MECHANISMS: dict[str, type[LinearSketch]] = {
@@ -25,6 +26,7 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
         Moments,
         Distance,
         Directions,
+        ProjectedDistance,
         Classes,
         ExponentialSum,
     )
