@@ -14,11 +14,14 @@ from functools import cached_property
 
 import numpy as np
 
+from ..errors import RequestError
 from ..kernels import Gaussian, Kernel, Laplacian, Product
 from .splines import ORDER, POINTS_A_CELL, bspline, coefficients, combined, fitting_points
 
 MAX_FITTED = 1 << 18
 """Grid points at which a kernel that is no product of its axes is evaluated for every query, at most if possible."""
+LARGEST_FITTED = 1 << 20
+"""As many at most: beyond, an answer takes seconds and gigabytes."""
 BLOCK = 1 << 22
 """Numbers that an intermediate result may hold: 32 MiB."""
 OVERLAP = 2.0
@@ -113,6 +116,13 @@ class Smoothing:
     def _grid(self) -> np.ndarray:
         """All nodes of all axes together, float64 (nodes, d)."""
         nodes = [self._nodes(axis) for axis in self.axes]
+        size = math.prod(len(values) for values in nodes)
+        if size > LARGEST_FITTED:
+            raise RequestError(
+                f"The kernel is no product of its columns, so it would be fitted at {size:,} places for every answer, "
+                f"and {LARGEST_FITTED:,} is the most: use a Gaussian or Laplacian kernel, fewer columns or a wider "
+                "bandwidth."
+            )
         choice = np.indices([len(values) for values in nodes]).reshape(len(nodes), -1)
         return np.hstack([values[chosen] for values, chosen in zip(nodes, choice, strict=True)])
 

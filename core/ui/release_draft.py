@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
@@ -9,8 +11,19 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
-from ..domain import Categorical, Domain
-from ..kernels import Angular, Euclidean, Kernel, Laplacian, Manhattan
+from ..domain import Categorical, Domain, Vector
+from ..kernels import (
+    Angular,
+    Euclidean,
+    Exponential,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Manhattan,
+    Smooth,
+    SmoothL1,
+    SmoothSquared,
+)
 from ..privacy.budget import Budget
 from ..samples import Sample
 from .release_aim import CLOSENESS, Aim
@@ -27,7 +40,9 @@ EPSILONS = tuple(
 )
 """Steps of the slider: round numbers, about equally far apart on a logarithmic scale from 0.01 to 10."""
 KERNELS: dict[str, type[Kernel]] = {
-    "Euclidean": Euclidean, "Manhattan": Manhattan, "Laplacian": Laplacian, "Angular": Angular,
+    "Gaussian": Gaussian, "Exponential": Exponential, "Laplacian": Laplacian, "Euclidean": Euclidean,
+    "Manhattan": Manhattan, "Smooth": Smooth, "Smooth, squared": SmoothSquared, "Smooth, city blocks": SmoothL1,
+    "Angular": Angular,
 }
 SHARES = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)
 """Steps of nearness: the distance at which closeness is half gone, in shares of the widest column's range."""
@@ -35,8 +50,9 @@ DEFAULT_SHARE = 0.05
 FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 4.0)
 """Steps of nearness where a kernel is suggested: what its bandwidths are multiplied by."""
 POWER = 4
-"""Power of the kernel that is offered first: a single hash lets far records count, and four of them hardly do."""
-DEFAULT_WIDTH = 1_000
+"""Power of the Euclidean kernel: a single hash lets far records count, and four of them hardly do."""
+FEW_DIMENSIONS = 3
+"""Up to here a grid of counts serves best, and it serves the Gaussian kernel most quickly; beyond, random cells do."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +73,11 @@ class Fineness:
     Attributes
     ----------
     kernel : which places count as close, where closeness is asked for.
-    rows, width : size of a table of rows of counters.
-    radius : no record's vector is longer than this, a public fact; None where nobody said so.
+    by_hand : whether the owner wants to settle the size of the table, too.
     """
 
     kernel: Kernel | None = None
-    rows: int | None = None
-    width: int = DEFAULT_WIDTH
-    radius: float | None = None
+    by_hand: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +90,7 @@ class Draft:
     budget : the promise.
     aim, fineness, guesses : see there.
     seed : the public hash seed, the same while the owner tries settings.
+    radius : no record is further than this from the middle of the bounds, a public fact; None where nobody said so.
     """
 
     domain: Domain
@@ -85,6 +99,7 @@ class Draft:
     fineness: Fineness
     guesses: Guesses
     seed: int
+    radius: float | None = None
 
     def promising(self, slack: bool) -> Draft:
         """The same with a δ of one in a million, or with none."""
@@ -127,9 +142,16 @@ def distance_at(domain: Domain, share: float) -> float:
     return float(f"{share * widest_range(domain):.4g}")
 
 
-def kernel_at(domain: Domain, share: float) -> Euclidean:
+def kernel_at(domain: Domain, share: float) -> Gaussian | Euclidean:
     """The kernel that is offered first, with closeness half gone at a distance of this share of the widest range."""
-    return Euclidean(float(f"{distance_at(domain, share) / half_distance(POWER):.4g}"), POWER)
+    return falling_to_half(domain, distance_at(domain, share))
+
+
+def falling_to_half(domain: Domain, distance: float) -> Gaussian | Euclidean:
+    """The kernel that suits the dimensions, with closeness half gone at a distance in a straight line."""
+    if domain.dimensions <= FEW_DIMENSIONS:
+        return Gaussian(float(f"{distance / math.sqrt(2 * math.log(2)):.4g}"))
+    return Euclidean(float(f"{distance / half_distance(POWER):.4g}"), POWER)
 
 
 @cache
@@ -142,7 +164,8 @@ def half_distance(power: int) -> float:
 def suggested_kernel(domain: Domain, sample: Sample) -> Kernel | None:
     """The kernel that a sample comes with, for those of its columns that are used.
 
-    None where it says nothing: with a column that it does not know, or columns that are measured otherwise.
+    In few dimensions another one with the same half distance takes the place of a Euclidean one. None where the sample
+    says nothing: with a column that it does not know, or columns that are measured otherwise.
     """
     known = sample.domain
     if domain.scale != known.scale or not set(domain.names) <= set(known.names):
@@ -150,8 +173,22 @@ def suggested_kernel(domain: Domain, sample: Sample) -> Kernel | None:
     bandwidth = sample.kernel.bandwidth
     if isinstance(bandwidth, tuple):
         of_column = dict(zip(known.names, bandwidth, strict=True))
-        bandwidth = tuple(of_column[name] for name in domain.names)
-    return replace(sample.kernel, bandwidth=bandwidth)
+        return replace(sample.kernel, bandwidth=tuple(of_column[name] for name in domain.names))
+    if isinstance(sample.kernel, Euclidean):
+        return falling_to_half(domain, bandwidth * half_distance(sample.kernel.power))
+    return sample.kernel
+
+
+def radius_of(domain: Domain, longest: Mapping[str, float]) -> float | None:
+    """What no record is further than from the middle of the bounds, where all columns are vectors of bounded length.
+
+    Vectors that are bounded by their length are so around zero, which is the middle of their bounds.
+    """
+    if not all(isinstance(column, Vector) and column.name in longest for column in domain.columns):
+        return None
+    shares = [longest[column.name] / (column.high - column.low if domain.scale == "box" else 1.0)
+              for column in domain.columns]
+    return math.hypot(*shares)
 
 
 def stretched(kernel: Kernel, factor: float) -> Kernel:

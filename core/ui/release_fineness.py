@@ -16,7 +16,6 @@ from .release_aim import CLOSENESS, Aim
 from .release_charts import show
 from .release_draft import (
     DEFAULT_SHARE,
-    DEFAULT_WIDTH,
     FACTORS,
     KERNELS,
     SHARES,
@@ -31,9 +30,14 @@ from .release_draft import (
 
 AUTOMATIC, BY_HAND = "Automatic", "By hand"
 FALLING = {
+    "Gaussian": "Distance in a straight line. Closeness falls like a bell: far records hardly count.",
+    "Exponential": "Distance in a straight line. Closeness falls fast at first, then evenly.",
+    "Laplacian": "Differences of all columns added up. Closeness falls off fast and evenly.",
     "Euclidean": "Distance in a straight line. At power 1, closeness falls off slowly: far records count too.",
     "Manhattan": "Differences of all columns added up. At power 1, closeness falls off slowly.",
-    "Laplacian": "Differences of all columns added up. Closeness falls off fast and evenly.",
+    "Smooth": "Distance in a straight line. Closeness falls off slowly, like one over the distance.",
+    "Smooth, squared": "Distance in a straight line. Closeness is broad near by, and falls like one over its square.",
+    "Smooth, city blocks": "Differences of all columns added up. Closeness falls off slowly, like one over them.",
     "Angular": "The angle between two records, seen from zero: for directions and profiles, not for places.",
 }
 NEARNESS = "Within about this distance people count as close. Nearer shows more detail, and drowns sooner in noise."
@@ -58,7 +62,7 @@ def choose_scale(domain: Domain, number: int) -> Domain:
 
 
 def choose_fineness(domain: Domain, aim: Aim, number: int, sample: Sample | None) -> Fineness:
-    """Kernel, bandwidth and size of the table; a sample starts with the kernel that it comes with.
+    """Kernel and bandwidth; a sample starts with the kernel that suits it.
 
     Where distances are asked for there is nothing to choose: how finely they are told apart follows from the budget.
     """
@@ -76,7 +80,7 @@ def choose_fineness(domain: Domain, aim: Aim, number: int, sample: Sample | None
         return Fineness(kernel)
     kernel = _kernel(domain, number, suggested or kernel_at(domain, DEFAULT_SHARE))
     _draw(domain, kernel)
-    return _size(kernel)
+    return Fineness(kernel, by_hand=True)
 
 
 def _nearness(domain: Domain, number: int) -> Kernel:
@@ -133,20 +137,6 @@ def _bandwidth(domain: Domain, number: int, start: Bandwidth) -> Bandwidth:
     with st.container(horizontal=True, gap="small"):
         pairs = zip(domain.names, start, strict=True)
         return tuple(field(f"Bandwidth of {literal(name)}", f"-{name}", value) for name, value in pairs)
-
-
-def _size(kernel: Kernel) -> Fineness:
-    rows, width = st.columns(2, gap="medium")
-    chosen = rows.number_input(
-        "Rows R", 8, 1_000_000, None, placeholder="chosen by forecast", key="release-rows", persist_state="session",
-        help="How many random hash functions. More rows follow the data more closely; without slack they also need "
-        "more noise. Left empty, the forecast chooses the best.",
-    )
-    columns = width.number_input(
-        "Columns at most W", 2, 1_000_000, DEFAULT_WIDTH, key="release-width", persist_state="session",
-        help="Counters a row may have. Where all cells fit, a smaller table loses nothing.",
-    )
-    return Fineness(kernel, chosen, columns)
 
 
 def _draw(domain: Domain, kernel: Kernel) -> None:

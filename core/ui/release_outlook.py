@@ -29,12 +29,10 @@ class Outlook:
     Attributes
     ----------
     draft : what is forecast.
-    ways : the ways there are, best first.
     way : the one that was chosen.
     """
 
     draft: Draft
-    ways: tuple[Way, ...]
     way: Way
 
     @property
@@ -88,19 +86,18 @@ class Outlook:
         if budget == self.draft.budget:
             return self.sketch, self.chosen
         facts = [str(budget.epsilon), str(budget.delta), budget.neighbours, guesses.records, guesses.density]
-        settled = self.draft.fineness.rows is not None
-        return _forecast(
-            described(self.sketch, [*facts, settled]), self.sketch, budget, guesses.records, guesses.density, settled
-        )
+        settled = self.way.settled
+        described = _described(self.sketch, [*facts, settled])
+        return _forecast(described, self.sketch, budget, guesses.records, guesses.density, settled)
 
     def _curve(self, slack: bool) -> np.ndarray:
         guesses, neighbours = self.draft.guesses, self.draft.budget.neighbours
         sketch, _ = self._promising(slack)
-        facts = described(sketch, [slack, neighbours, guesses.records, guesses.density])
+        facts = _described(sketch, [slack, neighbours, guesses.records, guesses.density])
         return _curve(facts, sketch, guesses.records, slack, neighbours, guesses.density)
 
 
-def described(sketch: LinearSketch, facts: list) -> str:
+def _described(sketch: LinearSketch, facts: list) -> str:
     """A text that differs whenever the forecast may."""
     return json.dumps([sketch.name, sketch.domain.to_dict(), sketch.parameters(), *facts])
 

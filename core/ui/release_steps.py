@@ -17,7 +17,7 @@ from ..samples import sample
 from .marks import note, side
 from .markup import literal
 from .release_account import Account, price
-from .release_draft import SLACK, Draft
+from .release_draft import SLACK, Draft, radius_of
 from .release_fineness import choose_fineness, choose_guesses, choose_scale
 from .release_forecast import error_curve, side_panel, slack_sentence
 from .release_making import Order
@@ -118,11 +118,11 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Chosen, DeltaGenerator, D
     way = st.container()
     outcomes = st.container()
     try:
-        draft = Draft(domain, Budget(epsilon, SLACK if slack else 0, payer.neighbours), aim, fineness, guesses,
-                      hash_seed(number))
-        found = ways(draft)
+        budget = Budget(epsilon, SLACK if slack else 0, payer.neighbours)
+        radius = radius_of(aim.compared(domain), own.longest)
+        draft = Draft(domain, budget, aim, fineness, guesses, hash_seed(number), radius)
         with way:
-            seen = Outlook(draft, found, choose_way(draft, found))
+            seen = Outlook(draft, choose_way(draft, ways(draft)))
         after = None if payer.account is None else payer.account.after(seen.cost)
     except RequestError as error:
         st.error(literal(error))

@@ -109,7 +109,8 @@ STYLE = f"""
   border-top: 1px solid var(--hairline); padding: 0.45rem 0; min-height: 3.4rem;
   & [class*="st-key-use-"] { flex: 1 1 8rem !important; width: auto !important; }
   & [class*="st-key-as-"] { flex: 0 0 7.2rem !important; }
-  & [class*="st-key-low-"], & [class*="st-key-high-"], & [class*="st-key-longest-"] { flex: 0 0 6.6rem !important; & button { display: none; } }
+  & [class*="st-key-low-"], & [class*="st-key-high-"], & [class*="st-key-longest-"] {
+    flex: 0 0 6.6rem !important; & button { display: none; } }
   & [class*="st-key-unit-"] { flex: 0 0 5.5rem !important; }
 }
 .fg-heads { display: flex; gap: 0.5rem; font-size: 0.8rem; color: var(--faint); margin-bottom: -0.6rem; }

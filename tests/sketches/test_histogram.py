@@ -287,6 +287,13 @@ def test_bad_sizes_are_refused(cells):
         Histogram(PLANE, Gaussian(1.0), cells)
 
 
+def test_a_kernel_that_is_no_product_is_refused_where_every_answer_would_fit_it_at_millions_of_places():
+    wide = Domain((Vector("v", 6, -1, 1),))
+    with pytest.raises(RequestError, match="no product of its columns"):
+        forecast(Histogram(wide, Euclidean(0.1)), Budget(1), records=5000)
+    assert forecast(Histogram(wide, Gaussian(0.8)), Budget(1), records=5000).relative_error > 0
+
+
 def test_parameters_rebuild_the_sketch_and_hostile_ones_are_refused():
     sketch = Histogram(PLANE, Gaussian((1.0, 2.0)), (5, 6))
     assert sketch_from_parameters("histogram", PLANE, sketch.parameters()) == sketch

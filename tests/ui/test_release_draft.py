@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain import Categorical, Domain, Numeric, PrivacyUnit
-from core.kernels import Euclidean, Laplacian
+from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
+from core.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
 from core.samples import sample, samples
 from core.ui.release_account import price
@@ -17,6 +17,7 @@ from core.ui.release_aim import DENSITY, GROUP, Aim
 from core.ui.release_draft import (
     EPSILONS,
     FACTORS,
+    FEW_DIMENSIONS,
     SHARES,
     SLACK,
     Draft,
@@ -25,8 +26,10 @@ from core.ui.release_draft import (
     amount,
     distance_words,
     factor_words,
+    half_distance,
     kernel_at,
     nearest_step,
+    radius_of,
     rounded_down,
     stretched,
     suggested_kernel,
@@ -67,10 +70,12 @@ def test_the_slider_follows_what_is_typed(step, factor):
 
 
 @pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("domain", [TWO, Domain.of(x=(0, 20), y=(0, 10), scale="box")])
+@pytest.mark.parametrize(
+    "domain", [TWO, Domain.of(x=(0, 20), y=(0, 10), scale="box"), Domain.of(x=(0, 20), y=(0, 1), z=(0, 1), w=(0, 1))]
+)
 def test_closeness_is_half_gone_at_the_distance_that_was_chosen(domain, share):
     reach = 1.0 if domain.scale == "box" else 20.0
-    here, there = np.zeros((1, 2)), np.array([[share * reach, 0.0]])
+    here, there = np.zeros((1, domain.dimensions)), np.eye(1, domain.dimensions) * share * reach
     assert kernel_at(domain, share).evaluate(here, there)[0, 0] == pytest.approx(0.5, abs=2e-3)
 
 
@@ -86,11 +91,30 @@ def test_nearness_in_words():
 def test_a_suggested_kernel_follows_the_columns_that_are_used():
     heart = sample("heart")
     known = heart.domain
-    assert all(suggested_kernel(one.domain, one) == one.kernel for one in samples())
+    assert all(
+        suggested_kernel(one.domain, one) == one.kernel for one in samples() if one.domain.dimensions > FEW_DIMENSIONS
+    )
     fewer = replace(known, columns=(known.columns[5], known.columns[1]))
     assert suggested_kernel(fewer, heart) == Laplacian((1.0, 0.07))
     assert suggested_kernel(replace(known, scale="none"), heart) is None
     assert suggested_kernel(replace(known, columns=(*known.columns, heart.label)), heart) is None
+
+
+@pytest.mark.parametrize("one", samples(), ids=lambda one: one.name)
+def test_in_few_dimensions_the_kernel_changes_and_its_half_distance_stays(one):
+    if one.domain.dimensions > FEW_DIMENSIONS:
+        return
+    suggested = suggested_kernel(one.domain, one)
+    here, there = np.zeros((1, 1)), np.array([[half_distance(one.kernel.power) * one.kernel.bandwidth]])
+    assert isinstance(suggested, Gaussian)
+    assert suggested.evaluate(here, there)[0, 0] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_vectors_bounded_by_their_length_keep_all_records_in_a_ball():
+    two = Domain((Vector("a", 4, -1, 1), Vector("b", 9, -2, 2)))
+    assert radius_of(two, {"a": 1.0, "b": 2.0}) == pytest.approx(5**0.5)
+    assert radius_of(replace(two, scale="box"), {"a": 1.0, "b": 2.0}) == pytest.approx(0.5**0.5)
+    assert radius_of(two, {"a": 1.0}) is None and radius_of(TWO, {}) is None
 
 
 def test_a_kernel_is_stretched_in_all_its_bandwidths():

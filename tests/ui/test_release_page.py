@@ -19,6 +19,7 @@ from core.sketches.classes import Classes
 from core.sketches.race import Race
 from core.sources import open_source
 from core.ui.markup import literal
+from core.ui.release_draft import suggested_kernel
 from core.ui.release_making import Stage
 from core.ui.release_progress import KEY as DESK
 from core.ui.release_truth import compare
@@ -217,7 +218,8 @@ def test_settings_by_hand_are_the_ones_released(ledger):
     at.segmented_control(key="release-how").set_value("By hand").run()
     at.selectbox(key="release-kernel-1").set_value("Laplacian").run()
     at.number_input(key="release-bandwidth-1-none").set_value(7.5)
-    at.number_input(key="release-power-1").set_value(2)
+    at.number_input(key="release-power-1").set_value(2).run()
+    at.radio(key="release-way-density-None").set_value("race").run()
     at.number_input(key="release-rows").set_value(40)
     at.number_input(key="release-width").set_value(64)
     at.run()
@@ -229,8 +231,10 @@ def test_settings_by_hand_are_the_ones_released(ledger):
 
 
 def test_a_table_that_is_too_large_is_one_sentence(ledger):
-    at = with_total(visit())
+    at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
     at.segmented_control(key="release-how").set_value("By hand").run()
+    at.selectbox(key="release-kernel-1").set_value("Euclidean").run()
+    at.radio(key="release-way-density-None").set_value("race").run()
     at.number_input(key="release-rows").set_value(1_000_000)
     at.number_input(key="release-width").set_value(1_000_000)
     at.run()
@@ -381,7 +385,7 @@ def test_a_sample_starts_with_its_own_kernel_and_guesses(ledger, one):
     assert not at.exception and not at.error
     assert at.select_slider(key="release-records-1").value == one.records_guess
     assert at.select_slider(key="release-density-1").value == one.density_guess
-    assert kernel_of(at) == one.kernel
+    assert kernel_of(at) == suggested_kernel(one.domain, one)
 
 
 def test_a_sample_with_a_bandwidth_a_column_can_be_seen_nearer_and_changed_by_hand(ledger):
