@@ -314,23 +314,36 @@ def release(
 
     sketch = with_chosen_size(sketch, budget, records)
     planned = plan(sketch, budget)
-    spend = None
-    if dataset is not None:
-        book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-        unit = unit_words(sketch.domain.unit)
-        # Fails before the data is read when the budget is already too small; `spend` decides for good.
-        book.check(dataset, planned.cost, budget.neighbours, unit)
-
-        def spend(cost: Cost) -> None:
-            book.register_if_new(dataset, cost, budget.neighbours, unit)
-            note = {"mechanism": sketch.name, "parameters": sketch.parameters()}
-            book.spend(dataset, cost, note, neighbours=budget.neighbours, unit=unit)
-
+    spend = paid_from(ledger, dataset, sketch, planned.cost, budget)
     building = Building(sketch, open_source(data))
     for rows in building:
         if progress is not None:
             progress(rows)
     return seal(sketch, building.exact, budget, spend, noise_source)
+
+
+def paid_from(
+    ledger: Ledger | str | None, dataset: str | None, sketch: LinearSketch, cost: Cost, budget: Budget
+) -> Callable[[Cost], object] | None:
+    """What writes the cost of a release to a data set's ledger; None without a data set.
+
+    Raises
+    ------
+    BudgetError
+        When the budget is too small already, before any data is read; what is returned decides for good.
+    """
+    if dataset is None:
+        return None
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    unit = unit_words(sketch.domain.unit)
+    book.check(dataset, cost, budget.neighbours, unit)
+
+    def spend(cost: Cost) -> None:
+        book.register_if_new(dataset, cost, budget.neighbours, unit)
+        note = {"mechanism": sketch.name, "parameters": sketch.parameters()}
+        book.spend(dataset, cost, note, neighbours=budget.neighbours, unit=unit)
+
+    return spend
 
 
 def with_chosen_size(sketch: LinearSketch, budget: Budget, records: int | None) -> LinearSketch:

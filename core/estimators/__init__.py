@@ -6,8 +6,14 @@ its own; a search over settings that fits ten times spends ten times. Settings c
 data.
 """
 
+from .centroid_classifier import PrivateCentroidClassifier
 from .distance_sum import PrivateDistanceSum
 from .kernel_classifier import PrivateKernelClassifier
 from .kernel_density import PrivateKernelDensity
 
-__all__ = ["PrivateDistanceSum", "PrivateKernelClassifier", "PrivateKernelDensity"]
+__all__ = [
+    "PrivateCentroidClassifier",
+    "PrivateDistanceSum",
+    "PrivateKernelClassifier",
+    "PrivateKernelDensity",
+]

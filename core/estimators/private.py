@@ -75,16 +75,19 @@ class PrivateEstimator(BaseEstimator):
 
     def _release(self, sketch: LinearSketch, X: np.ndarray, labels: np.ndarray | None = None) -> Release:
         """Spend the budget and release; nothing of X is kept."""
-        seed = self.random_state
         return release(
             sketch,
-            _as_table(sketch.domain, X, labels),
+            as_table(sketch.domain, X, labels),
             self._budget(),
             ledger=self.ledger,
             dataset=self.dataset,
             records=getattr(self, "records", None),
-            noise_source=None if seed is None else SeededSource(int(seed)),
+            noise_source=self._noise_source(),
         )
+
+    def _noise_source(self) -> SeededSource | None:
+        """None, for a private release, unless everything is to be repeatable."""
+        return None if self.random_state is None else SeededSource(_whole(self.random_state))
 
     def _hash_seed(self) -> int | None:
         """None, for a fresh public seed, unless everything is to be repeatable."""
@@ -100,7 +103,7 @@ def _whole(random_state: object) -> int:
     raise RequestError("random_state must be None, for a private release, or a whole number, which protects nobody.")
 
 
-def _as_table(domain: Domain, X: np.ndarray, labels: np.ndarray | None) -> pa.Table:
+def as_table(domain: Domain, X: np.ndarray, labels: np.ndarray | None) -> pa.Table:
     """Arrow columns of the domain's names, which the engine streams."""
     if isinstance(domain.columns[0], Vector):
         flat = pa.array(np.ascontiguousarray(X).reshape(-1))
