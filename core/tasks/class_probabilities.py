@@ -4,13 +4,17 @@ Closeness is a density, so the classes share a place as their densities do (Baye
 of likelihood). A noisy density may fall below zero, which no true one does: each is replaced by its expectation, given
 the noisy one and that it is not negative. Where there is nothing but noise, all classes become equally likely.
 
-Distances are no densities. They become some as if the d coordinates were independent: a class whose records scatter
-alike in all of them has, to first order where classes are about as far as they are wide, a density that falls with the
-distance D at a place like D^-d (with squares like D^-(d/2)). On five public data sets of 3 to 512 coordinates, these
-probabilities of nearest means were off by 0.02 to 0.1 on average. The order of the classes does not depend on it.
+Distances are no densities. They become some as if coordinates were independent: a class whose records scatter alike in
+d coordinates has, to first order where classes are about as far as they are wide, a density that falls with the
+distance D at a place like D^-d (with squares like D^-(d/2)). Coordinates depend on each other, the more the more there
+are. For squared distances to means, 2 sqrt(d) independent ones take the place of d: on nine public data sets that made
+the logarithmic loss 0.8 to 1.2 times what d makes it in 3 to 13 coordinates, and 0.43, 0.43, 0.15 and 0.08 times in 30,
+64, 512 and 784. The order of the classes does not depend on it.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from scipy.special import log_ndtr, softmax
@@ -27,9 +31,9 @@ def class_probabilities(release: Release, scores: Scores, rule: str) -> np.ndarr
     """Probabilities of the classes, float64 (n, K); each row adds up to 1."""
     d = release.sketch.query_domain.dimensions
     if rule == "mean":
-        return _by_distance(-scores.value, scores.variance, d / 2)
+        return _by_distance(-scores.value, scores.variance, math.sqrt(d))
     if rule == "direction":  # unit vectors of cosine c are 2 - 2c apart, squared
-        return _by_distance(2.0 - 2.0 * scores.value, 4.0 * scores.variance, d / 2)
+        return _by_distance(2.0 - 2.0 * scores.value, 4.0 * scores.variance, math.sqrt(d))
     if rule == "distance":
         squared = isinstance(release.sketch.inner, Moments)
         return _by_distance(-scores.value, scores.variance, d / 2 if squared else d)
