@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..rivals.counts_and_sums import CountsAndSums
 from ..rivals.exponential_sum import ExponentialSum
+from ..rivals.interval_tree import IntervalTree
 from .classes import Classes
 from .directions import Directions
 from .distance import Distance
@@ -29,6 +31,8 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
         ProjectedDistance,
         Classes,
         ExponentialSum,
+        IntervalTree,
+        CountsAndSums,
     )
 }
 MAX_NESTING = 4
