@@ -111,17 +111,14 @@ class Way:
         return f"{self.mechanism}, {'around a bought centre' if self.centred else 'as they stand'}"
 
     def sketch(self, data: Data, budget: Budget, seed: int) -> LinearSketch:
-        """Classes of directions or moments; under a pure promise directions are projected first."""
+        """Classes of directions, projected to as few dimensions as suit the budget, or of moments."""
         inner = data.domain.without("label")
         if self.mechanism == "moments":
             radius = None if data.norm is None else data.norm * (0.6 if self.centred else 1.0)
             return Classes(data.domain, "label", Moments(inner, radius).for_mean())
-        projection = None
-        if budget.pure:
-            share = 1.0 - float(PURCHASE.share) if self.centred else 1.0
-            records = len(data.train) / len(data.classes)
-            target = dimensions_for(inner.dimensions, records, share * float(budget.epsilon))
-            projection = FastProjection(inner.dimensions, target, seed)
+        share = 1.0 - float(PURCHASE.share) if self.centred else 1.0
+        target = dimensions_for(inner.dimensions, len(data.train) / len(data.classes), budget, share)
+        projection = None if target == inner.dimensions else FastProjection(inner.dimensions, target, seed)
         return Classes(data.domain, "label", Directions(inner, projection=projection))
 
     def made(self, data: Data, budget: Budget, source: object, seed: int) -> Release:

@@ -100,13 +100,10 @@ class PrivateCentroidClassifier(PrivateClassifier):
         return Directions(domain, projection=self._projection(domain))
 
     def _projection(self, domain: Domain) -> FastProjection | None:
-        """Noise drawn as a vector grows with its dimensions, so a pure promise has fewer; see `dimensions_for`."""
-        budget = self._budget()
-        if not budget.pure:
-            return None
+        """To as few dimensions as suit the budget; see `dimensions_for`."""
         left = 1.0 - float(self.centre_share or 0.0)
         records = (self.records or DEFAULT_RECORDS) / len(self.classes_)
-        target = dimensions_for(domain.dimensions, records, left * float(budget.epsilon))
+        target = dimensions_for(domain.dimensions, records, self._budget(), left)
         if target == domain.dimensions:
             return None
         seed = self._hash_seed()

@@ -167,10 +167,13 @@ def test_noise_variance_and_lengths(delta):
     assert sketch.length(exact, 0.0) == pytest.approx(200.0)
 
 
-def test_fewer_dimensions_for_fewer_records():
-    assert dimensions_for(512, 200, 0.88) == 59
-    assert dimensions_for(512, 2, 0.1) == 1
-    assert dimensions_for(512, 1e6, 1.0) == 512
+def test_fewer_dimensions_for_fewer_records_and_smaller_budgets():
+    assert dimensions_for(512, 200, Budget(1), 0.88) == 59
+    assert dimensions_for(512, 2, Budget("0.1")) == 1
+    assert dimensions_for(512, 1e6, Budget(1)) == 512
+    assert dimensions_for(512, 200, Budget(1, 0, Neighbours.REPLACE_ONE), 0.88) == 29
+    small, large = (dimensions_for(512, 200, Budget(epsilon, "1e-6"), 0.88) for epsilon in ("0.2", "1"))
+    assert small < 100 and large == 512
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say():
