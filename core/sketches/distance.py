@@ -75,7 +75,7 @@ class Distance(LinearSketch):
         object.__setattr__(self, "norm", self.profile.notation)
         if any(isinstance(column, Categorical) for column in self.domain.columns):
             self.profile.between_categories(self.domain.category_distance)
-        if self.cells is not None and self.cells not in SIZES:
+        if self.strategy is None and self.cells is not None and self.cells not in SIZES:
             raise RequestError(f"The cells of a distance sum must be {' or '.join(map(str, SIZES))}.")
         if (self.strategy is None) != (self.weights is None):
             raise RequestError("A distance sum has a strategy and weights of the columns, or neither of them.")
