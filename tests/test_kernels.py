@@ -8,14 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
+from core import kernels
 from core.errors import RequestError
 from core.kernels import (
     Angular,
     Euclidean,
+    Exponential,
+    Gaussian,
     Laplacian,
     Manhattan,
     Mixture,
     Product,
+    Smooth,
+    SmoothL1,
+    SmoothSquared,
     coordinate_bandwidths,
     kernel_from_dict,
     of_coordinates,
@@ -28,6 +34,11 @@ KERNELS = [
     Manhattan(0.5),
     Laplacian(4.0, power=3),
     Angular(2),
+    Gaussian((1.0, 3.0), power=2),
+    Exponential(2.0),
+    Smooth(0.5, power=3),
+    SmoothSquared((2.0, 1.0)),
+    SmoothL1(1.5),
     Product((Euclidean(1.0), Laplacian(2.0))),
     Mixture((Manhattan(1.0), Angular()), (0.25, 0.75)),
 ]
@@ -60,6 +71,13 @@ def test_known_values():
     x, y = np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])
     assert Laplacian(7.0).evaluate(x, y)[0, 0] == pytest.approx(math.exp(-1.0))
     assert Laplacian((3.0, 4.0)).evaluate(x, y)[0, 0] == pytest.approx(math.exp(-2.0))
+    assert Gaussian(5.0).evaluate(x, y)[0, 0] == pytest.approx(math.exp(-0.5))
+    assert Gaussian((3.0, 4.0), power=2).evaluate(x, y)[0, 0] == pytest.approx(math.exp(-2.0))
+    assert Exponential(2.5).evaluate(x, y)[0, 0] == pytest.approx(math.exp(-2.0))
+    assert Smooth(5.0).evaluate(x, y)[0, 0] == pytest.approx(1 / 2)
+    assert Smooth(2.5, power=2).evaluate(x, y)[0, 0] == pytest.approx(1 / 9)
+    assert SmoothSquared(2.5).evaluate(x, y)[0, 0] == pytest.approx(1 / 5)
+    assert SmoothL1((3.0, 2.0)).evaluate(x, y)[0, 0] == pytest.approx(1 / 4)
     right_angle = Angular().evaluate(
         np.array([[1.0, 0.0]]), np.array([[0.0, 2.0], [1.0, 1.0], [-5.0, 0.0], [0.0, 0.0]])
     )
@@ -74,6 +92,24 @@ def test_every_kernel_is_one_at_home_symmetric_and_survives_json(kernel):
     assert values == pytest.approx(values.T)
     assert values.min() >= -1e-12 and values.max() <= 1 + 1e-12
     assert kernel_from_dict(kernel.to_dict()) == kernel
+
+
+@given(st.floats(0.0, 50.0), st.integers(1, 5))
+def test_smooth_kernels_are_exponentials_of_random_scale(distance, power):
+    """(1 + z)^-p is the mean of exp(-t z) over the Gamma(p) law of t."""
+
+    def density(t: float) -> float:
+        return t ** (power - 1) * math.exp(-t) / math.gamma(power)
+
+    x, y = np.zeros((1, 1)), np.array([[distance]])
+    for smooth, z in ((Smooth, distance), (SmoothSquared, distance**2), (SmoothL1, distance)):
+        mean = quad(lambda t, z=z: density(t) * math.exp(-t * z), 0.0, 50.0, epsrel=1e-10, limit=500)[0]
+        assert smooth(1.0, power).evaluate(x, y)[0, 0] == pytest.approx(mean, rel=1e-6, abs=1e-12)
+
+
+def test_every_kernel_has_the_name_that_files_and_commands_use():
+    assert all(kind.name == name for name, kind in kernels.KERNELS.items())
+    assert {"gaussian", "exponential", "laplacian", "smooth", "smooth-squared", "smooth-l1"} <= set(kernels.KERNELS)
 
 
 def test_power_product_and_mixture_combine_values():
@@ -107,6 +143,10 @@ def test_a_bandwidth_a_column_becomes_one_a_coordinate():
         lambda: Euclidean((1.0, -1.0)),
         lambda: Euclidean("wide"),
         lambda: Manhattan(1.0, power=0),
+        lambda: Gaussian(0.0),
+        lambda: Smooth(1.0, power=33),
+        lambda: SmoothL1((1.0, float("inf"))),
+        lambda: kernel_from_dict({"name": "smooth-squared", "bandwidth": "1", "power": 1.5}),
         lambda: Laplacian(1.0, power=True),
         lambda: Mixture((Euclidean(1.0),), (0.5,)),
         lambda: Mixture((Euclidean(1.0), Angular()), (1.0,)),

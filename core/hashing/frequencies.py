@@ -166,7 +166,9 @@ def _draw(
     if isinstance(kernel, (Product, Mixture)):
         parts = np.stack([_draw(part, widths, rows, groups, seed, families) for part in kernel.parts])
         if isinstance(kernel, Product):
-            return parts.sum(axis=0)
+            # Directions are drawn up to sign, as one cosine does not know it; those of a sum must not lean together.
+            signs = np.where(PublicRandom(seed, next(families)).uniforms(len(parts), rows, 1) < 0.5, -1.0, 1.0)
+            return (signs * parts).sum(axis=0)
         choice = mixture_choice(kernel.weights, rows, groups, PublicRandom(seed, next(families)))
         return parts[choice, np.arange(rows)]
     draw = _separate if isinstance(kernel, SEPARATE) else _radial

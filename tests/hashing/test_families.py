@@ -7,7 +7,7 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.hashing.cells import columns
 from core.hashing.families import draw_hashes
-from core.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
+from core.kernels import Angular, Euclidean, Gaussian, Laplacian, Manhattan, Mixture, Product, Smooth, SmoothL1
 from core.sketches.counting import pour
 from core.sketches.race import Race
 
@@ -26,6 +26,10 @@ KERNELS = [
     Angular(power=3),
     Laplacian(2.0),
     Laplacian((3.0, 1.0), power=2),
+    Smooth(1.0),
+    Smooth((3.0, 1.0), power=2),
+    SmoothL1(2.0),
+    SmoothL1((3.0, 1.0), power=2),
     Product((Euclidean(3.0), Laplacian(5.0))),
     Mixture((Euclidean(1.0), Angular(2), Laplacian(1.0)), (0.5, 0.3, 0.2)),
 ]
@@ -64,7 +68,7 @@ def test_rehashing_adds_exactly_one_over_w_to_distinct_cells(kernel):
     assert np.abs(observed - expected).max() < SIGMAS * np.sqrt(0.25 / ROWS) + 0.05 * (1 - rehashed.mean())
 
 
-@pytest.mark.parametrize("kernel", [Euclidean(1.5), Manhattan(2.0), Laplacian(2.0)], ids=str)
+@pytest.mark.parametrize("kernel", [Euclidean(1.5), Manhattan(2.0), Laplacian(2.0), Smooth(1.0)], ids=str)
 def test_low_discrepancy_rows_are_unbiased_and_vary_less(kernel):
     """The same rows in groups: the mean over seeds is the kernel, and its spread is below that of independent rows."""
     rows, seeds = 256, 60
@@ -79,6 +83,12 @@ def test_low_discrepancy_rows_are_unbiased_and_vary_less(kernel):
     independent = np.sqrt(expected * (1 - expected) / rows)
     assert np.mean(means) == pytest.approx(expected, abs=SIGMAS * independent / np.sqrt(seeds))
     assert np.std(means) < 0.8 * independent
+
+
+def test_kernels_that_no_hash_collides_with_are_refused_by_race():
+    for kernel in (Gaussian(1.0), Mixture((Euclidean(1.0), Gaussian(1.0)), (0.5, 0.5))):
+        with pytest.raises(RequestError, match="mechanism 'features'"):
+            Race(Domain.of(x=(0, 1)), kernel)
 
 
 def test_one_seed_gives_the_same_hashes_for_ever():
