@@ -18,6 +18,7 @@ from .sketches.features import Features
 from .sketches.linear import LinearSketch
 from .sketches.moments import Moments
 from .sketches.projected import Projected
+from .sketches.projected_distance import ProjectedDistance
 from .sketches.race import Race
 
 MANY_DIMENSIONS = 128
@@ -117,12 +118,16 @@ def distances(
     """
     if norm == "squared":
         return {"moments": lambda: Moments(domain, radius)}
-    if norm != "l2":
-        if radius is not None:
-            raise RequestError("A radius belongs to the norms l2 and squared; other distances are kept by the bounds.")
-        profile_named(norm)
-        return {"distance": lambda: Distance(domain, norm)}
-    raise RequestError(f"There is no mechanism for the norm {norm!r} yet.")
+    if norm == "l2":
+        if domain.dimensions == 1:  # a straight line along one coordinate is a difference
+            return {"distance": lambda: Distance(domain)}
+        return {"projected-distance": lambda: ProjectedDistance(domain, radius, seed=seed)}
+    if radius is not None:
+        raise RequestError("A radius belongs to the norms l2 and squared; other distances are kept by the bounds.")
+    if norm.partition(":")[0] not in ("l1", "lp", "capped", "above", "below"):
+        raise RequestError(f"The norm {norm!r} must be l1, l2, squared, lp:P, capped:C, above or below.")
+    profile_named(norm)
+    return {"distance": lambda: Distance(domain, norm)}
 
 
 def _passes(check, kernel: Kernel) -> bool:

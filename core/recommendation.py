@@ -50,18 +50,21 @@ class Closeness(Question):
     kernel : what closeness is.
     radius : public bound on the distance of a record from the middle of the bounds, used where points are projected.
     seed : public seed of the sketches; fresh when None.
+    rows, width : of sketches that have them; None leaves the rows to the forecast.
     """
 
     kernel: Kernel
     radius: float | None = None
     seed: int | None = None
+    rows: int | None = None
+    width: int = 1000
 
     def candidates(self, domain: Domain, budget: Budget) -> dict[str, Maker]:
         kernel, seed = self.kernel, self.seed
         makers: dict[str, Maker] = {
             "histogram": lambda: Histogram(domain, kernel),
-            "race": lambda: mechanisms.race(domain, kernel, seed=seed),
-            "features": lambda: mechanisms.features(domain, kernel, budget, seed=seed),
+            "race": lambda: mechanisms.race(domain, kernel, self.rows, width=self.width, seed=seed),
+            "features": lambda: mechanisms.features(domain, kernel, budget, self.rows, seed=seed),
         }
         if domain.dimensions >= WORTH_PROJECTING:
             makers |= {
@@ -77,8 +80,9 @@ class Closeness(Question):
                 f"As many dimensions as there are would be needed to keep the error of a projection below "
                 f"{PROJECTION_ERROR:.0%}."
             )
+        size = {"rows": self.rows} | ({"width": self.width} if mechanism == "race" else {})
         return mechanisms.projected(
-            domain, self.kernel, dimensions, budget, mechanism=mechanism, radius=self.radius, seed=self.seed
+            domain, self.kernel, dimensions, budget, mechanism=mechanism, radius=self.radius, seed=self.seed, **size
         )
 
 

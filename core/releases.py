@@ -95,7 +95,7 @@ class Release:
         """Where `records` comes from, in words."""
         if self.count_is_public:
             return "public, as the promise hides what a record says and not how many there are"
-        return "a count of its own" if self.count is not None else "the sums of the table's rows"
+        return "a count of its own" if self.count is not None else "the table itself"
 
     def answer(self, queries: object, level: float = 0.95) -> Answers:
         """Sums over all records, with intervals and averages, at n queries in natural units.

@@ -22,9 +22,15 @@ OPTIONS = {
     "features": KERNEL | PROJECTION | {"--rows", "--groups", "--seed"},
     "histogram": KERNEL,
     "distance": {"--norm", "--radius", "--seed"},
+    "directions": {"--project", "--projection", "--seed"},
+    "exponential-sum": KERNEL | {"--rows", "--groups", "--seed"},
+    "interval-tree": set(),
+    "counts-and-sums": set(),
     "auto": KERNEL | {"--norm", "--radius", "--seed"},
 }
 """Options that a mechanism has, beside those that all have."""
+MAIN = ("race", "features", "histogram", "distance", "directions")
+"""Mechanisms that are named where an option belongs to another one."""
 COMMON = {"--mechanism", "--label", "--classes", "--like"}
 DEFAULT_KERNELS = {"race": "euclidean"}
 OTHERWISE = "gaussian"
@@ -74,14 +80,14 @@ def check_options(shape: SketchOptions, name: str) -> None:
     """Refuse options that another mechanism has, and this one not."""
     for option in typed(shape):
         if option not in OPTIONS[name] | COMMON:
-            owners = [owner for owner, options in OPTIONS.items() if option in options and owner != "auto"]
+            owners = [owner for owner in MAIN if option in OPTIONS[owner]]
             raise RequestError(
                 f"{option} cannot be given here, as it belongs to the mechanism {' or '.join(owners)}, and this is "
                 f"{name}."
             )
     if shape.project is None:
         refuse_typed([option for option in typed(shape) if option == "--projection"], "--project says no dimensions")
-        if name != "distance" and shape.radius is not None and name != "auto":
+        if name not in ("distance", "auto") and shape.radius is not None:
             raise RequestError("--radius cannot be given here, as it needs --project, or the norm l2 or squared.")
     check_classes(shape)
 
@@ -166,7 +172,46 @@ def _distance(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSke
     return distance(domain, shape.norm, radius=shape.radius, seed=seed_of(shape))
 
 
-_MAKERS = {"race": _race, "features": _features, "histogram": _histogram, "distance": _distance}
+def _directions(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+    from ..projections.kinds import projection_kind
+    from ..sketches.directions import Directions
+
+    if shape.project is None:
+        refuse_typed(["--seed"] if shape.seed is not None else [], "directions have random numbers only with --project")
+        return Directions(domain)
+    kind = projection_kind(shape.projection)
+    return Directions(domain, projection=kind(domain.dimensions, shape.project, seed_of(shape)))
+
+
+def _exponential_sum(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+    from ..rivals.exponential_sum import ExponentialSum
+
+    kernel = declared_kernel(shape, domain, "smooth")
+    return ExponentialSum(domain, kernel, shape.rows, seed=seed_of(shape), groups=shape.groups)
+
+
+def _interval_tree(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+    from ..rivals.interval_tree import IntervalTree
+
+    return IntervalTree(domain)
+
+
+def _counts_and_sums(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+    from ..rivals.counts_and_sums import CountsAndSums
+
+    return CountsAndSums(domain)
+
+
+_MAKERS = {
+    "race": _race,
+    "features": _features,
+    "histogram": _histogram,
+    "distance": _distance,
+    "directions": _directions,
+    "exponential-sum": _exponential_sum,
+    "interval-tree": _interval_tree,
+    "counts-and-sums": _counts_and_sums,
+}
 
 
 def _recommended(

@@ -68,7 +68,10 @@ class DataOptions:
     )] = 1.0
 
 
-Mechanism = Literal["auto", "race", "features", "histogram", "distance"]
+Mechanism = Literal[
+    "auto", "race", "features", "histogram", "distance", "directions",
+    "exponential-sum", "interval-tree", "counts-and-sums",
+]
 KernelName = Literal[
     "euclidean", "manhattan", "angular", "laplacian", "gaussian", "exponential", "smooth", "smooth-squared", "smooth-l1"
 ]
@@ -155,8 +158,9 @@ class SketchOptions(SizeOptions, ClassOptions, ReductionOptions, NormOptions, Ke
 
     mechanism: Annotated[Mechanism | None, Option(
         help="What kind of table is released: race (rows of hashed counters), features (random waves), histogram (a "
-        "grid; best in one to three columns), distance (with --norm), or auto, the one with the least forecast error. "
-        "Without it: race, or features where the kernel is not one of race, or distance with --norm.",
+        "grid; best in one to three columns), distance (with --norm), directions (cosines), or auto, the one with the "
+        "least forecast error. Without it: race, or features where the kernel is not one of race, or distance with "
+        "--norm. exponential-sum, interval-tree and counts-and-sums are rivals from papers, to compare with.",
         rich_help_panel=SKETCH, show_default=False,
     )] = None
     like: Annotated[Path | None, Option(

@@ -52,6 +52,7 @@ def release(
     from ..figures.rounding import rounded
     from ..releases import unit_words
     from ..report.meaning import table
+    from ..sketches.registry import sketch_from_parameters
     from ..sources import open_source
 
     with billed() as bill:
@@ -65,6 +66,8 @@ def release(
         budget = promise.budget("add_remove" if shape.like is None else like(shape).privacy.neighbours.value)
         purchase = bought.purchase()
         sketch = _sketch(data, shape, guess, budget, purchase)
+        # Whatever could not be read back must be refused before it is paid for.
+        sketch_from_parameters(sketch.name, sketch.domain, sketch.parameters())
         check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
         name = dataset or _named_after(source)
         bill.account = account = Account(payer.open(), name, budget, unit_words(sketch.domain.unit))

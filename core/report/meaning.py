@@ -44,9 +44,11 @@ def asked(sketch: LinearSketch) -> str:
 def measured(sketch: LinearSketch) -> str:
     """How closeness or distance is measured; fits after "is measured by"."""
     sketch = one_class(sketch)
-    if sketch.answers == "closeness":
-        return closeness(sketch.kernel, sketch.domain)
-    return _distance(sketch) + (SHARES if sketch.domain.scale == "box" else "")
+    if sketch.answers == "distance":
+        return _distance(sketch) + (SHARES if sketch.domain.scale == "box" else "")
+    if sketch.name == "directions":
+        return "the cosine of the angle between two records, seen from the centre"
+    return closeness(sketch.kernel, sketch.domain)
 
 
 def closeness(kernel: Kernel, domain: Domain) -> str:
@@ -69,9 +71,18 @@ def clipped(sketch: LinearSketch) -> str:
     """What was done with records beyond a public radius, as a sentence; "" where none is moved."""
     sketch = one_class(sketch)
     radius = getattr(sketch, "radius", None)
-    if radius is None:
+    if radius is None or radius >= _farthest(sketch) * (1.0 - 1e-9):
         return ""
     return f"Records farther than {figures(radius, 4)} from the centre were moved to that distance from it."
+
+
+def _farthest(sketch: LinearSketch) -> float:
+    """Distance of the farthest corner of the bounds from the centre."""
+    low, high = sketch.domain.bounds(sketch.metric)
+    centre = getattr(sketch, "origin", (low + high) / 2.0)
+    if isinstance(getattr(sketch, "kernel", None), Angular):
+        centre = np.zeros_like(low)
+    return float(np.sqrt((np.maximum(np.abs(low - centre), np.abs(high - centre)) ** 2).sum()))
 
 
 def noise_in_answer(release: Release, deviation: float) -> str:
@@ -127,12 +138,23 @@ _FALLS: dict[type[Kernel], str] = {
 
 
 def _distance(sketch: LinearSketch) -> str:
-    return "the length of the straight line between two records"
+    if sketch.name == "moments":
+        return "the square of the straight-line distance"
+    if sketch.name == "projected-distance":
+        return "straight-line distance"
+    kind, _, value = getattr(sketch, "norm", "l1").partition(":")
+    if kind in ("above", "below"):
+        return f"how far records lie {kind} a place, in all columns added up"
+    further = {"lp": " to the power {}", "capped": ", none of them counted beyond {}"}.get(kind, "")
+    return f"the differences of all columns{further.format(number(float(value or 1)))}, added up"
 
 
 _TABLES = {
     "race": lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
     "features": lambda sketch: f"{sketch.shape[0]:,} pairs of counters, one a random wave",
+    "directions": lambda sketch: f"{sketch.shape[0]:,} sums, one of every coordinate of directions",
+    "distance": lambda sketch: f"{sketch.shape[0]:,} counters of {len(sketch.domain.columns):,} grids",
+    "projected-distance": lambda sketch: f"{_sides(sketch.shape)} counters along random directions",
     "moments": lambda sketch: f"{sketch.shape[0]:,} sums: of ones, of every coordinate, and of squared lengths",
     "histogram": lambda sketch: f"a grid of {_sides(sketch.shape)} counters",
 }

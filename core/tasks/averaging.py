@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import t as student
 
 from ..hashing.uniforms import PublicRandom, scrambled_sobol
 from ..releases import Release
@@ -124,11 +125,11 @@ def averaged_answers(
         total = total + estimates.reshape(len(weights), len(places), cells).sum(axis=1)
         unseen += splitting.unseen_variance(points).reshape(len(places), cells).sum(axis=0)
     answers = Answers.of_groups(total / len(averaged.places), weights, release.records, level)
-    return answers if splitting.grouped else _widened(answers, unseen / len(averaged.places))
+    return answers if splitting.grouped else _widened(answers, unseen / len(averaged.places), level)
 
 
-def _widened(answers: Answers, variance: np.ndarray) -> Answers:
+def _widened(answers: Answers, variance: np.ndarray, level: float) -> Answers:
     """Answers whose errors have a further variance, (n,), that may be common to all places averaged over."""
     error = np.hypot(answers.standard_error, np.sqrt(variance))
-    reach = (answers.high - answers.estimate) * (error / answers.standard_error)
+    reach = student.ppf(0.5 + level / 2.0, answers.degrees) * error
     return replace(answers, low=answers.estimate - reach, high=answers.estimate + reach, standard_error=error)
