@@ -46,7 +46,7 @@ SEED_BITS = 128
 _DIRECTIONS = 36
 """Label of the stream of public randomness."""
 MAX_GROUPS = 64
-DIRECTIONS_OFFERED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+DIRECTIONS_OFFERED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128)
 """Of a group."""
 TAIL = 4.0
 """Standard deviations of a direction's coordinate beyond which a record is moved to the border: one in 16,000 is."""
@@ -161,7 +161,10 @@ class ProjectedDistance(LinearSketch):
             return float(sketch.noise_variance(noise.variance)) + missed**2
 
         offered = {count for count in (*DIRECTIONS_OFFERED, self.domain.dimensions) if count <= DIRECTIONS_OFFERED[-1]}
-        return min((self.with_directions(count, groups, budget, records) for count in sorted(offered)), key=error)
+        sketches = [self.with_directions(count, groups, budget, records) for count in sorted(offered)]
+        errors = [error(sketch) for sketch in sketches]
+        # The curve is flat near its least: take the fewest directions that come within two per cent of it.
+        return next(s for s, value in zip(sketches, errors, strict=True) if value <= 1.04 * min(errors))
 
     @property
     def spread(self) -> float:
