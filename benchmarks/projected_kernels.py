@@ -1,6 +1,6 @@
 """Kernel sums of embeddings against the projected dimension: error, construction time and query time.
 
-    python -m benchmarks.projected_kernels [--embeddings FILE.parquet] [--mnist FILE.parquet] [--draws 10] [--out FOLDER]
+    python -m benchmarks.projected_kernels [--embeddings FILE] [--mnist FILE] [--draws 10] [--out FOLDER]
 
 The experiment of Backurs et al., ICLR 2024, section 11.2: a Gaussian kernel, the training points of one class as the
 private records, the test points of that class as queries, random features with and without a projection before them.
