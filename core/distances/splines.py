@@ -17,6 +17,8 @@ from .profiles import Profile
 
 FAR = 1.0
 """Queries beyond the interval by more than its length: differences of antiderivatives would lose their digits there."""
+QUERIES_PER_CELL = 8
+"""In averages over queries: several, as what is missed depends on where in its cell a query is."""
 GAUSS_POINTS, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(6)
 
 
@@ -91,7 +93,7 @@ def coefficients(profile: Profile, cells: int, queries: np.ndarray) -> np.ndarra
 
 def gram_of_queries(profile: Profile, cells: int) -> np.ndarray:
     """The average over queries in [0, 1] of c(q) c(q)^T, c the coefficients, float64 (cells + 1, cells + 1)."""
-    queries = (np.arange(32 * cells) + 0.5) / (32 * cells)
+    queries = (np.arange(QUERIES_PER_CELL * cells) + 0.5) / (QUERIES_PER_CELL * cells)
     spline = coefficients(profile, cells, queries)
     return spline.T @ spline / len(queries)
 
@@ -101,7 +103,8 @@ def mean_square_error(profile: Profile, cells: int) -> float:
 
     One record's share; when all records lie at one place the errors add up, and N^2 times this is their mean square.
     """
-    queries = (np.arange(8 * min(cells, 32)) + 0.5) / (8 * min(cells, 32))
+    tried = QUERIES_PER_CELL * min(cells, 32)
+    queries = (np.arange(tried) + 0.5) / tried
     spline = coefficients(profile, cells, queries)
     total = 0.0
     for part in (np.arange(8) + 0.5) / 8.0:

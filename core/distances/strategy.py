@@ -94,11 +94,12 @@ class Strategy:
     def _norms(self) -> dict[Neighbours, tuple[int, int]]:
         columns = self.matrix.T.astype(float)  # of whole numbers far below 2^53: floating point is exact
         origin = np.zeros((1, columns.shape[1]))
-        kinds = "cityblock", "sqeuclidean"
-        return {
-            Neighbours.ADD_REMOVE: tuple(int(cdist(columns, origin, kind).max()) for kind in kinds),
-            Neighbours.REPLACE_ONE: tuple(int(pdist(columns, kind).max()) for kind in kinds),
-        }
+
+        def farthest(kind: str) -> tuple[int, int]:
+            return int(cdist(columns, origin, kind).max()), int(pdist(columns, kind).max())
+
+        (l1, pair_l1), (l2_squared, pair_l2_squared) = farthest("cityblock"), farthest("sqeuclidean")
+        return {Neighbours.ADD_REMOVE: (l1, l2_squared), Neighbours.REPLACE_ONE: (pair_l1, pair_l2_squared)}
 
     @cached_property
     def estimator(self) -> np.ndarray:

@@ -23,7 +23,7 @@ from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..sketches.linear import Answers, LinearSketch, check_level
 from ..threads import over_ranges
-from .trees import MAX_LEVELS, average_over_queries, exact_l1_sums
+from .trees import MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums
 
 PLACE_BITS = 24
 """Places are whole numbers of 2^-24ths of the range, and a record counts 2^24: counts and sums share one noise."""
@@ -54,6 +54,7 @@ class CountsAndSums(LinearSketch):
             raise RequestError("A tree of counts and sums is made of a domain.")
         if self.levels is not None:
             check_integer(self.levels, "The number of levels of a tree", 1, MAX_LEVELS)
+            check_counters(self.domain.dimensions * (4 << self.levels))
 
     @property
     def metric(self) -> str:

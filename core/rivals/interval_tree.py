@@ -23,7 +23,7 @@ from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..sketches.linear import Answers, LinearSketch, check_level
-from .trees import MAX_LEVELS, average_over_queries, exact_l1_sums, pour_counts
+from .trees import MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums, pour_counts
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ class IntervalTree(LinearSketch):
             raise RequestError("The growth alpha of the intervals must lie between 0.001 and 10.")
         if self.levels is not None:
             check_integer(self.levels, "The number of levels of a tree", 1, MAX_LEVELS)
+            check_counters(self.domain.dimensions * (2 << self.levels))
 
     @property
     def metric(self) -> str:

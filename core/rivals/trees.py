@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..errors import RequestError
 from ..sketches.linear import LinearSketch
+from ..sketches.race import MAX_COUNTERS
 from ..threads import over_ranges
 
 MAX_LEVELS = 20
@@ -38,6 +40,14 @@ def _pour_counts(values, low, length, tree):
         while node > 0:
             tree[node] += 1
             node >>= 1
+
+
+def check_counters(counters: int) -> None:
+    """RequestError when the trees of all coordinates together are too large."""
+    if counters > MAX_COUNTERS:
+        raise RequestError(
+            f"The trees have {counters:,} counters, and a sketch may have at most {MAX_COUNTERS:,}: take fewer levels."
+        )
 
 
 def exact_l1_sums(queries: np.ndarray, records: np.ndarray) -> np.ndarray:

@@ -134,7 +134,11 @@ class Distance(LinearSketch):
 
     @property
     def setup_bytes(self) -> int:
-        return 0 if self.strategy is None else 5 * 8 * (2 * self.strategy.cells + 2) * (self.strategy.cells + 1)
+        """The strategy's matrix, its inverse, two covariances, and one more while they are made."""
+        if self.strategy is None:
+            return 0
+        rows, nodes = len(self.strategy.top) + self.strategy.cells, self.strategy.cells + 1
+        return 5 * 8 * max(rows, nodes) * nodes
 
     @property
     def largest_entry(self) -> int:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain import Domain, PrivacyUnit
+from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours
@@ -212,3 +212,9 @@ def test_a_strangers_parameters_are_refused_in_one_sentence(kind, parameters):
     with pytest.raises(RequestError) as refusal:
         kind.from_parameters(PLANE, parameters)
     assert str(refusal.value).count("\n") == 0
+
+
+@pytest.mark.parametrize("kind", [IntervalTree, CountsAndSums])
+def test_forests_that_no_memory_holds_are_refused(kind):
+    with pytest.raises(RequestError):
+        kind(Domain((Vector("v", 1000, 0, 1),)), levels=20)
