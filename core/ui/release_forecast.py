@@ -9,14 +9,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ..figures.forecast import error_figure, error_in_words
-from ..forecast import Forecast
 from .bars import budget_bar
 from .marks import Visibility, note, rail
 from .markup import draw, escape
 from .odds import odds
 from .release_charts import show
 from .release_outlook import CURVE, Outlook
-from .release_words import forecast_sentence, size_and_time, typical_answer
+from .release_words import forecast_sentence, percent, size_and_time, typical_answer
 
 if TYPE_CHECKING:
     from .release_steps import Chosen
@@ -70,8 +69,5 @@ def slack_sentence(seen: Outlook) -> str:
     gain = seen.gain
     if gain < 1.05:
         return "It would gain nothing here."
-    return f"{gain:.2g} × less error here: {_percent(seen.slack)} of a typical answer instead of {_percent(seen.pure)}."
-
-
-def _percent(seen: Forecast) -> str:
-    return f"{100 * seen.relative_error:.2g}%"
+    slack, pure = percent(seen.slack.relative_error), percent(seen.pure.relative_error)
+    return f"{gain:.2g} × less error here: {slack} of a typical answer instead of {pure}."

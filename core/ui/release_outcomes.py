@@ -31,8 +31,8 @@ def possible_outcomes(seen: Outlook) -> None:
     for lines in before:
         with lines:
             possible, words = _of_a_crowd(seen, axis)
-            title = "answer" if seen.draft.measures_closeness else answer.name
-            show(possible_releases_figure(possible, plain(axis.name), plain(title)), "release-possible", words)
+            title = "answer" if seen.draft.measures_closeness else "average distance"
+            show(possible_releases_figure(possible, plain(axis.name), title), "release-possible", words)
             note(f"Fifty possible releases of an imagined crowd (thick line). {words}")
     with counts:
         outcomes = normal_outcomes(answer.value, answer.error)

@@ -9,7 +9,6 @@ import streamlit as st
 from ..domain import Categorical, Column, Domain
 from ..samples import Sample
 from .marks import note
-from .markup import literal
 from .release_aim import CLOSENESS, DENSITY, DISTANCE, GROUP, Aim
 
 KEY = "release-question"
@@ -113,7 +112,7 @@ def _asked_by(domain: Domain, question: str, number: int, label: str | None = No
     measured = [column.name for column in columns if not isinstance(column, Categorical)]
     names = [column.name for column in columns]
     chosen = st.multiselect(
-        "By which columns?", names, measured or names if question == DISTANCE else names, format_func=literal,
+        "By which columns?", names, measured or names if question == DISTANCE else names,
         key=f"release-columns-{question}-{number}-{label}", persist_state="session",
         help="Fewer columns give clearer answers: what is left out does not blur the rest, and is not in the file.",
     )
@@ -142,7 +141,7 @@ def _group(domain: Domain, number: int, sample: Sample | None) -> tuple[Aim | No
         return None, domain, ("a column of categories that says the group",)
     known = len(labels) == 1 or (sample is not None and sample.label is not None)
     label = st.selectbox(
-        "Which column says the group?", list(labels), index=0 if known else None, format_func=literal,
+        "Which column says the group?", list(labels), index=0 if known else None,
         key=f"release-label-{number}", persist_state="session", placeholder="pick a column",
     )
     compared = st.segmented_control(

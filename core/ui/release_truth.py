@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
+from ..engine.building import Building
 from ..figures.forecast import exact_figure
 from ..releases import Release
+from ..sketches.classes import Classes
 from ..sources import Source
+from ..tasks.classification import classify_points
 from .marks import Visibility, mark, note
 from .release_charts import show
 from .release_making import Desk, Making
@@ -19,13 +22,32 @@ PLACES = 300
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """How often a release of groups names the group that it would name without its noise, of so many places.
+
+    Attributes
+    ----------
+    same : at how many places.
+    sure, wrong : at how many the release is sure, and at how many of these it names another one.
+    """
+
+    same: int
+    sure: int
+    wrong: int
+
+
+@dataclass(frozen=True)
 class Compared:
-    """Exact and released answers at places where records of a sample lie, float64 (n,) each, and the intervals."""
+    """Exact and released answers at places where records of a sample lie, float64 (n,) each, and the intervals.
+
+    ``agreement`` is about groups, where the release has some.
+    """
 
     exact: np.ndarray
     released: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    agreement: Agreement | None = None
 
     @property
     def error(self) -> float:
@@ -47,7 +69,19 @@ def compare(release: Release, source: Source) -> Compared:
     queries = np.asfortranarray(np.random.default_rng(0).permutation(places)[:PLACES])
     exact = sketch.exact(queries, np.asfortranarray(records))
     answers = release.answer_points(queries)
-    return Compared(exact, answers.estimate, answers.low, answers.high)
+    agreement = agreement_of(release, source, queries) if isinstance(sketch, Classes) else None
+    return Compared(exact, answers.estimate, answers.low, answers.high, agreement)
+
+
+def agreement_of(release: Release, source: Source, queries: np.ndarray) -> Agreement:
+    """Compare decisions with those of the same table before its noise."""
+    building = Building(release.sketch, source)
+    for _ in building:
+        pass
+    exact = replace(release, table=building.exact.table, count=building.exact.records)
+    said, without = classify_points(release, queries), classify_points(exact, queries)
+    same = said.codes == without.codes
+    return Agreement(int(same.sum()), int(said.certain.sum()), int((said.certain & ~same).sum()))
 
 
 def offer_comparison(desk: Desk, making: Making, opened: Opened) -> None:
@@ -66,10 +100,19 @@ def offer_comparison(desk: Desk, making: Making, opened: Opened) -> None:
         )
         show(exact_figure(compared.exact, compared.released), "release-exact-figure", words)
         note(words)
+        if compared.agreement is not None:
+            note(_agreement_words(compared.agreement, len(compared.exact)))
         note(
             "Never look like this at real data: what you choose after a look gives away what you saw. A release of "
             "this sample that is made after it says so in your ledger."
         )
+
+
+def _agreement_words(agreement: Agreement, places: int) -> str:
+    return (
+        f"At {agreement.same} of these places it names the group that it would name without its noise. It is sure at "
+        f"{agreement.sure} of them, and wrong about that at {agreement.wrong}."
+    )
 
 
 @st.cache_data(scope="session", max_entries=4, show_spinner=False)

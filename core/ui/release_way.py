@@ -10,7 +10,7 @@ from .marks import facts, note
 from .markup import literal
 from .release_draft import Draft
 from .release_ways import Way, Ways, resized
-from .release_words import size_and_time
+from .release_words import percent, size_and_time
 
 PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""
@@ -65,7 +65,7 @@ def _pick(question: str, key: str, first: str) -> None:
 
 def _in_words(way: Way) -> str:
     """Error, file and time, and the reason."""
-    return f"Off by {100 * way.forecast.relative_error:.2g}% · {size_and_time(way.forecast)}. {way.reason}"
+    return f"Off by {percent(way.forecast.relative_error)} · {size_and_time(way.forecast)}. {way.reason}"
 
 
 def title(name: str) -> str:

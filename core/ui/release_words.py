@@ -50,9 +50,12 @@ def typical_answer(draft: Draft, seen: Forecast) -> Answer:
 
 
 def distance_unit(domain: Domain, norm: str | None) -> str:
-    """The unit in which the distances of a domain's records come out, "" where the columns have none in common."""
+    """The unit in which the distances of a domain's records come out, "" where the columns have none in common.
+
+    Columns that are measured in shares of their ranges have ranges as their unit.
+    """
     if domain.scale == "box":
-        return "of a range" if norm != "squared" else "of a range, squared"
+        return "ranges" if norm != "squared" else "squared ranges"
     units = {column.unit for column in domain.columns if not isinstance(column, Categorical)}
     unit = units.pop() if len(units) == 1 else ""
     return f"{unit}²" if unit and norm == "squared" else unit
@@ -97,3 +100,8 @@ def time_words(seconds: float) -> str:
     if seconds < 90:
         return "a second" if seconds < 1.5 else f"about {seconds:.0f} seconds"
     return f"about {seconds / 60:.0f} minutes"
+
+
+def percent(share: float) -> str:
+    """An error as a share of the answer, in two digits: "3.5%", "120%"."""
+    return f"{float(f'{100 * share:.2g}'):,g}%"

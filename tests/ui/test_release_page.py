@@ -1,5 +1,6 @@
 """The Release page without a browser: what follows from the controls, and that a release happens once."""
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from core.privacy.ledger import Ledger
 from core.release_file import load
 from core.samples import sample, samples
 from core.sketches.classes import Classes
+from core.sketches.distance import Distance
 from core.sketches.race import Race
 from core.sources import open_source
 from core.ui.markup import literal
@@ -29,6 +31,7 @@ APP = str(Path(__file__).parents[2] / "app.py")
 DOMAIN = Domain.of(x=(0, 100))
 RECORDS = pd.DataFrame({"x": np.linspace(0, 100, 500), "y": np.linspace(0, 5, 500), "who": np.arange(500) // 2})
 PRESS = "release"
+LABELLED = pd.DataFrame({"x": np.linspace(0, 100, 600), "kind": np.repeat(["old", "new"], 300)})
 
 
 @pytest.fixture
@@ -282,7 +285,53 @@ def test_groups_need_a_column_of_categories_and_another_to_compare_by(ledger):
     assert ledger.names() == [] and not at.exception
 
 
-LABELLED = pd.DataFrame({"x": np.linspace(0, 100, 600), "kind": np.repeat(["old", "new"], 300)})
+@pytest.mark.parametrize(("norm", "mechanism"), [("l1", "distance"), ("squared", "moments")])
+def test_how_far_everyone_is_can_be_asked_and_released(ledger, norm, mechanism):
+    at = ask(with_total(visit(Domain((Numeric("x", 0, 100, "km"),)))), "distance")
+    at.segmented_control(key="release-norm").set_value(norm).run()
+    assert not at.exception and not at.error
+    assert "The average distance from a typical place will be" in words(at) and ("km²" in words(at)) == (norm != "l1")
+    confirmed(at)
+    release = at.session_state[DESK].making.release
+    assert not at.exception and release.sketch.name == mechanism
+    far, near = release.density([[100.0], [50.0]])
+    assert far > near > 0 and [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
+
+
+def test_distances_start_without_categories(ledger):
+    at = ask(with_total(visit(Domain.of(x=(0, 100), kind=["new", "old"]), frame=LABELLED)), "distance")
+    assert at.multiselect(key="release-columns-distance-1-None").value == ["x"] and not at.exception
+
+
+def test_another_way_is_listed_with_its_reason_and_can_be_picked(ledger):
+    at = with_total(visit(Domain.of(x=(0, 100), y=(0, 100))))
+    ways = at.radio(key="release-way-density-None")
+    assert ways.value == "histogram" and "Made with: A grid of counts (histogram)" in words(at)
+    assert "is expected" in str(ways.proto) and "KB" in str(ways.proto)
+    ways.set_value("features").run()
+    assert "Made with: Random waves" in words(at)
+    at.switch_page("pages/ledger.py").run()
+    at.switch_page("pages/release.py").run()
+    assert at.radio(key="release-way-density-None").value == "features"
+    at.select_slider(key="release-epsilon").set_value(Decimal("0.5")).run()
+    press(at)
+    assert at.session_state[DESK].asked.sketch.name == "features"
+    at.button(key="release-no").click().run()
+    at.radio(key="release-way-density-None").set_value("histogram").run()
+    press(at)
+    assert at.session_state[DESK].asked.sketch.name == "histogram"
+
+
+def test_vectors_of_bounded_length_need_less_noise(ledger):
+    vectors = pd.DataFrame({"v": list(np.eye(6)[np.arange(90) % 6])})
+    radii = []
+    for longest in ({}, {"v": 1.0}):
+        at = with_total(visit(Domain((Vector("v", 6, -1, 1),)), frame=vectors))
+        at.session_state[KEY].own = replace(at.session_state[KEY].own, longest=longest)
+        ask(at, "distance").segmented_control(key="release-norm").set_value("squared").run()
+        press(at)
+        radii.append(at.session_state[DESK].asked.sketch.radius)
+    assert radii == [pytest.approx(6**0.5), 1.0]
 
 
 def test_a_table_a_group_is_released_under_one_promise(ledger):
@@ -350,6 +399,19 @@ def test_the_comparison_is_with_the_kernel_sums_of_the_records():
     assert set(np.round(compared.exact, 6)) <= set(np.round(total, 6))
     np.testing.assert_allclose(compared.error, np.mean(np.abs(compared.released / compared.exact - 1)))
     assert compared.error < 0.1 and compared.held > 250
+
+
+def test_distances_and_groups_are_compared_with_what_is_exact():
+    points = np.linspace(0, 1, 400)
+    source = open_source(pd.DataFrame({"x": points, "kind": np.where(points < 0.5, "low", "high")}))
+    line = Domain.of(x=(0, 1))
+    distances = core.releases.release(Distance(line), source, Budget(50))
+    compared = compare(distances, source)
+    assert compared.exact.min() >= 400 * 0.25 - 1 and compared.error < 0.01 and compared.agreement is None
+    labelled = Domain.of(x=(0, 1), kind=["low", "high"])
+    sketch = Classes(labelled, "kind", Race(line, Euclidean(0.2), 400, seed=3))
+    agreement = compare(core.releases.release(sketch, source, Budget(50)), source).agreement
+    assert agreement.same > 285 and agreement.sure > 200 and agreement.wrong < 10
 
 
 WIDE = pd.DataFrame({"city": ["Bern", "Basel"] * 50, "v": [[0.1] * 6] * 100})
