@@ -115,7 +115,8 @@ class Sizes:
     Attributes
     ----------
     number : float64 (K,), at least 1 each.
-    variance : of what the noise leaves unknown of a number.
+    variance : of what the noise leaves unknown of how far a number is from their mean; what it moves all of them by
+        changes no comparison.
     """
 
     number: np.ndarray
@@ -133,5 +134,4 @@ def class_sizes(release: Release) -> Sizes:
     known = release.sketch.total(release.table) if release.count is None else release.count.astype(np.float64)
     kept = max(0.0, 1.0 - noise / max(float(np.var(known, ddof=1)), np.finfo(float).tiny))
     middle = known.mean()
-    left = noise * (kept + (1.0 - kept) / len(known))
-    return Sizes(np.maximum(middle + kept * (known - middle), 1.0), left)
+    return Sizes(np.maximum(middle + kept * (known - middle), 1.0), kept * noise)
