@@ -77,6 +77,12 @@ def bundled_releases() -> tuple[tuple[Sample, Path], ...]:
     return tuple((one, path) for one, path in files if path.is_file())
 
 
+def bundled_groups() -> tuple[tuple[Sample, Path], ...]:
+    """Samples with a column of classes and the released file that tells these apart, where there is one."""
+    files = ((one, RELEASES / f"{one.name}-groups.npz") for one in samples() if one.label is not None)
+    return tuple((one, path) for one, path in files if path.is_file())
+
+
 def _sample(entry: dict) -> Sample:
     person = entry.get("person")
     label = entry.get("label")

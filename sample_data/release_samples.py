@@ -1,7 +1,8 @@
 """Release the sample data: python sample_data/release_samples.py [NAME ...]
 
-Writes one released file a sample (all, or the named ones) into sample_data/releases, for the galleries of the app;
-samples of nothing but vectors are left out, as a gallery cannot draw them.
+Writes the released files of each sample (all, or the named ones) into sample_data/releases, for the galleries of the
+app: one of its density, unless it is nothing but vectors, which a gallery cannot draw; and one of its groups, where it
+has a column of classes.
 The noise is real, drawn from the operating system, so every run makes other files; run it when samples, mechanism or
 file format change. Parameters are chosen from public facts alone, as an owner would: rows by the forecast, fewer where
 the file would grow too large.
@@ -10,14 +11,19 @@ the file would grow too large.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core import Budget, Race, release
+from core import Budget, Race, Release, release
+from core.centred_release import CentrePurchase, plan_centred, release_centred
 from core.columns import Vector
 from core.forecast import choose_rows
 from core.samples import RELEASES, Sample, sample, samples
+from core.sketches.classes import Classes
+from core.sketches.directions import Directions
+from core.sources import open_source
 
 PURE, WITH_SLACK = Budget(1), Budget(1, "1e-6")
 """Both kinds of promise are shown. Under slack of one in a million the noise of an answer does not grow with the number
@@ -38,16 +44,39 @@ def sketch_of(one: Sample, budget: Budget) -> Race:
     return sketch.with_rows(min(choose_rows(sketch, budget, one.records_guess, one.density_guess), MOST_ROWS))
 
 
+def of_vectors(one: Sample) -> bool:
+    """Whether a sample is nothing but vectors."""
+    return all(isinstance(column, Vector) for column in one.domain.columns)
+
+
+def density(one: Sample) -> Release:
+    """The release of a sample's density."""
+    budget = budget_of(one)
+    return release(sketch_of(one, budget), one.path, budget)
+
+
+def groups(one: Sample) -> Release:
+    """The release of a sample's groups: directions around a bought pole for vectors, closeness for all else."""
+    domain = replace(one.domain, columns=(*one.domain.columns, one.label))
+    if of_vectors(one):
+        sketch = Classes(domain, one.label.name, Directions(one.domain))
+        return release_centred(plan_centred(sketch, CentrePurchase(), WITH_SLACK), open_source(one.path), WITH_SLACK)
+    rows = MOST_ROWS // len(one.label.categories)
+    sketch = Classes(domain, one.label.name, Race(one.domain, one.kernel, rows, WIDTH))
+    return release(sketch, one.path, WITH_SLACK)
+
+
 def main(names: list[str]) -> None:
     """Release the named samples, or all."""
     RELEASES.mkdir(exist_ok=True)
-    drawn = [one for one in samples() if not all(isinstance(column, Vector) for column in one.domain.columns)]
-    for one in map(sample, names) if names else drawn:
-        budget = budget_of(one)
-        made = release(sketch_of(one, budget), one.path, budget)
-        file = RELEASES / f"{one.name}.npz"
-        made.save(file)
-        print(f"{one.name}: {made.table.shape[0]:,} rows, {file.stat().st_size:,} bytes")
+    for one in map(sample, names) if names else samples():
+        made = {} if of_vectors(one) else {one.name: density(one)}
+        if one.label is not None:
+            made[f"{one.name}-groups"] = groups(one)
+        for name, its in made.items():
+            file = RELEASES / f"{name}.npz"
+            its.save(file)
+            print(f"{name}: {' by '.join(f'{side:,}' for side in its.table.shape)}, {file.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

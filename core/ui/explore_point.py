@@ -54,8 +54,12 @@ class AskedPoint:
             row, column = divmod(int(most), len(picture.x_values))
             peak = (picture.x_values[column], picture.y_values[row])
         for column, value in zip(self.columns, peak, strict=True):
-            if self.key(column) not in st.session_state:
-                self._ask(column, value)
+            self.start(column, value)
+
+    def start(self, column: Column, value: object) -> None:
+        """Ask a value of a column, unless one was asked already."""
+        if self.key(column) not in st.session_state:
+            self._ask(column, value)
 
     def _ask(self, column: Column, value: object) -> None:
         categorical = isinstance(column, Categorical)

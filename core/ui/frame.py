@@ -66,10 +66,15 @@ EXPLORE = Page(
     "Ask the released file anything, as often as you like: no answer costs anyone any more privacy.",
     Visibility.PUBLIC, PUBLIC_PROMISE,
 )
+CLASSIFY = Page(
+    "pages/classify.py", "Classify", "Which group is this like?",
+    "Ask a released file with groups which of them a place is most like, and whether the noise lets it know.",
+    Visibility.PUBLIC, PUBLIC_PROMISE,
+)
 
 GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
     ("Own data", (DATA, RELEASE, LEDGER)),
-    ("Released sketches", (EXPLORE,)),
+    ("Released sketches", (EXPLORE, CLASSIFY)),
     ("Understand", ()),
 )
 

@@ -1,0 +1,118 @@
+"""Your points: a table of places, which group each is like, and how often that is right where the truth is told."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from ..errors import RequestError
+from ..figures.classes import confusion_figure, confusion_in_words
+from ..report.words import listed
+from ..sources import Upload, open_source
+from ..sources.queries import beside, read_queries
+from ..tasks.classification import Classification, classify
+from ..tasks.confusion import Confusion, Rate, confusion_of, label_codes
+from .classify_map import choose_level, choose_rule
+from .classify_words import asked_domain, percent
+from .explore_anomalies import FILE_TYPES, MAX_MEGABYTES, MOST_POINTS
+from .marks import Visibility, main_action, mark, note
+from .markup import draw, escape, literal
+from .session import Opened
+
+LISTED = 200
+SAVE = "Save the groups of your points"
+NO_TRUTH = "Nobody told"
+
+
+def no_points_yet() -> None:
+    """The main action while there are no points."""
+    main_action(SAVE, ["a table of your points"], "classify-save")
+
+
+def points_view(opened: Opened) -> None:
+    """Everything under Your points."""
+    with st.container(horizontal=True, gap="large", vertical_alignment="top"):
+        with st.container(width=380):
+            rule = choose_rule(opened.release)
+        level = choose_level()
+    mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
+    names = asked_domain(opened.release).names
+    wanted = literal(f"A table of points, with the column{'s' if len(names) > 1 else ''} {listed(names, 6)}")
+    dropped = st.file_uploader(wanted, FILE_TYPES, max_upload_size=MAX_MEGABYTES, key="classify-points")
+    if dropped is None:
+        note("A further column with the true groups lets you see how often the file is right.")
+        no_points_yet()
+        return
+    try:
+        table = read_queries(open_source(Upload(dropped.name, dropped.getvalue())), asked_domain(opened.release),
+                             MOST_POINTS)
+        with st.spinner("Comparing …"):
+            found = classify(opened.release, table, rule, level)
+    except RequestError as error:
+        st.error(literal(error))
+        no_points_yet()
+        return
+    result = with_groups(table, found)
+    _say(found)
+    _truth(opened, table, found, level)
+    st.dataframe(result.head(LISTED), hide_index=True, key="classify-listed", alt="The points and their groups")
+    if len(result) > LISTED:
+        note(f"The first {LISTED} are listed; the file has all {len(result):,}.")
+    _save(opened, result)
+
+
+def with_groups(table: pa.Table, found: Classification) -> pd.DataFrame:
+    """The points with what is said of each in further columns."""
+    said = {"group": pa.array(found.labels), "confidence": found.confidence, "certain": found.certain}
+    shares = {f"probability_{name}": share for name, share in zip(found.classes, found.probabilities.T, strict=True)}
+    return beside(table, said | shares).to_pandas()
+
+
+def _say(found: Classification) -> None:
+    certain, every = int(found.certain.sum()), len(found.codes)
+    draw(
+        f'<p class="fg-odds" role="status">The file knows the group of <strong>{certain:,} of {every:,}</strong> '
+        f"{escape('point' if every == 1 else 'points')}; of the others the noise decides.</p>"
+    )
+
+
+def _truth(opened: Opened, table: pa.Table, found: Classification, level: float) -> None:
+    """How often it is right, where a column tells."""
+    others = [name for name in table.column_names if name not in asked_domain(opened.release).names]
+    if not others:
+        return
+    column = st.selectbox("Which column tells the true group?", [NO_TRUTH, *others], format_func=literal,
+                          key="classify-truth", width=360)
+    if column == NO_TRUTH:
+        return
+    st.info("Compare with a truth that is public, or with people who are not in the release: figures made from private "
+            "records tell about them, and the release's promise does not cover that.")
+    try:
+        made = confusion_of(found, label_codes(opened.release.sketch, table.column(column)), level)
+    except RequestError as error:
+        st.error(literal(error))
+        return
+    st.markdown(_right(made))
+    st.plotly_chart(confusion_figure(made), key="classify-confusion", alt=confusion_in_words(made),
+                    config={"displayModeBar": False})
+
+
+def _right(made: Confusion) -> str:
+    where = f" Where it is certain, in {_rate(made.certain_accuracy)}." if made.certain.estimate > 0 else ""
+    return f"**Right in {_rate(made.accuracy)} of the points**, certain or not.{where}"
+
+
+def _rate(rate: Rate) -> str:
+    low, high = percent(float(rate.low)), percent(float(rate.high))
+    return f"{percent(float(rate.estimate))} (very likely between {low} and {high})"
+
+
+def _save(opened: Opened, result: pd.DataFrame) -> None:
+    """The main action: the points with their groups."""
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-classify"):
+        st.download_button(
+            SAVE, lambda: result.to_csv(index=False).encode(), f"{opened.stem}-groups.csv", "text/csv",
+            key="classify-save", type="primary", on_click="ignore",
+        )  # fmt: skip
+        draw('<p class="fg-missing">Your points with the group of each, and how sure that is, as a CSV file.</p>')

@@ -1,0 +1,37 @@
+"""Classify: which group is a place like? It needs a released file with groups and nothing else."""
+
+import streamlit as st
+
+from core.ui.classify_map import map_view
+from core.ui.classify_opening import open_groups
+from core.ui.classify_points import no_points_yet, points_view
+from core.ui.classify_words import has_groups
+from core.ui.explore_opening import about, headline
+from core.ui.frame import CLASSIFY, frame
+from core.ui.session import Opened, Session
+
+PLACES, POINTS = "One place", "Your points"
+
+
+def classify(visitor: Session, opened: Opened) -> None:
+    headline(opened)
+    with st.container(horizontal=True, gap="small"):
+        view = st.segmented_control(
+            "View", [PLACES, POINTS], default=PLACES, required=True, key="classify-view", label_visibility="collapsed",
+            persist_state="session",
+        )  # fmt: skip
+        st.space("stretch")
+        about(visitor, opened)
+    if view == PLACES:
+        map_view(opened)
+        no_points_yet()
+    else:
+        points_view(opened)
+
+
+with frame(CLASSIFY) as visitor:
+    if visitor.shown is None or not has_groups(visitor.shown.release):
+        open_groups(visitor)
+        no_points_yet()
+    else:
+        classify(visitor, visitor.shown)
