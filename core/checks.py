@@ -44,6 +44,13 @@ def check_number(value: object, what: str) -> float:
     return number
 
 
+def seed_from_digits(value: object, what: str) -> int:
+    """A public seed of 128 bits from the 32 hexadecimal digits that files hold, as JSON has no such whole numbers."""
+    if not isinstance(value, str) or len(value) != 32 or not set(value) <= set("0123456789abcdef"):
+        raise RequestError(f"{what} must be written as 32 hexadecimal digits.")
+    return int(value, 16)
+
+
 def check_choice(value: object, what: str, choices: Sequence[str]) -> None:
     """Refuse a word that is not among the choices."""
     if not isinstance(value, str) or value not in choices:

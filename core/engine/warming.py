@@ -11,19 +11,28 @@ import threading
 import numpy as np
 
 from ..domain import Domain
-from ..kernels import Euclidean
+from ..kernels import Euclidean, Gaussian
 from ..privacy import noise
+from ..sketches.features import Features
+from ..sketches.linear import LinearSketch
 from ..sketches.race import Race
 
 
 def warm() -> None:
     """Call each compiled loop once on next to nothing."""
-    race = Race(Domain.of(x=(0, 1)), Euclidean(1.0), rows=4, groups=2, seed=0)
-    table = race.zeros()
-    points = np.asfortranarray(np.full((2, 1), 0.5))
-    race.add(table, points)
-    race.answer(table, 2.0, points, 1.0, 0.95)
+    domain = Domain.of(x=(0, 1))
+    _use(Race(domain, Euclidean(1.0), rows=4, groups=2, seed=0))
+    for transform in ("dense", "fast"):
+        _use(Features(domain, Gaussian(1.0), rows=4, groups=2, seed=0, transform=transform))
     noise.warm()
+
+
+def _use(sketch: LinearSketch) -> None:
+    """Build the sketch and ask it."""
+    table = sketch.zeros()
+    points = np.asfortranarray(np.full((2, 1), 0.5))
+    sketch.add(table, points)
+    sketch.answer(table, 2.0, points, 1.0, 0.95)
 
 
 def warm_in_background() -> threading.Thread:

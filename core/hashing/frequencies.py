@@ -9,9 +9,13 @@ in units of one over the bandwidth, p the power. The smooth kernels are mixtures
 row draws afresh: the kernel is exact and no budget is split. Frequencies of a product of kernels add up; in a mixture
 every row belongs to one part.
 
-How rows share randomness, all measured on real data (`benchmarks/smooth_kernels.py`): scale, length and, in up to three
-dimensions, direction are one low-discrepancy point set a group; above, directions come in orthogonal blocks. Every row
-by itself keeps its exact law, so sums stay unbiased.
+How rows share randomness: scale, length and, in up to three dimensions, direction are one low-discrepancy point set a
+group; above, directions come in orthogonal blocks. Every row by itself keeps its exact law, so sums stay unbiased. On
+pulsars (8-d, smooth-squared, R = 1000) the sampling error is 0.068 this way, 0.089 with independent rows, 0.084 with
+orthogonal blocks alone, 0.077 with a Sobol sequence of normal vectors and 0.066 with one of scale, length and
+direction; blocks of one scale (0.100) and sorting by scale (0.074) are worse. Drawing small scales more often, with the
+weights that keep the mean, lowers the noise of a pure release (by 18% for t of the Gamma(1/2) law) and raises the
+sampling error by more (0.086): fewer rows do the same at less cost.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ length of its own law, every row has the exact law of its kernel and sums stay u
 so a row is seen through its first d coordinates, which have the law in d dimensions. (Orthogonal blocks H S H S H S
 spread slightly better but are only nearly uniform: they have a bias.)
 
-What is lost: the rows of a block are not quite independent. Sampling errors measured 10% above dense frequencies in
-orthogonal blocks, in 512 dimensions.
+What is lost: the rows of a block are not quite independent, and there is no low-discrepancy set of directions. In 512
+dimensions sampling errors measured 12% (exponential kernel) to 30% (Gaussian) above those of dense frequencies in
+orthogonal blocks, at a seventh of the time; in three dimensions twice to four times, with nothing gained.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from .coverage import grouped_uniforms
 from .frequencies import RADIAL, check_kernel, rounded, uniform_phases
 from .uniforms import PublicRandom, group_sizes
 
+MAX_BLOCK_TERMS = 1 << 25
+"""Signs that all blocks together may have, and as many normal numbers: half a gigabyte."""
 _FAMILY, _BLOCKS = 3_000_001, 3_000_002
 BYTES_A_ROW = 256
 BYTES_A_BLOCK_TERM = 64
@@ -94,11 +97,16 @@ def draw_structured(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: 
     Raises
     ------
     RequestError
-        When the kernel's frequencies are not a uniform direction times a length.
+        When the kernel's frequencies are not a uniform direction times a length, or would not fit into memory.
     """
     check_structure(kernel)
     size = padded(sum(widths))
     taken = blocks_of(sum(widths), rows, groups)
+    if len(taken) * size > MAX_BLOCK_TERMS:
+        raise RequestError(
+            f"{rows:,} rows over {sum(widths):,} coordinates in {groups:,} groups need more than {MAX_BLOCK_TERMS:,} "
+            "numbers, which is the most that fits into memory; use fewer rows or groups, or project the data first."
+        )
     random = PublicRandom(seed, _BLOCKS)
     signs = np.where(random.words(len(taken), size) >> np.uint64(63), 1.0, -1.0)
     normals = ndtri(random.uniforms(len(taken), size))

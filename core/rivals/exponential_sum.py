@@ -23,7 +23,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ..checks import check_integer, check_number, exact_fields
+from ..checks import check_integer, check_number, exact_fields, seed_from_digits
 from ..domain import Domain
 from ..errors import RequestError
 from ..hashing.frequencies import Frequencies, draw_frequencies, drawing_bytes, uniform_phases
@@ -172,9 +172,8 @@ class ExponentialSum(GroupedSketch):
     ) -> Answers:
         """As for every grouped sketch, with intervals that reach further by what the approximation may be off."""
         answers = super().answer(table, records, points, counter_variance, level)
-        return replace(
-            answers, low=answers.low - self.error * records, high=answers.high + self.error * records
-        )  # fmt: skip
+        off = self.error * records
+        return replace(answers, low=answers.low - off, high=answers.high + off)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         variance = counter_variance * float((self._row_weights**2).sum()) / self.groups**2
@@ -193,12 +192,10 @@ class ExponentialSum(GroupedSketch):
     def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
         names = ("kernel", "rows", "error", "groups", "seed")
         facts = exact_fields(parameters, "sum of exponentials", names)
-        seed = facts.pop("seed")
-        if not isinstance(seed, str) or len(seed) != SEED_BITS // 4 or not set(seed) <= set("0123456789abcdef"):
-            raise RequestError("The seed of a sketch must be written as 32 hexadecimal digits.")
+        seed = seed_from_digits(facts.pop("seed"), "The seed of a sketch")
         if facts["rows"] is None:
             raise RequestError("A released sketch must say how many rows it has.")
-        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=int(seed, 16), **facts)
+        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=seed, **facts)
 
     @property
     def _weights(self) -> np.ndarray:

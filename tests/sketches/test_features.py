@@ -347,6 +347,8 @@ def test_too_many_numbers_are_refused_before_they_are_drawn():
     wide = Domain((Vector("v", 60_000, -1.0, 1.0),))
     with pytest.raises(RequestError, match="fits into memory"):
         _ = Features(wide, Gaussian(1.0), 10_000, seed=3).frequencies
+    with pytest.raises(RequestError, match="fits into memory"):
+        _ = Features(wide, Gaussian(1.0), 300_000, seed=3, groups=1000, transform="fast").frequencies
     assert Features(wide, Gaussian(1.0), 10_000, seed=3).setup_bytes > 2**33
 
 
