@@ -5,12 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from ..privacy.neighbours import Neighbours
 from .profiles import Profile
-from .splines import inner_products, mean_square_error, pour_masses, solve_gram
+from .splines import (
+    inner_products,
+    mass_beside,
+    mean_square_at_query,
+    mean_square_error,
+    pour_masses,
+    solve_gram,
+)
 from .strategy import Strategy, mean_variance
 
 PLACES = 1 << 16
@@ -18,6 +26,21 @@ PLACES = 1 << 16
 CATEGORY_UNIT = 1 << 12
 """A record's L1 norm in the block of a categorical column, before its weight: about that of a numeric one."""
 SHARES_TRIED = 64
+
+
+class Reading(NamedTuple):
+    """What a block says at n queries; arrays float64 (n,).
+
+    Attributes
+    ----------
+    estimates : distance sums.
+    variances : of the estimates, for noise of variance 1 on every counter.
+    missed : mean square of what the grid misses, were all records beside the query at the query's own place.
+    """
+
+    estimates: np.ndarray
+    variances: np.ndarray
+    missed: np.ndarray
 
 
 class Block(ABC):
@@ -60,8 +83,8 @@ class Block(ABC):
         """The exact distance sums, float64 (n,), pair by pair."""
 
     @abstractmethod
-    def read(self, table: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Distance sums at encoded queries, and their variances for noise of variance 1 on every counter."""
+    def read(self, table: np.ndarray, queries: np.ndarray) -> Reading:
+        """Distance sums at encoded queries, with their errors."""
 
     @property
     @abstractmethod
@@ -132,12 +155,17 @@ class NumericBlock(Block):
         unit, factor = self.profile, self.factor
         return factor * unit.value(differences / self.length).sum(axis=1)
 
-    def read(self, table: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def read(self, table: np.ndarray, queries: np.ndarray) -> Reading:
         places = (queries[:, self.place.start] - self.low) / self.length
         products = inner_products(self.profile, self.strategy.cells, places)
-        density = solve_gram(self.strategy.estimator @ table) / (self.weight * self.unit)
+        masses = self.strategy.estimator @ table / (self.weight * self.unit)
         variances = np.einsum("ij,ij->i", products @ density_covariance(self.strategy), products)
-        return self.factor * (products @ density), self.factor**2 * self.gain * variances
+        missed = mass_beside(masses, places) ** 2 * _rounding_at_query(self.profile, self.strategy.cells)
+        return Reading(
+            self.factor * (products @ solve_gram(masses)),
+            self.factor**2 * self.gain * variances,
+            self.factor**2 * missed,
+        )
 
     @cached_property
     def mean_variance(self) -> float:
@@ -162,6 +190,7 @@ def density_covariance(strategy: Strategy) -> np.ndarray:
 
 
 _rounding = lru_cache(maxsize=256)(mean_square_error)
+_rounding_at_query = lru_cache(maxsize=256)(mean_square_at_query)
 
 
 @dataclass(frozen=True)
@@ -215,10 +244,10 @@ class CategoryBlock(Block):
         asked, kept = self._categories_of(queries), self._categories_of(records)
         return self.distance * (asked[:, None] != kept).sum(axis=1)
 
-    def read(self, table: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def read(self, table: np.ndarray, queries: np.ndarray) -> Reading:
         counts = self._counts(table)
         estimates = self.distance * (counts.sum() - counts[self._categories_of(queries)])
-        return estimates, np.full(len(queries), self.mean_variance)
+        return Reading(estimates, np.full(len(queries), self.mean_variance), np.zeros(len(queries)))
 
     @property
     def mean_variance(self) -> float:

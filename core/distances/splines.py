@@ -98,6 +98,29 @@ def gram_of_queries(profile: Profile, cells: int) -> np.ndarray:
     return spline.T @ spline / len(queries)
 
 
+def mean_square_at_query(profile: Profile, cells: int) -> float:
+    """Mean square, over queries spread evenly over [0, 1], of what the spline misses of a record at the query itself.
+
+    There it misses most, at the profile's kink: records of whole years, asked at whole years, are all missed that way.
+    """
+    tried = QUERIES_PER_CELL * cells
+    queries = (np.arange(tried) + 0.5) / tried
+    spline = coefficients(profile, cells, queries)
+    own = np.arange(tried) // QUERIES_PER_CELL
+    part = queries * cells - own
+    rows = np.arange(tried)
+    at_query = (1.0 - part) * spline[rows, own] + part * spline[rows, own + 1]
+    return float(np.mean((at_query - profile.value(np.zeros(1))) ** 2))
+
+
+def mass_beside(masses: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The masses of the two nodes beside each query, float64 (n,); none beside one outside [0, 1]."""
+    cells = len(masses) - 1
+    inside = (queries >= 0.0) & (queries <= 1.0)
+    node = np.where(inside, queries * cells, 0.0).astype(np.int64).clip(0, cells - 1)
+    return np.where(inside, masses[node] + masses[node + 1], 0.0)
+
+
 def mean_square_error(profile: Profile, cells: int) -> float:
     """Mean square, over records and queries spread evenly over [0, 1], of what the spline misses of the profile.
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..checks import check_integer, exact_fields
 from ..columns import Categorical
-from ..distances.blocks import Block, CategoryBlock, NumericBlock
+from ..distances.blocks import Block, CategoryBlock, NumericBlock, Reading
 from ..distances.fitting import SIZES, fitted_strategy
 from ..distances.profiles import Profile, profile_named
 from ..distances.strategy import Strategy
@@ -260,27 +260,29 @@ class Distance(LinearSketch):
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
-        """See `LinearSketch.answer`. Besides the noise, intervals allow for all records lying at one unknown place."""
-        estimate, gain = self._read(table, points)
-        number = max(float(records), 0.0)
-        variance = counter_variance * gain + number**2 * self.rounding
-        return Answers.of_errors(estimate, np.sqrt(variance), number, level)
+        """See `LinearSketch.answer`. Besides the noise, intervals allow for what the grid misses, in two placements.
 
-    def _read(self, table: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Estimates, and their variances for noise of variance 1."""
-        estimate, gain = np.zeros(len(points)), np.zeros(len(points))
+        All records may lie at one place that has nothing to do with the query; and all those beside it, as far as the
+        table itself shows them, may lie where the query is, as they do when people are asked about in whole years.
+        """
+        read = self._read(table, points)
+        number = max(float(records), 0.0)
+        variance = counter_variance * read.variances + read.missed + number**2 * self.rounding
+        return Answers.of_errors(read.estimates, np.sqrt(variance), number, level)
+
+    def _read(self, table: np.ndarray, points: np.ndarray) -> Reading:
+        """The sum over all blocks, whose errors are independent of each other."""
+        total = np.zeros((len(Reading._fields), len(points)))
         for start in range(0, len(points), QUERIES_AT_ONCE):
             piece = slice(start, start + QUERIES_AT_ONCE)
             for block, rows in zip(self.blocks, self._parts, strict=True):
-                sums, variances = block.read(table[rows], points[piece])
-                estimate[piece] += sums
-                gain[piece] += variances
-        return estimate, gain
+                total[:, piece] += block.read(table[rows], points[piece])
+        return Reading(*total)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         if points is None:
             return counter_variance * sum(block.mean_variance for block in self.blocks)
-        return counter_variance * self._read(self.zeros(), points)[1]
+        return counter_variance * self._read(self.zeros(), points).variances
 
     def total(self, table: np.ndarray) -> float:
         """Every block tells it, each with its own noise: their mean, weighted by precision."""

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.distances.profiles import Capped, OneSided, Power
-from core.distances.splines import coefficients, inner_products, mean_square_error, pour_masses, solve_gram
+from core.distances.splines import (
+    coefficients,
+    inner_products,
+    mass_beside,
+    mean_square_at_query,
+    mean_square_error,
+    pour_masses,
+    solve_gram,
+)
 
 PROFILES = [Power(1.0), Power(2.0), Power(0.5), Capped(0.3), OneSided(True), OneSided(False)]
 profiles = st.sampled_from(PROFILES)
@@ -78,6 +86,21 @@ def test_linear_pieces_are_met_without_error():
         for query in (-0.5, 1.5, -40.0, 1e6):
             found = coefficients(profile, 8, np.array([query]))[0]
             assert found == pytest.approx(profile.value(nodes - query), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("profile", [Power(1.0), Power(0.5), Capped(0.3)], ids=str)
+def test_at_the_query_most_is_missed(profile):
+    queries = np.random.default_rng(1).random(400)
+    hats = np.maximum(0.0, 1.0 - np.abs(queries * 16 - np.arange(17)[:, None]))
+    missed = (coefficients(profile, 16, queries) * hats.T).sum(axis=1)
+    assert mean_square_at_query(profile, 16) == pytest.approx(np.mean(missed**2), rel=0.1)
+    assert mean_square_at_query(profile, 16) > 5 * mean_square_error(profile, 16)
+
+
+def test_masses_beside_a_query_are_those_of_its_cell():
+    masses = np.array([1.0, 10.0, 100.0])
+    places = np.array([-0.1, 0.0, 0.3, 0.5, 0.9, 1.0, 1.1])
+    assert mass_beside(masses, places).tolist() == [0, 11, 11, 110, 110, 110, 0]
 
 
 def test_the_mean_square_error_is_the_one_measured():

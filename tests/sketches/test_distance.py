@@ -241,6 +241,23 @@ def test_relative_errors_and_coverage(kind, epsilon):
     assert 0.90 <= np.mean(covered) <= 0.985
 
 
+@pytest.mark.parametrize("size", [1000, 200_000])
+def test_intervals_hold_at_the_places_of_spikes(size):
+    """Whole years asked at whole years, where the grid misses most; with many records that is more than the noise."""
+    rng, source = np.random.default_rng(4), SeededSource(6)
+    budget, domain = Budget(epsilon=1), Domain.of(years=(0, 16.5))
+    sketch = Distance(domain).sized_for(budget, size)
+    records = np.asfortranarray(rng.binomial(16, 0.6, size).astype(float)[:, None])
+    queries = np.arange(17.0)[:, None]
+    exact, table = sketch.exact(queries, records), filled(sketch, records)
+    noise = calibrate(sketch.sensitivity(Neighbours.ADD_REMOVE), Fraction(1))
+    covered = []
+    for _ in range(60):
+        answers = sketch.answer(add_noise(table, noise, source), size, queries, noise.variance, 0.95)
+        covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
+    assert np.mean(covered) > 0.9
+
+
 def test_the_grid_follows_from_public_facts():
     line = Domain.of(x=(0, 1))
     sizes = [Distance(line).sized_for(Budget(epsilon=e), 1000).cells for e in (0.01, 0.1, 1, 10)]
