@@ -11,6 +11,7 @@ from .output import check_table, print_table, say, write_table
 from .reading import QueriesArgument, ReleaseArgument, TableOption, read_queries
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from ..tasks.classification import Classification
@@ -65,7 +66,7 @@ def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
     return table.column(name)
 
 
-def _answers(found: Classification) -> dict[str, object]:
+def _answers(found: Classification) -> dict[str, np.ndarray]:
     """The answers by name, one a place; a class's probability is named after it."""
     answers = {"label": found.labels, "confidence": found.confidence, "certain": found.certain}
     for name, share in zip(found.classes, found.probabilities.T, strict=True):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..domain import Categorical, Domain
 from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
-from .linear import Answers, LinearSketch
+from .linear import Answers, GroupedSketch, LinearSketch
 
 MAX_COUNTERS = 1 << 28
 """As many as any other sketch may have."""
@@ -59,9 +59,14 @@ class Classes(LinearSketch):
             raise RequestError("The sketch of one class must be of the domain without the column of classes.")
 
     @property
+    def label_column(self) -> Categorical:
+        """The column of classes."""
+        return cast(Categorical, self.domain.columns[self.domain.names.index(self.label)])
+
+    @property
     def categories(self) -> tuple[str, ...]:
         """The K classes, in the order of the slabs."""
-        return self.domain.columns[self.domain.names.index(self.label)].categories
+        return self.label_column.categories
 
     @property
     def answers(self) -> str:  # type: ignore[override]
@@ -117,7 +122,7 @@ class Classes(LinearSketch):
 
     def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
         """The same with that many rows a class, where the inner sketch is one of rows; see `GroupedSketch`."""
-        return self.with_inner(self.inner.with_rows(rows, groups, seed))
+        return self.with_inner(cast(GroupedSketch, self.inner).with_rows(rows, groups, seed))
 
     def index_of(self, which: object) -> int:
         """The slab of a class, named or numbered; RequestError where there is none."""

@@ -84,9 +84,9 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
     """
     sketch = classes_of(release)
     counter = release.privacy.counter_variance
-    if rule == "direction":
+    if rule == "direction" and isinstance(sketch.inner, Directions):
         return Scores(*direction_scores(sketch.inner, release.table, counter, points))
-    if rule == "mean":
+    if rule == "mean" and isinstance(sketch.inner, Moments):
         return Scores(*mean_scores(sketch.inner, release.table, class_sizes(release).number, counter, points))
     sums = np.column_stack(
         [
@@ -131,7 +131,7 @@ def class_sizes(release: Release) -> Sizes:
     Morris 1973); without noise, or for numbers that clearly differ, nothing changes.
     """
     noise = release.count_error**2
-    known = release.sketch.total(release.table) if release.count is None else release.count.astype(np.float64)
+    known = np.asarray(release.sketch.total(release.table) if release.count is None else release.count, np.float64)
     kept = max(0.0, 1.0 - noise / max(float(np.var(known, ddof=1)), np.finfo(float).tiny))
     middle = known.mean()
     return Sizes(np.maximum(middle + kept * (known - middle), 1.0), kept * noise)

@@ -123,13 +123,12 @@ def label_codes(sketch: Classes, labels: Sequence) -> np.ndarray:
     RequestError
         When a label is missing or not one of the classes; its row is named.
     """
-    column = sketch.domain.columns[sketch.domain.names.index(sketch.label)]
     try:
         array = labels if isinstance(labels, (pa.Array, pa.ChunkedArray)) else pa.array(labels, from_pandas=True)
         array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     except (pa.ArrowException, TypeError, ValueError):
         raise RequestError("The labels must be a list of classes, one a place.") from None
-    codes = column.codes(array)
+    codes = sketch.label_column.codes(array)
     if (codes < 0).any():
         row = int(np.argmax(codes < 0)) + 1
         raise RequestError(f"The label in row {row:,} is missing or not one of the classes of the release.")

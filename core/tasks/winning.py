@@ -189,6 +189,7 @@ def _shrink(value, variance, tau, lead, leader, mean, error):
 
 @njit(nogil=True, cache=True)
 def _normal(z):
+    """The normal distribution function, off a table: it is asked for every rival of every explanation of a place."""
     place = (min(max(z, -EDGE), EDGE) + EDGE) * FINENESS
     step = int(place)
     return NORMAL[step] + (place - step) * (NORMAL[step + 1] - NORMAL[step])
@@ -214,8 +215,3 @@ def _is_largest(mean, error, winner):
             below *= _normal((own - mean[k]) / error[k])
         found += below
     return found
-
-
-def _positive(variance: np.ndarray) -> np.ndarray:
-    """A release almost without noise has variances that round to zero."""
-    return np.maximum(variance, 1e-200)
