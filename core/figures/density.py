@@ -117,8 +117,8 @@ def density_line(
     _add_marks(figure, marks)
     heights = np.where(hidden, 0.0, curve.estimate)
     words = answers_in_words(curve.estimate, curve.standard_error, hidden, noun)
-    _add_column_targets(figure, x, heights, words, asked)
-    return _laid_out_column(figure, x, noun)
+    add_column_targets(figure, x, heights, words, asked)
+    return laid_out_column(figure, x, noun)
 
 
 def density_bars(curve: Curve, column: Column, noun: str, asked: object = None) -> go.Figure:
@@ -130,8 +130,8 @@ def density_bars(curve: Curve, column: Column, noun: str, asked: object = None) 
         hollow = {"color": CLEAR, "pattern": PATTERN, "line": {"width": 0}}
         figure.add_trace(_bars(x, curve, curve.drowned, HATCHED, hollow))
     words = answers_in_words(curve.estimate, curve.standard_error, curve.drowned, noun)
-    _add_column_targets(figure, x, curve.estimate / 2.0, words, asked)
-    return _laid_out_column(figure, x, noun).update_layout(barmode="overlay", bargap=0.35)
+    add_column_targets(figure, x, curve.estimate / 2.0, words, asked)
+    return laid_out_column(figure, x, noun).update_layout(barmode="overlay", bargap=0.35)
 
 
 def density_map(
@@ -166,7 +166,7 @@ def density_map(
         )
     )  # fmt: skip
     if ordered and not hidden.all():
-        figure.add_trace(_contours(x, y, heatmap.estimate, hidden))
+        figure.add_trace(contours(x, y, heatmap.estimate, hidden))
     figure.add_trace(hatch(hidden, x, y))
     _add_marks(figure, marks)
     figure.add_trace(_lattice(x, y, heatmap, hidden, noun, asked))
@@ -176,7 +176,7 @@ def density_map(
         text=close_by(noun), x=0, xref="paper", xanchor="left", y=1, yref="paper", yanchor="bottom", yshift=52,
         showarrow=False,
     )
-    return _laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
+    return laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
 
 
 def picture_in_words(what: str, picture: Curve | Heatmap, place: str, noun: str) -> str:
@@ -226,7 +226,7 @@ def _hidden_band(x: Axis, curve: Curve, hidden: np.ndarray) -> tuple[np.ndarray,
     return np.concatenate(xs), np.concatenate(ys)
 
 
-def _contours(x: Axis, y: Axis, estimate: np.ndarray, hidden: np.ndarray) -> go.Contour:
+def contours(x: Axis, y: Axis, estimate: np.ndarray, hidden: np.ndarray) -> go.Contour:
     smooth = gaussian_filter(estimate, [size / CONTOUR_SMOOTHING for size in estimate.shape], mode="nearest")
     heights = np.where(hidden, np.nan, smooth).astype(np.float32)
     step = float(np.nanmax(heights)) / CONTOURS
@@ -241,7 +241,7 @@ def _lattice(
     x: Axis, y: Axis, heatmap: Heatmap, hidden: np.ndarray, noun: str, asked: tuple[object, object] | None
 ) -> go.Scatter:
     """Targets at every k-th place of either axis."""
-    across, up = (_evenly(len(axis.values)) for axis in (x, y))
+    across, up = (evenly(len(axis.values)) for axis in (x, y))
     parts = (part[np.ix_(up, across)].ravel() for part in (heatmap.estimate, heatmap.standard_error, hidden))
     left, high = ([f"{axis.name} {axis.words(v)}" for v in axis.values[at]] for axis, at in ((x, across), (y, up)))
     places = [plain(f"{a}, {b}") for b in high for a in left]
@@ -251,13 +251,13 @@ def _lattice(
     return asking.targets(xs.ravel(), ys.ravel(), words, place)
 
 
-def _evenly(n: int) -> np.ndarray:
+def evenly(n: int) -> np.ndarray:
     """Indices of at most `MAX_TARGETS` evenly spread places out of n."""
     stride = -(-n // MAX_TARGETS)
     return np.arange((stride - 1) // 2, n, stride)
 
 
-def _add_column_targets(figure: go.Figure, x: Axis, heights: np.ndarray, words: list[str], asked: object) -> None:
+def add_column_targets(figure: go.Figure, x: Axis, heights: np.ndarray, words: list[str], asked: object) -> None:
     said = [plain(f"{x.name} {x.words(place)}") + f"<br>{text}" for place, text in zip(x.values, words, strict=True)]
     place = None
     if asked is not None:
@@ -278,14 +278,14 @@ def _add_marks(figure: go.Figure, marks: Marks | None) -> None:
     )  # fmt: skip
 
 
-def _laid_out_column(figure: go.Figure, x: Axis, noun: str) -> go.Figure:
+def laid_out_column(figure: go.Figure, x: Axis, noun: str) -> go.Figure:
     apply(figure, x)
     figure.update_yaxes(title={"text": close_by(noun)}, tickformat=",", rangemode="tozero", zeroline=False, nticks=6)
     asking.clickable(figure)
-    return _laid_out(figure, HEIGHT).update_layout(hovermode="x")
+    return laid_out(figure, HEIGHT).update_layout(hovermode="x")
 
 
-def _laid_out(figure: go.Figure, height: int) -> go.Figure:
+def laid_out(figure: go.Figure, height: int) -> go.Figure:
     legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": -0.14, "yanchor": "top"}
     figure.update_xaxes(automargin=True, title_standoff=12)
     figure.update_yaxes(automargin=True, title_standoff=12)

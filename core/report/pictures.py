@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..figures.axes import Axis
-from ..figures.density import close_by, density_figure, picture_in_words
+from ..figures.density import Marks, close_by, density_figure, picture_in_words
+from ..figures.distances import distance_figure, distance_unit
 from ..figures.paper import on_paper
 from ..figures.rounding import rounded, rounded_range
 from ..releases import Release
@@ -24,9 +25,26 @@ def axes_of(release: Release, picture: Curve | Heatmap) -> tuple[Axis, ...]:
     return Axis.of(columns[picture.x], picture.x_values), Axis.of(columns[picture.y], picture.y_values)
 
 
+def picture_figure(
+    release: Release, picture: Curve | Heatmap, marks: Marks | None = None, asked: tuple[object, ...] | None = None
+) -> go.Figure:
+    """The figure of a picture: a curve, bars or a map, as its columns need, of closeness or of average distances.
+
+    Parameters
+    ----------
+    release, picture : what was released, and what it says.
+    marks : modes or centres.
+    asked : the values of the picture's columns that are asked.
+    """
+    if release.sketch.answers == "distance":
+        unit = distance_unit(release.sketch)
+        return distance_figure(in_units(release, picture), release.domain, unit, marks, asked)
+    return density_figure(picture, release.domain, counted(release.privacy.unit), marks, asked)
+
+
 def figure_of(release: Release, picture: Curve | Heatmap) -> go.Figure:
-    """The figure of a picture on light paper: a curve, bars or a map, as its columns need."""
-    return on_paper(density_figure(picture, release.domain, counted(release.privacy.unit)))
+    """The same on light paper."""
+    return on_paper(picture_figure(release, picture))
 
 
 def drawn(release: Release) -> str:

@@ -14,7 +14,7 @@ from ..figures.rounding import rounded_all
 from ..figures.scatter import MAX_DRAWN, add_points
 from ..releases import Release
 from ..report.exploration import MAX_PLACES, Anomalies, Step
-from ..report.pictures import in_words
+from ..report.pictures import in_words, picture_figure
 from ..report.tables import SCORES
 from ..report.words import listed
 from ..sources import Upload, open_source
@@ -24,7 +24,7 @@ from . import explore_answers as answers
 from .explore_answers import View
 from .explore_columns import choose_two, drawable
 from .explore_export import take_along
-from .explore_picture import picture_config, picture_figure
+from .explore_picture import picture_config
 from .explore_words import noun
 from .marks import Visibility, mark, note
 from .markup import literal

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ..figures.pairs import pairs_in_words, pairs_matrix
 from ..report.exploration import Density, Points, Step
-from ..report.pictures import axes_of, in_words
+from ..report.pictures import axes_of, in_words, picture_figure
 from ..report.tables import table_of
 from ..report.words import listed
 from ..tasks.density import Curve, Heatmap
@@ -14,7 +14,7 @@ from . import explore_answers as answers
 from .explore_answers import View
 from .explore_columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_picture
 from .explore_export import take_along
-from .explore_picture import picture_config, picture_figure
+from .explore_picture import picture_config
 from .explore_point import AskedPoint
 from .marks import note, side
 from .markup import draw, escape

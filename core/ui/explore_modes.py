@@ -10,7 +10,7 @@ from ..errors import RequestError
 from ..figures.density import Marks, close_by
 from ..figures.rounding import rounded, rounded_range
 from ..report.exploration import Density, Modes
-from ..report.pictures import axes_of, in_words
+from ..report.pictures import axes_of, in_words, picture_figure
 from ..report.tables import table_of
 from ..report.words import listed
 from ..tasks.density import Curve, Heatmap
@@ -19,7 +19,7 @@ from . import explore_answers as answers
 from .explore_answers import View
 from .explore_columns import choose_two, drawable
 from .explore_export import take_along
-from .explore_picture import picture_config, picture_figure
+from .explore_picture import picture_config
 from .explore_words import noun, place_words, standing_out
 from .marks import note
 from .markup import literal

@@ -1,0 +1,175 @@
+"""Figures of released distances: how far everyone is, on average, from each place along one or two columns.
+
+Near is dark and far is light, as on the map of a density the places in the middle of everyone stand out. Noise hides
+nothing here: a place is some distance from everyone wherever it is, and the band says how well that is known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..domain import Categorical, Column, Domain
+from ..sketches.linear import LinearSketch
+from ..tasks.density import Curve, Heatmap
+from . import asking
+from .axes import Axis, apply, plain
+from .density import (
+    COLOUR_BAR,
+    CONTOURS,
+    HEIGHT,
+    MAP_HEIGHT,
+    Marks,
+    add_column_targets,
+    evenly,
+    laid_out,
+)
+from .palette import FAINT, INK, PAPER, TEAL, faded
+from .rounding import rounded_all
+
+
+def distance_figure(
+    picture: Curve | Heatmap,
+    domain: Domain,
+    unit: str,
+    marks: Marks | None = None,
+    asked: tuple[object, ...] | None = None,
+) -> go.Figure:
+    """The figure of a picture of average distances: a curve, bars or a map, as its columns need.
+
+    Parameters
+    ----------
+    picture : average distances, not sums, over one or two columns of ``domain``.
+    unit : of distance, "" where there is none.
+    marks : centres.
+    asked : the values of the picture's columns that are asked.
+    """
+    columns = {column.name: column for column in domain.columns}
+    if isinstance(picture, Heatmap):
+        return _map(picture, (columns[picture.x], columns[picture.y]), unit, marks, asked)
+    column, value = columns[picture.column], asked[0] if asked else None
+    return _along(picture, column, unit, marks, value)
+
+
+def distance_unit(sketch: LinearSketch) -> str:
+    """The unit in which a sketch's distances come out, "" where its columns have none in common.
+
+    Columns that are measured in shares of their ranges have ranges as their unit.
+    """
+    norm = "squared" if sketch.name == "moments" else getattr(sketch, "norm", "l2")
+    if norm.startswith("lp:"):
+        return ""
+    if sketch.domain.scale == "box":
+        return "squared ranges" if norm == "squared" else "ranges"
+    units = {column.unit for column in sketch.domain.columns if not isinstance(column, Categorical)}
+    unit = units.pop() if len(units) == 1 else ""
+    return f"{unit}²" if unit and norm == "squared" else unit
+
+
+def distance_title(unit: str) -> str:
+    """What a distance figure shows, for an axis or a colour bar."""
+    return f"average distance ({unit})" if unit else "average distance"
+
+
+def distances_in_words(estimates: np.ndarray, errors: np.ndarray, unit: str) -> list[str]:
+    """What each answer says at a glance; arrays (n,)."""
+    return [f"everyone is {text} {unit}".rstrip() + " away on average" for text in rounded_all(estimates, errors)]
+
+
+def _along(curve: Curve, column: Column, unit: str, marks: Marks | None, asked: object) -> go.Figure:
+    x = Axis.of(column, curve.values)
+    if isinstance(column, Categorical):
+        reach = curve.high - curve.estimate
+        spread = {"type": "data", "array": reach, "color": INK.shape, "thickness": 1.5, "width": 5}
+        figure = go.Figure(
+            go.Bar(
+                x=x.values, y=curve.estimate, error_y=spread, marker={"color": TEAL.shape}, hoverinfo="skip",
+                name="best guess, and where it very likely is", unselected=asking.UNFADED,
+            )
+        )  # fmt: skip
+    else:
+        figure = go.Figure(
+            [
+                go.Scatter(
+                    x=np.concatenate([x.values, x.values[::-1]]), y=np.concatenate([curve.high, curve.low[::-1]]),
+                    mode="lines", line={"width": 0, "color": TEAL.shape}, fill="toself", hoverinfo="skip",
+                    fillcolor=faded(TEAL.shape, 0.22), name="very likely within",
+                ),
+                go.Scatter(
+                    x=x.values, y=curve.estimate, mode="lines", line={"width": 2.5, "color": TEAL.shape},
+                    hoverinfo="skip", name="best guess",
+                ),
+            ]
+        )  # fmt: skip
+    _add_centres(figure, marks)
+    words = distances_in_words(curve.estimate, curve.standard_error, unit)
+    add_column_targets(figure, x, curve.estimate, words, asked)
+    apply(figure, x)
+    figure.update_yaxes(title={"text": distance_title(unit)}, tickformat=",", zeroline=False, nticks=6)
+    asking.clickable(figure)
+    return laid_out(figure, HEIGHT).update_layout(hovermode="x", bargap=0.35)
+
+
+def _map(
+    heatmap: Heatmap, columns: tuple[Column, Column], unit: str, marks: Marks | None, asked: tuple[object, ...] | None
+) -> go.Figure:
+    x, y = Axis.of(columns[0], heatmap.x_values), Axis.of(columns[1], heatmap.y_values)
+    ordered = not x.categories and not y.categories
+    values = heatmap.estimate.astype(np.float32)
+    bar = {
+        "orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0.96, "yanchor": "top",
+        "thickness": 10, "tickformat": ",", "outlinewidth": 0, "nticks": 6,
+    }  # fmt: skip
+    figure = go.Figure(
+        go.Heatmap(
+            x=x.values, y=y.values, z=values, reversescale=True, zsmooth="best" if ordered else False,
+            hoverinfo="skip", colorbar=bar,
+        )
+    )  # fmt: skip
+    if ordered:
+        figure.add_trace(_rings(x, y, values))
+    _add_centres(figure, marks)
+    figure.add_trace(_targets(x, y, heatmap, unit, asked))
+    asking.clickable(figure)
+    apply(figure, x, y)
+    figure.add_annotation(
+        text=distance_title(unit), x=0, xref="paper", xanchor="left", y=1, yref="paper", yanchor="bottom", yshift=52,
+        showarrow=False,
+    )
+    return laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
+
+
+def _rings(x: Axis, y: Axis, values: np.ndarray) -> go.Contour:
+    """Lines of equal distance, evenly between the nearest and the farthest place."""
+    least, most = float(values.min()), float(values.max())
+    step = (most - least) / (CONTOURS + 1) or 1.0
+    levels = {"coloring": "none", "start": least + step, "end": most - step / 2, "size": step}
+    return go.Contour(
+        x=x.values, y=y.values, z=values, contours=levels, line={"color": FAINT.shape, "width": 1}, showscale=False,
+        hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+
+
+def _targets(x: Axis, y: Axis, heatmap: Heatmap, unit: str, asked: tuple[object, ...] | None) -> go.Scatter:
+    across, up = (evenly(len(axis.values)) for axis in (x, y))
+    estimates, errors = (part[np.ix_(up, across)].ravel() for part in (heatmap.estimate, heatmap.standard_error))
+    left, high = ([f"{axis.name} {axis.words(v)}" for v in axis.values[at]] for axis, at in ((x, across), (y, up)))
+    places = [plain(f"{a}, {b}") for b in high for a in left]
+    said = distances_in_words(estimates, errors, unit)
+    words = [f"{at}<br>{plain(text)}" for at, text in zip(places, said, strict=True)]
+    xs, ys = np.meshgrid(x.values[across], y.values[up])
+    place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
+    return asking.targets(xs.ravel(), ys.ravel(), words, place)
+
+
+def _add_centres(figure: go.Figure, marks: Marks | None) -> None:
+    """A cross where everyone is nearest."""
+    if marks is None or len(marks.x) == 0:
+        return
+    cross = {"symbol": "cross", "size": 15, "color": PAPER.light, "line": {"width": 2, "color": INK.light}}
+    figure.add_trace(
+        go.Scatter(
+            x=marks.x, y=marks.y, mode="markers", marker=cross, hoverinfo="skip", name="Nearest to everyone",
+            unselected=asking.UNFADED,
+        )
+    )  # fmt: skip
