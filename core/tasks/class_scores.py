@@ -132,6 +132,7 @@ def class_sizes(release: Release) -> Sizes:
     """
     noise = release.count_error**2
     known = np.asarray(release.sketch.total(release.table) if release.count is None else release.count, np.float64)
-    kept = max(0.0, 1.0 - noise / max(float(np.var(known, ddof=1)), np.finfo(float).tiny))
+    scatter = float(np.var(known, ddof=1))
+    kept = 1.0 - noise / scatter if scatter > noise else 0.0
     middle = known.mean()
     return Sizes(np.maximum(middle + kept * (known - middle), 1.0), kept * noise)

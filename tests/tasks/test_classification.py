@@ -128,6 +128,8 @@ def test_numbers_of_records_that_noise_alone_sets_apart_are_taken_as_equal(peopl
     quiet, loud = (seal(sketch, exact, Budget(epsilon)) for epsilon in (50, "0.05"))
     assert class_sizes(quiet).number == pytest.approx(quiet.counts, rel=0.05)
     assert np.ptp(class_sizes(loud).number) <= np.ptp(loud.counts)
+    exactly = class_sizes(noiseless(loud, exact))
+    assert exactly.number == pytest.approx([1000, 1000]) and exactly.variance == 0.0
 
 
 def test_one_place_a_merged_release_and_a_file_are_asked_alike(exact, release):
