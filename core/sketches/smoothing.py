@@ -1,8 +1,12 @@
-"""Reading a grid of shared counts through a kernel: estimates, what noise does to them, and what the grid does.
+"""Reading grids of shared counts through a kernel: estimates, what noise does to them, and what the grid does.
 
 The estimate at q combines the counters with the coefficients of K(q, .) on the grid. When the kernel is a product of
 one factor an axis, so are the coefficients, and everything is done axis by axis; any other kernel is evaluated on the
 whole grid for every query.
+
+Two grids share the noise better than one. A coarse grid fits the kernel roughly, with few counters to add up; a fine
+one is asked only for what the coarse fit misses, which is little and near the query's own place, so that a small share
+of every record is enough for it. Both fits together are the fine grid's own.
 """
 
 from __future__ import annotations
@@ -10,15 +14,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from ..errors import RequestError
-from ..kernels import Gaussian, Kernel, Laplacian, Product
-from .splines import ORDER, POINTS_A_CELL, bspline, coefficients, combined, fitting_points
+from ..kernels import Kernel
+from .grids import Axis, Profile, along, along_axis, contracted, heaps_of, is_product_of_columns, product_of_dots
+from .splines import ORDER, POINTS_A_CELL, bspline, coefficients, combined, fitting_points, refined
 
-MAX_FITTED = 1 << 18
+MAX_FITTED = 1 << 16
 """Grid points at which a kernel that is no product of its axes is evaluated for every query, at most if possible."""
 LARGEST_FITTED = 1 << 20
 """As many at most: beyond, an answer takes seconds and gigabytes."""
@@ -29,63 +34,32 @@ OVERLAP = 2.0
 
 
 @dataclass(frozen=True)
-class Axis:
-    """One axis of the table: a coordinate on a grid, or the categories of a column.
-
-    Attributes
-    ----------
-    coordinate : the (first) encoded coordinate.
-    low, pitch, cells : lower bound, distance of grid points and number of cells; a grid has cells + 3 counters.
-    categories : number of categories, one counter each; 0 for a grid.
-    """
-
-    coordinate: int
-    low: float
-    pitch: float
-    cells: int
-    categories: int
-
-    @property
-    def counters(self) -> int:
-        return self.categories or self.cells + ORDER - 1
-
-
-@dataclass(frozen=True)
-class _Profile:
-    """What an axis does to a kernel in the middle of its bounds.
-
-    Attributes
-    ----------
-    square : sum of the squared coefficients.
-    misfit : pitch times integral of the squared error of the fit, over the square of the integral of the kernel.
-    spread : pitch times integral of the squared kernel, likewise: one over the number of cells that count.
-    peak : how much the fit misses the kernel at the query itself.
-    share : pitch over the integral of the kernel: the share of evenly spread records that one cell holds.
-    evenly : average of the kernel over the bounds.
-    """
-
-    square: float
-    misfit: float
-    spread: float
-    peak: float
-    share: float
-    evenly: float
-
-
-@dataclass(frozen=True)
 class Smoothing:
-    """How a grid is read through a kernel.
+    """How one grid, or a fine and a coarse one, are read through a kernel.
 
     Parameters
     ----------
     kernel : of encoded points.
-    axes : of the grid.
+    axes : of the (fine) grid.
     middle : an encoded point in the middle of the bounds, of the first of all categories, float64 (d,).
+    scales : what one record adds to each grid in all, the fine one first.
+    halvings : how often the coarse grid's pitch is halved to give the fine one's.
     """
 
     kernel: Kernel
     axes: tuple[Axis, ...]
     middle: np.ndarray
+    scales: tuple[int, ...]
+    halvings: int = 0
+
+    @cached_property
+    def coarse(self) -> Smoothing | None:
+        """The coarse grid by itself, where there is one."""
+        if len(self.scales) == 1:
+            return None
+        return Smoothing(
+            self.kernel, tuple(axis.coarser(self.halvings) for axis in self.axes), self.middle, self.scales[1:]
+        )
 
     @cached_property
     def separable(self) -> bool:
@@ -134,20 +108,64 @@ class Smoothing:
         for start in range(0, len(points), size):
             yield points[start : start + size]
 
-    def _read(self, counts: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Estimates, sums of squared coefficients, and squared errors of the grid, (n,) each, in counters' units."""
-        if not self.separable:
-            weights = self._weights(points)
-            estimate = weights @ counts.ravel()
-            return estimate, (weights**2).sum(axis=1), (self.discretisation * np.maximum(estimate, 0.0)) ** 2
-        factors = [self._factor(axis, points) for axis in self.axes]
-        square = math.prod((factor**2).sum(axis=1) for factor in factors)
-        return _contracted(counts, factors), square, self._misfit(counts, points, factors)
-
-    def _squares(self, points: np.ndarray) -> np.ndarray:
+    def _read(self, counts: list[np.ndarray], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Estimates, noise gains, and squared errors of the grid, (n,) each, in records."""
+        fine = self.scales[0]
         if self.separable:
-            return math.prod((self._factor(axis, points) ** 2).sum(axis=1) for axis in self.axes)
-        return (self._weights(points) ** 2).sum(axis=1)
+            factors, rough, smooth = self._factors(points)
+            estimate = contracted(counts[0], factors) / fine
+            if rough is not None:
+                estimate += contracted(counts[1], rough) / self.scales[1] - contracted(counts[0], smooth) / fine
+            misfit = self._misfit(counts[0] / fine, points, factors)
+            return estimate, self._gains_of_factors(factors, rough, smooth), misfit
+        weights, rough = self._details(points)
+        estimate = weights @ counts[0].ravel() / fine
+        if rough is not None:
+            estimate += rough @ counts[1].ravel() / self.scales[1]
+        return estimate, self._gains_of(weights, rough), (self.discretisation * np.maximum(estimate, 0.0)) ** 2
+
+    def _gains(self, points: np.ndarray) -> np.ndarray:
+        """Variance of the estimates when every counter's noise has variance 1, float64 (n,)."""
+        if self.separable:
+            return self._gains_of_factors(*self._factors(points))
+        return self._gains_of(*self._details(points))
+
+    def _gains_of_factors(
+        self, factors: list[np.ndarray], rough: list[np.ndarray] | None, smooth: list[np.ndarray] | None
+    ) -> np.ndarray:
+        gains = product_of_dots(factors, factors)
+        if rough is None:
+            return gains / self.scales[0] ** 2
+        gains = np.maximum(gains - 2.0 * product_of_dots(factors, smooth) + product_of_dots(smooth, smooth), 0.0)
+        return gains / self.scales[0] ** 2 + product_of_dots(rough, rough) / self.scales[1] ** 2
+
+    def _gains_of(self, weights: np.ndarray, rough: np.ndarray | None) -> np.ndarray:
+        gains = (weights**2).sum(axis=1) / self.scales[0] ** 2
+        return gains if rough is None else gains + (rough**2).sum(axis=1) / self.scales[1] ** 2
+
+    def _factors(self, points: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray] | None, list[np.ndarray] | None]:
+        """For every axis the coefficients on the fine grid, on the coarse one, and the coarse fit's on the fine one."""
+        factors = [self._factor(axis, points) for axis in self.axes]
+        if self.coarse is None:
+            return factors, None, None
+        rough = [self.coarse._factor(axis, points) for axis in self.coarse.axes]
+        smooth = [
+            factor if axis.categories else refined(factor, self.halvings)
+            for axis, factor in zip(self.axes, rough, strict=True)
+        ]
+        return factors, rough, smooth
+
+    def _details(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """What each grid is combined with, for a kernel that is no product, float64 (n, counters)."""
+        weights = self._weights(points)
+        if self.coarse is None:
+            return weights, None
+        rough = self.coarse._weights(points)
+        smooth = rough.reshape(len(points), *(axis.counters for axis in self.coarse.axes))
+        for place, axis in enumerate(self.axes, start=1):
+            if not axis.categories:
+                smooth = along_axis(lambda rows: refined(rows, self.halvings), smooth, place)
+        return weights - smooth.reshape(len(points), -1), rough
 
     def _weights(self, points: np.ndarray) -> np.ndarray:
         """Coefficients of K(q, .) for a kernel that is no product, float64 (n, counters)."""
@@ -155,10 +173,8 @@ class Smoothing:
         weights = self.kernel.evaluate(points, self._grid).reshape(len(points), *sides)
         for place, axis in enumerate(self.axes, start=1):
             if not axis.categories:
-                weights = np.moveaxis(weights, place, -1)
-                others = weights.shape[:-1]
-                fitted = coefficients(weights.reshape(-1, weights.shape[-1]), axis.cells, self._points_a_cell)
-                weights = np.moveaxis(fitted.reshape(*others, -1), -1, place)
+                fit = partial(coefficients, cells=axis.cells, a_cell=self._points_a_cell)
+                weights = along_axis(fit, weights, place)
         return weights.reshape(len(points), -1)
 
     def _misfit(self, counts: np.ndarray, points: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
@@ -175,8 +191,8 @@ class Smoothing:
                 fit = combined(factor, np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL)
             for means, product in ((squares, fit * fit), (mixed, fit * truth), (truths, truth * truth)):
                 means.append(product if axis.categories else product.reshape(len(points), axis.cells, -1).mean(axis=2))
-        heaps = _heaps(counts, self.axes) ** 2
-        total = _contracted(heaps, squares) - 2.0 * _contracted(heaps, mixed) + _contracted(heaps, truths)
+        heaps = heaps_of(counts, self.axes) ** 2
+        total = contracted(heaps, squares) - 2.0 * contracted(heaps, mixed) + contracted(heaps, truths)
         peak = 1.0 - math.prod(
             self._fit_at(axis, points, factor) for axis, factor in zip(self.axes, factors, strict=True)
         )
@@ -223,15 +239,18 @@ class Smoothing:
         return self.kernel.evaluate(x, y)
 
     def noise_gains(self, points: np.ndarray) -> np.ndarray:
-        """Sums of squared coefficients, float64 (n,): the variance of an estimate whose counters have variance 1."""
-        return np.concatenate([np.empty(0), *(self._squares(block) for block in self._blocks(points))])
+        """The variance of an estimate whose counters' noise has variance 1, float64 (n,)."""
+        return np.concatenate([np.empty(0), *(self._gains(block) for block in self._blocks(points))])
 
-    def read(self, table: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Estimates, sums of squared coefficients, and squared errors of the grid, float64 (n,) each.
+    def read(self, tables: list[np.ndarray], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Estimates, noise gains, and squared errors of the grid, float64 (n,) each, in records.
 
-        All in the units of the counters of ``table``.
+        Parameters
+        ----------
+        tables : one a grid, as `scales`, in the shape of its axes.
+        points : encoded queries, float64 (n, d).
         """
-        counts = table.astype(np.float64)
+        counts = [table.astype(np.float64) for table in tables]
         parts = [self._read(counts, block) for block in self._blocks(points)]
         return tuple(np.concatenate([np.empty(0), *part]) for part in zip(*parts, strict=True)) or (np.empty(0),) * 3
 
@@ -244,7 +263,7 @@ class Smoothing:
         h the pitch and integrals along each axis, the axis contributes h * (integral of e^2) / (integral of K)^2, times
         h * (integral of K^2) / (integral of K)^2 for every other axis. The heap in the query's own cell is taken to lie
         at the query, as queries do lie on heaps, and there a kernel with a peak is missed most. `OVERLAP` is as in
-        `_heaps`.
+        `heaps_of`.
         """
         numeric = [profile for axis, profile in zip(self.axes, self._profiles, strict=True) if not axis.categories]
         spread = math.prod(profile.spread for profile in numeric)
@@ -253,7 +272,7 @@ class Smoothing:
         return math.sqrt(scattered + at_query) * OVERLAP ** len(numeric)
 
     @cached_property
-    def _profiles(self) -> tuple[_Profile, ...]:
+    def _profiles(self) -> tuple[Profile, ...]:
         return tuple(self._profile(axis) for axis in self.axes)
 
     @property
@@ -262,15 +281,20 @@ class Smoothing:
         return math.prod(profile.evenly for profile in self._profiles)
 
     @property
-    def noise_along_axes(self) -> float:
-        """The noise gain in the middle, if the kernel were the product of its profiles along the axes."""
-        return math.prod(profile.square for profile in self._profiles)
+    def gains_along_axes(self) -> tuple[float, ...]:
+        """Sums of squared coefficients of each grid, in the middle, if the kernel were the product of its profiles."""
+        square, mixed, smooth, rough = (
+            math.prod(getattr(profile, name) for profile in self._profiles)
+            for name in ("square", "mixed", "refined", "coarse")
+        )
+        return (square,) if self.coarse is None else (max(square - 2.0 * mixed + smooth, 0.0), rough)
 
-    def _profile(self, axis: Axis) -> _Profile:
+    def _profile(self, axis: Axis) -> Profile:
         """How well an axis fits the kernel, at three places of the query relative to the grid around the middle."""
         if axis.categories:
             factor = self._factor(axis, self.middle[None])
-            return _Profile(float((factor**2).sum()), 0.0, 1.0, 0.0, 1.0, float(factor.mean()))
+            square = float((factor**2).sum())
+            return Profile(square, square, square, square, 0.0, 1.0, 0.0, 1.0, float(factor.mean()))
         queries = np.tile(self.middle, (3, 1))
         queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.cells // 2 + np.array([0.0, 0.25, 0.5]))
         weights = self._factor(axis, queries)
@@ -280,42 +304,18 @@ class Smoothing:
         )
         error = combined(weights, places) - truth
         whole = (truth.sum(axis=1) ** 2).mean() / POINTS_A_CELL
-        return _Profile(
+        rough, smooth = weights, weights
+        if self.coarse is not None:
+            rough = self.coarse._factor(axis.coarser(self.halvings), queries)
+            smooth = refined(rough, self.halvings)
+        return Profile(
             float((weights**2).sum(axis=1).mean()),
+            float((weights * smooth).sum(axis=1).mean()),
+            float((smooth**2).sum(axis=1).mean()),
+            float((rough**2).sum(axis=1).mean()),
             float((error**2).sum(axis=1).mean() / whole),
             float((truth**2).sum(axis=1).mean() / whole),
             float(np.abs(self._fit_at(axis, queries, weights) - 1.0).mean()),
             POINTS_A_CELL / float(truth.sum(axis=1).mean()),
             float(truth.mean()),
         )
-
-
-def along(kernel: Kernel, middle: np.ndarray, coordinate: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The kernel between copies of the middle that are moved along one coordinate, float64 (places, values)."""
-    x, y = (np.tile(middle, (len(moved), 1)) for moved in (places, values))
-    x[:, coordinate], y[:, coordinate] = places, values
-    return kernel.evaluate(x, y)
-
-
-def is_product_of_columns(kernel: Kernel) -> bool:
-    """Whether a kernel is the product of one factor a coordinate, in any number of dimensions."""
-    if isinstance(kernel, Product):
-        return all(is_product_of_columns(part) for part in kernel.parts)
-    return isinstance(kernel, (Gaussian, Laplacian))
-
-
-def _contracted(table: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
-    """Sum over all counters of count times the product of the factors, float64 (n,)."""
-    sums = factors[0] @ table.reshape(table.shape[0], -1)
-    for factor in factors[1:]:
-        sums = np.einsum("nm,nmr->nr", factor, sums.reshape(len(factor), factor.shape[1], -1))
-    return sums[:, 0]
-
-
-def _heaps(counts: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:
-    """About how many records each cell holds: the counters at its ends, which get most of what lies in it."""
-    for place, axis in enumerate(axes):
-        if not axis.categories:
-            counts = np.moveaxis(counts, place, 0)
-            counts = np.moveaxis(counts[1:-2] + counts[2:-1], 0, place)
-    return counts

@@ -89,7 +89,7 @@ def share_records(points: np.ndarray, axes: tuple, scale: int, table: np.ndarray
     Parameters
     ----------
     points : float64 (n, d) in Fortran order.
-    axes : of the table, each a `smoothing.Axis`.
+    axes : of the table, each a `grids.Axis`.
     scale : what one record adds.
     table : int64, one counter a combination of grid points and categories, changed in place.
     """
@@ -153,6 +153,19 @@ def combined(weights: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Combinations (n, cells + 3) of splines at places in pitches from the lower bound, float64 (n, places)."""
     cell = np.minimum(np.floor(places), weights.shape[1] - ORDER).astype(np.int64)
     return sum(weights[:, cell + place] * bspline(places - cell + 1.0 - place) for place in range(ORDER))
+
+
+def refined(weights: np.ndarray, halvings: int) -> np.ndarray:
+    """The same combinations as splines of a pitch 2^halvings times smaller, (n, cells + 3) to (n, finer cells + 3).
+
+    A cubic B-spline is the sum of those of half its pitch, weighted 1, 4, 6, 4, 1 over 8.
+    """
+    for _ in range(halvings):
+        finer = np.empty((len(weights), 2 * weights.shape[1] - ORDER + 1))
+        finer[:, 0::2] = (weights[:, :-1] + weights[:, 1:]) / 2.0
+        finer[:, 1::2] = (weights[:, :-2] + 6.0 * weights[:, 1:-1] + weights[:, 2:]) / 8.0
+        weights = finer
+    return weights
 
 
 def bspline(x: np.ndarray) -> np.ndarray:
