@@ -14,20 +14,23 @@ SINGLE_COUNTERS = 16
 class Attacks:
     """The attacks on the pair of exact tables `first` and `second`, float64 (m,) each.
 
+    Noise that is drawn for whole vectors has a likelihood ratio of its own: `block` is the length of such a vector.
+
     Attributes
     ----------
     names
         What each attack looks at, in words.
     """
 
-    def __init__(self, first: np.ndarray, second: np.ndarray):
-        self._first, self._second = first, second
+    def __init__(self, first: np.ndarray, second: np.ndarray, block: int | None = None):
+        self._first, self._second, self._block = first, second, block
         gap = np.abs(first - second)
         self._moved = np.flatnonzero(gap)
         self._single = np.sort(np.argsort(-gap, kind="stable")[: min(SINGLE_COUNTERS, len(self._moved))])
         self.names = (
             "the likelihood ratio for Laplace noise",
             "the likelihood ratio for Gaussian noise",
+            *(() if block is None else ("the likelihood ratio for noise drawn as vectors",)),
             "how many counters equal the exact ones",
             "how many different values the noise has",
             "the largest counter",
@@ -55,6 +58,7 @@ class Attacks:
             (
                 (np.abs(near_second) - np.abs(near_first)).sum(axis=1),
                 (near_second + near_first) @ (self._first - self._second)[self._moved],
+                *self._vector_scores(from_first, from_second),
                 (from_first == 0).sum(axis=1) - (from_second == 0).sum(axis=1),
                 _distinct(from_second) - _distinct(from_first),
                 outputs.max(axis=1),
@@ -63,6 +67,15 @@ class Attacks:
                 outputs[:, self._single],
             )
         )
+
+    def _vector_scores(self, from_first: np.ndarray, from_second: np.ndarray) -> list[np.ndarray]:
+        if self._block is None:
+            return []
+        lengths = [
+            np.linalg.norm(rows.reshape(len(rows), -1, self._block), axis=2).sum(axis=1)
+            for rows in (from_second, from_first)
+        ]
+        return [lengths[0] - lengths[1]]
 
 
 def _distinct(rows: np.ndarray) -> np.ndarray:

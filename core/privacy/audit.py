@@ -97,6 +97,7 @@ def audit(
     runs: int = 20_000,
     runs_a_call: int | None = None,
     level: float = 0.95,
+    block: int | None = None,
 ) -> AuditReport:
     """Attack a mechanism on a pair of neighbouring data sets.
 
@@ -117,6 +118,8 @@ def audit(
         How many independent runs one call returns along its first axis; None: a call is a run.
     level
         Probability with which the bound holds.
+    block
+        Length of the vectors that noise is drawn for, where it is, for an attack made for such noise.
 
     Raises
     ------
@@ -140,7 +143,7 @@ def audit(
             "The outputs for the two data sets have different shapes, and the shape alone tells them apart: the shape "
             "of what is published must not depend on the data."
         )
-    attacks = Attacks(*centres)
+    attacks = Attacks(*centres, block)
 
     def scores(count: int) -> list[np.ndarray]:
         batches = ([attacks.scores(batch) for batch in _outputs(mechanism, side, count, runs_a_call)] for side in sides)

@@ -31,8 +31,8 @@ class Sensitivity:
         Every difference of neighbouring tables has entries in {-1, 0, 1} only; the tight calibration of Gaussian
         noise is proven for these (see `calibration`).
     block
-        Length of the blocks that noise may be drawn for as whole vectors: the table's last axis. None where the sketch
-        does not offer it.
+        Length of the blocks that noise may be drawn for as whole vectors: the size of the table's last axis, or of
+        several last axes together. None where the sketch does not offer it.
     blocks_l2
         Largest sum, over the blocks, of the L2 norms of a block's difference (for one that moves in a single block,
         its L2 norm), rounded up to a whole number. Given together with `block`.

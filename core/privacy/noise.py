@@ -9,6 +9,8 @@ a function of the exact noisy sum alone: post-processing, which costs no privacy
 """
 
 from fractions import Fraction
+from itertools import accumulate
+from operator import mul
 from typing import TYPE_CHECKING
 
 import numba
@@ -116,7 +118,8 @@ def add_noise(table: np.ndarray, scale: "NoiseScale", source: Source | None = No
     table
         The exact sums, int64, any shape; left as it is.
     scale
-        Distribution and scale, from `calibration`; its block, if it has one, is the length of the table's last axis.
+        Distribution and scale, from `calibration`; its block, if it has one, is the size of the table's last axis, or
+        of several last axes together.
     source
         Where the random bits come from; the operating system unless this is a test or a lesson.
 
@@ -135,7 +138,7 @@ def add_noise(table: np.ndarray, scale: "NoiseScale", source: Source | None = No
     if scale.distribution == "discrete_gaussian":
         return _add(table, _gaussian(scale.parameter), source)
     if scale.distribution == "rounded_l2":
-        if table.shape[-1:] != (scale.block,):
+        if scale.block not in accumulate(reversed(table.shape), mul):
             raise ValueError(f"Noise for blocks of {scale.block} does not fit a table of shape {table.shape}.")
         return _add(table, _rounded_l2(scale.parameter, scale.block), source)
     raise ValueError(f"There is no noise called {scale.distribution!r}.")

@@ -114,7 +114,8 @@ class RoundedL2Sampler:
         """Return M, w and f of the module for one vector; f = 0 leaves it to Python."""
         squares, total = sum(y * y for y in radius), sum(radius)
         least, most = squares, squares + 2 * total + len(radius)
-        whole_bits = _scaled_root(self.scale, most, 0).bit_length()
+        above, below = self.scale.numerator**2, self.scale.denominator**2
+        whole_bits = ((above * most // below).bit_length() + 1) // 2
         shift = min(WORD_BITS - 1 - whole_bits, MOST_FRACTION_BITS + WORD_BITS - 2 * self.places)
         factor, end = _scaled_root(self.scale, least, shift), _scaled_root(self.scale, most, shift) + 1
         width = ((end - factor) * (largest + 1) >> WORD_BITS) + 3

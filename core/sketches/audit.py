@@ -34,9 +34,9 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
     level
         Probability with which the bound holds.
     """
-    tables = worst_neighbours(sketch, budget.neighbours)
     epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
     scale = calibrate(sketch.sensitivity(budget.neighbours), epsilon, delta)
+    tables = worst_neighbours(sketch, budget.neighbours, scale.block)
     runs_a_call = max(1, min(runs, BATCH // max(tables[0].size, 1)))
 
     def mechanism(table: np.ndarray) -> np.ndarray:
@@ -51,14 +51,18 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
         runs=runs,
         runs_a_call=runs_a_call,
         level=level,
+        block=scale.block,
     )
 
 
-def worst_neighbours(sketch: LinearSketch, neighbours: Neighbours) -> tuple[np.ndarray, np.ndarray]:
-    """Return the exact tables of two neighbouring data sets, int64, as far apart in L1 as a few trials find.
+def worst_neighbours(
+    sketch: LinearSketch, neighbours: Neighbours, block: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the exact tables of two neighbouring data sets, int64, as far apart as a few trials find.
 
-    Both hold the records that were tried. One person with as many equal records as the privacy unit allows comes on top
-    in one of them (add or remove), or moves from one record to another (replace).
+    Far is meant in L1, or for noise that is drawn for vectors of `block` counters by the sum of their L2 norms. Both
+    hold the records that were tried. One person with as many equal records as the privacy unit allows comes on top in
+    one of them (add or remove), or moves from one record to another (replace).
     """
     points = _records(sketch)
     once = sketch.zeros()
@@ -70,8 +74,13 @@ def worst_neighbours(sketch: LinearSketch, neighbours: Neighbours) -> tuple[np.n
         people.append(table)
     others = [sketch.zeros()] if neighbours is Neighbours.ADD_REMOVE else people
     pairs = [(person, other) for person in people for other in others]
-    person, other = max(pairs, key=lambda pair: int(np.abs(pair[0] - pair[1]).sum()))
+    person, other = max(pairs, key=lambda pair: _distance(pair[0] - pair[1], block))
     return once + person, once + other
+
+
+def _distance(difference: np.ndarray, block: int | None) -> float:
+    """L1 norm of a difference of tables, or the sum of its blocks' L2 norms."""
+    return float(np.linalg.norm(difference.reshape(-1, block or 1), axis=1).sum())
 
 
 def _records(sketch: LinearSketch) -> np.ndarray:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -66,6 +67,8 @@ def test_events_of_tables():
     assert Cost.of([(blocks, calibrate(blocks, Fraction(1)))], Decimal(1)).events == (PureParts(Fraction(1, n), n),)
     replaced = one_hot(2 * n)
     assert Cost.of([(replaced, calibrate(replaced, Fraction(1)))], Decimal(1)).rho == Fraction(1, 4 * n)
+    vectors = Sensitivity(80, 400, block=20, blocks_l2=20)
+    assert Cost.of([(vectors, calibrate(vectors, Fraction(1)))], Decimal(1)).events == (PureParts(Fraction(1)),)
     plain = Sensitivity(5, 25)
     assert (
         Cost.of([(plain, calibrate(plain, Fraction(1), Fraction(MILLIONTH)))], 1, MILLIONTH).events[0].l2_squared
@@ -75,15 +78,31 @@ def test_events_of_tables():
 
 @pytest.mark.parametrize("epsilon", ["0.000000000001", "0.01", "1", "17.3", "100"])
 @pytest.mark.parametrize("delta", ["0", "1e-30", "0.000001", "0.009"])
-@pytest.mark.parametrize("sensitivity", [one_hot(1), one_hot(1000), one_hot(7).scaled(3), Sensitivity(12, 40, parts=4)])
+@pytest.mark.parametrize(
+    "sensitivity",
+    [
+        one_hot(1),
+        one_hot(1000),
+        one_hot(7).scaled(3),
+        Sensitivity(12, 40, parts=4),
+        Sensitivity(80, 400, block=20, blocks_l2=20).scaled(2),
+    ],
+)
 def test_calibrated_noise_keeps_its_promise(epsilon, delta, sensitivity):
     scale = calibrate(sensitivity, Fraction(epsilon), Fraction(delta))
     cost = Cost.of([(sensitivity, scale)], Decimal(epsilon), Decimal(delta))
     assert spent([cost], Decimal(delta)) <= float(epsilon)
-    less = NoiseScale(scale.distribution, scale.parameter * Fraction(99, 100))
+    less = replace(scale, parameter=scale.parameter * Fraction(99, 100))
     if not (sensitivity == one_hot(1) and epsilon == "100" and delta == "0.009"):
         with pytest.raises(ValueError, match="do not add up"):
             Cost.of([(sensitivity, less)], Decimal(epsilon), Decimal(delta))
+
+
+def test_noise_for_vectors_of_which_nothing_is_known_costs_nobody_knows_what():
+    scale = NoiseScale("rounded_l2", Fraction(10), 20)
+    for sensitivity in (Sensitivity(80, 400), Sensitivity(80, 400, block=10, blocks_l2=20)):
+        with pytest.raises(ValueError, match="says nothing of blocks of 20"):
+            event_of(sensitivity, scale)
 
 
 def test_a_promise_may_rest_on_tight_composition():

@@ -12,7 +12,7 @@ from scipy import stats
 from core.errors import RequestError
 from core.privacy.attacks import Attacks
 from core.privacy.audit import AuditReport, _loss_bound, audit
-from core.privacy.calibration import calibrate
+from core.privacy.calibration import NoiseScale, calibrate
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise import add_noise, discrete_laplace
 from core.privacy.randomness import SeededSource
@@ -142,6 +142,60 @@ def test_catches_too_little_gaussian_noise():
     assert not report.passed
 
 
+def vector_audit(sensitivity, tables, epsilon=1):
+    """Audit of tables of vectors with noise for whole vectors, by the scale that a sensitivity asks for."""
+    scale = NoiseScale("rounded_l2", Fraction(sensitivity.blocks_l2) / epsilon, sensitivity.block)
+    source = SeededSource(8)
+    return audit(
+        lambda table: add_noise(np.broadcast_to(table, (BATCH, *table.shape)), scale, source),
+        *tables,
+        epsilon,
+        exact=lambda table: table,
+        runs=40_000,
+        runs_a_call=BATCH,
+        level=LEVEL,
+        block=sensitivity.block,
+    )
+
+
+MEANS = np.array([[40, -7], [3, 900]])
+# Somebody adds a vector of length 50 to one block, or takes it to the other block.
+HERE, THERE = np.array([[30, 40], [0, 0]]), np.array([[0, 0], [30, 40]])
+ONE_MORE_VECTOR, ONE_MOVED_VECTOR = (MEANS, MEANS + HERE), (MEANS + HERE, MEANS + THERE)
+ONE_BLOCK = Sensitivity(70, 2500, block=2, blocks_l2=50)
+TWO_BLOCKS = Sensitivity(140, 5000, block=2, blocks_l2=100)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), 1, 3])
+@pytest.mark.parametrize("sensitivity, tables", [(ONE_BLOCK, ONE_MORE_VECTOR), (TWO_BLOCKS, ONE_MOVED_VECTOR)])
+def test_noise_for_whole_vectors_passes(sensitivity, tables, epsilon):
+    report = vector_audit(sensitivity, tables, epsilon)
+    assert report.passed
+    assert report.epsilon_lower > 0.25 * float(epsilon)
+
+
+def test_catches_half_the_noise_for_vectors():
+    half = Sensitivity(35, 625, block=2, blocks_l2=25)
+    assert vector_audit(half, ONE_MORE_VECTOR).epsilon_lower > 1.3
+
+
+def test_catches_the_length_of_a_whole_table_in_place_of_the_sum_over_its_blocks():
+    zeros, everywhere = np.zeros((4, 2), np.int64), np.tile([30, 40], (4, 1))
+    assert vector_audit(Sensitivity(280, 10_000, block=2, blocks_l2=200), (zeros, everywhere), 3).passed
+    report = vector_audit(Sensitivity(280, 10_000, block=2, blocks_l2=100), (zeros, everywhere), 3)
+    assert report.epsilon_lower > 3.2
+    assert "noise drawn as vectors" in report.event
+
+
+def test_catches_one_draw_for_all_vectors():
+    scale = NoiseScale("rounded_l2", Fraction(100), 2)
+
+    def mechanism(table):
+        return table + add_noise(np.zeros((BATCH, 1, 2), np.int64), scale)
+
+    assert fails(mechanism, *ONE_MOVED_VECTOR[::-1], exact=lambda table: table)
+
+
 def test_delta_is_granted():
     """A mechanism that publishes everything with probability 0.1 keeps (epsilon, 0.1), and not (epsilon, 0.05)."""
     rng = np.random.default_rng(1)
@@ -200,6 +254,12 @@ def test_scores_are_what_their_names_say():
         "the sum of all counters": 12.0,
         "counter 0": -2.0,
     }
+
+
+def test_the_score_for_vectors_is_what_its_name_says():
+    attacks = Attacks(np.array([0.0, 0.0, 5.0, 2.0]), np.array([3.0, 4.0, 5.0, 2.0]), block=2)
+    scores = dict(zip(attacks.names, attacks.scores(np.array([[6.0, 8.0, 1.0, 1.0]]))[0].tolist(), strict=True))
+    assert scores["the likelihood ratio for noise drawn as vectors"] == -5.0  # |(3, 4)| - |(6, 8)|
 
 
 def test_a_report_reads_as_a_sentence_and_as_json():

@@ -1,5 +1,6 @@
 """Noise is never less than the promise needs, and not much more."""
 
+import json
 import math
 from fractions import Fraction
 
@@ -66,6 +67,36 @@ def test_unit_shifts_need_less_noise_and_other_tables_get_none_of_it():
     assert zcdp_delta(1.0, float(400 / (2 * scaled.parameter))) <= 1e-6
 
 
+SENSITIVITIES = st.builds(
+    lambda block, length: Sensitivity(
+        min(math.isqrt(block * length**2), length**2), length**2, block=block, blocks_l2=length
+    ),
+    st.integers(1, 600),
+    st.integers(1, 1 << 20),
+)
+
+
+@given(SENSITIVITIES, st.fractions(Fraction(1, 1000), 100), st.integers(1, 5))
+def test_pure_noise_for_vectors_is_exact_and_has_the_smaller_variance(sensitivity, epsilon, records):
+    sensitivity = sensitivity.scaled(records)
+    scale = calibrate(sensitivity, epsilon)
+    laplace = NoiseScale("discrete_laplace", sensitivity.l1 / epsilon)
+    vectors = NoiseScale("rounded_l2", sensitivity.blocks_l2 / epsilon, sensitivity.block)
+    assert scale in (laplace, vectors)
+    assert scale.variance == min(laplace.variance, vectors.variance)
+
+
+def test_vectors_whose_counters_all_move_get_noise_of_their_own_and_others_do_not():
+    every = Sensitivity(1600, 40_000, block=64, blocks_l2=200)
+    assert calibrate(every, Fraction(2)) == NoiseScale("rounded_l2", Fraction(100), 64)
+    assert calibrate(every, Fraction(2)).variance == 65 * 100**2 + 1 / 12
+    one = Sensitivity(200, 40_000, block=64, blocks_l2=200)
+    assert calibrate(one, Fraction(2)) == NoiseScale("discrete_laplace", Fraction(100))
+    assert calibrate(every, Fraction(2), MILLIONTH).distribution == "discrete_gaussian"
+    shares = calibrate_shares([(every, Fraction(3)), (one_hot(1), Fraction(1))], Fraction(1))
+    assert shares == (NoiseScale("rounded_l2", Fraction(800, 3), 64), NoiseScale("discrete_laplace", Fraction(4)))
+
+
 def test_shares_of_epsilon_and_of_rho():
     table, count = one_hot(1000), one_hot(1)
     pure = calibrate_shares([(table, Fraction(98)), (count, Fraction(2))], Fraction(1))
@@ -110,13 +141,38 @@ def test_records_are_exact(distribution, parameter):
     assert all(isinstance(value, str) for value in scale.to_dict().values())
 
 
+@given(st.integers(1, 1 << 24), st.fractions(min_value=Fraction(1, 10**9)))
+def test_records_of_noise_for_vectors_are_exact(block, parameter):
+    scale = NoiseScale("rounded_l2", parameter, block)
+    assert NoiseScale.from_dict(json.loads(json.dumps(scale.to_dict()))) == scale
+    assert f"vector of {block:,} counters" in scale.describe()
+
+
 @pytest.mark.parametrize("text", ["", "1/", "/2", "1/0", "-1/2", "1.5", "1e9", " 1", "1/2/3", "1" * 300, 1, None])
 def test_other_spellings_of_exact_numbers(text):
     with pytest.raises(ValueError, match="exact number"):
         parse_fraction(text)
 
 
-@pytest.mark.parametrize("distribution, parameter", [("normal", Fraction(1)), ("discrete_laplace", Fraction(0))])
-def test_other_noise(distribution, parameter):
+@pytest.mark.parametrize(
+    "distribution, parameter, block",
+    [
+        ("normal", Fraction(1), None),
+        ("discrete_laplace", Fraction(0), None),
+        ("discrete_laplace", Fraction(1), 4),
+        ("discrete_gaussian", Fraction(1), 4),
+        ("rounded_l2", Fraction(1), None),
+        ("rounded_l2", Fraction(0), 4),
+        ("rounded_l2", Fraction(1), 0),
+        ("rounded_l2", Fraction(1), -4),
+        ("rounded_l2", Fraction(1), 4.0),
+        ("rounded_l2", Fraction(1), True),
+        ("rounded_l2", Fraction(1), "4"),
+        ("rounded_l2", Fraction(1), (1 << 24) + 1),
+    ],
+)
+def test_other_noise(distribution, parameter, block):
     with pytest.raises(ValueError, match=r"\.$"):
-        NoiseScale(distribution, parameter)
+        NoiseScale(distribution, parameter, block)
+    with pytest.raises(ValueError, match=r"\.$"):
+        NoiseScale.from_dict({"distribution": distribution, "parameter": str(parameter), "block": block})

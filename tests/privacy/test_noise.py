@@ -8,9 +8,11 @@ import pytest
 from core import threads
 from core.errors import RequestError
 from core.privacy import noise
+from core.privacy.calibration import NoiseScale
 from core.privacy.laplace import Draws
-from core.privacy.noise import CHUNK, LEAST, MOST, add_noise, discrete_gaussian, discrete_laplace, warm
+from core.privacy.noise import CHUNK, LEAST, MOST, add_noise, discrete_gaussian, discrete_laplace, rounded_l2, warm
 from core.privacy.randomness import SeededSource
+from core.privacy.rounded_l2 import RoundedL2Sampler
 
 from .goodness_of_fit import FALSE_ALARM, independence_p_value, same_law_p_value
 
@@ -115,6 +117,66 @@ def test_floats_are_refused(distribution):
         SAMPLERS[distribution](1, 1.5)
     with pytest.raises(TypeError, match="int64"):
         add_noise(np.zeros(3), scale(distribution, 1))
+
+
+@pytest.mark.parametrize("shape, block", [((5, 4, 6), 6), ((5, 4, 6), 24), ((5, 4, 6), 120), ((7,), 7), ((0, 3), 3)])
+def test_noise_for_vectors_is_added_to_the_last_axes(shape, block):
+    table = np.arange(np.prod(shape), dtype=np.int64).reshape(shape) * 10**9
+    before = table.copy()
+    noisy = add_noise(table, NoiseScale("rounded_l2", Fraction(100), block), SeededSource(5))
+    drawn = rounded_l2((table.size // block, block), Fraction(100), SeededSource(5))
+    assert np.array_equal(noisy - table, drawn.reshape(shape))
+    assert np.array_equal(table, before) and noisy.dtype == np.int64
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (12, 5), (), (6, 2)])
+def test_noise_for_vectors_of_another_length_is_refused(shape):
+    with pytest.raises(ValueError, match="does not fit"):
+        add_noise(np.zeros(shape, np.int64), NoiseScale("rounded_l2", Fraction(1), 6), SeededSource(5))
+
+
+@pytest.mark.parametrize("block", [3, 1000, CHUNK - 1, CHUNK + 5])
+def test_no_vector_is_cut_by_a_chunk(block, monkeypatch):
+    """Chunks are made of whole vectors, each drawn from one stream, on any number of processors."""
+    vectors = 2 * CHUNK // block + 3
+    drawn = rounded_l2((vectors, block), Fraction(1000), SeededSource(3))
+    source, rows = SeededSource(3), max(CHUNK // block, 1)
+    sampler = RoundedL2Sampler(Fraction(1000), block)
+    first, second = (sampler.draw(rows * block, source.stream()).values for _ in range(2))
+    assert np.array_equal(drawn[: 2 * rows].ravel(), np.concatenate((first, second)))
+    monkeypatch.setattr(threads, "cores", lambda: 1)
+    assert np.array_equal(drawn, rounded_l2((vectors, block), Fraction(1000), SeededSource(3)))
+
+
+def test_no_two_calls_give_the_same_vector():
+    assert len({rounded_l2(3, Fraction(1000)).tobytes() for _ in range(20)}) == 20
+
+
+@pytest.mark.parametrize(
+    "block, parameter", [(3, Fraction(0)), (3, Fraction(-1)), (3, Fraction(1 << 56)), (1 << 25, Fraction(1))]
+)
+def test_noise_for_vectors_out_of_range_is_refused(block, parameter):
+    with pytest.raises(RequestError, match=r"must be above 0 and at most 2\^|vectors of 1 to"):
+        add_noise(np.zeros((1, block), np.int64), vector_scale(parameter, block))
+
+
+def vector_scale(parameter, block):
+    return SimpleNamespace(distribution="rounded_l2", parameter=parameter, block=block)
+
+
+def test_the_widest_noise_for_vectors_can_be_drawn_and_is_cut_at_the_ends():
+    widest = rounded_l2((50, 3), Fraction(1 << 55))
+    assert np.abs(widest.astype(float)).mean() > 1 << 54
+    table = np.full((50, 3), MOST - 5)
+    noisy = add_noise(table, NoiseScale("rounded_l2", Fraction(1 << 55), 3), SeededSource(6))
+    drawn = rounded_l2((50, 3), Fraction(1 << 55), SeededSource(6))
+    expected = [min(MOST - 5 + z, MOST) for z in drawn.ravel().tolist()]
+    assert noisy.ravel().tolist() == expected and MOST in expected
+
+
+def test_floats_are_no_scale_of_vectors():
+    with pytest.raises(TypeError, match="fraction"):
+        rounded_l2(3, 1.5)
 
 
 def test_unknown_noise_is_refused():

@@ -2,6 +2,7 @@
 
 from decimal import Context, Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.privacy.normal import PLACES, Expansion, _kept, _surely_kept, standard_normals
+from core.privacy.laplace import Draws
+from core.privacy.normal import (
+    PLACES,
+    SPARE_CANDIDATES,
+    Expansion,
+    _candidates,
+    _kept,
+    _surely_kept,
+    standard_normals,
+)
 from core.privacy.randomness import SeededSource
 
 from .goodness_of_fit import FALSE_ALARM
@@ -94,6 +104,15 @@ def test_a_uniform_number_close_to_one_is_settled_by_more_digits(level, kept):
     stream = ScriptedStream(single=[1 << 54, level])
     number = _kept(1 << PLACES, (1 << 63) - 1, PLACES, stream)
     assert (number is not None) == kept and not stream.single
+
+
+def test_candidates_that_the_sampler_finished_in_python_count_for_what_they_are():
+    """Whatever stands in their place among the 64-bit values, and however far out they lie."""
+    draws = Draws(np.array([7, 8, -9, 10, 11] + [-1] * SPARE_CANDIDATES), {1: 1 << 70, 2: 12, 3: -4})
+    sampler = SimpleNamespace(draw=lambda count, stream: draws)
+    cells, negative, tossed = _candidates(5, sampler, PLACES, SeededSource(5).stream())
+    assert cells.tolist() == [7, 0, 0, 11] and len(negative) == 4
+    assert tossed == {1: Expansion(1 << 70, PLACES), 2: Expansion(12, PLACES)}
 
 
 def test_digits_once_tossed_stay():

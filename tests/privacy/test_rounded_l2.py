@@ -177,12 +177,29 @@ def test_variance_of_large_and_of_vanishing_noise():
         assert exact - 99.99 == pytest.approx(plain - 100.01, abs=2e-4)
 
 
-@given(
-    st.lists(st.integers(0, 1 << 57), min_size=2, max_size=6),
-    st.integers(0, 1 << 57),
-    st.fractions(min_value=Fraction(1, 10**6), max_value=10**12),
-    st.booleans(),
+CELLS = st.one_of(st.integers(0, 100), st.integers(0, 1 << 50), st.integers(0, 1 << 57))
+RADII = st.one_of(st.lists(cells, min_size=2, max_size=6) for cells in (CELLS, st.integers(0, 100)))
+SCALES = st.builds(
+    lambda n, d, e: Fraction(n, d) * Fraction(2) ** e, st.integers(1, 999), st.integers(1, 999), st.integers(-50, 56)
 )
+
+
+@given(RADII, CELLS, CELLS, SCALES)
+def test_bounds_hold_for_all_digits_that_may_follow(radius, cell, other, scale):
+    """The inequality of the module, at both of its ends, in whole numbers."""
+    largest = max(cell, other)
+    factor, width, bits = RoundedL2Sampler(scale, len(radius) - 1)._bounds(radius, largest)
+    if bits:
+        assert factor < 1 << 63 and 1 <= bits <= 62 and width < 1 << 62
+        low = factor * cell >> 64
+        unit = scale**2 * Fraction(4) ** (bits - 2 * PLACES)  # of squared sizes, in squared units of 2^-f
+        assert low**2 <= unit * sum(y**2 for y in radius) * cell**2
+        assert unit * sum((y + 1) ** 2 for y in radius) * (cell + 1) ** 2 <= (low + width) ** 2
+    else:
+        assert scale**2 * sum((y + 1) ** 2 for y in radius) >= 1 << 4 * PLACES - 4
+
+
+@given(RADII, CELLS, SCALES, st.booleans())
 def test_what_the_compiled_loop_decides_is_what_any_further_digits_give(radius, cell, scale, negative):
     block = len(radius) - 1
     sampler = RoundedL2Sampler(scale, block)
@@ -222,6 +239,19 @@ def test_a_near_tie_is_settled_by_more_digits_of_the_same_numbers(words, expecte
     assert direction.digits == ((1 << PLACES - 1) - 1 << 64 * (len(words) // 3)) + sum(
         word << 64 * (len(words) // 3 - 1 - i) for i, word in enumerate(words[2::3])
     )
+
+
+def test_a_vector_has_one_length_whichever_coordinates_need_more_of_it():
+    stream = ScriptedStream(single=[0, 0, WORD - 1, 7, 0, WORD - 1])
+    radius = [Expansion(1 << PLACES, PLACES), Expansion(0, PLACES)]
+    length = module._Length(Fraction(1), radius, PLACES, stream)
+    near_half = (1 << PLACES - 1) - 1
+    length.rounded_product(Expansion(near_half, PLACES))  # twice 64 digits more of each number
+    digits = [number.digits for number in radius]
+    assert stream.single == []
+    stream.single = [0, 5]
+    assert length.rounded_product(Expansion(near_half, PLACES)) == 0  # one word: its own
+    assert stream.single == [5] and [number.digits for number in radius] == digits
 
 
 def test_near_ties_leave_the_compiled_loop():
