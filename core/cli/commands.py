@@ -10,6 +10,7 @@ from typer import Option
 from . import ledger
 from .anomalies import anomalies
 from .audit import audit
+from .centre import centre
 from .classify import classify
 from .endings import Commands
 from .forecast import forecast
@@ -53,7 +54,7 @@ def frostglass(
 
 for panel, commands in {
     MAKING: (recommend, forecast, release, merge),
-    ASKING: (inspect, query, line, grid, modes, anomalies, classify, sample),
+    ASKING: (inspect, query, line, grid, modes, centre, anomalies, classify, sample),
     CHECKING: (audit,),
 }.items():
     for command in commands:

@@ -153,7 +153,7 @@ _TABLES = {
     "race": lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
     "features": lambda sketch: f"{sketch.shape[0]:,} pairs of counters, one a random wave",
     "directions": lambda sketch: f"{sketch.shape[0]:,} sums, one of every coordinate of directions",
-    "distance": lambda sketch: f"{sketch.shape[0]:,} counters of {len(sketch.domain.columns):,} grids",
+    "distance": lambda sketch: f"{sketch.shape[0]:,} counters, a grid a column",
     "projected-distance": lambda sketch: f"{_sides(sketch.shape)} counters along random directions",
     "moments": lambda sketch: f"{sketch.shape[0]:,} sums: of ones, of every coordinate, and of squared lengths",
     "histogram": lambda sketch: f"a grid of {_sides(sketch.shape)} counters",

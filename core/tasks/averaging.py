@@ -64,7 +64,7 @@ def averaging(release: Release, names: tuple[str, ...], cells: int, reads: float
     if not names:
         return NOTHING
     box = Box.of(release.sketch)
-    affordable = reads / counters_read(release, cells)
+    affordable = reads / (counters_read(release, cells) * Splitting(release).readings)
     count = 1 << int(math.log2(min(max(affordable, FEWEST_PLACES), MOST_PLACES)))
     categorical = box.categorical_columns(names)
     sizes = [box.columns[name].width for name in categorical]

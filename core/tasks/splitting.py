@@ -42,6 +42,11 @@ class Splitting:
         """Whether the sketch itself is made of independent groups, whose spread shows all of the error."""
         return isinstance(self.release.sketch, GroupedSketch)
 
+    @property
+    def readings(self) -> int:
+        """How often a table is read for estimates and their error."""
+        return 1 if self.grouped else PARTS + 2
+
     def estimates(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Estimates at encoded points (n, d), float64 (G, n), and the weights (G,) with which they make the answer."""
         release = self.release
