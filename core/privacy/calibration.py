@@ -89,7 +89,7 @@ class NoiseScale:
 
     def to_dict(self) -> dict[str, str | int]:
         """Return an exact record, for JSON; with a block only where there is one."""
-        record = {"distribution": self.distribution, "parameter": str(self.parameter)}
+        record: dict[str, str | int] = {"distribution": self.distribution, "parameter": str(self.parameter)}
         return record if self.block is None else {**record, "block": self.block}
 
     @classmethod
