@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ..domain import Vector
 from ..releases import Release
 from ..report import words
 from ..report.label import PrivacyLabel, privacy_label
-from ..tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
-from .explore_picture import picture_figure
-from .frame import EXPLORE, LEDGER
+from ..sketches.classes import Classes
+from .frame import CLASSIFY, EXPLORE, LEDGER
 from .marks import Visibility, facts, note, rail
 from .odds import odds
 from .release_charts import show
 from .release_making import Desk, Making
+from .release_picture import release_picture
 from .release_truth import offer_comparison
 from .session import Opened, Session
 
@@ -28,18 +27,26 @@ def show_result(visitor: Session, desk: Desk) -> None:
     main, aside = st.columns([1.75, 1], gap="large")
     with main, rail(Visibility.PUBLIC, "file", "Public: this file may be handed out"):
         note(f"{_contents(label)}, released {words.day(label.created)}.")
-        picture = _picture(opened.name, opened.release)
-        if picture is not None:
-            show(picture_figure(opened.release, picture), "release-picture", f"Density of {_contents(label)}.")
+        drawn = release_picture(opened.name, opened.release, _contents(label))
+        if drawn is not None:
+            show(drawn[0], "release-picture", drawn[1])
         offer_comparison(desk, desk.making, opened)
     with aside, rail(Visibility.PUBLIC, "label", "Its privacy label"):
         _label(opened.release, label)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="release-next"):
-        st.page_link(EXPLORE.path, label="Explore it, as anyone can who gets the file")
+        _onward(opened.release)
         st.page_link(LEDGER.path, label="See what is left of the budget")
         if st.button("Make another release", key="release-again"):
             desk.clear()
             st.rerun()
+
+
+def _onward(release: Release) -> None:
+    """The page that asks the file what it was made for."""
+    if isinstance(release.sketch, Classes) and CLASSIFY.exists:
+        st.page_link(CLASSIFY.path, label="Ask it which group someone is like, as anyone can who gets the file")
+    else:
+        st.page_link(EXPLORE.path, label="Explore it, as anyone can who gets the file")
 
 
 def _save(opened: Opened) -> None:
@@ -67,18 +74,6 @@ def file_name(making: Making) -> str:
     """A name that says nothing of the data: the time of release, and a mark that tells two of one second apart."""
     stamp = "".join(sign for sign in making.release.created[:19] if sign.isdigit() or sign == "T")
     return f"release-{stamp}-{making.order.ticket[:4]}.npz"
-
-
-@st.cache_data(scope="session", max_entries=4, show_spinner=False)
-def _picture(name: str, _release: Release) -> Curve | Heatmap | None:
-    """The first one or two columns that can be an axis, all others averaged over."""
-    axes = [column.name for column in _release.domain.columns if not isinstance(column, Vector)][:2]
-    if not axes:
-        return None
-    averaged = len(axes) < len(_release.domain.columns)
-    if len(axes) == 1:
-        return marginal_line(_release, *axes) if averaged else line(_release, *axes)
-    return marginal_grid(_release, *axes) if averaged else grid(_release, *axes)
 
 
 def _contents(label: PrivacyLabel) -> str:
