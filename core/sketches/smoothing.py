@@ -178,25 +178,37 @@ class Smoothing:
         return weights.reshape(len(points), -1)
 
     def _misfit(self, counts: np.ndarray, points: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
-        """Sum over cells of (records in it)^2 times the mean of e(q, x)^2 over its places x, for product kernels.
+        """Squared error that the grid gives the answers of a product kernel, (n,), from the counts around each query.
 
-        e is the difference of two products, fit and kernel, so that the mean of its square is made of three products of
-        means along the axes. The noise in the counts hardly matters, as e is small beside the coefficients.
+        Two parts. Records of a cell taken as one heap at an unknown place x: the sum over cells of (records in it)^2
+        times the mean of e(q, x)^2, where e is the difference of two products, fit and kernel, so that the mean of its
+        square is made of three products of means along the axes. And records that share a coordinate with the query, as
+        whole numbers do: for each axis, those of the query's own layer of cells, weighted by the kernel along the other
+        axes, are all taken to miss what the fit misses at the query. The noise in the counts hardly matters, as e is
+        small beside the coefficients.
         """
-        squares, mixed, truths = [], [], []
+        squares, mixed, truths, means = [], [], [], []
         for axis, factor in zip(self.axes, factors, strict=True):
             truth = self._factor_inside(axis, points)
             fit = truth
             if not axis.categories:
                 fit = combined(factor, np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL)
-            for means, product in ((squares, fit * fit), (mixed, fit * truth), (truths, truth * truth)):
-                means.append(product if axis.categories else product.reshape(len(points), axis.cells, -1).mean(axis=2))
-        heaps = heaps_of(counts, self.axes) ** 2
-        total = contracted(heaps, squares) - 2.0 * contracted(heaps, mixed) + contracted(heaps, truths)
-        peak = 1.0 - math.prod(
-            self._fit_at(axis, points, factor) for axis, factor in zip(self.axes, factors, strict=True)
-        )
-        return np.maximum(total, 0.0) + self._heap_at(heaps, points) * peak**2
+            for found, product in ((squares, fit * fit), (mixed, fit * truth), (truths, truth * truth), (means, truth)):
+                found.append(product if axis.categories else product.reshape(len(points), axis.cells, -1).mean(axis=2))
+        heaps = heaps_of(counts, self.axes)
+        scattered = contracted(heaps**2, squares) - 2.0 * contracted(heaps**2, mixed) + contracted(heaps**2, truths)
+        aligned = np.zeros(len(points))
+        for place, (axis, factor) in enumerate(zip(self.axes, factors, strict=True)):
+            if not axis.categories:
+                layer = [*means[:place], self._own_cell(axis, points), *means[place + 1 :]]
+                missed = np.abs(self._fit_at(axis, points, factor) - 1.0)
+                aligned += missed * np.maximum(contracted(heaps, layer), 0.0)
+        return np.maximum(scattered, 0.0) + (aligned / OVERLAP ** (self._numeric - 1)) ** 2
+
+    @property
+    def _numeric(self) -> int:
+        """How many axes are coordinates, whose cells `heaps_of` counts `OVERLAP` times over."""
+        return max(1, sum(not axis.categories for axis in self.axes))
 
     def _fit_at(self, axis: Axis, points: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """One axis' factor of the fit to K(q, .) at the query itself, float64 (n,); it should be 1."""
@@ -207,17 +219,14 @@ class Smoothing:
         queries = np.arange(len(points))
         return sum(factor[queries, cell + place] * bspline(places - cell + 1.0 - place) for place in range(ORDER))
 
-    def _heap_at(self, heaps: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """The entry of the cell that each query lies in, 0 outside the bounds, float64 (n,)."""
-        inside, cells = np.ones(len(points), dtype=bool), []
-        for axis in self.axes:
-            if axis.categories:
-                cells.append(points[:, axis.coordinate : axis.coordinate + axis.categories].argmax(axis=1))
-            else:
-                places = (points[:, axis.coordinate] - axis.low) / axis.pitch
-                inside &= (places >= 0.0) & (places <= axis.cells)
-                cells.append(np.clip(places, 0, axis.cells - 1).astype(np.int64))
-        return np.where(inside, heaps[tuple(cells)], 0.0)
+    @staticmethod
+    def _own_cell(axis: Axis, points: np.ndarray) -> np.ndarray:
+        """1 at the cell that each query lies in along an axis, nowhere outside the bounds, float64 (n, cells)."""
+        places = (points[:, axis.coordinate] - axis.low) / axis.pitch
+        inside = np.flatnonzero((places >= 0.0) & (places <= axis.cells))
+        own = np.zeros((len(points), axis.cells))
+        own[inside, np.clip(places[inside], 0, axis.cells - 1).astype(np.int64)] = 1.0
+        return own
 
     def _factor(self, axis: Axis, points: np.ndarray) -> np.ndarray:
         """Coefficients of one axis' factor of K(q, .), float64 (n, counters)."""
@@ -261,15 +270,15 @@ class Smoothing:
         What a record at x is answered wrongly, e(q, x), has mean 0 over places of the record. The records of a cell are
         taken to lie in one heap at an unknown place, the worst there is; heaps in different cells are independent. With
         h the pitch and integrals along each axis, the axis contributes h * (integral of e^2) / (integral of K)^2, times
-        h * (integral of K^2) / (integral of K)^2 for every other axis. The heap in the query's own cell is taken to lie
-        at the query, as queries do lie on heaps, and there a kernel with a peak is missed most. `OVERLAP` is as in
-        `heaps_of`.
+        h * (integral of K^2) / (integral of K)^2 for every other axis. The records of the query's own layer of cells
+        are taken to share its coordinate, as whole numbers do, and there a kernel with a peak is missed most. `OVERLAP`
+        is as in `heaps_of`.
         """
         numeric = [profile for axis, profile in zip(self.axes, self._profiles, strict=True) if not axis.categories]
         spread = math.prod(profile.spread for profile in numeric)
-        scattered = sum(profile.misfit / profile.spread for profile in numeric) * spread
-        at_query = (sum(profile.peak for profile in numeric) * math.prod(profile.share for profile in numeric)) ** 2
-        return math.sqrt(scattered + at_query) * OVERLAP ** len(numeric)
+        scattered = sum(profile.misfit / profile.spread for profile in numeric) * spread * OVERLAP ** (2 * len(numeric))
+        aligned = OVERLAP * sum(profile.peak * profile.share for profile in numeric)
+        return math.sqrt(scattered + aligned**2)
 
     @cached_property
     def _profiles(self) -> tuple[Profile, ...]:

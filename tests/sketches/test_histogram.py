@@ -260,6 +260,22 @@ def test_intervals_cover_the_truth_as_often_as_they_say(kernel, heaped):
     assert heaped or np.mean(covered) < 0.995
 
 
+def test_intervals_cover_whole_numbers_in_two_columns():
+    """Queries that share coordinates with many records, where all errors of the grid point one way; 20 releases."""
+    square = Domain.of(x=(0, 60), y=(0, 60))
+    records = np.asfortranarray(np.random.default_rng(4).normal(30, 8, (20_000, 2)).round().clip(0, 60))
+    queries = records[:60]
+    sketch = Histogram(square, Laplacian(5.0)).sized_for(Budget(1), 20_000)
+    scale = calibrate(sketch.sensitivity(Neighbours.ADD_REMOVE), 1)
+    table, exact = filled(sketch, records), sketch.exact(queries, records)
+    covered = []
+    for seed in range(20):
+        noisy = audit.add_noise(table, scale, SeededSource(seed))
+        answers = sketch.answer(noisy, 20_000, queries, scale.variance, 0.95)
+        covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
+    assert np.mean(covered) > 0.88
+
+
 def test_sizes_follow_from_public_facts_alone():
     coarse, fine = (Histogram(LINE, Gaussian(0.1)).sized_for(Budget(epsilon), 10_000) for epsilon in ("0.01", 10))
     assert coarse.cells[0] < fine.cells[0]
