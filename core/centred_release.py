@@ -23,7 +23,7 @@ from .privacy.budget import Budget, Number, exact_decimal
 from .privacy.calibration import NoiseScale, calibrate_shares
 from .privacy.noise import add_noise
 from .privacy.randomness import Source as NoiseSource
-from .releases import COUNT_SHARE, Plan, Release, seal
+from .releases import Plan, Release, seal
 from .sketches.classes import Classes
 from .sketches.directions import Directions
 from .sketches.linear import LinearSketch
@@ -89,7 +89,8 @@ def plan_centred(sketch: LinearSketch, purchase: CentrePurchase, budget: Budget)
     count = sketch.count_sensitivity(neighbours)
     share = Fraction(purchase.share)
     pair = [(first, share), (table, 1 - share)]
-    three = [(first, share), (table, (1 - share) * (1 - COUNT_SHARE)), (count, (1 - share) * COUNT_SHARE)]
+    for_count = (1 - share) * sketch.count_share
+    three = [(first, share), (table, 1 - share - for_count), (count, for_count)]
     centre_noise, alone = calibrate_shares(pair, *promise)
     _, noise, count_noise = calibrate_shares(three, *promise)
     public = sketch.count_is_public(neighbours)

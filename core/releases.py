@@ -29,9 +29,6 @@ from .sketches.classes import Classes
 from .sketches.linear import Answers, LinearSketch
 from .version import SOFTWARE
 
-COUNT_SHARE = Fraction(1, 100)
-"""Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
-
 
 @dataclass(frozen=True)
 class Release:
@@ -148,6 +145,20 @@ class Release:
         count = None if self.count is None else int(self.count[place])
         return replace(self, sketch=self.sketch.inner, table=self.table[place], count=count)
 
+    def of_everyone(self) -> Release:
+        """The records of all classes together, as a release of one population: itself where there are no classes.
+
+        All slabs share the public random numbers of one sketch, so their sum is that sketch of all records, under the
+        noise of all of them.
+        """
+        if not isinstance(self.sketch, Classes):
+            return self
+        classes = len(self.sketch.categories)
+        noise, count_noise = self.privacy.noise * classes, self.privacy.count_noise * classes
+        privacy = replace(self.privacy, noise=noise, count_noise=count_noise)
+        count = None if self.count is None else int(self.count.sum())
+        return replace(self, sketch=self.sketch.inner, table=self.table.sum(axis=0), count=count, privacy=privacy)
+
     def save(self, path: str | Path, teaching: bool = False) -> None:
         """Write the release to a file; see `core.release_file.save`."""
         from .release_file import save  # files are made of releases, not the other way round
@@ -226,7 +237,7 @@ def plan(sketch: LinearSketch, budget: Budget) -> Plan:
     if sketch.count_is_public(budget.neighbours):
         return Plan(alone, None, True, Cost.of([(table, alone)], budget.epsilon, budget.delta))
 
-    shares = [(table, 1 - COUNT_SHARE), (count, COUNT_SHARE)]
+    shares = [(table, 1 - sketch.count_share), (count, sketch.count_share)]
     noise, count_noise = calibrate_shares(shares, epsilon, delta)
     if sketch.total_variance(alone.variance) <= count_noise.variance:
         return Plan(alone, None, False, Cost.of([(table, alone)], budget.epsilon, budget.delta))

@@ -84,7 +84,7 @@ def test_both_readings_together_keep_the_promise_and_use_all_of_it(sketch, budge
         assert float(rho / cost.rho) == pytest.approx(0.2, abs=1e-4)
         assert cost.rho == total_rho(cost.events) <= largest_rho(1.0, 1e-6)
         assert float(cost.rho) == pytest.approx(largest_rho(1.0, 1e-6), rel=1e-4)
-        left = 1 if planned.table.count_noise is None else 0.99
+        left = 1 if planned.table.count_noise is None else 1 - float(sketch.count_share)
         own = second.l2_squared / (2 * planned.table.noise.parameter)
         assert float(own / cost.rho) == pytest.approx(0.8 * left, abs=1e-4)
 

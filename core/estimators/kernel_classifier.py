@@ -74,4 +74,5 @@ class PrivateKernelClassifier(PrivateClassifier):
 
     def _inner(self, domain: Domain) -> LinearSketch:
         kernel = kernel_of(self.kernel, self.bandwidth)
-        return kernel_sketch(domain, kernel, self.mechanism, self.rows, self._budget(), self._hash_seed())
+        records = None if self.records is None else self.records / len(self.classes_)
+        return kernel_sketch(domain, kernel, self.mechanism, self.rows, records, self._budget(), self._hash_seed())

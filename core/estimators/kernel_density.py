@@ -22,8 +22,8 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
     bandwidth : distance at which closeness fades, in the features' units; needed for a kernel given by name, but for
         "angular", as reading it off the data would give people away.
     bounds : public bounds, one pair (low, high) for all features or a pair a feature. Values outside are moved to them.
-    mechanism : "race" or "features"; RACE where the kernel has hashes, when None.
-    rows : size of the sketch; None has the forecast choose it.
+    mechanism : "race", "features" or "histogram"; None takes what promises most by forecast.
+    rows : size of a sketch of rows; None has the forecast choose it.
     records : a public guess of the number of records, for that choice.
     dataset, ledger : the data set's name in a ledger, which then records the price of every `fit` and refuses when the
         budget is spent. Without a name adding up is left to the caller.
@@ -86,8 +86,8 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
             When a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
-        domain, kernel = self._domain(self.bounds), kernel_of(self.kernel, self.bandwidth)
-        sketch = kernel_sketch(domain, kernel, self.mechanism, self.rows, self._budget(), self._hash_seed())
+        domain, kernel, budget = self._domain(self.bounds), kernel_of(self.kernel, self.bandwidth), self._budget()
+        sketch = kernel_sketch(domain, kernel, self.mechanism, self.rows, self.records, budget, self._hash_seed())
         self.release_ = self._release(sketch, X)
         return self
 

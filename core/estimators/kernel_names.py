@@ -11,11 +11,13 @@ from ..errors import RequestError
 from ..kernels import Kernel
 from ..kernels.naming import KERNELS
 from ..privacy.budget import Budget
+from ..recommendation import Closeness, recommend
+from ..sketches.histogram import Histogram
 from ..sketches.linear import LinearSketch
 
 SINGLE = tuple(name for name, kernel in KERNELS.items() if "parts" not in {field.name for field in fields(kernel)})
 """Kernels that are not made of others."""
-MECHANISMS = ("race", "features")
+MECHANISMS = ("race", "features", "histogram")
 
 
 def kernel_of(kernel: str | Kernel, bandwidth: float | tuple[float, ...] | None) -> Kernel:
@@ -42,12 +44,42 @@ def kernel_of(kernel: str | Kernel, bandwidth: float | tuple[float, ...] | None)
 
 
 def kernel_sketch(
-    domain: Domain, kernel: Kernel, mechanism: str | None, rows: int | None, budget: Budget, seed: int | None
+    domain: Domain,
+    kernel: Kernel,
+    mechanism: str | None,
+    rows: int | None,
+    records: float | None,
+    budget: Budget,
+    seed: int | None,
 ) -> LinearSketch:
-    """A sketch of kernel sums by the mechanism of that name; RACE where the kernel has hashes, when None."""
+    """A sketch of kernel sums.
+
+    Parameters
+    ----------
+    domain, kernel, budget : public facts.
+    mechanism : its name; None takes what promises most by forecast, or, with a number of rows, RACE where the kernel
+        has hashes and random features elsewhere.
+    rows : of the sketch; None leaves them to the forecast.
+    records : a public guess of their number.
+    seed : public seed; fresh when None.
+
+    Raises
+    ------
+    RequestError
+        When the mechanism does not have the kernel, or none has.
+    """
+    if mechanism is None and rows is None:
+        best = recommend(domain, records, budget, Closeness(kernel, seed=seed))[0]
+        if best.sketch is None:
+            raise RequestError(best.reason)
+        return best.sketch
     if mechanism is None:
         mechanism = "race" if mechanisms.hashed(kernel) else "features"
     check_choice(mechanism, "The mechanism", MECHANISMS)
+    if mechanism == "histogram":
+        if rows is not None:
+            raise RequestError("A histogram has cells and no rows; leave the rows out.")
+        return Histogram(domain, kernel)
     if mechanism == "race":
         return mechanisms.race(domain, kernel, rows, seed=seed)
     return mechanisms.features(domain, kernel, budget, rows, seed=seed)

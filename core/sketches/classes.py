@@ -10,6 +10,7 @@ in common cancel.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self, cast
 
@@ -46,6 +47,8 @@ class Classes(LinearSketch):
     label: str
     inner: LinearSketch
     name: ClassVar[str] = "classes"
+    count_share: ClassVar[Fraction] = Fraction(1, 25)
+    """More than for one count, as classes are smaller than everyone and are compared by averages."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.inner, LinearSketch):

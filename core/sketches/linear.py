@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Self
 
 import numpy as np
@@ -116,6 +117,8 @@ class LinearSketch(ABC):
     name: ClassVar[str]
     answers: ClassVar[str] = "closeness"
     """What is summed over the records: "closeness" to the query, or "distance" from it."""
+    count_share: ClassVar[Fraction] = Fraction(1, 100)
+    """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
     domain: Domain
 
     @property

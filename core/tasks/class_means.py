@@ -40,18 +40,32 @@ def direction_scores(
     return cosines, noise * (1.0 - squares) + squares * sketch.dimensions * noise**2 / 2.0
 
 
+SQUARE_SPREAD = {"discrete_gaussian": 2.0, "rounded_l2": 4.0, "discrete_laplace": 5.0}
+"""Variance of the squared length of noise, divided by its dimensions and its squared variance a coordinate.
+
+Independent coordinates with fourth moment k v^2 have k - 1. A vector of d coordinates and density exp(-|z|/b) has
+E|z|^2 = d (d+1) b^2 and E|z|^4 = d (d+1) (d+2) (d+3) b^4, so its square varies by 4 d v^2, and a little more.
+"""
+
+
 def mean_scores(
-    sketch: Moments, tables: np.ndarray, numbers: np.ndarray, counter_variance: float, points: np.ndarray
+    sketch: Moments,
+    tables: np.ndarray,
+    numbers: np.ndarray,
+    counter_variance: float,
+    points: np.ndarray,
+    square_spread: float = SQUARE_SPREAD["discrete_gaussian"],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Squared distances to the mean of every class, with a minus, and the variance that noise gives them.
 
     With mean m + e and independent errors e of variance v in d coordinates, ||q - m - e||^2 - d v is unbiased and has
-    variance 4 v ||q - m||^2 + 2 d v^2.
+    variance 4 v ||q - m||^2 + s d v^2, s the spread of the noise's squares.
 
     Parameters
     ----------
     sketch, tables, counter_variance, points : as in `direction_scores`.
     numbers : float64 (K,), the number of records of every class as well as it is known.
+    square_spread : of the noise's distribution.
     """
     offsets = np.asarray(points, dtype=np.float64) - sketch.origin
     values, variances = [], []
@@ -60,5 +74,5 @@ def mean_scores(
         noise = sketch.sum_variance(counter_variance) / number**2
         distance = ((offsets - total / number) ** 2).sum(axis=1) - len(total) * noise
         values.append(-distance)
-        variances.append(4.0 * noise * np.maximum(distance, 0.0) + 2.0 * len(total) * noise**2)
+        variances.append(4.0 * noise * np.maximum(distance, 0.0) + square_spread * len(total) * noise**2)
     return np.column_stack(values), np.column_stack(variances)

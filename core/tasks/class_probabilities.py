@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import log_ndtr, softmax
+from scipy.special import log_ndtr, ndtr, softmax
 
 from ..releases import Release
 from ..sketches.moments import Moments
@@ -32,13 +32,12 @@ LEAST_SHOWN = 1e-3
 """Of a standard error: a density that seems to be negative is taken to be this much."""
 
 
-def class_probabilities(release: Release, scores: Scores, confidence: np.ndarray, rule: str) -> np.ndarray:
-    """Probabilities of the classes, float64 (n, K); each row adds up to 1.
+def class_probabilities(release: Release, scores: Scores, rule: str) -> np.ndarray:
+    """Probabilities of the classes, float64 (n, K); each row adds up to 1, and depends on its own place alone.
 
     Parameters
     ----------
     release, scores, rule : what decided.
-    confidence : float64 (n,), probability that the noise does not change which class has the highest score.
     """
     d = release.sketch.query_domain.dimensions
     if rule == "mean":
@@ -48,16 +47,28 @@ def class_probabilities(release: Release, scores: Scores, confidence: np.ndarray
     if rule == "distance":
         squared = isinstance(release.sketch.inner, Moments)
         return _by_distance(-scores.value, scores.variance, d / 2 if squared else d)
-    return _by_closeness(scores, confidence)
+    return _by_closeness(scores)
 
 
-def _by_closeness(scores: Scores, confidence: np.ndarray) -> np.ndarray:
+def _by_closeness(scores: Scores) -> np.ndarray:
+    """The densities as they are where noise surely does not decide, their expectations where nothing but noise does."""
     deviation = np.sqrt(scores.variance)
     expected = _shared(non_negative(scores.value, deviation))
     plain = _shared(np.maximum(scores.value, LEAST_SHOWN * deviation + np.finfo(float).tiny))
-    guess = 1.0 / scores.value.shape[1]
-    above = np.clip((confidence - guess) / (1.0 - guess), 0.0, 1.0)[:, None]
-    return above * plain + (1.0 - above) * expected
+    sure = _surely_ahead(scores)[:, None]
+    return sure * plain + (1.0 - sure) * expected
+
+
+def _surely_ahead(scores: Scores) -> np.ndarray:
+    """How much likelier it is that the leader leads the second than the other way round, 0 to 1, float64 (n,).
+
+    Cubed, as the leader was chosen for its noise too: so the largest probabilities are about as large as they are
+    right (heart sample at epsilon = 0.1, six draws: 0.71 for 0.73).
+    """
+    order = np.argsort(scores.value, axis=1)[:, -2:]
+    value, variance = (np.take_along_axis(part, order, axis=1) for part in (scores.value, scores.variance))
+    error = np.sqrt(variance.sum(axis=1)) + np.finfo(float).tiny
+    return (2.0 * ndtr((value[:, 1] - value[:, 0]) / error) - 1.0) ** 3
 
 
 def _shared(densities: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from ..releases import Release
 from ..sketches.classes import Classes
 from ..sketches.directions import Directions
 from ..sketches.moments import Moments
-from .class_means import direction_scores, mean_scores
+from .class_means import SQUARE_SPREAD, direction_scores, mean_scores
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
     if rule == "direction" and isinstance(sketch.inner, Directions):
         return Scores(*direction_scores(sketch.inner, release.table, counter, points))
     if rule == "mean" and isinstance(sketch.inner, Moments):
-        return Scores(*mean_scores(sketch.inner, release.table, class_sizes(release).number, counter, points))
+        numbers, spread = class_sizes(release).number, max(SQUARE_SPREAD[n.distribution] for n in release.privacy.noise)
+        return Scores(*mean_scores(sketch.inner, release.table, numbers, counter, points, spread))
     sums = np.column_stack(
         [
             sketch.inner.answer(slab, float(records), points, counter, 0.95).estimate

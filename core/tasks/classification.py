@@ -84,7 +84,7 @@ def decided(release: Release, scores: Scores, rule: str, level: float) -> Classi
         release.sketch.categories,
         rule,
         scores.value.argmax(axis=1),
-        class_probabilities(release, scores, confidence, rule),
+        class_probabilities(release, scores, rule),
         confidence,
         confidence >= level,
         -scores.value if rule in ("distance", "mean") else scores.value,

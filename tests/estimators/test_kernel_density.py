@@ -74,9 +74,19 @@ def test_it_works_in_pipelines_and_with_frames_of_named_columns():
     assert search.best_params_["bandwidth"] in (1.0, 3.0)
 
 
-def test_rows_are_chosen_by_forecast_when_left_open():
+def test_what_is_left_open_is_chosen_by_forecast():
     fitted = PrivateKernelDensity(bandwidth=2.0, bounds=(-10, 10), records=5000).fit(people())
-    assert fitted.release_.sketch.rows > 10
+    assert fitted.release_.sketch.name == "histogram"  # two columns and a wide kernel
+    race = PrivateKernelDensity(bandwidth=2.0, bounds=(-10, 10), records=5000, mechanism="race").fit(people())
+    assert race.release_.sketch.rows > 10
+
+
+def test_a_mechanism_without_rows_has_none():
+    facts = FACTS | {"mechanism": "histogram"}
+    with pytest.raises(RequestError, match="no rows"):
+        PrivateKernelDensity(**facts).fit(people(50))
+    fitted = PrivateKernelDensity(**(facts | {"rows": None, "records": 5000})).fit(people())
+    assert fitted.release_.sketch.name == "histogram"
 
 
 @pytest.mark.parametrize(
@@ -92,6 +102,7 @@ def test_rows_are_chosen_by_forecast_when_left_open():
         ({"neighbours": "some"}, "Neighbours"),
         ({"random_state": 0.5}, "random_state"),
         ({"records": -1, "rows": None}, "number of records"),
+        ({"kernel": "angular", "bandwidth": None, "mechanism": "features"}, "angular"),
     ],
 )
 def test_a_missing_or_wrong_public_fact_is_refused_before_anything_is_spent(change, word, tmp_path):

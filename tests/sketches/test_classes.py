@@ -356,7 +356,8 @@ def test_the_forecast_is_that_of_one_class_and_chooses_its_size():
     chosen = choose_size(open_ended, Budget(1), records=9_000)
     assert chosen.sized and isinstance(chosen, Classes) and chosen.inner.rows == chosen.shape[1]
     expected = forecast(chosen.inner, Budget(1), records=3_000)
-    assert forecast(chosen, Budget(1), records=9_000).relative_error == pytest.approx(expected.relative_error)
+    # But for the counts, which get 4% of the budget instead of 1%.
+    assert forecast(chosen, Budget(1), records=9_000).relative_error == pytest.approx(expected.relative_error, rel=0.04)
     assert chosen.reseeded(7).inner.seed == 7
     assert chosen.with_rows(20).shape[:2] == (3, 20)
 
