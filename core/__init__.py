@@ -20,25 +20,46 @@ if TYPE_CHECKING:
     from .privacy.budget import Budget
     from .privacy.ledger import Ledger
     from .privacy.neighbours import Neighbours
+    from .recommendation import Closeness, Distances, Recommendation, recommend
     from .release_file import load
     from .releases import Release, release
+    from .sketches.classes import Classes
+    from .sketches.directions import Directions
+    from .sketches.distance import Distance
+    from .sketches.features import Features
+    from .sketches.histogram import Histogram
+    from .sketches.moments import Moments
+    from .sketches.projected import Projected
+    from .sketches.projected_distance import ProjectedDistance
     from .sketches.race import Race
 
 _HOME = {
     "Budget": ".privacy.budget",
     "BudgetError": ".errors",
     "Categorical": ".domain",
+    "Classes": ".sketches.classes",
+    "Closeness": ".recommendation",
+    "Directions": ".sketches.directions",
+    "Distance": ".sketches.distance",
+    "Distances": ".recommendation",
     "Domain": ".domain",
+    "Features": ".sketches.features",
+    "Histogram": ".sketches.histogram",
     "Ledger": ".privacy.ledger",
+    "Moments": ".sketches.moments",
     "Neighbours": ".privacy.neighbours",
     "Numeric": ".domain",
     "PrivacyUnit": ".domain",
+    "Projected": ".sketches.projected",
+    "ProjectedDistance": ".sketches.projected_distance",
     "Race": ".sketches.race",
+    "Recommendation": ".recommendation",
     "Release": ".releases",
     "ReleaseFileError": ".errors",
     "RequestError": ".errors",
     "Vector": ".domain",
     "load": ".release_file",
+    "recommend": ".recommendation",
     "release": ".releases",
 }
 """Module of every public name."""
@@ -47,18 +68,30 @@ __all__ = [
     "Budget",
     "BudgetError",
     "Categorical",
+    "Classes",
+    "Closeness",
+    "Directions",
+    "Distance",
+    "Distances",
     "Domain",
+    "Features",
+    "Histogram",
     "Ledger",
+    "Moments",
     "Neighbours",
     "Numeric",
     "PrivacyUnit",
+    "Projected",
+    "ProjectedDistance",
     "Race",
+    "Recommendation",
     "Release",
     "ReleaseFileError",
     "RequestError",
     "Vector",
     "kernels",
     "load",
+    "recommend",
     "release",
 ]
 

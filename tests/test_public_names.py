@@ -26,6 +26,26 @@ def test_release_is_the_function_and_no_module():
     assert core.release is core.releases.release and core.load is core.release_file.load
 
 
+def test_every_mechanism_and_the_recommendation_are_there():
+    import core.recommendation
+    from core import (
+        Classes,
+        Directions,
+        Distance,
+        Features,
+        Histogram,
+        Moments,
+        Projected,
+        ProjectedDistance,
+        recommend,
+    )
+    from core.sketches.registry import MECHANISMS
+
+    public = (Classes, Directions, Distance, Features, Histogram, Moments, Projected, ProjectedDistance, core.Race)
+    assert {sketch.name for sketch in public} <= set(MECHANISMS)
+    assert recommend is core.recommendation.recommend is core.recommend
+
+
 def test_other_names_are_refused():
     with pytest.raises(AttributeError, match="no attribute 'wizardry'"):
         core.wizardry  # noqa: B018

@@ -124,11 +124,11 @@ FIGURES: dict[str, Callable[[Expected], str]] = {
 """What is shown of a forecast, in words."""
 FURTHER: dict[str, dict[str, Callable[[Expected], str]]] = {
     "closeness": {
-        "a typical answer": lambda one: f"{one.forecast.estimate:,.0f}",
+        "typical answer": lambda one: f"{one.forecast.estimate:,.0f}",
         "looks empty below": lambda one: f"{one.forecast.empty_below:,.0f}",
     },
     "distance": {
-        "a typical average distance": lambda one: f"{one.forecast.density:,.4g}",
+        "typical average distance": lambda one: f"{one.forecast.density:,.4g}",
         "error of an average (sd)": lambda one: f"{one.forecast.standard_error / one.forecast.records:,.3g}",
     },
 }

@@ -4,11 +4,27 @@ import json
 from dataclasses import fields
 from hashlib import sha256
 
+import numpy as np
 import pytest
 
-from core import Budget, Domain, kernels
+from core import (
+    Budget,
+    Classes,
+    Directions,
+    Distance,
+    Domain,
+    Features,
+    Histogram,
+    Moments,
+    Projected,
+    Race,
+    kernels,
+)
 from core.domain import PrivacyUnit
+from core.engine.building import Exact
 from core.privacy.randomness import SeededSource
+from core.releases import seal, with_chosen_size
+from core.report.html import report_html
 from core.report.label import describe, privacy_label, to_json
 from core.report.words import column_values, listed, percent, shown
 
@@ -133,3 +149,55 @@ def test_words():
     assert shown("y" * 100).endswith("…") and len(shown("y" * 100)) == 80
     domain = Domain.of(height=(-1e9, 250.125))
     assert column_values(domain.columns[0]) == "-1,000,000,000 to 250.125"
+
+
+@pytest.mark.parametrize(
+    ("sketch", "said"),
+    [
+        (lambda domain: Features(domain, kernels.Gaussian(9.0), 40), ("like a bell curve", "40 pairs of counters")),
+        (lambda domain: Features(domain, kernels.SmoothL1(9.0), 40), ("1/(1 + z)", "over a bandwidth of 9")),
+        (lambda domain: Features(domain, kernels.Exponential(9.0), 40), ("exponential kernel", "straight-line")),
+        (lambda domain: Histogram(domain, kernels.Gaussian(9.0)), ("like a bell curve", "counters")),
+        (lambda domain: Distance(domain), ("Distance is measured by the differences of all columns, added up.",)),
+        (lambda domain: Distance(domain, "capped:7"), ("none of them counted beyond 7",)),
+        (lambda domain: Distance(domain, "below"), ("how far records lie below a place",)),
+        (lambda domain: Moments(domain), ("the square of the straight-line distance", "4 sums", "average distance")),
+        (lambda domain: Moments(domain, 5.0), ("farther than 5 from the centre were moved",)),
+        (lambda domain: Directions(domain), ("cosine of the angle",)),
+    ],
+)
+def test_every_mechanism_has_words(sketch, said):
+    domain = Domain.of(age=(0, 100), height=(50, 250))
+    release = released(sketch(domain), domain)
+    text = text_of(release)
+    for words in said:
+        assert words in text
+    assert ("farther than" in text) == ("farther than" in " ".join(said))
+    page = report_html(release)
+    assert privacy_label(release).measured.split(",")[0].split("(")[0][5:20] in page
+
+
+def test_classes_are_listed_and_projections_are_said():
+    domain = Domain.of(age=(0, 100), height=(50, 250), city=["Bern", "Basel"])
+    inner = Projected.of(domain.without("city"), kernels.Euclidean(9.0), Race, 1, rows=8, groups=2, width=20)
+    text = text_of(released(Classes(domain, "city", inner), domain))
+    assert "a table for each of 2 classes" in text and "2 projections to 1 dimensions (fast)" in text
+    assert "for each class of the column city by itself: Bern and Basel." in text
+
+
+def test_a_report_of_distances_draws_averages():
+    domain = Domain.of(age=(0, 100), height=(50, 250))
+    page = report_html(released(Distance(domain), domain))
+    assert "Average distance over age and height" in page and "It is least at age" in page
+    assert "average distance: " in page and "close by" not in page
+
+
+def released(sketch, domain):
+    """A release of two hundred records, drawn evenly from the domain's box."""
+    sketch = with_chosen_size(sketch, Budget(5), 200)
+    random = np.random.default_rng(1)
+    low, high = domain.bounds(sketch.metric)
+    points = np.asfortranarray(low + (high - low) * random.random((200, domain.dimensions)))
+    table = sketch.zeros()
+    sketch.add(table, points)
+    return seal(sketch, Exact(table, sketch.count(points)), Budget(5))
