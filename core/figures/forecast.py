@@ -59,8 +59,8 @@ def error_figure(
         tickformat=".2~%", title="typical error",
     )
     figure.update_layout(
-        height=135, margin={"l": 8, "r": 8, "t": 4, "b": 8}, dragmode=False, showlegend=True,
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "top", "bgcolor": CLEAR},
+        height=150, margin={"l": 8, "r": 8, "t": 22, "b": 8}, dragmode=False, showlegend=True,
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom", "bgcolor": CLEAR},
     )
     return figure
 

@@ -1,4 +1,4 @@
-"""The picture that suits a release: where people are many, or which group each place is like."""
+"""The picture that suits a release: where people are many, how far everyone is, or which group each place is like."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..report.pictures import picture_figure
 from ..sketches.classes import Classes
 from ..tasks.decision_map import DecisionMap, decision_map
 from ..tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
+from .release_aim import CLOSENESS
 
 
 def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figure, str] | None:
@@ -29,7 +30,8 @@ def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figu
     if isinstance(picture, DecisionMap):
         words = decision_in_words(f"Which group each place is like, in {contents}", picture)
         return decision_figure(picture, release.sketch.query_domain), words
-    return picture_figure(release, picture), f"Density of {contents}."
+    what = "Density" if release.sketch.answers == CLOSENESS else "Average distance"
+    return picture_figure(release, picture), f"{what} of {contents}."
 
 
 @st.cache_data(scope="session", max_entries=4, show_spinner=False)

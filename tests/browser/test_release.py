@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.release_file import load
+from core.tasks.classification import classify
 
 COUNT = 4_000
 
@@ -151,3 +152,96 @@ def test_another_visitor_sees_neither_the_choices_nor_the_release(visitor):
     describe(owner, "mine")
     stranger.go("/release")
     assert "There is nothing to release yet" in stranger.text and "mine" not in stranger.text
+
+
+GROUPS = ("age,kind\n" + "\n".join(f"{30 + i % 7},young\n{70 + i % 7},old" for i in range(1_500))).encode()
+
+
+def ask(visit, question):
+    visit.page.get_by_role("radio", name=question).check(force=True)
+    visit.settle()
+
+
+def confirm(visit):
+    price(visit).click()
+    visit.settle()
+    visit.click("button", "Yes, release it")
+    wait_released(visit)
+
+
+def saved(visit):
+    with visit.page.expect_download() as file:
+        visit.page.get_by_role("button", name="Save the file").click()
+    return load(io.BytesIO(file.value.path().read_bytes()))
+
+
+@pytest.mark.parametrize(("width", "theme"), [("desktop", "dark"), ("phone", "light")])
+def test_how_far_everyone_is_from_the_question_to_the_file(visitor, ledger, width, theme):
+    visit = visitor(width, theme)
+    name = f"distances-{width}"
+    describe(visit, name)
+    total(visit, "3")
+    ask(visit, "How far is everyone from here?")
+    assert "the median place" in visit.text and "The average distance of everyone" in visit.text
+    visit.choose("Squared")
+    assert "the mean place" in visit.text and "The average distance from a typical place will be" in visit.text
+    visit.choose("City blocks")
+    assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
+    confirm(visit)
+    assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
+    release = saved(visit)
+    exact = np.abs(np.loadtxt(io.BytesIO(csv()), skiprows=1) - 40).mean()
+    assert release.sketch.answers == "distance" and abs(release.density([[40.0]])[0] - exact) < 0.5
+    paid = ledger().status(next(one for one in ledger().names() if name in one)).releases
+    assert [float(entry.cost.epsilon) for entry in paid] == [1.0]
+
+
+@pytest.mark.parametrize(("width", "theme"), [("desktop", "light"), ("phone", "dark")])
+def test_which_group_someone_is_like_from_the_question_to_the_file(visitor, width, theme):
+    visit = visitor(width, theme)
+    visit.go("/data")
+    visit.drop(f"groups-{width}.csv", GROUPS)
+    for column in ("age", "kind"):
+        visit.page.get_by_text(column, exact=True).first.click()
+        visit.settle()
+    visit.fill("Smallest age", "0")
+    visit.fill("Largest age", "100")
+    visit.fill("Categories of kind", "young, old")
+    visit.click("button", "Use this data")
+    visit.page.get_by_text("How much privacy?").wait_for()
+    visit.settle()
+    total(visit, "3")
+    ask(visit, "Which group is this like?")
+    assert "Which column says the group?" in visit.text and price(visit).is_enabled()
+    assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
+    confirm(visit)
+    assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
+    release = saved(visit)
+    assert classify(release, [[33.0], [73.0]]).labels.tolist() == ["young", "old"]
+    visit.page.get_by_role("link", name="Ask it which group someone is like").click()
+    visit.settle()
+    assert "Which group is this like?" in visit.text and visit.errors == []
+
+
+def test_questions_are_chosen_by_arrow_keys_and_stay_chosen(visitor):
+    visit = visitor()
+    describe(visit, "arrows")
+    visit.page.get_by_role("radio", name="How dense is it here?").focus()
+    visit.page.keyboard.press("ArrowDown")
+    visit.settle()
+    chosen = visit.page.get_by_role("radio", name="How far is everyone from here?")
+    assert chosen.is_checked() and "How is distance measured?" in visit.text
+    for title in ("Ledger", "Release"):
+        visit.click("link", title)
+    assert chosen.is_checked()
+
+
+def test_another_way_to_do_it_is_a_click_away(visitor):
+    visit = visitor()
+    describe(visit, "ways")
+    assert "Made with: A grid of counts (histogram)." in visit.text
+    visit.page.get_by_text("Other ways to do it").click()
+    visit.settle()
+    visit.page.get_by_role("radio", name="Random waves (random features)").check(force=True)
+    visit.settle()
+    assert "Made with: Random waves (random features)." in visit.text and visit.errors == []
