@@ -20,6 +20,7 @@ from .kernels import Kernel
 from .privacy.budget import Budget
 from .projections.dimensions import dimensions_for
 from .sketches.classes import Classes
+from .sketches.grids import is_product_of_columns
 from .sketches.histogram import Histogram
 from .sketches.linear import GroupedSketch, LinearSketch
 
@@ -62,7 +63,7 @@ class Closeness(Question):
     def candidates(self, domain: Domain, budget: Budget) -> dict[str, Maker]:
         kernel, seed = self.kernel, self.seed
         makers: dict[str, Maker] = {
-            "histogram": lambda: Histogram(domain, kernel),
+            "histogram": lambda: self._histogram(domain),
             "race": lambda: mechanisms.race(domain, kernel, self.rows, width=self.width, seed=seed),
             "features": lambda: mechanisms.features(domain, kernel, budget, self.rows, seed=seed),
         }
@@ -72,6 +73,16 @@ class Closeness(Question):
                 for name in ("race", "features")
             }
         return makers
+
+    def _histogram(self, domain: Domain) -> LinearSketch:
+        """A histogram, where pictures made of many answers are read from it fast."""
+        sketch = Histogram(domain, self.kernel)
+        if len(sketch.numeric) > 1 and not is_product_of_columns(self.kernel):
+            raise RequestError(
+                f"A histogram answers slowly for the {self.kernel.name} kernel: it is no product of its columns, so "
+                "every answer would evaluate it on the whole grid."
+            )
+        return sketch
 
     def _projected(self, domain: Domain, budget: Budget, mechanism: str) -> LinearSketch:
         dimensions = dimensions_for(PROJECTION_ERROR, domain.dimensions, self.kernel, "gaussian")
@@ -217,6 +228,8 @@ def _because(one: Recommendation) -> str:
         return f"with only {columns} and {grid} counters, which are fine enough for the kernel"
     if one.name == "moments":
         return "as a count, the sum of all records and that of their squared lengths say everything"
+    if one.name == "projected-distance":
+        return f"as straight lines are averages over directions, of which it takes {inner.shape[0]:,}"
     if inner.answers == "distance":
         return f"as a fitted grid of {inner.shape[0]:,} counters is fine enough for {columns}"
     if one.name == "race":
@@ -269,4 +282,4 @@ def _titled(name: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g}%"
+    return f"{float(f'{100 * share:.2g}'):,g}%"
