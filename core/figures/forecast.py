@@ -59,8 +59,9 @@ def error_figure(
         tickformat=".2~%", title="typical error",
     )
     figure.update_layout(
-        height=150, margin={"l": 8, "r": 8, "t": 22, "b": 8}, dragmode=False, showlegend=True,
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom", "bgcolor": CLEAR},
+        height=135, margin={"l": 8, "r": 8, "t": 4, "b": 8}, dragmode=False, showlegend=True,
+        # The curves fall, so the upper right corner is free; two short lines fit into it on every screen.
+        legend={"orientation": "v", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "top", "bgcolor": CLEAR},
     )
     return figure
 
