@@ -21,6 +21,8 @@ from .errors import RequestError
 
 MAX_CATEGORIES = 10_000
 MAX_VECTOR = 100_000
+FARTHEST_BOUND = 1e100
+"""No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then."""
 
 _DIGITS = re.compile("0|-?[1-9][0-9]*")
 
@@ -274,8 +276,13 @@ def describe_type(kind: pa.DataType) -> str:
 def _checked_bounds(name: str, low: object, high: object) -> tuple[float, float]:
     least = check_number(low, f"The smallest value of {name!r}")
     greatest = check_number(high, f"The largest value of {name!r}")
-    if not least < greatest or not math.isfinite(greatest - least):
-        raise RequestError(f"The smallest value of {name!r} must be below its largest, and their distance finite.")
+    if not least < greatest:
+        raise RequestError(f"The smallest value of {name!r} must be below its largest.")
+    if max(abs(least), abs(greatest)) > FARTHEST_BOUND:
+        raise RequestError(
+            f"The bounds of {name!r} must lie between -{FARTHEST_BOUND:g} and {FARTHEST_BOUND:g}, so that squares of "
+            "distances are numbers; use a larger unit."
+        )
     return least, greatest
 
 

@@ -174,6 +174,8 @@ class Domain:
         outside: Mask = None
         if self.outside == "clamp":
             np.clip(by_coordinate, low[:, None], high[:, None], out=by_coordinate)
+            # Of -0.0 and a bound 0.0 either may be taken, as the place in the batch has it; the sum is 0.0 for both.
+            by_coordinate += 0.0
         else:
             # A missing number is NaN and compares as outside; it is left out or refused either way.
             inside = ((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None])).all(axis=0)

@@ -102,21 +102,22 @@ class CountsAndSums(LinearSketch):
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """A record at the place x of 2^24 =: s changes a count by s and a sum by x, at most s - 1, on L + 1 levels.
 
-        Replaced, two records share the nodes of the first k levels, where only the sums change, by |x - y|, and are
-        apart on the L + 1 - k levels below, where two counts change by s, a sum by x and another by y. That grows with
-        both places, so the greatest is at the last place x = s - 1, and at the last place y that leaves its node on
-        level k; L1 and squared L2 norms are tried for each k. A replaced record may also be left out.
+        Replaced, two records x > y share the nodes of the first k levels, where only the sums change, by x - y, and are
+        apart on the L + 1 - k levels below, where two counts change by s, a sum by x and another by y. Both norms grow
+        with x, and with a shift of both records to the right, so x is at the last place s - 1. They are convex in y,
+        which lies in the left half of the node that is shared on level k: both of its ends are tried, for each k. A
+        replaced record may also be left out.
         """
         trees, levels, unit = self.domain.dimensions, self.depth + 1, 1 << PLACE_BITS
         x = unit - 1
         tried = [(levels * (unit + x), levels * (unit**2 + x**2))]
         if neighbours is Neighbours.REPLACE_ONE:
             for shared in range(1, levels):
-                y = unit - (unit >> shared) - 1
                 apart = levels - shared
-                l1 = shared * (x - y) + apart * (2 * unit + x + y)
-                l2_squared = shared * (x - y) ** 2 + apart * (2 * unit**2 + x**2 + y**2)
-                tried.append((l1, l2_squared))
+                for y in (unit - (unit >> (shared - 1)), unit - (unit >> shared) - 1):
+                    l1 = shared * (x - y) + apart * (2 * unit + x + y)
+                    l2_squared = shared * (x - y) ** 2 + apart * (2 * unit**2 + x**2 + y**2)
+                    tried.append((l1, l2_squared))
         return Sensitivity(trees * max(l1 for l1, _ in tried), trees * max(squared for _, squared in tried))
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:

@@ -127,7 +127,11 @@ def test_no_neighbours_are_further_apart_than_declared(sketch, rows, one, other)
             assert np.abs(moved).max() <= 1
 
 
-@pytest.mark.parametrize("sketch", [*SKETCHES, CountsAndSums(PLANE, 17)], ids=lambda s: f"{s.name}-{s.levels}")
+@pytest.mark.parametrize(
+    "sketch",
+    [*SKETCHES, *(CountsAndSums(PLANE, levels) for levels in (1, 2, 3, 17))],
+    ids=lambda s: f"{s.name}-{s.levels}",
+)
 def test_some_neighbours_reach_the_declared_bound(sketch):
     ends = [1.0, 0.0] + [1.0 - 2.0**-level - 2.0**-PLACE_BITS for level in range(1, sketch.levels + 1)]
     last, *others = (filled(sketch, [(8 * t - 3, 10 * t)]) for t in ends)

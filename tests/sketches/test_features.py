@@ -335,9 +335,7 @@ def test_bad_requests_are_refused_in_one_sentence(facts, words):
 
 
 @pytest.mark.parametrize("transform", ["dense", "fast"])
-@pytest.mark.parametrize(
-    ("low", "high", "bandwidth"), [(1.6e308, 1.7e308, 1.0), (1e200, 1.1e200, 1e-110), (0, 1, 1e-17)]
-)
+@pytest.mark.parametrize(("low", "high", "bandwidth"), [(0.9e100, 1e100, 1.0), (1e90, 1.1e90, 1e-110), (0, 1, 1e-17)])
 def test_bounds_whose_phases_cannot_be_told_are_refused(transform, low, high, bandwidth):
     with pytest.raises(RequestError, match="too many bandwidths from zero"):
         _ = Features(Domain.of(x=(low, high)), Gaussian(bandwidth), 40, seed=3, transform=transform).frequencies
