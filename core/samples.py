@@ -83,6 +83,12 @@ def bundled_groups() -> tuple[tuple[Sample, Path], ...]:
     return tuple((one, path) for one, path in files if path.is_file())
 
 
+def bundled_distances() -> tuple[tuple[Sample, Path], ...]:
+    """Samples with the released file of average distances that comes with each, where there is one."""
+    files = ((one, RELEASES / f"{one.name}-distance.npz") for one in samples())
+    return tuple((one, path) for one, path in files if path.is_file())
+
+
 def _sample(entry: dict) -> Sample:
     person = entry.get("person")
     label = entry.get("label")

@@ -3,29 +3,51 @@
 import streamlit as st
 
 from core.ui.explore_anomalies import anomalies_view
+from core.ui.explore_centres import centres_view, has_centres
+from core.ui.explore_columns import drawable
 from core.ui.explore_density import density_view
 from core.ui.explore_export import no_report_yet, report_action
+from core.ui.explore_groups import choose_part
 from core.ui.explore_modes import modes_view
 from core.ui.explore_opening import about, headline, open_first
+from core.ui.explore_points import points_view
 from core.ui.explore_sample import sample_view
 from core.ui.frame import EXPLORE, frame
 from core.ui.session import Opened, Session
 
-DENSITY = "Density"
-VIEWS = {DENSITY: density_view, "Modes": modes_view, "Anomalies": anomalies_view, "Sample": sample_view}
+VIEWS = {
+    "Density": density_view, "Modes": modes_view, "Anomalies": anomalies_view, "Sample": sample_view,
+    "Distance": density_view, "Centres": centres_view, "Your points": points_view,
+}  # fmt: skip
+
+
+def views_of(opened: Opened) -> tuple[str, ...]:
+    """The views that a file can give, the one to begin with first."""
+    release = opened.release
+    pictured = bool(drawable(release.domain))
+    if release.sketch.answers == "distance":
+        views = ("Distance", "Centres", "Your points")
+        return tuple(view for view in views if has_centres(release) or view != "Centres") if pictured else views[:0:-1]
+    return ("Density", "Modes", "Anomalies", "Sample", "Your points") if pictured else (
+        "Your points", "Anomalies", "Modes", "Sample"
+    )  # fmt: skip
 
 
 def explore(visitor: Session, opened: Opened) -> None:
     headline(opened)
+    asked = choose_part(opened)
+    views = views_of(asked)
+    if st.session_state.get("view", views[0]) not in views:  # chosen for another file
+        del st.session_state["view"]
     with st.container(horizontal=True, gap="small"):
         view = st.segmented_control(
-            "View", list(VIEWS), default=DENSITY, required=True, key="view", bind="query-params",
+            "View", views, default=views[0], required=True, key="view", bind="query-params",
             label_visibility="collapsed",
         )  # fmt: skip
         st.space("stretch")
         about(visitor, opened)
-    VIEWS[view](opened)
-    report_action(opened)
+    VIEWS[view](asked)
+    report_action(opened, asked)
 
 
 with frame(EXPLORE) as visitor:

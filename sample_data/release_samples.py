@@ -1,8 +1,8 @@
 """Release the sample data: python sample_data/release_samples.py [NAME ...]
 
 Writes the released files of each sample (all, or the named ones) into sample_data/releases, for the galleries of the
-app: one of its density, unless it is nothing but vectors, which a gallery cannot draw; and one of its groups, where it
-has a column of classes.
+app: one of its density, unless it is nothing but vectors, which a gallery cannot draw; one of its groups, where it has
+a column of classes; and one of distances, where these suit it.
 The noise is real, drawn from the operating system, so every run makes other files; run it when samples, mechanism or
 file format change. Parameters are chosen from public facts alone, as an owner would: rows by the forecast, fewer where
 the file would grow too large.
@@ -20,6 +20,7 @@ from core import Budget, Race, Release, release
 from core.centred_release import CentrePurchase, plan_centred, release_centred
 from core.columns import Vector
 from core.forecast import choose_rows
+from core.mechanisms import distance
 from core.samples import RELEASES, Sample, sample, samples
 from core.sketches.classes import Classes
 from core.sketches.directions import Directions
@@ -28,6 +29,8 @@ from core.sources import open_source
 PURE, WITH_SLACK = Budget(1), Budget(1, "1e-6")
 """Both kinds of promise are shown. Under slack of one in a million the noise of an answer does not grow with the number
 of rows, so a table may have the many rows that narrow kernels, many columns or several records a person need."""
+STRAIGHT = ("city",)
+"""Samples that distances suit: a place on a map is some way from everyone."""
 WIDTH = 1_000
 MOST_ROWS = 720
 """Keeps every file below 1.2 MB: noise and counts take up to 1.6 bytes a counter."""
@@ -66,6 +69,11 @@ def groups(one: Sample) -> Release:
     return release(sketch, one.path, WITH_SLACK)
 
 
+def straight_lines(one: Sample) -> Release:
+    """The release of a sample's straight-line distances."""
+    return release(distance(one.domain, "l2"), one.path, PURE, records=one.records_guess)
+
+
 def main(names: list[str]) -> None:
     """Release the named samples, or all."""
     RELEASES.mkdir(exist_ok=True)
@@ -73,6 +81,8 @@ def main(names: list[str]) -> None:
         made = {} if of_vectors(one) else {one.name: density(one)}
         if one.label is not None:
             made[f"{one.name}-groups"] = groups(one)
+        if one.name in STRAIGHT:
+            made[f"{one.name}-distance"] = straight_lines(one)
         for name, its in made.items():
             file = RELEASES / f"{name}.npz"
             its.save(file)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
+from scipy.interpolate import RegularGridInterpolator
 
 from ..domain import Categorical, Column, Domain
 from ..sketches.linear import LinearSketch
@@ -19,9 +20,9 @@ from .density import (
     CONTOURS,
     HEIGHT,
     MAP_HEIGHT,
+    MAX_TARGETS,
     Marks,
     add_column_targets,
-    evenly,
     laid_out,
 )
 from .palette import FAINT, INK, PAPER, TEAL, faded
@@ -151,15 +152,27 @@ def _rings(x: Axis, y: Axis, values: np.ndarray) -> go.Contour:
 
 
 def _targets(x: Axis, y: Axis, heatmap: Heatmap, unit: str, asked: tuple[object, ...] | None) -> go.Scatter:
-    across, up = (evenly(len(axis.values)) for axis in (x, y))
-    estimates, errors = (part[np.ix_(up, across)].ravel() for part in (heatmap.estimate, heatmap.standard_error))
-    left, high = ([f"{axis.name} {axis.words(v)}" for v in axis.values[at]] for axis, at in ((x, across), (y, up)))
+    """Targets as close together as a picture may have them; between its cells they say what lies between."""
+    across, up = _places(x), _places(y)
+    grid = np.stack(np.meshgrid(up, across, indexing="ij"), axis=-1)
+    estimates, errors = (
+        RegularGridInterpolator((y.values, x.values), part, bounds_error=False, fill_value=None)(grid).ravel()
+        for part in (heatmap.estimate, heatmap.standard_error)
+    )
+    left, high = ([f"{axis.name} {axis.words(v)}" for v in places] for axis, places in ((x, across), (y, up)))
     places = [plain(f"{a}, {b}") for b in high for a in left]
-    said = distances_in_words(estimates, errors, unit)
+    said = distances_in_words(estimates, np.maximum(errors, 0.0), unit)
     words = [f"{at}<br>{plain(text)}" for at, text in zip(places, said, strict=True)]
-    xs, ys = np.meshgrid(x.values[across], y.values[up])
+    xs, ys = np.meshgrid(across, up)
     place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
     return asking.targets(xs.ravel(), ys.ravel(), words, place)
+
+
+def _places(axis: Axis) -> np.ndarray:
+    """Where the targets along an axis are: every category, or many numbers between the bounds."""
+    if axis.categories:
+        return axis.values
+    return axis.low + (np.arange(MAX_TARGETS) + 0.5) * ((axis.high - axis.low) / MAX_TARGETS)
 
 
 def _add_centres(figure: go.Figure, marks: Marks | None) -> None:

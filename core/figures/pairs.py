@@ -22,26 +22,27 @@ CELL = 150
 """Least height of a small picture, in pixels."""
 
 
-def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column]) -> go.Figure:
+def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True) -> go.Figure:
     """Curves of single columns on the diagonal, maps of pairs below it; every one may be clicked.
 
-    Each picture has a scale of its own: the darkest place of each is the one where most people are. What was clicked
-    tells its columns in ``customdata``: one name, or x and y.
+    Each picture has a scale of its own: the darkest place of each is the one where most people are, or, of distances,
+    the one that is nearest to everyone. What was clicked tells its columns in ``customdata``: one name, or x and y.
 
     Parameters
     ----------
     pairs : the small pictures.
     columns : the domain's columns by name.
+    near : whether the pictures say how many are near, and not how far everyone is.
     """
     names = pairs.columns
     size = len(names)
     figure = make_subplots(size, size, shared_xaxes="columns", horizontal_spacing=0.012, vertical_spacing=0.012)
     for place, name in enumerate(names):
-        for trace in _small_curve(pairs.curves[name], columns[name]):
+        for trace in _small_curve(pairs.curves[name], columns[name], near):
             figure.add_trace(trace, place + 1, place + 1)
     for across, up in combinations(range(size), 2):
         x, y = names[across], names[up]
-        for trace in _small_map(pairs.heatmaps[x, y], columns[x], columns[y]):
+        for trace in _small_map(pairs.heatmaps[x, y], columns[x], columns[y], near):
             figure.add_trace(trace, up + 1, across + 1)
     _label(figure, names, columns)
     clickable(figure)
@@ -49,33 +50,37 @@ def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column]) -> go.Figure:
     return figure.update_layout(height=max(340, CELL * size), margin=margin, showlegend=False, uirevision="constant")
 
 
-def pairs_in_words(pairs: Pairs) -> str:
+def pairs_in_words(pairs: Pairs, near: bool = True) -> str:
     """The text alternative: what is there to be opened."""
     listed = ", ".join(pairs.columns)
-    return f"A matrix of small density pictures, one for each pair of these columns and one for each alone: {listed}."
+    what = "density pictures" if near else "pictures of average distances"
+    return f"A matrix of small {what}, one for each pair of these columns and one for each alone: {listed}."
 
 
-def _small_curve(curve: Curve, column: Column) -> list:
+def _small_curve(curve: Curve, column: Column, near: bool) -> list:
     x = Axis.of(column, curve.values)
-    heights = np.where(hidden_by_noise(curve), 0.0, curve.estimate)
+    heights = np.where(hidden_by_noise(curve), 0.0, curve.estimate) if near else curve.estimate
     drawn = {"x": x.values, "y": heights, "hoverinfo": "skip"}
     faint, line = faded(TEAL.shape, 0.22), {"color": TEAL.shape, "width": 1.5}
     if x.categories:
         picture = go.Bar(width=0.9, marker={"color": faint, "line": line}, **drawn)
     else:
-        picture = go.Scatter(mode="lines", line=line, fill="tozeroy", fillcolor=faint, **drawn)
-    return [picture, _door((x.low + x.high) / 2.0, float(heights.max()) / 2.0, (column.name,))]
+        # A curve of distances hangs above zero: what matters is where it is lowest.
+        filled = {"fill": "tozeroy", "fillcolor": faint} if near else {}
+        picture = go.Scatter(mode="lines", line=line, **filled, **drawn)
+    lowest = 0.0 if near or x.categories else float(heights.min())
+    return [picture, _door((x.low + x.high) / 2.0, (lowest + float(heights.max())) / 2.0, (column.name,))]
 
 
-def _small_map(heatmap: Heatmap, x_column: Column, y_column: Column) -> list:
+def _small_map(heatmap: Heatmap, x_column: Column, y_column: Column, near: bool) -> list:
     x, y = Axis.of(x_column, heatmap.x_values), Axis.of(y_column, heatmap.y_values)
-    hidden = hidden_by_noise(heatmap)
+    hidden = hidden_by_noise(heatmap) if near else np.zeros(heatmap.estimate.shape, dtype=bool)
     seen = np.where(hidden, np.nan, heatmap.estimate).astype(np.float32)
     smooth = "best" if not (x.categories or y.categories or hidden.any()) else False
+    scale = {"zmin": 0, "zmax": highest(seen)} if near else {"reversescale": True}
     return [
-        go.Heatmap(x=x.values, y=y.values, z=seen, zmin=0, zmax=highest(seen), zsmooth=smooth, showscale=False,
-                   hoverinfo="skip"),
-        hatch(hidden, x, y, showlegend=False),
+        go.Heatmap(x=x.values, y=y.values, z=seen, zsmooth=smooth, showscale=False, hoverinfo="skip", **scale),
+        *([hatch(hidden, x, y, showlegend=False)] if near else []),
         _door((x.low + x.high) / 2.0, (y.low + y.high) / 2.0, (x_column.name, y_column.name)),
     ]
 

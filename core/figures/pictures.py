@@ -1,4 +1,4 @@
-"""Small pictures of released densities, for a gallery: a released file as one sees it at a glance."""
+"""Small pictures of released files, for a gallery: what one sees of a file at a glance."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ import numpy as np
 from ..domain import Domain, Numeric, Vector
 from ..errors import RequestError
 from ..releases import Release
+from ..tasks.centres import nearest_place
 from ..tasks.density import marginal_grid, marginal_line
 from .palette import TEAL, rgb
 
 SIZE = 72
 """Pixels of a side; a browser's smoothing does the rest."""
+FAR_SIZE = 24
+"""Cells of a map of distances, which change slowly from place to place."""
 
 
 def density_picture(release: Release, columns: Sequence[str] = (), size: int = SIZE) -> np.ndarray:
-    """The released density over one or two columns, averaged over the others.
+    """The released density over one or two columns, averaged over the others; or average distances, through the place
+    that is nearest to everyone.
 
     Parameters
     ----------
@@ -27,8 +31,8 @@ def density_picture(release: Release, columns: Sequence[str] = (), size: int = S
 
     Returns
     -------
-    uint8 (size, size, 4), red, green, blue and opacity: teal that is denser where more people are, on nothing. One
-    column is a hill seen from the side, two are a map; what is least in the map is left blank.
+    uint8 (size, size, 4), red, green, blue and opacity: teal that is denser where more people are, or where everyone
+    is nearer, on nothing. One column is a hill seen from the side, two are a map; what is least in the map is blank.
 
     Raises
     ------
@@ -51,7 +55,9 @@ def _first_columns(domain: Domain) -> list[str]:
 
 def _hill(release: Release, name: str, size: int) -> np.ndarray:
     """Opacities (size, size) of one column's curve, filled below and fainter towards its foot."""
-    heights = np.maximum(marginal_line(release, name, points=size).estimate, 0.0)
+    at, sign = _view(release, (name,))
+    heights = sign * marginal_line(release, name, at, points=size).estimate
+    heights = np.maximum(heights, 0.0) if sign > 0 else heights - heights.min()
     heights = _stretched(heights, size) / max(heights.max(), np.finfo(float).tiny)
     levels = ((np.arange(size)[::-1] + 0.5) / size)[:, None]
     return np.clip((0.92 * heights - levels) * size + 0.5, 0.0, 1.0) * (0.35 + 0.65 * levels)
@@ -59,12 +65,30 @@ def _hill(release: Release, name: str, size: int) -> np.ndarray:
 
 def _map(release: Release, x: str, y: str, size: int) -> np.ndarray:
     """Opacities (size, size) over two columns, the second one upwards."""
-    cells = np.maximum(marginal_grid(release, x, y, size=size).estimate, 0.0)[::-1]
+    at, sign = _view(release, (x, y))
+    cells = sign * marginal_grid(release, x, y, at, size=size if sign > 0 else FAR_SIZE).estimate[::-1]
+    cells = np.maximum(cells, 0.0) if sign > 0 else cells
     cells = cells - cells.min()
     cells /= max(cells.max(), np.finfo(float).tiny)
-    return _stretched(_stretched(cells, size).T, size).T
+    return _stretched(_stretched(cells, size, sign < 0).T, size, sign < 0).T
 
 
-def _stretched(values: np.ndarray, size: int) -> np.ndarray:
-    """The values along the last axis repeated to ``size`` of them: categories are fewer than pixels."""
-    return values[..., np.arange(size) * values.shape[-1] // size]
+def _view(release: Release, drawn: tuple[str, ...]) -> tuple[dict[str, object], float]:
+    """Where the other columns are held, and whether much (1) or little (-1) is dark."""
+    if release.sketch.answers == "closeness":
+        return {}, 1.0
+    return {name: value for name, value in nearest_place(release).items() if name not in drawn}, -1.0
+
+
+def _stretched(values: np.ndarray, size: int, smooth: bool = False) -> np.ndarray:
+    """The values along the last axis repeated to ``size`` of them, as categories are fewer than pixels.
+
+    Where they are fewer because they change slowly, pixels in between lie in between.
+    """
+    count = values.shape[-1]
+    if not smooth or count != FAR_SIZE:
+        return values[..., np.arange(size) * count // size]
+    places = np.clip((np.arange(size) + 0.5) * count / size - 0.5, 0, count - 1)
+    first = np.minimum(places.astype(np.int64), count - 2)
+    share = places - first
+    return (1 - share) * values[..., first] + share * values[..., first + 1]

@@ -17,6 +17,7 @@ import pandas as pd
 from ..errors import RequestError
 from ..releases import Release
 from ..tasks.anomalies import score
+from ..tasks.centres import find_centres
 from ..tasks.density import marginal_grid, marginal_line
 from ..tasks.modes import find_modes
 from ..tasks.sampling import sample
@@ -153,6 +154,20 @@ class Modes(Step):
 
 
 @dataclass(frozen=True)
+class Centres(Step):
+    """Where everyone is least far away."""
+
+    count: int = 1
+    level: float = LEVEL
+    kind: ClassVar[str] = "centres"
+    title: ClassVar[str] = "Centres: where everyone is least far away"
+
+    @property
+    def call(self) -> Call:
+        return Call(find_centres, {"count": self.count, "level": self.level})
+
+
+@dataclass(frozen=True)
 class Sampled(Step):
     """Synthetic points."""
 
@@ -176,11 +191,13 @@ class Exploration:
     file : its name, as it will be found beside the program.
     fingerprint : SHA-256 of its contents, in hexadecimal.
     steps : in order.
+    part : of a file with classes, the call that makes the release of one of them, or of all together.
     """
 
     file: str
     fingerprint: str
     steps: tuple[Step, ...]
+    part: Call | None = None
 
 
 def plain_places(places: Mapping[str, Sequence]) -> dict[str, list]:

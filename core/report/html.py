@@ -42,7 +42,13 @@ MARK = (
 )
 
 
-def report_html(release: Release, steps: Sequence[Step] | None = None, file: bytes | None = None) -> str:
+def report_html(
+    release: Release,
+    steps: Sequence[Step] | None = None,
+    file: bytes | None = None,
+    part: Release | None = None,
+    whom: str = "",
+) -> str:
     """A report of a release.
 
     Parameters
@@ -50,6 +56,7 @@ def report_html(release: Release, steps: Sequence[Step] | None = None, file: byt
     release : any release.
     steps : what was asked of it; None shows the density over its first one or two columns.
     file : contents of its file, where it is at hand, for the fingerprint.
+    part, whom : of a release with classes, the one that was asked, or all together, and its name in words.
 
     Raises
     ------
@@ -59,6 +66,7 @@ def report_html(release: Release, steps: Sequence[Step] | None = None, file: byt
     label = privacy_label(release, file)
     steps = _overview(release) if steps is None else steps
     names = words.listed([column.name for column in label.columns])
+    asked = release if part is None else part
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -68,7 +76,7 @@ def report_html(release: Release, steps: Sequence[Step] | None = None, file: byt
         *_head(label, names),
         *_promise(label),
         *_label(label),
-        *(part for place, step in enumerate(steps, start=1) for part in _section(release, step, f"step-{place}")),
+        *(part for place, step in enumerate(steps, start=1) for part in _section(asked, step, f"step-{place}", whom)),
         *_reading(label),
         "</main></body></html>",
     ]
@@ -149,8 +157,9 @@ def _fact(name: str, value: str, *notes: str) -> Iterator[str]:
     yield f"<div><dt>{name}</dt><dd>{escape(value)}{below}</dd></div>"
 
 
-def _section(release: Release, step: Step, identity: str) -> Iterator[str]:
-    yield f"<section aria-labelledby='{identity}'><h2 id='{identity}'>{escape(_title(release, step))}</h2>"
+def _section(release: Release, step: Step, identity: str, whom: str) -> Iterator[str]:
+    title = f"{_title(release, step)} ({words.shown(whom)})" if whom else _title(release, step)
+    yield f"<section aria-labelledby='{identity}'><h2 id='{identity}'>{escape(title)}</h2>"
     if isinstance(step, Density):
         picture = step.call.of(release)
         yield "<figure><div class='wide' tabindex='0' role='region' aria-label='Picture'>"

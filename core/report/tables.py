@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..sketches.linear import Answers
 from ..tasks.anomalies import Scores
+from ..tasks.centres import Centre
 from ..tasks.density import Curve, Heatmap
 from ..tasks.modes import Mode
 from ..tasks.sampling import Sample
@@ -16,8 +17,9 @@ from ..tasks.sampling import Sample
 ANSWERS = ("estimate", "low", "high", "density", "standard_error")
 SCORES = ("density", "low", "high", "score", "anomalous")
 PEAKS = ("estimate", "low", "high", "density", "prominence", "prominence_error", "significant")
+FIGURES = ("share", "mean", "mean_low", "mean_high")
 
-Answer = Answers | Scores | Curve | Heatmap | Sample | Sequence[Mode]
+Answer = Answers | Scores | Curve | Heatmap | Sample | Sequence[Mode] | Sequence[Centre]
 
 
 def table_of(answer: Answer, places: Mapping[str, Sequence] | None = None) -> pd.DataFrame:
@@ -43,9 +45,25 @@ def table_of(answer: Answer, places: Mapping[str, Sequence] | None = None) -> pd
         return _beside({answer.x: across, answer.y: up}, answer, ANSWERS)
     if isinstance(answer, (Answers, Scores)):
         return _beside(places or {}, answer, ANSWERS if isinstance(answer, Answers) else SCORES)
+    if answer and isinstance(answer[0], Centre):
+        return _of_centres(answer)
     positions = pd.DataFrame([mode.position for mode in answer])
     peaks = {name: [getattr(mode, name) for mode in answer] for name in PEAKS}
     return pd.concat([positions, pd.DataFrame(_renamed(peaks, positions.columns))], axis=1)
+
+
+def _of_centres(centres: Sequence[Centre]) -> pd.DataFrame:
+    """A row a centre: every column with the ends of its interval, then what is known of the records around it."""
+    places: dict[str, Sequence] = {}
+    for name in centres[0].position:
+        places[name] = [centre.position[name] for centre in centres]
+    for name in centres[0].low:
+        places |= _renamed(
+            {f"{name}_{end}": [getattr(centre, end)[name] for centre in centres] for end in ("low", "high")}, places
+        )
+    figures = {name: np.array([getattr(centre, name) for centre in centres]) for name in FIGURES}
+    known = {name: values for name, values in figures.items() if not np.isnan(values).any()}
+    return pd.DataFrame(places | _renamed(known, places))
 
 
 def _beside(places: Mapping[str, Sequence], answer: object, names: Sequence[str]) -> pd.DataFrame:

@@ -112,6 +112,24 @@ def find_centres(release: Release, count: int = 1, level: float = 0.95, seed: in
     return (_one(release, level),)
 
 
+def nearest_place(release: Release) -> dict[str, object]:
+    """The place that is nearest to everyone, a value by column: `find_centres` without its errors, which take longer.
+
+    Parameters
+    ----------
+    release : of distances, of one population.
+
+    Raises
+    ------
+    RequestError
+        When the release holds several classes.
+    """
+    check_one_population(release)
+    box = Box.of(release.sketch)
+    place = _finder(release, box)(release, None)
+    return box.decode(place[None, :]).to_dict("records")[0]
+
+
 def described(release: Release, count: int = 1) -> str:
     """What the centres of a release are, as a sentence."""
     sketch = release.sketch

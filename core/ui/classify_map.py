@@ -101,8 +101,7 @@ def _map(opened: Opened, release: Release, columns: tuple[str, ...], rule: str, 
 
 def _start(asked: AskedPoint, drawn: DecisionMap) -> None:
     """Ask the middle of the map, as far as nothing was asked yet."""
-    for column, values in zip(asked.columns, (drawn.x_values, drawn.y_values), strict=True):
-        asked.start(column, values[len(values) // 2])
+    asked.start((drawn.x_values[len(drawn.x_values) // 2], drawn.y_values[len(drawn.y_values) // 2]))
 
 
 def _others(opened: Opened, domain, place: dict[str, object]) -> None:

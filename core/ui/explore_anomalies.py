@@ -40,7 +40,7 @@ FILE, READ = "explore-points", "explore-points-read"
 def anomalies_view(opened: Opened) -> None:
     """Everything under Anomalies."""
     mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
-    label = literal(f"A table of points, with {_columns_wanted(opened.release)}")
+    label = literal(f"A table of points, with {columns_wanted(opened.release)}")
     dropped = st.file_uploader(label, FILE_TYPES, max_upload_size=MAX_MEGABYTES, key=FILE)
     if dropped is None:
         note("Further columns, such as a number that tells the points apart, are handed back as they are.")
@@ -71,14 +71,15 @@ def _steps(release: Release, table: pa.Table) -> tuple[Step, ...]:
     return (Anomalies({name: table.column(name).to_pylist() for name in release.domain.names}),)
 
 
-def _columns_wanted(release: Release) -> str:
+def columns_wanted(release: Release) -> str:
+    """Which columns a table of points must have, in words."""
     names = release.domain.names
     return f"the column{'s' if len(names) > 1 else ''} {listed(names, 6)}"
 
 
 def _scored(opened: Opened, dropped) -> tuple[pa.Table, Scores]:
     """The points and their scores; both are kept in the visitor's session, as the points may be private."""
-    known = (dropped.file_id, opened.fingerprint)
+    known = (dropped.file_id, opened.identity)
     if st.session_state.get(READ, (None,))[0] != known:
         source = open_source(Upload(dropped.name, dropped.getvalue()))
         table = read_queries(source, opened.release.domain, MOST_POINTS)
@@ -106,7 +107,7 @@ def _show(opened: Opened, table: pa.Table, scores: Scores) -> tuple[go.Figure, s
     """Draw the points on the density; the figure and its title."""
     domain = opened.release.domain
     columns = choose_two(domain)
-    picture = answers.picture(opened.fingerprint, opened.release, View(columns))
+    picture = answers.picture(opened.identity, opened.release, View(columns))
     axes = tuple(domain.columns[domain.names.index(name)] for name in columns)
     figure = add_points(picture_figure(opened.release, picture), table.to_pandas(), axes, scores.anomalous)
     st.plotly_chart(figure, key="explore-anomalies-picture", alt=in_words(opened.release, picture),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -80,25 +80,36 @@ def _recall(key: str, options: Sequence[str]) -> None:
         _choose({key: last})
 
 
-def hold_others(opened: Opened, drawn: tuple[str, ...]) -> View:
-    """Let the visitor hold columns that are not drawn at a value; the rest is averaged over."""
+def hold_others(opened: Opened, drawn: tuple[str, ...], centre: Mapping[str, object] | None = None) -> View:
+    """Let the visitor hold columns that are not drawn at a value; the rest is averaged over, or held at a centre.
+
+    Parameters
+    ----------
+    opened : the released file.
+    drawn : the columns of the picture.
+    centre : a value for every column, at which those are held that the visitor does not hold; None averages over them.
+    """
     domain = opened.release.domain
     others = [name for name in drawable(domain) if name not in drawn]
-    if not others:
-        return View(drawn)
-    key = opened.fingerprint[:12]
-    chosen = st.pills(
-        "Hold at a value", others, selection_mode="multi", format_func=literal, key=f"hold-{key}-{'-'.join(drawn)}",
-        help="Columns that are not held are averaged over all of their values.",
-    )  # fmt: skip
+    chosen = _choose_held(opened, drawn, others, centre is None) if others else ()
     names = [name for name in others if name in chosen]
-    if not names:
-        return View(drawn)
-    held = []
+    held = [] if centre is None else [
+        (name, centre[name]) for name in domain.names if name not in drawn and name not in names
+    ]  # fmt: skip
     for place, name in zip(_side_by_side(len(names)), names, strict=True):
         with place:
-            held.append((name, _held_value(domain.columns[domain.names.index(name)], f"held-{key}-{name}")))
+            column = domain.columns[domain.names.index(name)]
+            held.append((name, _held_value(column, f"held-{opened.fingerprint[:12]}-{name}")))
     return View(drawn, tuple(held))
+
+
+def _choose_held(opened: Opened, drawn: tuple[str, ...], others: list[str], averaged: bool) -> Sequence[str]:
+    """Which of the other columns the visitor holds."""
+    rest = "averaged over all of their values" if averaged else "where everyone is nearest"
+    return st.pills(
+        "Hold at a value", others, selection_mode="multi", format_func=literal,
+        key=f"hold-{opened.fingerprint[:12]}-{'-'.join(drawn)}", help=f"Columns that are not held are {rest}.",
+    )  # fmt: skip
 
 
 def _side_by_side(count: int) -> list:

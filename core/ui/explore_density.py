@@ -1,18 +1,20 @@
-"""The Density view: a matrix of small pictures to start from, and a large one that answers wherever it is clicked."""
+"""The Density and Distance views: small pictures to start from, and a large one that answers wherever it is clicked."""
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from ..figures.pairs import pairs_in_words, pairs_matrix
+from ..releases import Release
 from ..report.exploration import Density, Points, Step
-from ..report.pictures import axes_of, in_words, picture_figure
-from ..report.tables import table_of
+from ..report.pictures import axes_of, drawn, in_words, picture_figure
 from ..report.words import listed
 from ..tasks.density import Curve, Heatmap
 from . import explore_answers as answers
 from .explore_answers import View
 from .explore_columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_picture
+from .explore_distances import held_sentence, marked, nearest_values, picture_table
 from .explore_export import take_along
 from .explore_picture import picture_config
 from .explore_point import AskedPoint
@@ -24,10 +26,7 @@ CHART, MATRIX = "explore-picture", "explore-pairs"
 
 
 def density_view(opened: Opened) -> None:
-    """Everything under Density."""
-    if not drawable(opened.release.domain):
-        st.info("Every column of this release is a vector, and a picture needs a number or a category for an axis.")
-        return
+    """Everything under Density, or under Distance."""
     columns = choose_columns(opened.release.domain)
     if columns is None:
         _matrix(opened)
@@ -46,12 +45,15 @@ def _matrix(opened: Opened) -> None:
         if not names:
             note("Pick the columns to pair.")
             return
-    pairs = answers.small_pictures(opened.fingerprint, opened.release, names)
-    figure = pairs_matrix(pairs, {column.name: column for column in domain.columns})
+    pairs = answers.small_pictures(opened.identity, opened.release, names)
+    figure = pairs_matrix(pairs, {column.name: column for column in domain.columns}, _near(opened))
     _by_click_or_touch("Click a picture to open it.", "Choose two columns above to see one large.")
-    note("Each has a scale of its own; what is not drawn is averaged over.")
-    st.plotly_chart(figure, key=MATRIX, on_select=_open_clicked, selection_mode="points", alt=pairs_in_words(pairs),
-                    config={"displayModeBar": False})
+    note("Each has a scale of its own; what is not drawn is averaged over." if _near(opened) else
+         "Each has a scale of its own, dark where everyone is nearest; what is not drawn is held there.")
+    st.plotly_chart(
+        figure, key=MATRIX, on_select=_open_clicked, selection_mode="points",
+        alt=pairs_in_words(pairs, _near(opened)), config={"displayModeBar": False},
+    )  # fmt: skip
 
 
 def _open_clicked() -> None:
@@ -67,21 +69,30 @@ def _by_click_or_touch(click: str, touch: str) -> None:
 
 @st.fragment
 def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
-    view = hold_others(opened, columns)
-    picture = answers.picture(opened.fingerprint, opened.release, view)
+    centre = None if _near(opened) else answers.nearest(opened.identity, opened.release)
+    view = hold_others(opened, columns, centre)
+    picture = answers.picture(opened.identity, opened.release, view)
     asked = AskedPoint(opened, view)
-    asked.start_at_peak(picture)
+    marks = None
+    if centre is not None:
+        nearest = nearest_values(opened.release, view, picture, centre)
+        marks = marked(opened.release, picture, [nearest])
+        asked.start(nearest)
+    else:
+        asked.start(peak(opened.release, picture))
     axes = axes_of(opened.release, picture)
     main, aside = st.columns([2, 1], gap="large")
     with main:
-        figure = picture_figure(opened.release, picture, asked=asked.ringed())
+        figure = picture_figure(opened.release, picture, marks, asked.ringed())
         st.plotly_chart(
             figure, key=CHART, selection_mode="points", on_select=lambda: asked.clicked(CHART, axes),
             alt=in_words(opened.release, picture), config=picture_config(opened),
         )  # fmt: skip
+        if centre is not None and (held := held_sentence(opened.release, view, centre)):
+            note(held)
         take_along(
-            opened, "density", lambda: table_of(picture), steps(view, picture, asked.values), figure,
-            f"Density over {listed(columns)}",
+            opened, drawn(opened.release).split()[-1].lower(), lambda: picture_table(opened.release, picture),
+            steps(view, picture, asked.values), figure, f"{drawn(opened.release)} over {listed(columns)}",
         )  # fmt: skip
     with aside, side("answer"):
         st.subheader("Ask a point", anchor=False)
@@ -90,11 +101,22 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
         asked.show_answer()
 
 
+def peak(release: Release, picture: Curve | Heatmap) -> tuple[object, ...]:
+    """The values of the drawn columns where most people are."""
+    at = np.unravel_index(picture.estimate.argmax(), picture.estimate.shape)[::-1]
+    return tuple(axis.value(axis.values[index]) for axis, index in zip(axes_of(release, picture), at, strict=True))
+
+
+def _near(opened: Opened) -> bool:
+    """Whether the file says how many are near, and not how far everyone is."""
+    return opened.release.sketch.answers == "closeness"
+
+
 def steps(view: View, picture: Curve | Heatmap, asked: tuple[object, ...]) -> tuple[Step, ...]:
     """What was asked, for a program: the picture, and the point where no column is averaged over."""
     size = len(picture.values) if isinstance(picture, Curve) else max(picture.estimate.shape)
-    drawn = Density(view.columns, dict(view.held), size)
+    shown = Density(view.columns, dict(view.held), size)
     if picture.averaged:
-        return (drawn,)
+        return (shown,)
     at = dict(view.held) | dict(zip(view.columns, asked, strict=True))
-    return drawn, Points({name: [value] for name, value in at.items()})
+    return shown, Points({name: [value] for name, value in at.items()})

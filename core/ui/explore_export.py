@@ -8,13 +8,17 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ..domain import Domain
 from ..figures.paper import standalone
-from ..report.exploration import Density, Exploration, Modes, Step
+from ..releases import Release
+from ..report.exploration import Centres, Density, Exploration, Modes, Step
 from ..report.html import report_html
 from ..report.notebook import notebook_for
 from ..report.script import script_for
+from ..tasks.centres import nearest_place
+from .explore_answers import DISTANCE_MAP_SIZE
 from .explore_columns import drawable
+from .explore_distance_words import one_sided
+from .explore_groups import part_call, whom
 from .marks import main_action
 from .markup import draw, escape
 from .session import Opened
@@ -48,7 +52,7 @@ def take_along(
             _file(opened, kind, "Picture that zooms (HTML)", "html", "text/html", lambda: standalone(figure, title))
             st.caption("For a still picture, use the camera above it; the one in the HTML file saves SVG, for print.")
         if steps:
-            done = Exploration(opened.name, opened.fingerprint, steps)
+            done = Exploration(opened.name, opened.fingerprint, steps, part_call(opened))
             _file(opened, kind, "Python script", "py", "text/x-python", lambda: script_for(done).encode())
             _file(opened, kind, "Notebook", "ipynb", "application/x-ipynb+json", lambda: notebook_for(done).encode())
             st.caption(f"Both ask the same of the file again, which they look for beside them. {remark}".strip())
@@ -66,18 +70,34 @@ def no_report_yet() -> None:
     main_action(REPORT, ["a released file"], "explore-report")
 
 
-def report_action(opened: Opened) -> None:
-    """The main action: the whole file in words and pictures, on one page that may be handed out."""
+def report_action(opened: Opened, asked: Opened) -> None:
+    """The main action: the whole file in words and pictures, on one page that may be handed out.
+
+    Parameters
+    ----------
+    opened, asked : the released file, and the part of it that is explored.
+    """
+    release = asked.release
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-report"):
         st.download_button(
-            REPORT, lambda: report_html(opened.release, overview(opened.release.domain), opened.data).encode(),
+            REPORT,
+            lambda: report_html(opened.release, overview(release), opened.data, release, whom(asked)).encode(),
             f"{opened.stem}-report.html", "text/html", key="explore-report", type="primary", on_click="ignore",
         )  # fmt: skip
-        words = "What it is, what it promises, its picture and its modes, on one page that may be handed out."
+        what = "its modes" if release.sketch.answers == "closeness" else "its centre"
+        words = f"What it is, what it promises, its picture and {what}, on one page that may be handed out."
         draw(f'<p class="fg-missing">{escape(words)}</p>')
 
 
-def overview(domain: Domain) -> tuple[Step, ...]:
-    """What a report of a file shows: its density over the first columns, and its modes."""
-    axes = drawable(domain)[:2]
-    return (*((Density(axes, {}),) if axes else ()), Modes())
+def overview(release: Release) -> tuple[Step, ...]:
+    """What a report of a file shows: a picture over the first columns, and its modes or its centre."""
+    axes = drawable(release.domain)[:2]
+    if release.sketch.answers == "closeness":
+        return (*((Density(axes, {}),) if axes else ()), Modes())
+    pictures = (Density(axes, rest_at_nearest(release, axes), DISTANCE_MAP_SIZE),) if axes else ()
+    return pictures if one_sided(release.sketch) else (*pictures, Centres())
+
+
+def rest_at_nearest(release: Release, axes: tuple[str, ...]) -> dict[str, object]:
+    """Where the columns that are not drawn are held: where everyone is nearest."""
+    return {name: value for name, value in nearest_place(release).items() if name not in axes}

@@ -29,7 +29,7 @@ from .session import Opened
 def modes_view(opened: Opened) -> None:
     """Everything under Modes."""
     try:
-        found = answers.modes(opened.fingerprint, opened.release)
+        found = answers.modes(opened.identity, opened.release)
     except RequestError as error:
         st.info(literal(error))
         return
@@ -44,7 +44,7 @@ def modes_view(opened: Opened) -> None:
     if drawable(opened.release.domain):
         columns = choose_two(opened.release.domain)
         title, steps = f"Modes over {listed(columns)}", (Density(columns, {}), *steps)
-        picture = answers.picture(opened.fingerprint, opened.release, View(columns))
+        picture = answers.picture(opened.identity, opened.release, View(columns))
         figure = picture_figure(opened.release, picture, marks(opened, picture, found))
         st.plotly_chart(figure, key="explore-modes-picture", alt=in_words(opened.release, picture),
                         config=picture_config(opened))
@@ -100,7 +100,7 @@ def _second_opinion(opened: Opened) -> None:
     if not asked:
         return
     try:
-        found = answers.intersection(opened.fingerprint, opened.release)
+        found = answers.intersection(opened.identity, opened.release)
     except RequestError as error:
         st.info(literal(error))
         return

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import streamlit as st
 
 from ..domain import Categorical, Column
 from ..figures.axes import Axis
 from ..figures.density import close_by
+from ..figures.distances import distance_title, distance_unit
 from ..figures.dots import dots, dots_in_words
 from ..figures.kernel import kernel_in_words
 from ..releases import Release
-from ..tasks.density import Curve, Heatmap
+from ..sketches.linear import Answers
 from ..tasks.uncertainty import quantile_dots
 from .explore_answers import REMEMBERED, View, answer
 from .explore_columns import grain, label_of, number_format, tidy
+from .explore_distance_words import distance_sentence, kind_sentence, root_sentence
 from .explore_words import answer_sentence, averaged_sentence, density_sentence, noun
 from .marks import note
 from .markup import draw, escape
 from .session import Opened
 
 STRONG = re.compile(r"\*\*(.+?)\*\*")
+EACH_DOT = "Each dot is one of 50 equally likely truths."
 
 
 class AskedPoint:
@@ -35,6 +39,7 @@ class AskedPoint:
         self.release = opened.release
         self.view = view
         self.fingerprint = opened.fingerprint
+        self.identity = opened.identity
         domain = opened.release.domain
         self.columns = tuple(domain.columns[domain.names.index(name)] for name in view.columns)
 
@@ -45,21 +50,11 @@ class AskedPoint:
     def _ring_key(self) -> str:
         return f"ring-{self.fingerprint[:12]}"
 
-    def start_at_peak(self, picture: Curve | Heatmap) -> None:
-        """Ask where most people are, as far as nothing was asked yet."""
-        most = picture.estimate.argmax()
-        if isinstance(picture, Curve):
-            peak = (picture.values[most],)
-        else:
-            row, column = divmod(int(most), len(picture.x_values))
-            peak = (picture.x_values[column], picture.y_values[row])
-        for column, value in zip(self.columns, peak, strict=True):
-            self.start(column, value)
-
-    def start(self, column: Column, value: object) -> None:
-        """Ask a value of a column, unless one was asked already."""
-        if self.key(column) not in st.session_state:
-            self._ask(column, value)
+    def start(self, values: tuple[object, ...]) -> None:
+        """Ask a value of every drawn column, as far as nothing was asked yet."""
+        for column, value in zip(self.columns, values, strict=True):
+            if self.key(column) not in st.session_state:
+                self._ask(column, value)
 
     def _ask(self, column: Column, value: object) -> None:
         categorical = isinstance(column, Categorical)
@@ -103,28 +98,48 @@ class AskedPoint:
         """The answer in words and as fifty dots."""
         at = dict(self.view.held) | dict(zip(self.view.columns, self.values, strict=True))
         answers = answer(self.release, at)
+        if self.release.sketch.answers == "distance":
+            _show_distance(self.release, answers)
+            return
         estimate, low, high, density, error = (
             float(part[0])
             for part in (answers.estimate, answers.low, answers.high, answers.density, answers.standard_error)
         )
         counted = noun(self.release)
-        sentence = STRONG.sub(r"<strong>\1</strong>", escape(answer_sentence(estimate, low, high, error, counted)))
-        # Screen readers speak a status when it changes: clicking and typing are answered alike.
-        draw(f'<p class="fg-odds" role="status">{sentence}</p>')
-        outcomes = quantile_dots(answers, 0)
-        name = close_by(counted)
-        st.plotly_chart(dots(outcomes, name), key="explore-dots", alt=dots_in_words(outcomes, name),
-                        config={"displayModeBar": False})
+        say(answer_sentence(estimate, low, high, error, counted))
+        _show_dots(quantile_dots(answers, 0), close_by(counted))
         words = density_sentence(density, low, estimate, error)
         averaged = tuple(name for name in self.release.domain.names if name not in at)
-        note(" ".join(part for part in ("Each dot is one of 50 equally likely truths.", words,
-                                        averaged_sentence(averaged)) if part))
+        note(" ".join(part for part in (EACH_DOT, words, averaged_sentence(averaged)) if part))
         with st.popover("What is closeness?"):
-            note(closeness(self.fingerprint, self.release))
+            note(closeness(self.identity, self.release))
+
+
+def _show_distance(release: Release, answers: Answers) -> None:
+    """How far everyone is on average."""
+    number, sketch = release.records, release.sketch
+    mean, low, high, error = (
+        float(part[0]) / number for part in (answers.estimate, answers.low, answers.high, answers.standard_error)
+    )
+    say(distance_sentence(sketch, mean, low, high, error))
+    note(kind_sentence(sketch))
+    _show_dots(quantile_dots(answers, 0) / number, distance_title(distance_unit(sketch)))
+    note(" ".join(part for part in (EACH_DOT, root_sentence(sketch, mean, error)) if part))
+
+
+def say(sentence: str) -> None:
+    """An answer, a sentence in Markdown. Screen readers speak a status when it changes: clicks and typing alike."""
+    words = STRONG.sub(r"<strong>\1</strong>", escape(sentence))
+    draw(f'<p class="fg-odds" role="status">{words}</p>')
+
+
+def _show_dots(outcomes: np.ndarray, name: str) -> None:
+    st.plotly_chart(dots(outcomes, name), key="explore-dots", alt=dots_in_words(outcomes, name),
+                    config={"displayModeBar": False})
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
-def closeness(fingerprint: str, _release: Release) -> str:
+def closeness(identity: str, _release: Release) -> str:
     """What a kernel sum counts, for someone who never heard of one."""
     counted = noun(_release)
     one = "person" if counted == "people" else "record"

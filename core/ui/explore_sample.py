@@ -40,7 +40,7 @@ def sample_view(opened: Opened) -> None:
         kind = st.selectbox("Drawn from", (SHARP, SMOOTH), key="explore-sample-kind", persist_state="session",
                             width=320)
     try:
-        drawn = answers.synthetic(opened.fingerprint, opened.release, int(count), int(draw), kind == SHARP)
+        drawn = answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind == SHARP)
     except RequestError as error:
         st.info(literal(error))
         return

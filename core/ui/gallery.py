@@ -1,4 +1,4 @@
-"""The released files that come with the app, as small density pictures."""
+"""The released files that come with the app, as small pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 
 from ..figures.pictures import density_picture
 from ..release_file import load
-from ..samples import bundled_releases
+from ..samples import Sample, bundled_distances, bundled_releases
 from .frame import EXPLORE
 from .session import Session
 
@@ -22,11 +22,21 @@ def _picture(path: str, changed: float, show: tuple[str, ...]) -> np.ndarray:
 
 def gallery(visitor: Session) -> None:
     """Draw the bundled releases; picking one opens it and goes to Explore."""
-    row = st.container(horizontal=True, gap="medium", key="fg-pictures")
+    row = st.container(horizontal=True, gap="small", key="fg-pictures")
     for one, path in bundled_releases():
-        with row, st.container(key=f"gallery-{one.name}", gap="xsmall"):
-            picture = _picture(str(path), path.stat().st_mtime, one.show)
-            st.image(picture, width="stretch", alt=f"Density picture of the released sketch of: {one.title}")
-            if st.button(one.title, key=f"gallery-open-{one.name}", type="tertiary"):
-                visitor.open(path.name, path.read_bytes())
-                st.switch_page(EXPLORE.path)
+        with row:
+            _one(visitor, one, path, one.name, one.title, f"Density picture of the released sketch of: {one.title}")
+    for one, path in bundled_distances():
+        with row:
+            title = f"{one.title}: distances"
+            _one(visitor, one, path, f"{one.name}-distance", title,
+                 f"Picture of average distances, dark where everyone is nearest, of: {one.title}")
+
+
+def _one(visitor: Session, one: Sample, path: Path, name: str, title: str, words: str) -> None:
+    """A picture with a button."""
+    with st.container(key=f"gallery-{name}", gap="xsmall"):
+        st.image(_picture(str(path), path.stat().st_mtime, one.show), width="stretch", alt=words)
+        if st.button(title, key=f"gallery-open-{name}", type="tertiary"):
+            visitor.open(path.name, path.read_bytes())
+            st.switch_page(EXPLORE.path)

@@ -58,16 +58,26 @@ class OwnData:
 
 @dataclass(frozen=True)
 class Opened:
-    """Public: a released file, as bytes and as the release read from them."""
+    """Public: a released file, as bytes and as the release read from them, or the part of it that is asked.
+
+    ``part`` says which part of a file with groups ``release`` is: the name of a group, or "" for everyone together;
+    None for the file as it is.
+    """
 
     name: str
     data: bytes
     release: Release
+    part: str | None = None
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the file: what its public answers are remembered by."""
+        """SHA-256 of the file."""
         return sha256(self.data).hexdigest()
+
+    @property
+    def identity(self) -> str:
+        """What public answers are remembered by: the file, and which part of it is asked."""
+        return self.fingerprint if self.part is None else f"{self.fingerprint} {self.part}"
 
     @property
     def stem(self) -> str:

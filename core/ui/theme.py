@@ -132,7 +132,8 @@ STYLE = f"""
 }
 
 /* The gallery: as many pictures a line as fit. */
-.st-key-fg-pictures > div { flex: 1 1 7rem !important; min-width: 7rem; max-width: 12rem; }
+.st-key-fg-pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.4rem, 1fr)); }
+.st-key-fg-pictures > div { width: auto !important; min-width: 0; max-width: 12rem; }
 
 /* On a phone a figure fills the screen: a finger on it scrolls the page, and what a click would do has fields. */
 .fg-touch { display: none; }

@@ -1,0 +1,144 @@
+"""The Centres view: the place, or the few places, that everyone is least far away from."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from ..domain import Categorical
+from ..errors import RequestError
+from ..figures.axes import Axis
+from ..figures.distances import distance_unit
+from ..figures.rounding import rounded, rounded_range
+from ..releases import Release
+from ..report.exploration import Centres, Density
+from ..report.pictures import drawn, in_words, picture_figure
+from ..report.tables import table_of
+from ..report.words import listed
+from ..sketches.distance import Distance
+from ..tasks.centres import MOST_CENTRES, Centre, described
+from . import explore_answers as answers
+from .explore_answers import View
+from .explore_columns import choose_two, drawable
+from .explore_distance_words import kind_sentence, one_sided
+from .explore_distances import marked
+from .explore_export import take_along
+from .explore_picture import picture_config
+from .explore_point import say
+from .explore_words import noun, place_words
+from .marks import note
+from .markup import literal
+from .session import Opened
+
+REACHES = 2 * 1.96
+"""Standard errors between the ends of a 95% interval."""
+MOST_SAID = 4
+
+
+def has_centres(release: Release) -> bool:
+    """Whether a release of distances has a place in the middle of everyone."""
+    return release.sketch.answers == "distance" and not one_sided(release.sketch)
+
+
+def several(release: Release) -> bool:
+    """Whether more than one centre can be told: L1 distances of one column of numbers."""
+    sketch = release.sketch
+    return isinstance(sketch, Distance) and sketch.norm == "l1" and sketch.domain.dimensions == 1
+
+
+def centres_view(opened: Opened) -> None:
+    """Everything under Centres."""
+    release, count = opened.release, 1
+    if several(release):
+        count = int(st.number_input("How many centres", 1, MOST_CENTRES, 1, key="explore-centres-count",
+                                    persist_state="session", width=160))
+    try:
+        found = answers.centres(opened.identity, release, count)
+    except RequestError as error:
+        st.info(literal(error))
+        return
+    say(centre_sentence(release, found))
+    note(f"{described(release, count)} {kind_sentence(release.sketch)}")
+    st.dataframe(centre_table(release, found), hide_index=True, key="explore-centres", alt="The centres")
+    note("How far noise may have moved a centre is seen by adding noise of the same strength again and again. Between "
+         "the ends of an interval the centre without noise very likely lies.")
+    figure, title, steps = None, "", (Centres(count),)
+    if drawable(release.domain):
+        columns = choose_two(release.domain)
+        view = View(columns, tuple((name, value) for name, value in place_of(found[0]).items() if name not in columns))
+        picture = answers.picture(opened.identity, release, view)
+        title = f"{drawn(release)} over {listed(columns)}, with its centre{'s' if count > 1 else ''}"
+        marks = marked(release, picture, [[centre.position[name] for name in columns] for centre in found])
+        figure = picture_figure(release, picture, marks)
+        st.plotly_chart(figure, key="explore-centres-picture", alt=in_words(release, picture),
+                        config=picture_config(opened))
+        steps = (Density(columns, dict(view.held), answers.DISTANCE_MAP_SIZE), *steps)
+    take_along(opened, "centres", lambda: table_of(found), steps, figure, title)
+
+
+def place_of(centre: Centre) -> dict[str, object]:
+    """A centre's values by column, such that a view can hold them."""
+    return {
+        name: value if isinstance(value, (str, int, float)) else tuple(map(float, value))
+        for name, value in centre.position.items()
+    }
+
+
+def centre_sentence(release: Release, found: tuple[Centre, ...]) -> str:
+    """Where the centre is, in Markdown."""
+    counted = noun(release)
+    if len(found) == 1:
+        said = _said(release, found[0])
+        place = listed([f"{name} {words}" for name, words in said.items()], MOST_SAID)
+        return f"Everyone is nearest to **{place}**."
+    (name,) = release.domain.names
+    places = listed([_said(release, centre)[name] for centre in found], MOST_CENTRES)
+    return f"If all {counted} go to the nearest of {len(found)} places, the way is shortest to **{name} {places}**."
+
+
+def _said(release: Release, centre: Centre) -> dict[str, str]:
+    """A centre in words by column, in the digits that its interval supports."""
+    said = place_words(centre.position, release)
+    for column in release.domain.columns:
+        if column.name in centre.low and not isinstance(centre.low[column.name], (list, tuple)):
+            error = _error(centre, column.name)
+            value = rounded(float(centre.position[column.name]), error) if error > 0 else said[column.name]
+            said[column.name] = f"{value} {column.unit}".rstrip() if error > 0 else value
+    return said
+
+
+def _error(centre: Centre, name: str) -> float:
+    return float(centre.high[name] - centre.low[name]) / REACHES
+
+
+def centre_table(release: Release, found: tuple[Centre, ...]) -> pd.DataFrame:
+    """The centres, a row each: place and interval by column, and what is known of those around it."""
+    unit = distance_unit(release.sketch)
+    rows = []
+    for number, centre in enumerate(found, 1):
+        row: dict[str, str] = {"Centre": str(number)} if len(found) > 1 else {}
+        said = _said(release, centre)
+        for column in release.domain.columns:
+            row[column.name] = said[column.name]
+            if column.name in centre.low and not isinstance(column, Categorical) and column.width == 1:
+                row[f"{column.name}, very likely between"] = _between(centre, column.name, column)
+        if len(found) > 1:
+            row[f"Share of {noun(release)} nearest to it"] = f"{100 * centre.share:.0f}%"
+        row["Average distance"] = f"{_mean(centre)} {unit}".rstrip()
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _between(centre: Centre, name: str, column) -> str:
+    low, high = float(centre.low[name]), float(centre.high[name])
+    if high <= low:
+        axis = Axis.of(column, [low])
+        return axis.words(low)
+    least, most = rounded_range(low, high, _error(centre, name))
+    return f"{least} and {most}"
+
+
+def _mean(centre: Centre) -> str:
+    if centre.mean_low != centre.mean_low:  # several centres: the error of each one's average is not known
+        return f"{centre.mean:,.3g}"
+    return rounded(centre.mean, (centre.mean_high - centre.mean_low) / REACHES)

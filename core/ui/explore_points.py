@@ -1,0 +1,113 @@
+"""The Your points view: a visitor's own points in, what the file says at each of them out. Every release has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from ..errors import RequestError
+from ..figures.density import close_by
+from ..figures.distances import distance_title, distance_unit
+from ..figures.rounding import rounded_all, rounded_range
+from ..releases import Release
+from ..report.exploration import MAX_PLACES, Points
+from ..sketches.linear import Answers
+from ..sources import Upload, open_source
+from ..sources.queries import beside, read_queries
+from . import explore_answers as answers
+from .explore_anomalies import FILE_TYPES, LISTED, MAX_MEGABYTES, MOST_POINTS, columns_wanted
+from .explore_columns import drawable
+from .explore_distance_words import kind_sentence
+from .explore_export import take_along
+from .explore_words import noun, place_words
+from .marks import Visibility, mark, note
+from .markup import literal
+from .session import Opened
+
+READ = "explore-asked-read"
+BETWEEN = "very likely between"
+
+
+def points_view(opened: Opened) -> None:
+    """Everything under Your points."""
+    release = opened.release
+    if not drawable(release.domain):
+        st.info(
+            "Every column of this file is a long list of numbers (a vector), so there is no picture to draw. Bring "
+            "vectors of your own: the file answers at each of them."
+        )
+    mark(Visibility.PRIVATE, "Your points stay in this session; the file is asked at them, and nothing is added to it")
+    label = literal(f"A table of points, with {columns_wanted(release)}")
+    dropped = st.file_uploader(label, FILE_TYPES, max_upload_size=MAX_MEGABYTES, key="explore-asked")
+    if dropped is None:
+        note("Further columns, such as a number that tells the points apart, are handed back as they are.")
+        return
+    try:
+        table, found = _answered(opened, dropped)
+    except RequestError as error:
+        st.error(literal(error))
+        return
+    every = table.num_rows
+    st.markdown(f"**{every:,} point{'' if every == 1 else 's'}** answered. {_meaning(release)}")
+    asked = beside(table, answer_columns(release, found)).to_pandas()
+    st.dataframe(shown_answers(release, table, found), hide_index=True, key="explore-answered",
+                 alt="The points and the answer at each of them")
+    if every > LISTED:
+        note(f"The first {LISTED} are listed; the file has all {every:,}.")
+    steps = () if every > MAX_PLACES else (
+        Points({name: table.column(name).to_pylist() for name in release.domain.names}),
+    )  # fmt: skip
+    take_along(opened, "points", lambda: asked, steps, remark="They hold your points.")
+
+
+def _answered(opened: Opened, dropped) -> tuple[pa.Table, Answers]:
+    """The points and the answers; both are kept in the visitor's session, as the points may be private."""
+    known = (dropped.file_id, opened.identity)
+    if st.session_state.get(READ, (None,))[0] != known:
+        source = open_source(Upload(dropped.name, dropped.getvalue()))
+        table = read_queries(source, opened.release.domain, MOST_POINTS)
+        with st.spinner("Asking …"):
+            found = opened.release.answer(table, answers.LEVEL)
+        st.session_state[READ] = (known, table, found)
+    return st.session_state[READ][1:]
+
+
+def _meaning(release: Release) -> str:
+    if release.sketch.answers == "distance":
+        return f"Each answer is how far everyone is from the point, on average. {kind_sentence(release.sketch)}"
+    return literal(
+        f"Each answer is the number of {noun(release)} close by: who is exactly there counts as 1, who is farther away "
+        "as less."
+    )
+
+
+def answer_columns(release: Release, found: Answers) -> dict[str, np.ndarray]:
+    """The answers by the names that they have in the file: average distances, or sums of closeness and the density."""
+    named = {"estimate": found.estimate, "low": found.low, "high": found.high}
+    if release.sketch.answers == "distance":
+        return {"mean" if name == "estimate" else name: part / release.records for name, part in named.items()}
+    return named | {"density": found.density}
+
+
+def shown_answers(release: Release, table: pa.Table, found: Answers) -> pd.DataFrame:
+    """The first points with their answers, in the digits that these support."""
+    far = release.sketch.answers == "distance"
+    number = release.records if far else 1.0
+    estimate, low, high, error = (
+        part[:LISTED] / number for part in (found.estimate, found.low, found.high, found.standard_error)
+    )
+    ends = [rounded_range(a, b, e) if np.isfinite(e) else ("−∞", "∞") for a, b, e in zip(low, high, error, strict=True)]
+    points = table.slice(0, LISTED).to_pandas()
+    for name in release.domain.names:
+        if name not in drawable(release.domain):  # nobody reads hundreds of numbers in a cell
+            said = {other: points[other].iloc[0] for other in release.domain.names} if len(points) else None
+            points[name] = place_words(said, release)[name] if said else ""
+    name = distance_title(distance_unit(release.sketch)) if far else close_by(noun(release))
+    answered = {
+        name: rounded_all(estimate, error),
+        BETWEEN: [f"{least} and {most}" for least, most in ends],
+    }
+    taken = {name: f"answer: {name}" for name in answered if name in points.columns}
+    return pd.concat([points, pd.DataFrame(answered).rename(columns=taken)], axis=1)
