@@ -167,7 +167,7 @@ def main() -> None:
     rows = run(chosen.repeats)
     Console(width=130).print(table(rows))
     (chosen.out / "distance_sums.json").write_text(json.dumps(rows, indent=2) + "\n")
-    figure(rows).write_html(chosen.out / "distance_sums.html", include_plotlyjs="cdn")
+    figure(rows).write_html(chosen.out / "distance_sums.html", include_plotlyjs=True)
 
 
 if __name__ == "__main__":

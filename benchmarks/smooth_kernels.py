@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from core.domain import Domain, Numeric, Vector
+from core.figures.palette import AMBER, FAINT, TEAL
 from core.forecast import choose_rows
 from core.kernels import Kernel, Smooth, SmoothL1, SmoothSquared, of_coordinates
 from core.privacy.budget import Budget
@@ -205,18 +206,34 @@ def printed(rows: list[dict]) -> Table:
     return table
 
 
+COLOURS = {
+    "paper: sum of exponentials": AMBER.shape,
+    "random scale, circle": FAINT.shape,
+    "random scale, quadrants": TEAL.shape,
+    "RACE": "#3856A6",
+}
+
+
 def picture(rows: list[dict]) -> go.Figure:
-    """Errors at equal rows, one panel a kernel, one group of bars a data set and budget."""
-    names = sorted({row["kernel"] for row in rows})
-    figure = make_subplots(len(names), 1, subplot_titles=names, vertical_spacing=0.08)
-    for mechanism in dict.fromkeys(row["mechanism"] for row in rows):
-        for place, kernel in enumerate(names, 1):
-            mine = [row for row in rows if row["mechanism"] == mechanism and row["kernel"] == kernel]
-            labels = [f"{row['data']}, ε = {row['budget']}" for row in mine]
-            bar = go.Bar(x=labels, y=[row["error"] for row in mine], name=mechanism, legendgroup=mechanism)
-            figure.add_trace(bar.update(showlegend=place == 1), place, 1)
-    figure.update_yaxes(type="log", title="mean relative error")
-    return figure.update_layout(title=f"Smooth kernels at equal budget and {ROWS} rows", height=1100)
+    """Errors at equal rows: a column a kernel, a row a budget, a group of bars a data set."""
+    kernels, budgets = (list(dict.fromkeys(row[key] for row in rows)) for key in ("kernel", "budget"))
+    titles = [f"{kernel}, ε = {budget}" for budget in budgets for kernel in kernels]
+    figure = make_subplots(len(budgets), len(kernels), subplot_titles=titles, vertical_spacing=0.12, shared_xaxes=True)
+    for row, budget in enumerate(budgets, 1):
+        for column, kernel in enumerate(kernels, 1):
+            for mechanism, colour in COLOURS.items():
+                key = (mechanism, kernel, budget)
+                mine = [one for one in rows if (one["mechanism"], one["kernel"], one["budget"]) == key]
+                bar = go.Bar(
+                    x=[one["data"].partition(" ")[0] for one in mine], y=[one["error"] for one in mine],
+                    name=mechanism, legendgroup=mechanism, marker={"color": colour},
+                    showlegend=row == column == 1,
+                )  # fmt: skip
+                figure.add_trace(bar, row, column)
+        figure.update_yaxes(title="mean relative error", row=row, col=1)
+    figure.update_yaxes(type="log", nticks=4)
+    legend = {"orientation": "h", "y": -0.08}
+    return figure.update_layout(title=f"Smooth kernels at equal budget and {ROWS} rows", height=760, legend=legend)
 
 
 def main() -> None:
@@ -231,7 +248,7 @@ def main() -> None:
         options.exit(2, f"None of {', '.join(f'{data.file}.parquet' for data in DATA.values())} is there.\n")
     Console(width=160).print(printed(rows))
     (chosen.out / "smooth_kernels.json").write_text(json.dumps(rows, indent=2) + "\n")
-    picture(rows).write_html(chosen.out / "smooth_kernels.html", include_plotlyjs="cdn")
+    picture(rows).write_html(chosen.out / "smooth_kernels.html", include_plotlyjs=True)
 
 
 if __name__ == "__main__":
