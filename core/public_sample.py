@@ -16,7 +16,7 @@ from .errors import RequestError
 from .sources import Source
 
 MOST_CATEGORIES = 1_000
-WIDEST = 1e300
+WIDEST = 1e100
 """Bounds that leave every number where it is while the public file is read."""
 
 
