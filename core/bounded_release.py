@@ -21,7 +21,10 @@ from .privacy.events import total_rho
 from .privacy.quantiles import Bounds, Grid, plan_bounds
 from .private_bounds import private_bounds
 from .releases import Plan, Release, plan, seal
+from .sketches.classes import Classes
 from .sketches.linear import LinearSketch
+from .sketches.projected import Projected
+from .sketches.projected_distance import ProjectedDistance
 from .sources import Source
 
 
@@ -79,8 +82,10 @@ def plan_bounded(sketch: LinearSketch, purchase: BoundsPurchase, budget: Budget)
     Raises
     ------
     RequestError
-        When a column that is bought is not a column of numbers, or the share cannot be written down exactly.
+        When a column that is bought is not a column of numbers, the share cannot be written down exactly, or the sketch
+        was made for certain bounds.
     """
+    _check_free_of_bounds(sketch)
     ends = {name: Bounds(grid.low, grid.high, False) for name, grid in purchase.grids.items()}
     generous = _within(sketch, ends)
     for_bounds, for_table = purchase.split(budget)
@@ -150,6 +155,15 @@ def covering_bounds(release: Release, costs: Iterable[Cost]) -> Release:
     return replace(release, privacy=replace(privacy, epsilon=epsilon, overlap_epsilon=overlap, rho=rho))
 
 
+def _check_free_of_bounds(sketch: LinearSketch) -> None:
+    """Refuse what could not be made within the bounds that are found, as that must not come out after paying."""
+    inner = sketch.inner if isinstance(sketch, Classes) else sketch
+    if isinstance(inner, (Projected, ProjectedDistance)):
+        raise RequestError("Bounds cannot be bought for projected records, as the projection's own bounds follow them.")
+    if getattr(inner, "centre", None) is not None:
+        raise RequestError("Bounds cannot be bought beside a public centre, which might lie outside of them.")
+
+
 def _within(sketch: LinearSketch, bounds: Mapping[str, Bounds]) -> LinearSketch:
     """The same sketch with other bounds for some columns of numbers."""
     columns = {column.name: column for column in sketch.domain.columns}
@@ -157,4 +171,7 @@ def _within(sketch: LinearSketch, bounds: Mapping[str, Bounds]) -> LinearSketch:
         if not isinstance(columns.get(name), Numeric):
             raise RequestError(f"Bounds can be bought for columns of numbers that are used, and {name!r} is none.")
         columns[name] = replace(columns[name], low=ends.low, high=ends.high)
-    return replace(sketch, domain=replace(sketch.domain, columns=tuple(columns.values())))
+    domain = replace(sketch.domain, columns=tuple(columns.values()))
+    if isinstance(sketch, Classes):
+        return replace(sketch, domain=domain, inner=_within(sketch.inner, bounds))
+    return replace(sketch, domain=domain)

@@ -11,6 +11,7 @@ the manifest's parameters describe a sketch that this computer can hold? Has the
 from __future__ import annotations
 
 import io
+import math
 import os
 import secrets
 from contextlib import suppress
@@ -221,12 +222,17 @@ def _manifest(text: str) -> dict:
 
 
 def _count(archive: npz.Archive, privacy: PrivacyRecord, sketch: LinearSketch) -> int | np.ndarray | None:
-    """The released number of records, which must be there exactly when the promise allows it."""
-    public = sketch.count_is_public(privacy.neighbours)
-    if ("count" in archive) != (public or bool(privacy.count_noise)):
-        raise ReleaseFileError("The file's count of records is missing, or is there without noise that would hide it.")
+    """The released number of records: hidden by noise, or public, or None where it is read off the table.
+
+    One class of a release with classes has none where they had none, though the number of all records was public.
+    """
+    noisy, public = bool(privacy.count_noise), sketch.count_is_public(privacy.neighbours)
     if "count" not in archive:
+        if noisy or (public and not math.isfinite(sketch.total_variance(1.0))):
+            raise ReleaseFileError("The file's count of records is missing.")
         return None
+    if not (noisy or public):
+        raise ReleaseFileError("The file's count of records is there without noise that would hide it.")
     if archive.shape("count") != sketch.count_shape:
         raise ReleaseFileError("The file does not hold as many counts of records as its parameters say.")
     count = archive.integers("count")

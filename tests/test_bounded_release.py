@@ -18,6 +18,11 @@ from core.privacy import quantiles
 from core.privacy.quantiles import Grid, plan_bounds
 from core.privacy.unit import PrivacyUnit
 from core.releases import plan
+from core.sketches.classes import Classes
+from core.sketches.directions import Directions
+from core.sketches.moments import Moments
+from core.sketches.projected import Projected
+from core.sketches.projected_distance import ProjectedDistance
 from core.sources import open_source
 
 GRID = Grid(0, 1e7, spacing="log")
@@ -151,3 +156,30 @@ def test_every_split_of_a_promise_with_slack_can_be_written_down(unit, delta, ep
     domain = Domain.of(pay=(0, 1e7), age=(0, 120), unit=unit)
     planned = plan_bounded(sketch(domain), BoundsPurchase({"pay": GRID}, share), Budget(epsilon, delta))
     assert (planned.cost.epsilon, planned.cost.delta) == (Decimal(epsilon), Decimal(delta))
+
+
+def test_bounds_are_bought_for_classes_too():
+    domain = Domain.of(pay=(0, 1e7), age=(0, 120), sex=["f", "m"])
+    labelled = Classes(domain, "sex", sketch(domain.without("sex")))
+    frame = people().assign(sex="f")
+    release, found = release_bounded(
+        plan_bounded(labelled, PURCHASE, Budget(1)), PURCHASE, open_source(frame), Budget(1), spend=lambda cost: None
+    )
+    assert found["pay"].found and release.sketch.inner.domain == release.domain.without("sex")
+    assert release.domain.columns[0].high == found["pay"].high < 1e7
+
+
+@pytest.mark.parametrize(
+    "made_for_bounds",
+    [
+        Moments(DOMAIN, centre=(0.0, 0.0)),
+        Directions(DOMAIN, centre=(0.0, 0.0)),
+        Projected.of(DOMAIN, kernels.Euclidean(500.0), Race, 2, rows=40, width=32, seed=1),
+        ProjectedDistance(DOMAIN, seed=1),
+    ],
+    ids=lambda sketch: sketch.name,
+)
+def test_what_might_not_fit_the_bounds_that_are_found_is_refused_before_paying(made_for_bounds):
+    budget = Budget(1)
+    with pytest.raises(RequestError, match="cannot be bought"):
+        plan_bounded(made_for_bounds.sized_for(budget, 1000), PURCHASE, budget)

@@ -276,6 +276,19 @@ def test_files_hold_classes(inner):
     assert (again.answer(queries).estimate == whole.answer(queries).estimate).all()
 
 
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_the_file_of_one_class_can_be_opened_where_counts_are_in_the_table(relation):
+    """Where nobody can be left out and records are replaced, all are a public number, and those of a class are not."""
+    domain = Domain(DOMAIN.columns, missing="refuse")
+    sketch = classes(race(domain.without("kind")), domain)
+    complete = people()[people()["kind"].isin(LABEL.categories)]
+    whole = release(sketch, complete, Budget(5, 0, relation), noise_source=SeededSource(1))
+    assert whole.count is None
+    one = whole.of_class("b")
+    again = load(one.to_bytes(teaching=True))
+    assert again.count is None and not again.count_is_public and again.records == one.records
+
+
 def test_a_count_of_its_own_is_one_a_class():
     wide = classes(race(rows=16, width=4000, bandwidth=0.01))
     assert plan(wide, Budget(1)).counts
