@@ -12,8 +12,18 @@ import pyarrow as pa
 from core import Budget, Domain, Race, Release, kernels
 from core.domain import PrivacyUnit, Vector
 from core.engine.building import Exact
+from core.projections.fast import FastProjection
 from core.release_file import FORMAT_VERSION
 from core.releases import seal
+from core.sketches.classes import Classes
+from core.sketches.directions import Directions
+from core.sketches.distance import Distance
+from core.sketches.features import Features
+from core.sketches.histogram import Histogram
+from core.sketches.linear import LinearSketch
+from core.sketches.moments import Moments
+from core.sketches.projected import Projected
+from core.sketches.projected_distance import ProjectedDistance
 
 FOLDER = Path(__file__).parent
 ANSWERS = ("estimate", "low", "high", "density", "standard_error")
@@ -48,7 +58,71 @@ def angles() -> Release:
     return _release(Race(domain, product, rows=20, width=30, groups=2), Budget("0.7"))
 
 
-MAKERS = {maker.__name__: maker for maker in (numbers, people, merged, angles)}
+def features() -> Release:
+    """Random features of a smooth kernel, quadrants under Laplace noise."""
+    domain = Domain.of(x=(0, 10), y=(-1, 1), scale="box")
+    return _release(Features(domain, kernels.SmoothSquared(0.3), rows=40, groups=4), Budget(1))
+
+
+def waves() -> Release:
+    """Random features in fixed point by the fast transform, Gaussian noise."""
+    domain = Domain((Vector("v", 12, -1.0, 1.0),))
+    return _release(Features(domain, kernels.Gaussian(0.8), 64, transform="fast", wave="circle"), Budget(1, "1e-6"))
+
+
+def histogram() -> Release:
+    """A histogram beside categories, read through a Laplacian kernel."""
+    domain = Domain.of(x=(0, 10), city=["Bern", "Zürich"], scale="box")
+    sketch = Histogram(domain, kernels.Laplacian((0.1, 1.0)))
+    return _release(sketch.sized_for(Budget(1), RECORDS), Budget(1))
+
+
+def projected() -> Release:
+    """RACE of projected vectors."""
+    domain = Domain((Vector("v", 40, -1.0, 1.0),))
+    return _release(Projected.of(domain, kernels.Euclidean(2.0), Race, 8, rows=24, width=50), Budget(2))
+
+
+def distance() -> Release:
+    """Distance sums over two columns, one far longer than the other, and a category."""
+    domain = Domain.of(pay=(0, 9000), age=(0, 100), sex=["f", "m"])
+    return _release(Distance(domain).sized_for(Budget(1), RECORDS), Budget(1))
+
+
+def straight() -> Release:
+    """Straight-line distances through random directions."""
+    domain = Domain.of(east=(0, 20), north=(0, 16))
+    return _release(ProjectedDistance(domain).sized_for(Budget(1), RECORDS), Budget(1))
+
+
+def moments() -> Release:
+    """Squared distances, the number of records public."""
+    domain = Domain.of(x=(0, 10), y=(-1, 1), missing="refuse")
+    budget = Budget(1, "1e-6", "replace_one")
+    return _release(Moments(domain, radius=4.0).sized_for(budget, RECORDS), budget)
+
+
+def directions() -> Release:
+    """Classes of directions from a pole, projected; noise drawn as vectors."""
+    domain = Domain((Vector("v", 32, -1.0, 1.0), *Domain.of(kind=["a", "b", "c"]).columns))
+    pole = tuple(float(k % 3 - 1) for k in range(10))
+    inner = Directions(domain.without("kind"), projection=FastProjection(32, 10), pole=pole)
+    return _release(Classes(domain, "kind", inner), Budget("1.5"))
+
+
+def classes() -> Release:
+    """Classes of a RACE."""
+    domain = Domain.of(x=(0, 10), y=(-1, 1), kind=["calm", "wild"], scale="box")
+    return _release(Classes(domain, "kind", Race(domain.without("kind"), kernels.Smooth(0.2), 24, 40)), Budget(1))
+
+
+MAKERS = {
+    maker.__name__: maker
+    for maker in (
+        numbers, people, merged, angles, features, waves, histogram, projected, distance, straight, moments,
+        directions, classes,
+    )
+}  # fmt: skip
 
 
 def queries_of(domain: Domain) -> dict[str, list]:
@@ -62,7 +136,7 @@ def queries_of(domain: Domain) -> dict[str, list]:
     return {name: [np.asarray(v).tolist() if np.ndim(v) else v for v in frame[name]] for name in frame}
 
 
-def _release(sketch: Race, budget: Budget) -> Release:
+def _release(sketch: LinearSketch, budget: Budget) -> Release:
     """Records in two clusters, as the domain's own encoder reads them."""
     random = np.random.default_rng(7)
     low, high = sketch.domain.bounds()
@@ -73,14 +147,14 @@ def _release(sketch: Race, budget: Budget) -> Release:
     points = sketch.domain.encode(batch, sketch.metric)
     table = sketch.zeros()
     sketch.add(table, points)
-    return seal(sketch, Exact(table, len(points)), budget)
+    return seal(sketch, Exact(table, sketch.count(points)), budget)
 
 
 def make(name: str) -> None:
     """Write a file and its answers, unless they are there."""
     stem = FOLDER / f"{name}-{FORMAT_VERSION}"
     release = MAKERS[name]()
-    queries = queries_of(release.domain)
+    queries = queries_of(release.sketch.query_domain)
     answers = release.answer(queries)
     facts = {
         "queries": queries,
