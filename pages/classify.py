@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui.classify_map import map_view
+from core.ui.classify_map import choose_decision, map_view
 from core.ui.classify_opening import open_groups
 from core.ui.classify_points import no_points_yet, points_view
 from core.ui.classify_words import has_groups
@@ -20,13 +20,14 @@ def classify(visitor: Session, opened: Opened) -> None:
             "View", [PLACES, POINTS], default=PLACES, required=True, key="classify-view", label_visibility="collapsed",
             persist_state="session",
         )  # fmt: skip
+        rule, level = choose_decision(opened.release)
         st.space("stretch")
         about(visitor, opened)
     if view == PLACES:
-        map_view(opened)
+        map_view(opened, rule, level)
         no_points_yet()
     else:
-        points_view(opened)
+        points_view(opened, rule, level)
 
 
 with frame(CLASSIFY) as visitor:

@@ -65,7 +65,8 @@ def decision_figure(drawn: DecisionMap, domain: Domain, asked: tuple[object, obj
     )
     asking.clickable(figure)
     apply(figure, x, y)
-    return _laid_out(figure, MAP_HEIGHT)
+    # Below, as the buttons that zoom and save stand above.
+    return _laid_out(figure, MAP_HEIGHT).update_layout(legend={"y": -0.14, "yanchor": "top"})
 
 
 def decision_in_words(what: str, drawn: DecisionMap) -> str:

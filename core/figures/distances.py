@@ -28,6 +28,9 @@ from .density import (
 from .palette import FAINT, INK, PAPER, TEAL, faded
 from .rounding import rounded_all
 
+NEAREST, CENTRES = "Nearest to everyone", "Centres"
+"""The legend's words for one cross, and for several."""
+
 
 def distance_figure(
     picture: Curve | Heatmap,
@@ -176,13 +179,14 @@ def _places(axis: Axis) -> np.ndarray:
 
 
 def _add_centres(figure: go.Figure, marks: Marks | None) -> None:
-    """A cross where everyone is nearest."""
+    """A cross where everyone is nearest, or at every one of several centres."""
     if marks is None or len(marks.x) == 0:
         return
     cross = {"symbol": "cross", "size": 15, "color": PAPER.light, "line": {"width": 2, "color": INK.light}}
+    name = NEAREST if len(marks.x) == 1 else CENTRES
     figure.add_trace(
         go.Scatter(
-            x=marks.x, y=marks.y, mode="markers", marker=cross, hoverinfo="skip", name="Nearest to everyone",
+            x=marks.x, y=marks.y, mode="markers", marker=cross, hoverinfo="skip", name=name,
             unselected=asking.UNFADED,
         )
     )  # fmt: skip

@@ -27,34 +27,32 @@ CHART = "classify-map"
 LEVELS = {"80%": 0.8, "90%": 0.9, "95%": 0.95, "99%": 0.99}
 
 
-def choose_rule(release: Release) -> str:
-    """Let the visitor say what decides."""
-    offered = rules(release)
-    rule = st.selectbox("What decides", offered, format_func=lambda rule: RULES[rule][0], key="classify-rule",
-                        persist_state="session", width=360)
-    note(RULES[rule][1])
-    return rule
+def choose_decision(release: Release) -> tuple[str, float]:
+    """Let the visitor say what decides, and how sure it must be that the noise did not."""
+    with st.popover("How it decides"):
+        offered = rules(release)
+        rule = st.selectbox("What decides", offered, format_func=lambda rule: RULES[rule][0], key="classify-rule",
+                            persist_state="session")
+        note(RULES[rule][1])
+        chosen = st.select_slider(
+            "Answer only when at least this sure that the noise did not decide", list(LEVELS), "95%",
+            key="classify-level", persist_state="session",
+        )  # fmt: skip
+    return rule, LEVELS[chosen]
 
 
-def choose_level() -> float:
-    """Let the visitor say how sure it must be that the noise did not decide."""
-    chosen = st.select_slider(
-        "Answer only when at least this sure that the noise did not decide", list(LEVELS), "95%", key="classify-level",
-        persist_state="session", width=420,
-    )  # fmt: skip
-    return LEVELS[chosen]
+def say_decision(rule: str, level: float) -> None:
+    """What decides, in one quiet line."""
+    note(f"{RULES[rule][0]} Answered where it is at least {level:.0%} sure that the noise does not decide.")
 
 
-def map_view(opened: Opened) -> None:
+def map_view(opened: Opened, rule: str, level: float) -> None:
     """Everything under One place."""
-    with st.container(horizontal=True, gap="large", vertical_alignment="top"):
-        with st.container(width=380):
-            rule = choose_rule(opened.release)
-        level = choose_level()
+    say_decision(rule, level)
     domain = asked_domain(opened.release)
     names = drawable(domain)
     if len(names) < len(domain.columns):
-        st.info("A list of numbers has no axes to draw a map on. Bring vectors under **Your points**.")
+        st.info("A long list of numbers (a vector) has no axes to draw a map on. Bring vectors under **Your points**.")
         return
     if len(names) == 1:
         _one_column(opened, rule, level)

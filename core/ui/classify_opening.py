@@ -33,11 +33,10 @@ def open_groups(visitor: Session) -> None:
     st.subheader("Or look at one of these", anchor=False)
     for place, (one, path) in zip(st.columns(3, gap="large"), bundled_groups(), strict=False):
         with place:
-            st.markdown(f"**{literal(one.title)}**")
-            note(f"{one.story} Groups: {', '.join(one.label.categories)}.")
             if st.button(f"Open {literal(one.title)}", key=f"classify-open-{one.name}"):
                 visitor.open(path.name, path.read_bytes())
                 st.rerun()
+            note(f"{one.story} Groups: {', '.join(one.label.categories)}.")
 
 
 def _opened_before(visitor: Session) -> None:

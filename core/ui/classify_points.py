@@ -12,9 +12,9 @@ from ..report.words import listed
 from ..sources import Upload, open_source
 from ..sources.queries import beside, read_queries
 from ..tasks.classification import Classification, classify
-from ..tasks.confusion import Confusion, Rate, confusion_of, label_codes
-from .classify_map import choose_level, choose_rule
-from .classify_words import asked_domain, percent
+from ..tasks.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
+from .classify_map import say_decision
+from .classify_words import NEARLY, asked_domain, percent
 from .explore_anomalies import FILE_TYPES, MAX_MEGABYTES, MOST_POINTS
 from .marks import Visibility, main_action, mark, note
 from .markup import draw, escape, literal
@@ -30,12 +30,9 @@ def no_points_yet() -> None:
     main_action(SAVE, ["a table of your points"], "classify-save")
 
 
-def points_view(opened: Opened) -> None:
+def points_view(opened: Opened, rule: str, level: float) -> None:
     """Everything under Your points."""
-    with st.container(horizontal=True, gap="large", vertical_alignment="top"):
-        with st.container(width=380):
-            rule = choose_rule(opened.release)
-        level = choose_level()
+    say_decision(rule, level)
     mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
     names = asked_domain(opened.release).names
     wanted = literal(f"A table of points, with the column{'s' if len(names) > 1 else ''} {listed(names, 6)}")
@@ -56,7 +53,7 @@ def points_view(opened: Opened) -> None:
     result = with_groups(table, found)
     _say(found)
     _truth(opened, table, found, level)
-    st.dataframe(result.head(LISTED), hide_index=True, key="classify-listed", alt="The points and their groups")
+    st.dataframe(shown_groups(table, found), hide_index=True, key="classify-listed", alt="The points and their groups")
     if len(result) > LISTED:
         note(f"The first {LISTED} are listed; the file has all {len(result):,}.")
     _save(opened, result)
@@ -69,11 +66,31 @@ def with_groups(table: pa.Table, found: Classification) -> pd.DataFrame:
     return beside(table, said | shares).to_pandas()
 
 
+def shown_groups(table: pa.Table, found: Classification) -> pd.DataFrame:
+    """The first points with what is said of each, as people read it."""
+    listed_codes = found.codes[:LISTED]
+    said = {
+        "group": [
+            name if certain else f"{DONT_KNOW}, perhaps {name}"
+            for name, certain in zip(found.labels[:LISTED], found.certain[:LISTED], strict=True)
+        ],
+        "how likely": [percent(float(found.probabilities[row, code])) for row, code in enumerate(listed_codes)],
+        "sure without noise": [percent(min(float(sure), NEARLY)) for sure in found.confidence[:LISTED]],
+    }
+    points = table.slice(0, LISTED).to_pandas()
+    for name, values in points.items():
+        if len(values) and not isinstance(values.iloc[0], str) and hasattr(values.iloc[0], "__len__"):
+            points[name] = [f"a list of {len(value):,} numbers" for value in values]
+    answered = {(f"answer: {name}" if name in points.columns else name): values for name, values in said.items()}
+    # What is asked for comes first: a table of many columns is wider than the page.
+    return pd.concat([pd.DataFrame(answered), points], axis=1)
+
+
 def _say(found: Classification) -> None:
     certain, every = int(found.certain.sum()), len(found.codes)
     draw(
         f'<p class="fg-odds" role="status">The file knows the group of <strong>{certain:,} of {every:,}</strong> '
-        f"{escape('point' if every == 1 else 'points')}; of the others the noise decides.</p>"
+        f"{escape('point' if every == 1 else 'points')}; for the others the noise decides.</p>"
     )
 
 
@@ -82,7 +99,9 @@ def _truth(opened: Opened, table: pa.Table, found: Classification, level: float)
     others = [name for name in table.column_names if name not in asked_domain(opened.release).names]
     if not others:
         return
-    column = st.selectbox("Which column tells the true group?", [NO_TRUTH, *others], format_func=literal,
+    label = opened.release.sketch.label
+    first = 1 + others.index(label) if label in others else 0
+    column = st.selectbox("Which column tells the true group?", [NO_TRUTH, *others], first, format_func=literal,
                           key="classify-truth", width=360)
     if column == NO_TRUTH:
         return

@@ -18,6 +18,8 @@ RULES = {
     "direction": ("Whose direction is nearest?", "The angle between this vector and the mean direction of each group."),
 }  # fmt: skip
 """Rules of decision as people ask: the question, and what decides it."""
+NEARLY = 0.9999
+"""How sure one may be that noise did not decide: it always could have, however rarely."""
 
 
 def has_groups(release: Release) -> bool:
@@ -47,7 +49,7 @@ def percent(share: float) -> str:
 def decision_sentence(found: Classification) -> str:
     """What is said of the first place, in Markdown."""
     name, share = found.labels[0], found.probabilities[0, found.codes[0]]
-    sure = percent(float(found.confidence[0]))
+    sure = percent(min(float(found.confidence[0]), NEARLY))
     if found.certain[0]:
         return (
             f"Most like **{name}**: {percent(float(share))} likely. It is {sure} sure that the file would say the same "

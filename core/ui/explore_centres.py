@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from ..domain import Categorical
+from ..domain import Column, Numeric
 from ..errors import RequestError
-from ..figures.axes import Axis
 from ..figures.distances import distance_unit
 from ..figures.rounding import rounded, rounded_range
 from ..releases import Release
+from ..report import words
 from ..report.exploration import Centres, Density
 from ..report.pictures import drawn, in_words, picture_figure
 from ..report.tables import table_of
@@ -20,7 +20,7 @@ from ..tasks.centres import MOST_CENTRES, Centre, described
 from . import explore_answers as answers
 from .explore_answers import View
 from .explore_columns import choose_two, drawable
-from .explore_distance_words import kind_sentence, one_sided
+from .explore_distance_words import distance_sentence, kind_sentence, one_sided
 from .explore_distances import marked
 from .explore_export import take_along
 from .explore_picture import picture_config
@@ -33,6 +33,7 @@ from .session import Opened
 REACHES = 2 * 1.96
 """Standard errors between the ends of a 95% interval."""
 MOST_SAID = 4
+BETWEEN = "Very likely between"
 
 
 def has_centres(release: Release) -> bool:
@@ -58,10 +59,14 @@ def centres_view(opened: Opened) -> None:
         st.info(literal(error))
         return
     say(centre_sentence(release, found))
+    if count == 1:
+        say(_from_there(release, found[0]))
     note(f"{described(release, count)} {kind_sentence(release.sketch)}")
-    st.dataframe(centre_table(release, found), hide_index=True, key="explore-centres", alt="The centres")
-    note("How far noise may have moved a centre is seen by adding noise of the same strength again and again. Between "
-         "the ends of an interval the centre without noise very likely lies.")
+    if drawable(release.domain):
+        words_of_table = "The centre, column by column" if count == 1 else "The centres"
+        st.dataframe(centre_table(release, found), hide_index=True, key="explore-centres", alt=words_of_table)
+        note("How far noise may have moved a centre is seen by adding noise of the same strength again and again. "
+             "Between the ends of an interval the centre without noise very likely lies.")
     figure, title, steps = None, "", (Centres(count),)
     if drawable(release.domain):
         columns = choose_two(release.domain)
@@ -87,24 +92,38 @@ def place_of(centre: Centre) -> dict[str, object]:
 def centre_sentence(release: Release, found: tuple[Centre, ...]) -> str:
     """Where the centre is, in Markdown."""
     counted = noun(release)
+    if not drawable(release.domain):
+        return f"The centre is **{listed(list(place_words(found[0].position, release).values()))}**; take it along as a file."
     if len(found) == 1:
         said = _said(release, found[0])
-        place = listed([f"{name} {words}" for name, words in said.items()], MOST_SAID)
+        place = listed([f"{name} {value}" for name, value in said.items()], MOST_SAID)
         return f"Everyone is nearest to **{place}**."
     (name,) = release.domain.names
     places = listed([_said(release, centre)[name] for centre in found], MOST_CENTRES)
     return f"If all {counted} go to the nearest of {len(found)} places, the way is shortest to **{name} {places}**."
 
 
+def _from_there(release: Release, centre: Centre) -> str:
+    """How far everyone is from a centre, in Markdown."""
+    error = (centre.mean_high - centre.mean_low) / REACHES
+    sentence = distance_sentence(release.sketch, centre.mean, centre.mean_low, centre.mean_high, error)
+    return f"From there, {sentence[:1].lower()}{sentence[1:]}"
+
+
 def _said(release: Release, centre: Centre) -> dict[str, str]:
     """A centre in words by column, in the digits that its interval supports."""
     said = place_words(centre.position, release)
     for column in release.domain.columns:
-        if column.name in centre.low and not isinstance(centre.low[column.name], (list, tuple)):
+        if _measured(centre, column):
             error = _error(centre, column.name)
             value = rounded(float(centre.position[column.name]), error) if error > 0 else said[column.name]
             said[column.name] = f"{value} {column.unit}".rstrip() if error > 0 else value
     return said
+
+
+def _measured(centre: Centre, column: Column) -> bool:
+    """Whether an interval for the centre's value in a column can be said: categories have none, vectors too many."""
+    return isinstance(column, Numeric) and column.name in centre.low
 
 
 def _error(centre: Centre, name: str) -> float:
@@ -112,33 +131,33 @@ def _error(centre: Centre, name: str) -> float:
 
 
 def centre_table(release: Release, found: tuple[Centre, ...]) -> pd.DataFrame:
-    """The centres, a row each: place and interval by column, and what is known of those around it."""
+    """One centre, a row a column; or several of one column, a row each, and what is known of those around it."""
+    if len(found) == 1:
+        return _one(release, found[0])
+    (column,) = release.domain.columns
     unit = distance_unit(release.sketch)
-    rows = []
-    for number, centre in enumerate(found, 1):
-        row: dict[str, str] = {"Centre": str(number)} if len(found) > 1 else {}
-        said = _said(release, centre)
-        for column in release.domain.columns:
-            row[column.name] = said[column.name]
-            if column.name in centre.low and not isinstance(column, Categorical) and column.width == 1:
-                row[f"{column.name}, very likely between"] = _between(centre, column.name, column)
-        if len(found) > 1:
-            row[f"Share of {noun(release)} nearest to it"] = f"{100 * centre.share:.0f}%"
-        row["Average distance"] = f"{_mean(centre)} {unit}".rstrip()
-        rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            column.name: [_said(release, centre)[column.name] for centre in found],
+            BETWEEN: [_between(centre, column) for centre in found],
+            f"{noun(release).capitalize()} nearest to it": [f"{100 * centre.share:.0f}%" for centre in found],
+            "Their average distance": [f"{words.figures(centre.mean, 3)} {unit}".rstrip() for centre in found],
+        }
+    )
 
 
-def _between(centre: Centre, name: str, column) -> str:
-    low, high = float(centre.low[name]), float(centre.high[name])
+def _one(release: Release, centre: Centre) -> pd.DataFrame:
+    said = _said(release, centre)
+    columns = release.domain.columns
+    ends = [_between(centre, column) if _measured(centre, column) else "" for column in columns]
+    return pd.DataFrame(
+        {"Column": release.domain.names, "Centre": [said[column.name] for column in columns], BETWEEN: ends}
+    )
+
+
+def _between(centre: Centre, column: Column) -> str:
+    low, high = float(centre.low[column.name]), float(centre.high[column.name])
     if high <= low:
-        axis = Axis.of(column, [low])
-        return axis.words(low)
-    least, most = rounded_range(low, high, _error(centre, name))
+        return ""
+    least, most = rounded_range(low, high, _error(centre, column.name))
     return f"{least} and {most}"
-
-
-def _mean(centre: Centre) -> str:
-    if centre.mean_low != centre.mean_low:  # several centres: the error of each one's average is not known
-        return f"{centre.mean:,.3g}"
-    return rounded(centre.mean, (centre.mean_high - centre.mean_low) / REACHES)

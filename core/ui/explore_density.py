@@ -49,7 +49,7 @@ def _matrix(opened: Opened) -> None:
     figure = pairs_matrix(pairs, {column.name: column for column in domain.columns}, _near(opened))
     _by_click_or_touch("Click a picture to open it.", "Choose two columns above to see one large.")
     note("Each has a scale of its own; what is not drawn is averaged over." if _near(opened) else
-         "Each has a scale of its own, dark where everyone is nearest; what is not drawn is held there.")
+         "Each has a scale of its own, strongest where everyone is nearest; what is not drawn is held there.")
     st.plotly_chart(
         figure, key=MATRIX, on_select=_open_clicked, selection_mode="points",
         alt=pairs_in_words(pairs, _near(opened)), config={"displayModeBar": False},
@@ -77,7 +77,7 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
     if centre is not None:
         nearest = nearest_values(opened.release, view, picture, centre)
         marks = marked(opened.release, picture, [nearest])
-        asked.start(nearest)
+        asked.start(nearest if marks is not None else middle(opened.release, picture))
     else:
         asked.start(peak(opened.release, picture))
     axes = axes_of(opened.release, picture)
@@ -105,6 +105,11 @@ def peak(release: Release, picture: Curve | Heatmap) -> tuple[object, ...]:
     """The values of the drawn columns where most people are."""
     at = np.unravel_index(picture.estimate.argmax(), picture.estimate.shape)[::-1]
     return tuple(axis.value(axis.values[index]) for axis, index in zip(axes_of(release, picture), at, strict=True))
+
+
+def middle(release: Release, picture: Curve | Heatmap) -> tuple[object, ...]:
+    """The values in the middle of a picture."""
+    return tuple(axis.value(axis.values[len(axis.values) // 2]) for axis in axes_of(release, picture))
 
 
 def _near(opened: Opened) -> bool:

@@ -84,7 +84,7 @@ def report_action(opened: Opened, asked: Opened) -> None:
             lambda: report_html(opened.release, overview(release), opened.data, release, whom(asked)).encode(),
             f"{opened.stem}-report.html", "text/html", key="explore-report", type="primary", on_click="ignore",
         )  # fmt: skip
-        what = "its modes" if release.sketch.answers == "closeness" else "its centre"
+        what = "its modes" if release.sketch.answers == "closeness" else "how far everyone is"
         words = f"What it is, what it promises, its picture and {what}, on one page that may be handed out."
         draw(f'<p class="fg-missing">{escape(words)}</p>')
 

@@ -98,6 +98,7 @@ def shown_answers(release: Release, table: pa.Table, found: Answers) -> pd.DataF
     estimate, low, high, error = (
         part[:LISTED] / number for part in (found.estimate, found.low, found.high, found.standard_error)
     )
+    low = np.maximum(low, 0.0) if far else low
     ends = [rounded_range(a, b, e) if np.isfinite(e) else ("−∞", "∞") for a, b, e in zip(low, high, error, strict=True)]
     points = table.slice(0, LISTED).to_pandas()
     for name in release.domain.names:

@@ -30,7 +30,7 @@ def gallery(visitor: Session) -> None:
         with row:
             title = f"{one.title}: distances"
             _one(visitor, one, path, f"{one.name}-distance", title,
-                 f"Picture of average distances, dark where everyone is nearest, of: {one.title}")
+                 f"Picture of average distances, strongest where everyone is nearest, of: {one.title}")
 
 
 def _one(visitor: Session, one: Sample, path: Path, name: str, title: str, words: str) -> None:

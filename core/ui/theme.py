@@ -133,7 +133,7 @@ STYLE = f"""
 
 /* The gallery: as many pictures a line as fit. */
 .st-key-fg-pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.4rem, 1fr)); }
-.st-key-fg-pictures > div { width: auto !important; min-width: 0; max-width: 12rem; }
+.st-key-fg-pictures > div { width: auto !important; min-width: 0; max-width: 12rem; & button p { text-align: left; } }
 
 /* On a phone a figure fills the screen: a finger on it scrolls the page, and what a click would do has fields. */
 .fg-touch { display: none; }
