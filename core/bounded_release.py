@@ -18,6 +18,7 @@ from .errors import RequestError
 from .privacy.accounting import Cost
 from .privacy.budget import Budget, Number, exact_decimal
 from .privacy.events import total_rho
+from .privacy.noise import check_drawable
 from .privacy.quantiles import Bounds, Grid, plan_bounds
 from .private_bounds import private_bounds
 from .releases import Plan, Release, plan, seal
@@ -125,6 +126,7 @@ def release_bounded(
         domain.encode(batch, planned.sketch.metric)
         rows += batch.num_rows
         progress(rows)
+    check_drawable(planned.table.noise, planned.table.count_noise)
     for_bounds, for_table = purchase.split(budget)
     found = private_bounds(source, purchase.grids, for_bounds, domain.unit, spend=lambda _: spend(planned.cost))
     sketch = _within(planned.sketch, found)

@@ -21,7 +21,7 @@ from .errors import RequestError
 from .privacy.accounting import Cost
 from .privacy.budget import Budget, Number, exact_decimal
 from .privacy.calibration import NoiseScale, calibrate_shares
-from .privacy.noise import add_noise
+from .privacy.noise import add_noise, check_drawable
 from .privacy.randomness import Source as NoiseSource
 from .releases import Plan, Release, seal
 from .sketches.classes import Classes
@@ -136,6 +136,7 @@ def release_centred(
     total = reading.exact.table
     # The slabs of classes add up to the table of everyone, which one record moves as it moves any one table.
     total = total.sum(axis=0) if isinstance(planned.sketch, Classes) else total
+    check_drawable(planned.centre_noise, planned.table.noise, planned.table.count_noise)
     if spend is not None:
         spend(planned.table.cost)
     noisy = add_noise(total, planned.centre_noise, noise_source)

@@ -22,7 +22,7 @@ from .privacy.accounting import Cost
 from .privacy.budget import Budget
 from .privacy.calibration import NoiseScale, calibrate_shares
 from .privacy.ledger import Ledger
-from .privacy.noise import add_noise
+from .privacy.noise import add_noise, check_drawable
 from .privacy.randomness import Source as NoiseSource
 from .privacy.record import PrivacyRecord
 from .sketches.classes import Classes
@@ -265,6 +265,7 @@ def seal(
     planned : the plan, when it was made before the sketch was known to its last detail; made here otherwise.
     """
     planned = plan(sketch, budget) if planned is None else planned
+    check_drawable(planned.noise, planned.count_noise)
     if spend is not None:
         spend(planned.cost)
     table = add_noise(exact.table, planned.noise, noise_source)

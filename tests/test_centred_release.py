@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from core.centred_release import CentrePurchase, plan_centred, release_centred
-from core.domain import Categorical, Domain, Vector
+from core.domain import Categorical, Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.kernels import Euclidean
 from core.privacy.budget import Budget
@@ -151,6 +151,17 @@ def test_nothing_is_released_when_the_ledger_refuses():
     planned = plan_centred(SKETCHES[3], CentrePurchase(), Budget(1))
     with pytest.raises(RequestError, match="no"):
         release_centred(planned, source(*embeddings()), Budget(1), spend=refuse, noise_source=Drawn(1))
+
+
+def test_nothing_is_spent_on_noise_that_fits_no_counter():
+    budget, spent = Budget("1e-6"), []
+    crowded = Domain(INNER.columns, unit=PrivacyUnit("id", 100_000))
+    planned = plan_centred(Moments(crowded, 0.3).for_mean(), CentrePurchase(), budget)
+    rows, _ = embeddings(50)
+    people = pa.table({"e": pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), D), "id": np.arange(50)})
+    with pytest.raises(RequestError, match="a larger epsilon"):
+        release_centred(planned, open_source(people), budget, spend=spent.append)
+    assert not spent
 
 
 def test_progress_counts_both_readings():

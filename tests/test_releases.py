@@ -16,6 +16,7 @@ from core.privacy.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.randomness import SeededSource
 from core.releases import plan, release, seal
+from core.sketches.moments import Moments
 from core.sketches.race import Race
 
 DOMAIN = Domain.of(x=(0, 10), y=(0, 10))
@@ -194,3 +195,12 @@ def test_seeded_noise_is_marked_as_not_private():
 def test_real_noise_is_fresh_every_time():
     first, second = (seal(race(), exact(race()), Budget(1)) for _ in range(2))
     assert (first.table != second.table).mean() > 0.9
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_noise_that_fits_no_counter_is_refused_before_anything_is_spent(delta):
+    crowded = Domain.of(x=(0, 1), unit=PrivacyUnit("id", 100_000))
+    sketch, spent = Moments(crowded, count_weight=1 << 30, square_weight=1 << 30), []
+    with pytest.raises(RequestError, match="a larger epsilon"):
+        seal(sketch, Exact(sketch.zeros(), 0), Budget("1e-6", delta), spent.append)
+    assert not spent

@@ -133,15 +133,22 @@ def add_noise(table: np.ndarray, scale: "NoiseScale", source: Source | None = No
     RequestError
         When the scale is too large for 64-bit counters.
     """
-    if scale.distribution == "discrete_laplace":
-        return _add(table, _laplace(scale.parameter), source)
-    if scale.distribution == "discrete_gaussian":
-        return _add(table, _gaussian(scale.parameter), source)
-    if scale.distribution == "rounded_l2":
-        if scale.block not in accumulate(reversed(table.shape), mul):
-            raise ValueError(f"Noise for blocks of {scale.block} does not fit a table of shape {table.shape}.")
-        return _add(table, _rounded_l2(scale.parameter, scale.block), source)
-    raise ValueError(f"There is no noise called {scale.distribution!r}.")
+    if scale.block is not None and scale.block not in accumulate(reversed(table.shape), mul):
+        raise ValueError(f"Noise for blocks of {scale.block} does not fit a table of shape {table.shape}.")
+    return _add(table, _sampler(scale), source)
+
+
+def check_drawable(*scales: "NoiseScale | None") -> None:
+    """Refuse noise that could not be drawn, before anything is spent on it.
+
+    Raises
+    ------
+    RequestError
+        When a scale is too large for 64-bit counters.
+    """
+    for scale in scales:
+        if scale is not None:
+            _sampler(scale)
 
 
 def warm() -> None:
@@ -149,6 +156,16 @@ def warm() -> None:
     discrete_laplace(1, Fraction(1))
     discrete_gaussian(1, Fraction(1))
     rounded_l2(1, Fraction(1))
+
+
+def _sampler(scale: "NoiseScale") -> Sampler:
+    if scale.distribution == "discrete_laplace":
+        return _laplace(scale.parameter)
+    if scale.distribution == "discrete_gaussian":
+        return _gaussian(scale.parameter)
+    if scale.distribution == "rounded_l2":
+        return _rounded_l2(scale.parameter, scale.block)
+    raise ValueError(f"There is no noise called {scale.distribution!r}.")
 
 
 def _laplace(scale: Fraction) -> LaplaceSampler:
