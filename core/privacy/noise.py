@@ -133,7 +133,7 @@ def add_noise(table: np.ndarray, scale: "NoiseScale", source: Source | None = No
     RequestError
         When the scale is too large for 64-bit counters.
     """
-    if scale.block is not None and scale.block not in accumulate(reversed(table.shape), mul):
+    if scale.distribution == "rounded_l2" and scale.block not in accumulate(reversed(table.shape), mul):
         raise ValueError(f"Noise for blocks of {scale.block} does not fit a table of shape {table.shape}.")
     return _add(table, _sampler(scale), source)
 
