@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -86,19 +85,6 @@ def along_axis(change: Callable[[np.ndarray], np.ndarray], values: np.ndarray, p
     moved = np.moveaxis(values, place, -1)
     changed = change(moved.reshape(-1, moved.shape[-1]))
     return np.moveaxis(changed.reshape(*moved.shape[:-1], -1), -1, place)
-
-
-def product_of_dots(first: list[np.ndarray], second: list[np.ndarray]) -> np.ndarray:
-    """Sum over all counters of the product of two products of factors, float64 (n,)."""
-    return math.prod((one * other).sum(axis=1) for one, other in zip(first, second, strict=True))
-
-
-def contracted(table: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
-    """Sum over all counters of count times the product of the factors, float64 (n,)."""
-    sums = factors[0] @ table.reshape(table.shape[0], -1)
-    for factor in factors[1:]:
-        sums = np.einsum("nm,nmr->nr", factor, sums.reshape(len(factor), factor.shape[1], -1))
-    return sums[:, 0]
 
 
 def heaps_of(counts: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:

@@ -1,8 +1,9 @@
 """Reading grids of shared counts through a kernel: estimates, what noise does to them, and what the grid does.
 
 The estimate at q combines the counters with the coefficients of K(q, .) on the grid. When the kernel is a product of
-one factor an axis, so are the coefficients, and everything is done axis by axis; any other kernel is evaluated on the
-whole grid for every query.
+one factor an axis, so are the coefficients, and everything is done axis by axis (`core.sketches.places`). Kernels of a
+distance are sums of such products (`core.sketches.scale_mixtures`), and so are their coefficients. What is left, such
+as a kernel of the angle, is evaluated on the whole grid for every query.
 
 Two grids share the noise better than one. A coarse grid fits the kernel roughly, with few counters to add up; a fine
 one is asked only for what the coarse fit misses, which is little and near the query's own place, so that a small share
@@ -13,15 +14,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from ..errors import RequestError
 from ..kernels import Kernel
-from .grids import Axis, Profile, along, along_axis, contracted, heaps_of, is_product_of_columns, product_of_dots
-from .splines import ORDER, POINTS_A_CELL, bspline, coefficients, combined, fitting_points, refined
+from .grids import Axis, Profile, along, along_axis, heaps_of
+from .places import Places
+from .scale_mixtures import product_terms
+from .splines import ORDER, POINTS_A_CELL, bspline, coarsened, coefficients, combined, fitting_points, refined
 
 MAX_FITTED = 1 << 16
 """Grid points at which a kernel that is no product of its axes is evaluated for every query, at most if possible."""
@@ -29,8 +32,26 @@ LARGEST_FITTED = 1 << 20
 """As many at most: beyond, an answer takes seconds and gigabytes."""
 BLOCK = 1 << 22
 """Numbers that an intermediate result may hold: 32 MiB."""
+AT_ONCE = 1 << 16
+"""Queries that are looked at together, to find out what they share."""
 OVERLAP = 2.0
 """Counters of an axis that are added up for the records of one cell, as the splines share them."""
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Coefficients of a product of the axes, one array an axis, float64 (distinct values of the queries, counters).
+
+    Attributes
+    ----------
+    fine : on the (fine) grid.
+    coarse : on the coarse one, where there is one.
+    refined : what the coarse fit is on the fine grid.
+    """
+
+    fine: list[np.ndarray]
+    coarse: list[np.ndarray] | None = None
+    refined: list[np.ndarray] | None = None
 
 
 @dataclass(frozen=True)
@@ -62,14 +83,9 @@ class Smoothing:
         )
 
     @cached_property
-    def separable(self) -> bool:
-        """Whether the kernel is the product of one factor an axis."""
-        return len(self.axes) == 1 or is_product_of_columns(self.kernel)
-
-    @cached_property
     def _points_a_cell(self) -> int:
         """Points in a cell of each axis at which the kernel is fitted."""
-        if self.separable:
+        if self.fast:
             return POINTS_A_CELL
         for a_cell in range(POINTS_A_CELL, 1, -1):
             if self._size_at(a_cell) <= MAX_FITTED:
@@ -100,60 +116,92 @@ class Smoothing:
         choice = np.indices([len(values) for values in nodes]).reshape(len(nodes), -1)
         return np.hstack([values[chosen] for values, chosen in zip(nodes, choice, strict=True)])
 
+    @cached_property
+    def _terms(self) -> tuple[tuple[float, Smoothing], ...] | None:
+        """Weights and readings whose sum is this one, each through a product of the axes; None where there are none."""
+        if len(self.axes) == 1:
+            return ((1.0, self),)
+        terms = product_terms(self.kernel)
+        return terms and tuple((weight, replace(self, kernel=kernel)) for weight, kernel in terms)
+
+    @property
+    def fast(self) -> bool:
+        """Whether nothing has to be evaluated on the whole grid."""
+        return self._terms is not None
+
     def _blocks(self, points: np.ndarray) -> Iterator[np.ndarray]:
         """Queries, so many at a time that intermediate results stay small."""
-        each = math.prod(axis.counters for axis in self.axes[1:]) if self.separable else len(self._grid)
-        size = max(1, min(4096, BLOCK // each))
-        points = np.asarray(points, dtype=np.float64)
+        size = max(1, min(4096, BLOCK // len(self._grid)))
         for start in range(0, len(points), size):
             yield points[start : start + size]
 
-    def _read(self, counts: list[np.ndarray], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Estimates, noise gains, and squared errors of the grid, (n,) each, in records."""
-        fine = self.scales[0]
-        if self.separable:
-            factors, rough, smooth = self._factors(points)
-            estimate = contracted(counts[0], factors) / fine
-            if rough is not None:
-                estimate += contracted(counts[1], rough) / self.scales[1] - contracted(counts[0], smooth) / fine
-            misfit = self._misfit(counts[0] / fine, points, factors)
-            return estimate, self._gains_of_factors(factors, rough, smooth), misfit
-        weights, rough = self._details(points)
-        estimate = weights @ counts[0].ravel() / fine
-        if rough is not None:
-            estimate += rough @ counts[1].ravel() / self.scales[1]
-        return estimate, self._gains_of(weights, rough), (self.discretisation * np.maximum(estimate, 0.0)) ** 2
+    def _places(self, points: np.ndarray) -> Iterator[Places]:
+        """The same, where the kernel is a sum of products of the axes; neighbours in a picture stay together."""
+        for start in range(0, len(points), AT_ONCE):
+            yield from self._halved(points[start : start + AT_ONCE])
 
-    def _gains(self, points: np.ndarray) -> np.ndarray:
+    def _halved(self, points: np.ndarray) -> Iterator[Places]:
+        places = Places.of(points, self.axes)
+        terms = len(self._terms) * len(self.scales)
+        pairs = terms * (terms + 1) // 2
+        widest = max(len(self._nodes(axis)) + terms * axis.counters for axis in self.axes) + pairs
+        numbers = max(max(places.distinct) * widest, places.numbers(tuple(axis.counters for axis in self.axes), pairs))
+        if numbers <= BLOCK or len(points) == 1:
+            yield places
+            return
+        half = len(points) // 2
+        yield from self._halved(points[:half])
+        yield from self._halved(points[half:])
+
+    def _fitted(self, places: Places) -> list[Factors]:
+        """The factors of every term."""
+        return [term._factors(places) for _, term in self._terms]
+
+    @property
+    def _weights_of_terms(self) -> np.ndarray:
+        return np.array([weight for weight, _ in self._terms])
+
+    def _read(self, counts: list[np.ndarray], heaps: np.ndarray, places: Places) -> tuple[np.ndarray, ...]:
+        """Estimates, noise gains, and squared errors of the grid, (n,) each, in records.
+
+        The coarse counts are given less what the fine ones say of them.
+        """
+        fitted = self._fitted(places)
+        estimate = np.zeros(places.count)
+        for weight, factors in zip(self._weights_of_terms, fitted, strict=True):
+            estimate += weight * places.sums(counts[0], factors.fine)
+            if factors.coarse is not None:
+                estimate += weight * places.sums(counts[1], factors.coarse)
+        gains = self._gains_of_factors(places, fitted)
+        if len(fitted) > 1:
+            return estimate, gains, (self.discretisation * np.maximum(estimate, 0.0)) ** 2
+        ((_, term),) = self._terms
+        return estimate, gains, term._misfit(heaps, places, fitted[0].fine)
+
+    def _gains_of_factors(self, places: Places, fitted: list[Factors]) -> np.ndarray:
         """Variance of the estimates when every counter's noise has variance 1, float64 (n,)."""
-        if self.separable:
-            return self._gains_of_factors(*self._factors(points))
-        return self._gains_of(*self._details(points))
-
-    def _gains_of_factors(
-        self, factors: list[np.ndarray], rough: list[np.ndarray] | None, smooth: list[np.ndarray] | None
-    ) -> np.ndarray:
-        gains = product_of_dots(factors, factors)
-        if rough is None:
-            return gains / self.scales[0] ** 2
-        gains = np.maximum(gains - 2.0 * product_of_dots(factors, smooth) + product_of_dots(smooth, smooth), 0.0)
-        return gains / self.scales[0] ** 2 + product_of_dots(rough, rough) / self.scales[1] ** 2
+        weights = self._weights_of_terms
+        fine = [factors.fine for factors in fitted]
+        if fitted[0].coarse is None:
+            return _squares(places, weights, fine) / self.scales[0] ** 2
+        details = _squares(places, np.append(weights, -weights), [*fine, *(factors.refined for factors in fitted)])
+        rough = _squares(places, weights, [factors.coarse for factors in fitted])
+        return details / self.scales[0] ** 2 + rough / self.scales[1] ** 2
 
     def _gains_of(self, weights: np.ndarray, rough: np.ndarray | None) -> np.ndarray:
         gains = (weights**2).sum(axis=1) / self.scales[0] ** 2
         return gains if rough is None else gains + (rough**2).sum(axis=1) / self.scales[1] ** 2
 
-    def _factors(self, points: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray] | None, list[np.ndarray] | None]:
-        """For every axis the coefficients on the fine grid, on the coarse one, and the coarse fit's on the fine one."""
-        factors = [self._factor(axis, points) for axis in self.axes]
+    def _factors(self, places: Places) -> Factors:
+        fine = [self._factor(axis, points) for axis, points in zip(self.axes, places.values, strict=True)]
         if self.coarse is None:
-            return factors, None, None
-        rough = [self.coarse._factor(axis, points) for axis in self.coarse.axes]
+            return Factors(fine)
+        rough = [self.coarse._factor(axis, v) for axis, v in zip(self.coarse.axes, places.values, strict=True)]
         smooth = [
             factor if axis.categories else refined(factor, self.halvings)
             for axis, factor in zip(self.axes, rough, strict=True)
         ]
-        return factors, rough, smooth
+        return Factors(fine, rough, smooth)
 
     def _details(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """What each grid is combined with, for a kernel that is no product, float64 (n, counters)."""
@@ -177,8 +225,8 @@ class Smoothing:
                 weights = along_axis(fit, weights, place)
         return weights.reshape(len(points), -1)
 
-    def _misfit(self, counts: np.ndarray, points: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
-        """Squared error that the grid gives the answers of a product kernel, (n,), from the counts around each query.
+    def _misfit(self, heaps: np.ndarray, places: Places, factors: list[np.ndarray]) -> np.ndarray:
+        """Squared error that the grid gives the answers of a product kernel, (n,), from the heaps around each query.
 
         Two parts. Records of a cell taken as one heap at an unknown place x: the sum over cells of (records in it)^2
         times the mean of e(q, x)^2, where e is the difference of two products, fit and kernel, so that the mean of its
@@ -188,21 +236,22 @@ class Smoothing:
         small beside the coefficients.
         """
         squares, mixed, truths, means = [], [], [], []
-        for axis, factor in zip(self.axes, factors, strict=True):
+        for axis, factor, points in zip(self.axes, factors, places.values, strict=True):
             truth = self._factor_inside(axis, points)
             fit = truth
             if not axis.categories:
                 fit = combined(factor, np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL)
             for found, product in ((squares, fit * fit), (mixed, fit * truth), (truths, truth * truth), (means, truth)):
                 found.append(product if axis.categories else product.reshape(len(points), axis.cells, -1).mean(axis=2))
-        heaps = heaps_of(counts, self.axes)
-        scattered = contracted(heaps**2, squares) - 2.0 * contracted(heaps**2, mixed) + contracted(heaps**2, truths)
-        aligned = np.zeros(len(points))
-        for place, (axis, factor) in enumerate(zip(self.axes, factors, strict=True)):
+        scattered = sum(
+            sign * places.sums(heaps**2, found) for sign, found in ((1.0, squares), (-2.0, mixed), (1.0, truths))
+        )
+        aligned = np.zeros(places.count)
+        for place, (axis, factor, points) in enumerate(zip(self.axes, factors, places.values, strict=True)):
             if not axis.categories:
                 layer = [*means[:place], self._own_cell(axis, points), *means[place + 1 :]]
-                missed = np.abs(self._fit_at(axis, points, factor) - 1.0)
-                aligned += missed * np.maximum(contracted(heaps, layer), 0.0)
+                missed = np.abs(self._fit_at(axis, points, factor) - 1.0)[places.which[place]]
+                aligned += missed * np.maximum(places.sums(heaps, layer), 0.0)
         return np.maximum(scattered, 0.0) + (aligned / OVERLAP ** (self._numeric - 1)) ** 2
 
     @property
@@ -249,7 +298,12 @@ class Smoothing:
 
     def noise_gains(self, points: np.ndarray) -> np.ndarray:
         """The variance of an estimate whose counters' noise has variance 1, float64 (n,)."""
-        return np.concatenate([np.empty(0), *(self._gains(block) for block in self._blocks(points))])
+        points = np.asarray(points, dtype=np.float64)
+        if self.fast:
+            parts = [self._gains_of_factors(places, self._fitted(places)) for places in self._places(points)]
+        else:
+            parts = [self._gains_of(*self._details(block)) for block in self._blocks(points)]
+        return np.concatenate([np.empty(0), *parts])
 
     def read(self, tables: list[np.ndarray], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Estimates, noise gains, and squared errors of the grid, float64 (n,) each, in records.
@@ -259,9 +313,31 @@ class Smoothing:
         tables : one a grid, as `scales`, in the shape of its axes.
         points : encoded queries, float64 (n, d).
         """
-        counts = [table.astype(np.float64) for table in tables]
-        parts = [self._read(counts, block) for block in self._blocks(points)]
+        points = np.asarray(points, dtype=np.float64)
+        counts = [table / scale for table, scale in zip(tables, self.scales, strict=True)]
+        if self.fast:
+            heaps = heaps_of(counts[0], self.axes)
+            if self.coarse is not None:
+                counts[1] -= self._coarsened(counts[0])
+            parts = [self._read(counts, heaps, places) for places in self._places(points)]
+        else:
+            parts = [self._read_whole(counts, block) for block in self._blocks(points)]
         return tuple(np.concatenate([np.empty(0), *part]) for part in zip(*parts, strict=True)) or (np.empty(0),) * 3
+
+    def _coarsened(self, counts: np.ndarray) -> np.ndarray:
+        """The coarse grid's counts that fit the same answers as fine ones do through a coarse fit."""
+        for place, axis in enumerate(self.axes):
+            if not axis.categories:
+                counts = along_axis(lambda rows: coarsened(rows, self.halvings), counts, place)
+        return counts
+
+    def _read_whole(self, counts: list[np.ndarray], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`_read` for a kernel that is no sum of products."""
+        weights, rough = self._details(points)
+        estimate = weights @ counts[0].ravel()
+        if rough is not None:
+            estimate += rough @ counts[1].ravel()
+        return estimate, self._gains_of(weights, rough), (self.discretisation * np.maximum(estimate, 0.0)) ** 2
 
     @cached_property
     def discretisation(self) -> float:
@@ -328,3 +404,17 @@ class Smoothing:
             POINTS_A_CELL / float(truth.sum(axis=1).mean()),
             float(truth.mean()),
         )
+
+
+def _squares(places: Places, weights: np.ndarray, terms: list[list[np.ndarray]]) -> np.ndarray:
+    """Sum over all counters of the square of a weighted sum of products of factors, float64 (n,).
+
+    The square of the sum is a sum over pairs of terms, and each of them again the product of one sum an axis.
+    """
+    first, second = np.triu_indices(len(terms))
+    along_axes = []
+    for factors in zip(*terms, strict=True):
+        stacked = np.stack(factors, axis=1)
+        along_axes.append((stacked @ stacked.swapaxes(1, 2))[:, first, second])
+    twice = np.where(first == second, 1.0, 2.0)
+    return np.maximum(places.combined(twice * weights[first] * weights[second], along_axes), 0.0)

@@ -168,6 +168,20 @@ def refined(weights: np.ndarray, halvings: int) -> np.ndarray:
     return weights
 
 
+def coarsened(counts: np.ndarray, halvings: int) -> np.ndarray:
+    """The transpose of `refined`: (n, finer cells + 3) to (n, cells + 3), with the same sums of products."""
+    for _ in range(halvings):
+        even, odd = counts[:, 0::2] / 2.0, counts[:, 1::2] / 8.0
+        coarser = np.zeros((len(counts), even.shape[1] + 1))
+        coarser[:, :-1] += even
+        coarser[:, 1:] += even
+        coarser[:, :-2] += odd
+        coarser[:, 1:-1] += 6.0 * odd
+        coarser[:, 2:] += odd
+        counts = coarser
+    return counts
+
+
 def bspline(x: np.ndarray) -> np.ndarray:
     """The cubic B-spline, 2/3 at 0 and 0 beyond 2."""
     x = np.abs(x)

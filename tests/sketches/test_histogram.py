@@ -332,10 +332,10 @@ def test_bad_sizes_are_refused(cells):
         Histogram(PLANE, Gaussian(1.0), cells)
 
 
-def test_a_kernel_that_is_no_product_is_refused_where_every_answer_would_fit_it_at_millions_of_places():
-    wide = Domain((Vector("v", 6, -1, 1),))
+def test_a_kernel_that_is_no_sum_of_products_is_refused_where_every_answer_would_fit_it_at_millions_of_places():
+    wide = Domain((Vector("v", 6, 1, 3),))
     with pytest.raises(RequestError, match="no product of its columns"):
-        forecast(Histogram(wide, Euclidean(1.0)), Budget(1), records=5000)
+        forecast(Histogram(wide, Angular()), Budget(1), records=5000)
     assert forecast(Histogram(wide, Gaussian(0.8)), Budget(1), records=5000).noise_error > 0
 
 
