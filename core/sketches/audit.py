@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -36,7 +37,9 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
     """
     epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
     scale = calibrate(sketch.sensitivity(budget.neighbours), epsilon, delta)
-    tables = worst_neighbours(sketch, budget.neighbours, scale.block)
+    # Gaussian noise hides a difference by its Euclidean length, as if the table were one vector.
+    whole = math.prod(sketch.shape) if scale.distribution == "discrete_gaussian" else None
+    tables = worst_neighbours(sketch, budget.neighbours, scale.block or whole)
     runs_a_call = max(1, min(runs, BATCH // max(tables[0].size, 1)))
 
     def mechanism(table: np.ndarray) -> np.ndarray:
@@ -60,9 +63,9 @@ def worst_neighbours(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the exact tables of two neighbouring data sets, int64, as far apart as a few trials find.
 
-    Far is meant in L1, or for noise that is drawn for vectors of `block` counters by the sum of their L2 norms. Both
-    hold the records that were tried. One person with as many equal records as the privacy unit allows comes on top in
-    one of them (add or remove), or moves from one record to another (replace).
+    Far is meant in L1, or where `block` is given by the sum of the L2 norms of vectors of so many counters. Both hold
+    the records that were tried. One person with as many equal records as the privacy unit allows comes on top in one of
+    them (add or remove), or moves from one record to another (replace).
     """
     points = _records(sketch)
     once = sketch.zeros()

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from core.privacy.neighbours import Neighbours
 from core.privacy.unit import PrivacyUnit
 from core.sketches import audit
 from core.sketches.audit import audit_sketch, worst_neighbours
+from core.sketches.features import Features
 from core.sketches.race import Race
 
 LEVEL = 1 - 1e-8
@@ -47,3 +49,15 @@ def test_half_the_noise_is_caught(monkeypatch):
     monkeypatch.setattr(audit, "calibrate", half)
     report = audit_sketch(race(), Budget(1), level=LEVEL)
     assert not report.passed and report.epsilon_lower > Fraction(3, 2)
+
+
+def test_gaussian_noise_is_attacked_with_records_that_are_far_apart_in_a_straight_line(monkeypatch):
+    """A signed count that changes its counter moves as far in L1 as one that changes its sign, and less far in L2."""
+    sketch = Features(Domain.of(x=(-1, 1), y=(-1, 1)), kernels.Gaussian(0.3), rows=4, seed=1)
+
+    def little(sensitivity, epsilon, delta):
+        scale = calibrate(sensitivity, epsilon, delta)
+        return replace(scale, parameter=scale.parameter / 16)
+
+    monkeypatch.setattr(audit, "calibrate", little)
+    assert not audit_sketch(sketch, Budget(1, "1e-5", Neighbours.REPLACE_ONE), level=LEVEL).passed
