@@ -20,9 +20,9 @@ from .kernels import Kernel
 from .privacy.budget import Budget
 from .projections.dimensions import dimensions_for
 from .sketches.classes import Classes
-from .sketches.grids import is_product_of_columns
 from .sketches.histogram import Histogram
 from .sketches.linear import GroupedSketch, LinearSketch
+from .sketches.scale_mixtures import product_terms
 
 Maker = Callable[[], LinearSketch]
 
@@ -77,10 +77,10 @@ class Closeness(Question):
     def _histogram(self, domain: Domain) -> LinearSketch:
         """A histogram, where pictures made of many answers are read from it fast."""
         sketch = Histogram(domain, self.kernel)
-        if len(sketch.numeric) > 1 and not is_product_of_columns(self.kernel):
+        if len(sketch.numeric) > 1 and product_terms(sketch.point_kernel) is None:
             raise RequestError(
-                f"A histogram answers slowly for the {self.kernel.name} kernel: it is no product of its columns, so "
-                "every answer would evaluate it on the whole grid."
+                f"A histogram answers slowly for the {self.kernel.name} kernel: it is no sum of products of its "
+                "columns, so every answer would evaluate it on the whole grid."
             )
         return sketch
 

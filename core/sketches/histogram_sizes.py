@@ -17,6 +17,7 @@ from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
 from .grids import along, is_product_of_columns
+from .scale_mixtures import product_terms
 from .smoothing import MAX_FITTED
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 COUNTERS_OFFERED = 4_000_000
 """Automatic sizes stop at tables of about this many counters, so that files stay small."""
+COUNTERS_OF_SUMS = 1 << 18
+"""The same for kernels that are sums of products of the columns, a few dozen of which are read for every answer."""
 PITCHES = tuple(2.0 ** (-step / 4) for step in range(-5, 13, 2))
 """Pitches tried for the coarser grid, in reaches of the kernel."""
 MAX_HALVINGS = 7
@@ -52,9 +55,7 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
     low, high = sketch.domain.bounds(sketch.metric)
     reaches = np.array([_reach(sketch, coordinate) for coordinate in sketch.numeric])
     spans = (high - low)[list(sketch.numeric)]
-    single = len(sketch.domain.columns) == 1 and (not sketch.numeric or sketch.domain.dimensions == 1)
-    # Where the kernel is no product of its axes, every answer evaluates it on the whole grid.
-    most = COUNTERS_OFFERED if single or is_product_of_columns(sketch.kernel) else MAX_FITTED
+    most = _most_counters(sketch)
     tried: list[tuple[float, Histogram]] = []
     for pitch in PITCHES:
         coarse = np.maximum(np.ceil(spans / (pitch * reaches)), 1.0).astype(np.int64)
@@ -71,6 +72,15 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
             break
     least = min(error for error, _ in tried)
     return min((sized for error, sized in tried if error <= ENOUGH * least), key=lambda sized: sized.shape)
+
+
+def _most_counters(sketch: Histogram) -> int:
+    """The largest table that is still read fast."""
+    single = len(sketch.domain.columns) == 1 and (not sketch.numeric or sketch.domain.dimensions == 1)
+    if single or is_product_of_columns(sketch.kernel):
+        return COUNTERS_OFFERED
+    # A sum of products is read once a term; any other kernel is evaluated on the whole grid for every answer.
+    return MAX_FITTED if product_terms(sketch.point_kernel) is None else COUNTERS_OF_SUMS
 
 
 def _with_grids(sketch: Histogram, cells: tuple[int, ...], halvings: int, budget: Budget) -> Histogram:
