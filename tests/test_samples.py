@@ -15,7 +15,7 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.kernels import of_coordinates
 from core.release_file import load
-from core.samples import FOLDER, bundled_releases, sample, samples
+from core.samples import FOLDER, bundled_distances, bundled_releases, sample, samples
 from core.sources import open_source
 
 
@@ -167,11 +167,25 @@ def test_every_sample_that_can_be_drawn_comes_with_a_real_release_that_tells_the
     assert np.mean((answers.low <= exact) & (exact <= answers.high)) > 0.8
 
 
+def test_the_release_of_distances_tells_the_truth():
+    ((one, path),) = bundled_distances()
+    assert one.name == "city" and path.stat().st_size < 100_000
+    release = load(path)
+    assert release.private and release.domain == one.domain and release.sketch.answers == "distance"
+    assert release.privacy.budget.epsilon == 1 and not release.privacy.budget.delta
+    points = one.domain.encode_queries(frame(one), release.sketch.metric)
+    queries = points[np.random.default_rng(5).choice(len(points), 100, replace=False)]
+    exact = np.linalg.norm(queries[:, None] - points, axis=2).mean(axis=1)
+    answers = release.answer_points(queries)
+    assert np.abs(answers.density / exact - 1).max() < 0.05
+    assert ((answers.low / release.records <= exact) & (exact <= answers.high / release.records)).mean() > 0.9
+
+
 def test_without_sample_data_there_are_no_samples(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "FOLDER", tmp_path)
     samples.cache_clear()
     try:
-        assert samples() == () and bundled_releases() == ()
+        assert samples() == () and bundled_releases() == () and bundled_distances() == ()
         with pytest.raises(RequestError, match="the sample data is not installed"):
             sample("city")
     finally:

@@ -56,7 +56,8 @@ def _of_centres(centres: Sequence[Centre]) -> pd.DataFrame:
     """A row a centre: every column with the ends of its interval, then what is known of the records around it."""
     places: dict[str, Sequence] = {}
     for name in centres[0].position:
-        places[name] = [centre.position[name] for centre in centres]
+        # A vector as a list: an array would be written with its middle left out.
+        places[name] = [np.asarray(centre.position[name]).tolist() for centre in centres]
     for name in centres[0].low:
         places |= _renamed(
             {f"{name}_{end}": [getattr(centre, end)[name] for centre in centres] for end in ("low", "high")}, places

@@ -93,7 +93,8 @@ def centre_sentence(release: Release, found: tuple[Centre, ...]) -> str:
     """Where the centre is, in Markdown."""
     counted = noun(release)
     if not drawable(release.domain):
-        return f"The centre is **{listed(list(place_words(found[0].position, release).values()))}**; take it along as a file."
+        place = listed(list(place_words(found[0].position, release).values()), MOST_SAID)
+        return f"The centre is **{place}**; take it along as a file."
     if len(found) == 1:
         said = _said(release, found[0])
         place = listed([f"{name} {value}" for name, value in said.items()], MOST_SAID)

@@ -251,6 +251,22 @@ def test_a_class_that_there_is_not(which):
         made().of_class(which)
 
 
+def test_everyone_together_is_the_sketch_of_all_records_under_the_noise_of_all_classes():
+    whole = made()
+    together, frame = whole.of_everyone(), people()
+    assert together.sketch == whole.sketch.inner and (together.table == whole.table.sum(axis=0)).all()
+    assert together.privacy.counter_variance == pytest.approx(3 * whole.privacy.counter_variance)
+    assert together.privacy.epsilon == whole.privacy.epsilon and together.records == pytest.approx(whole.records)
+    known = frame[frame["kind"] != "strange"]
+    queries = known.iloc[:40]
+    encoded = REST.encode_queries(queries, together.sketch.metric)
+    exact = together.sketch.exact(encoded, REST.encode_queries(known, together.sketch.metric))
+    low, high = together.interval(queries, level=0.999999)
+    assert ((low <= exact) & (exact <= high)).all()
+    plain = release(race(), frame, Budget(5), noise_source=SeededSource(1))
+    assert plain.of_everyone() is plain
+
+
 def test_a_release_without_classes_has_none():
     plain = release(race(), people(), Budget(5), noise_source=SeededSource(1))
     with pytest.raises(RequestError, match="without a column of classes"):

@@ -15,7 +15,7 @@ from core.privacy.randomness import SeededSource
 from core.releases import seal, with_chosen_size
 from core.sketches.classes import Classes
 from core.tasks.asked import check_closeness
-from core.tasks.centres import described, find_centres
+from core.tasks.centres import described, find_centres, nearest_place
 from core.tasks.medians import masses_on_a_line, medians_in_space, medians_on_a_line
 
 from .poured import box_of, clusters, poured
@@ -159,3 +159,17 @@ def test_a_release_of_classes_says_which_to_ask():
         find_centres(release)
     centre = find_centres(release.of_class("y"))[0]
     assert centre.position["a"] == pytest.approx(0.7, abs=0.05)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "squared"])
+def test_the_nearest_place_alone_is_the_centre_that_is_found(norm):
+    domain = Domain.of(x=(0, 1), y=(0, 1))
+    made = released(distance(domain, norm, seed=4), POINTS)
+    assert nearest_place(made) == find_centres(made)[0].position
+
+
+def test_the_nearest_place_of_several_classes_is_refused():
+    domain = Domain.of(x=(0, 1), kind=["a", "b"])
+    sketch = Classes(domain, "kind", distance(domain.without("kind"), "l1"))
+    with pytest.raises(RequestError, match="several classes"):
+        nearest_place(released(sketch, domain.encode_queries({"x": [0.5, 0.2], "kind": ["a", "b"]}, sketch.metric)))

@@ -4,19 +4,31 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import Budget, Domain, Numeric, Vector, kernels
+from core import Budget, Domain, Numeric, Release, Vector, kernels, release
 from core.columns import Categorical
+from core.mechanisms import distance
 from core.release_file import to_bytes
+from core.report.exploration import Exploration
+from core.report.html import report_html
+from core.report.script import script_for
+from core.samples import bundled_groups
+from core.sketches.classes import Classes
+from core.tasks.centres import nearest_place
 from core.tasks.density import grid
 from core.ui.explore_columns import ONE, PAIRS, TWO, grain, tidy
+from core.ui.explore_export import overview
+from core.ui.explore_groups import part_call, part_of, whom
 from core.ui.explore_point import STRONG
+from core.ui.explore_points import answer_columns
 from core.ui.explore_words import answer_sentence
 from core.ui.frame import EXPLORE
 from core.ui.markup import escape
-from core.ui.session import KEY
+from core.ui.session import KEY, Opened
 from tests.releases_for_tests import manifest_in, npy, small_release, with_manifest, with_table, zipped
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +62,10 @@ def shown(app: AppTest) -> str:
 
 def labels(widgets) -> list[str]:
     return [widget.label for widget in widgets]
+
+
+def options(app: AppTest, label: str) -> list[str]:
+    return list(field(app.segmented_control, label).options)
 
 
 def choose(app: AppTest, label: str, value: str) -> AppTest:
@@ -89,7 +105,7 @@ def test_every_kind_of_release_can_be_looked_at_in_every_view(columns, choices):
     assert not app.exception and not app.error
     groups = {group.label: list(group.options) for group in app.segmented_control}
     assert groups.get("Picture of") == choices
-    for name in ("Modes", "Anomalies", "Sample", "Density"):
+    for name in reversed(options(app, "View")):
         view(app, name)
         assert not app.exception and not app.error, name
 
@@ -292,3 +308,142 @@ def test_each_column_may_have_a_bandwidth_of_its_own():
         assert not app.exception and not app.error, name
     choose(app, "Picture of", TWO)
     assert not app.exception and "Someone counts half at a distance of" in shown(app)
+
+
+def released(columns, norm: str, budget=None, label: Categorical | None = None, **facts) -> Release:
+    """A release of distances of 3,000 records, most of them young and poor, where these columns are."""
+    domain = Domain(columns, **facts)
+    random = np.random.default_rng(3)
+    values = {}
+    for column in columns:
+        if isinstance(column, Categorical):
+            values[column.name] = random.choice(column.categories, 3000, p=[0.8, 0.2]).tolist()
+        elif isinstance(column, Vector):
+            values[column.name] = list(random.random((3000, column.length)))
+        else:
+            values[column.name] = column.low + (column.high - column.low) * random.beta(2, 6, 3000)
+    sketch = distance(domain, norm)
+    if label is not None:
+        values[label.name] = random.choice(label.categories, 3000).tolist()
+        sketch = Classes(Domain((*columns, label), **facts), label.name, sketch)
+    return release(sketch, pd.DataFrame(values), budget or Budget(5), records=3000)
+
+
+def test_distances_are_explored_from_the_nearest_place_on():
+    made = released((AGE,), "l1")
+    app = explore(to_bytes(made))
+    assert not app.exception and options(app, "View") == ["Distance", "Centres", "Your points"]
+    nearest = nearest_place(made)["age"]
+    assert field(app.number_input, "age (years)").value == pytest.approx(nearest, abs=0.06)
+    assert "away on average; very likely between" in shown(app) and "difference in age" in shown(app)
+    assert "closeness" not in shown(app)
+    field(app.number_input, "age (years)").set_value(80.0)
+    app.run()
+    mean = made.answer(np.array([[80.0]])).density[0]
+    said = re.search(r"Everyone is <strong>([\d.]+) years</strong> away", shown(app))
+    assert abs(float(said.group(1)) - mean) < 0.2 and len(app.get("plotly_chart")) == 2
+
+
+def test_the_centre_is_the_median_and_there_may_be_several_of_one_column():
+    made = released((AGE,), "l1")
+    app = explore(to_bytes(made))
+    view(app, "Centres")
+    assert not app.exception and "median" in shown(app) and "From there, everyone is" in shown(app)
+    assert list(app.dataframe[0].value.columns) == ["Column", "Centre", "Very likely between"]
+    field(app.number_input, "How many centres").set_value(3)
+    app.run()
+    assert not app.exception and len(app.dataframe[0].value) == 3 and "nearest of 3 places" in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("columns", "norm", "views"),
+    [((AGE, PAY), "l2", ["Distance", "Centres", "Your points"]), ((AGE, PAY, CITY), "l1", None),
+     ((AGE, PAY), "squared", None), ((AGE, CITY), "squared", None), ((AGE, FACES), "l1", None),
+     ((AGE,), "above", ["Distance", "Your points"]), ((FACES,), "l2", ["Your points", "Centres"])],
+)  # fmt: skip
+def test_distances_of_every_kind_can_be_looked_at_in_every_view(columns, norm, views):
+    app = explore(to_bytes(released(columns, norm, scale="box")))
+    assert not app.exception and not app.error
+    assert views is None or options(app, "View") == views
+    for name in reversed(options(app, "View")):
+        view(app, name)
+        assert not app.exception and not app.error, name
+    if len(columns) == 3:
+        choose(app, "Picture of", TWO)
+        assert "Where everyone is nearest: city at Bern" in shown(app) and "counts as 1" in shown(app)
+        hold(app, "city")
+        field(app.selectbox, "city").set_value("Basel")
+        app.run()
+        assert not app.exception and "Where everyone is nearest" not in shown(app)
+
+
+@pytest.mark.parametrize("norm", ["l1", None])
+def test_every_release_answers_at_points_that_are_brought(norm):
+    made = released((AGE, CITY), norm) if norm else small_release(domain=Domain((AGE, CITY)), records=3000)
+    app = explore(to_bytes(made))
+    view(app, "Your points")
+    app.file_uploader[-1].set_value(("points.csv", b"id,age,city\n7,50,Bern\n8,20,Basel\n", "text/csv"))
+    app.run()
+    assert not app.exception and not app.error and "2 points" in shown(app)
+    table = app.dataframe[0].value
+    assert list(table["id"].astype(str)) == ["7", "8"] and "very likely between" in table
+    table = pa.table({"age": [50.0, 20.0], "city": ["Bern", "Basel"]})
+    found = made.answer(table)
+    columns = answer_columns(made, found)
+    assert set(columns) == ({"mean", "low", "high"} if norm else {"estimate", "low", "high", "density"})
+    assert np.allclose(columns["mean"] if norm else columns["density"], found.density)
+    app.file_uploader[-1].set_value(("points.csv", b"age\n1\n", "text/csv"))
+    app.run()
+    assert len(app.error) == 1 and "no column 'city'" in app.error[0].value
+
+
+def test_vectors_alone_have_no_picture_and_say_what_can_be_done():
+    app = explore(to_bytes(released((FACES,), "l2")))
+    assert "there is no picture to draw" in app.info[0].value and not app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("name", ["heart", "stars"])
+def test_groups_are_explored_together_or_one_by_one(name):
+    path = next(path for one, path in bundled_groups() if one.name == name)
+    app = explore(path.read_bytes(), path.name)
+    choose(app, "Picture of", ONE)
+    whole = app.session_state[KEY].shown.release
+    who = field(app.selectbox, "Who")
+    assert not app.exception and list(who.options) == ["Everyone together", *whole.sketch.categories]
+    everyone = shown(app)
+    who.set_value(whole.sketch.categories[1])
+    app.run()
+    assert not app.exception and shown(app) != everyone
+    for page in ("Your points", "Density"):
+        view(app, page)
+        assert not app.exception and not app.error, page
+
+
+def test_groups_of_distances_are_explored_as_distances():
+    app = explore(to_bytes(released((AGE, PAY), "l1", label=CITY, scale="box")))
+    assert not app.exception and options(app, "View") == ["Distance", "Centres", "Your points"]
+    field(app.selectbox, "Who").set_value("Basel")
+    app.run()
+    view(app, "Centres")
+    assert not app.exception and "Everyone is nearest to" in shown(app)
+
+
+def test_a_program_asks_the_part_that_was_explored():
+    release = released((AGE, PAY), "l1", label=CITY, scale="box")
+    opened = Opened("people.npz", to_bytes(release), release)
+    for part, line in (("Basel", "release = release.of_class(which='Basel')"), ("", "release = release.of_everyone()")):
+        asked = part_of(opened, part)
+        assert asked.fingerprint == opened.fingerprint and asked.identity != opened.identity
+        steps = overview(asked.release)
+        assert line in script_for(Exploration("people.npz", opened.fingerprint, steps, part_call(asked)))
+    assert part_call(opened) is None and whom(opened) == "" and whom(asked) == "everyone together"
+    report = report_html(release, overview(asked.release), opened.data, asked.release, whom(asked))
+    assert "(everyone together)" in report and "Centres" in report
+
+
+def test_the_view_of_another_kind_of_file_is_not_kept():
+    app = explore(file_of(AGE))
+    view(app, "Sample")
+    app.file_uploader[0].set_value(("far.npz", to_bytes(released((AGE,), "l1")), "application/octet-stream"))
+    app.run()
+    assert not app.exception and field(app.segmented_control, "View").value == "Distance"
