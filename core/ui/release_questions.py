@@ -40,8 +40,8 @@ QUESTIONS = (
     ),
     Question(
         DISTANCE, "How far is everyone from here?", "The average distance of all people from a place.",
-        "The same file finds the place that is nearest to everyone, as for a depot or a clinic. With a single column it "
-        "also finds several such places that share the people among them.",
+        "The same file finds the place that is nearest to everyone, as for a depot or a clinic. With a single column "
+        "it also finds several such places that share the people among them.",
     ),
     Question(
         GROUP, "Which group is this like?", "Which of several groups a new record resembles most.",
