@@ -8,6 +8,7 @@ import pytest
 
 from core import Categorical, Domain, Numeric, kernels, load
 from core.release_file import to_bytes
+from core.tasks.centres import nearest_place
 from core.ui.explore_words import answer_sentence
 from tests.browser.conftest import Visit
 from tests.releases_for_tests import small_release
@@ -218,3 +219,67 @@ def test_on_a_phone_a_finger_scrolls_the_page_and_leaves_the_picture(browser, ur
         assert "Type the point to be asked." in visit.text and "Click anywhere" not in visit.text
     finally:
         context.close()
+
+
+def test_distances_start_at_the_nearest_place_and_answer_wherever_they_are_asked(opened):
+    visit = opened("city-distance")
+    release = load(RELEASES / "city-distance.npz")
+    nearest = nearest_place(release)
+    assert np.allclose(asked(visit), [nearest["east"], nearest["north"]], atol=0.01)
+    before = answer(visit)
+    assert before.startswith("Everyone is ") and " km away on average; very likely between" in before
+    assert "as the crow flies" in visit.text and "closeness" not in visit.text
+    click(visit, 0.1, 0.1)
+    east, north = asked(visit)
+    assert abs(east - 2) < 0.4 and abs(north - 1.6) < 0.4
+    mean = release.answer(np.array([[east, north]])).density[0]
+    assert abs(float(answer(visit).split()[2]) - mean) < 0.1 and answer(visit) != before
+    visit.page.get_by_text("Take this along", exact=True).click()
+    visit.settle()
+    name, table = save(visit, "Answers (CSV)")
+    assert name == "city-distance-distance.csv" and table.startswith(b"east,north,mean,low,high")
+    name, script = save(visit, "Python script")
+    assert compile(script, name, "exec")
+    visit.page.keyboard.press("Escape")
+    visit.choose("Centres")
+    visit.page.wait_for_selector(".st-key-explore-centres-picture .main-svg")
+    assert "geometric median" in visit.text and "From there, everyone is" in visit.text
+    name, report = save(visit, "Save the report")
+    assert name == "city-distance-report.html" and b"Average distance over" in report and b"Centres" in report
+    assert visit.errors == []
+
+
+def test_points_in_average_distances_out(opened):
+    visit = opened("city-distance")
+    visit.choose("Your points")
+    visit.drop("points.csv", b"id,east,north\n1,3,4\n2,10,9\n")
+    visit.page.get_by_text("Take this along", exact=True).click()
+    visit.settle()
+    name, table = save(visit, "Answers (CSV)")
+    rows = table.decode().splitlines()
+    assert name == "city-distance-points.csv" and rows[0] == "east,north,id,mean,low,high" and len(rows) == 3
+    mean = load(RELEASES / "city-distance.npz").answer(np.array([[3.0, 4.0]])).density[0]
+    assert np.isclose(float(rows[1].split(",")[3]), mean)
+
+
+def test_a_file_with_groups_is_explored_together_or_one_by_one(opened):
+    visit = opened("heart-groups", path="/explore?show=One+column")
+    together = answer(visit)
+    visit.select("Who", "ill")
+    assert answer(visit) != together and visit.errors == []
+    visit.page.get_by_text("Which group is a place like?", exact=True).click()
+    visit.settle()
+    visit.page.wait_for_selector("text=Ask a place")
+    assert "heart-groups.npz" in visit.text
+
+
+@pytest.mark.parametrize(("width", "theme"), [("desktop", "dark"), ("phone", "light")])
+def test_every_view_of_distances_fits_and_is_legible(opened, width, theme):
+    visit = opened("city-distance", width, theme)
+    for view in ("Distance", "Centres", "Your points"):
+        visit.choose(view)
+        visit.page.wait_for_timeout(600)
+        assert visit.overflow() <= 0 and visit.illegible() == [], view
+        for figure in visit.page.locator(".stPlotlyChart").all():
+            assert len(figure.get_attribute("aria-label") or "") > 25, view
+    assert visit.errors == []
