@@ -14,7 +14,9 @@ FILES = sorted((Path(__file__).parent / "known_releases").glob("*.npz"))
 
 
 def test_there_are_files_of_every_version():
-    assert {path.stem for path in FILES} >= {"numbers-1", "people-1", "merged-1", "angles-1"}
+    named = {"numbers", "people", "merged", "angles", "features", "waves", "histogram", "projected", "distance"}
+    named |= {"straight", "moments", "directions", "classes"}
+    assert {path.stem for path in FILES} >= {f"{name}-1" for name in named}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
