@@ -19,6 +19,8 @@ from .projection import Projection
 
 MAX_ENTRIES = 1 << 26
 """Entries of one matrix: half a gigabyte."""
+MAX_STEPS = 1 << 36
+"""Of making rows orthonormal, d k^2: a square matrix of 4096 rows, several seconds. A file must not ask for more."""
 BLOCK = 64
 """Records at a time: 2048 coordinates of them fill a megabyte, which a second-level cache holds."""
 _GAUSSIAN, _ORTHOGONAL = 31, 32
@@ -144,6 +146,14 @@ class OrthogonalProjection(_Dense):
     """
 
     name: ClassVar[str] = "orthogonal"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.source * self.target**2 > MAX_STEPS:
+            raise RequestError(
+                f"Making {self.target:,} rows of {self.source:,} numbers orthogonal would take minutes; use the fast "
+                "projection or fewer dimensions."
+            )
 
     @property
     def reach(self) -> float:

@@ -187,3 +187,9 @@ def test_dimensions_follow_from_the_error():
         dimensions_for(0.1, 64, Laplacian(1.0))
     with pytest.raises(RequestError, match="by hand"):
         dimensions_for(0.1, 64, Gaussian((1.0, 2.0)))
+
+
+def test_rotations_that_take_minutes_are_refused_before_they_are_drawn():
+    with pytest.raises(RequestError, match="would take minutes"):
+        OrthogonalProjection(8000, 8000, 1)
+    assert OrthogonalProjection(8000, 1000, 1).target == 1000
