@@ -47,7 +47,7 @@ class Histogram(LinearSketch):
     domain : the public facts about the records.
     kernel : any kernel of `core.kernels`. Products of one factor a column (Gaussian, Laplacian) are read column by
         column, and kernels of a distance as sums of such products (`core.sketches.scale_mixtures`), which adds an error
-        of less than 0.0001 a record; others, such as those of an angle, by summing over the whole grid, which is slow.
+        of 0.00003 a record at most; others, such as those of an angle, by summing over the whole grid, which is slow.
     cells : cells of each numeric coordinate, in order; None leaves the choice to `sized_for`. Categories are kept apart
         as they are.
     halvings : when above 0, a coarse grid takes part too, whose cells are 2^halvings times as wide.

@@ -3,7 +3,7 @@
 A kernel of the Euclidean distance that is positive definite in every number of dimensions is a mixture of Gaussians of
 different bandwidths (Schoenberg 1938); one of the Manhattan distance that falls like a mixture of exponentials is one
 of Laplacians (Bernstein 1928). Every kernel of `core.kernels` that is made of a distance is such a mixture, and so are
-its powers. A non-negative least-squares fit finds twenty to forty bandwidths that stand for all of them.
+its powers. A non-negative least-squares fit finds a few dozen bandwidths that stand for all of them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from ..kernels import (
 )
 from .grids import is_product_of_columns
 
-LARGEST_ERROR = 1e-4
+LARGEST_ERROR = 3e-5
 """How far a sum of products is from its kernel at any distance, at most."""
-MAX_TERMS = 64
+MAX_TERMS = 96
 """Terms of a sum at most: noise is known from all pairs of them."""
 RATIOS = (2.0, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1.05)
 """Ratios of consecutive bandwidths that are tried, until the error is small enough."""
