@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import streamlit as st
+from threadpoolctl import threadpool_limits
 
 from ..releases import Release
 from ..report.label import PrivacyLabel, describe, privacy_label
@@ -27,7 +28,7 @@ REMEMBERED = 64
 LEVEL = 0.95
 MAP_SIZE, AVERAGED_MAP_SIZE = 200, 64
 """Cells along a side; an average reads many points a cell."""
-DISTANCE_MAP_SIZE, SMALL_DISTANCE_MAP_SIZE = 30, 16
+DISTANCE_MAP_SIZE, SMALL_DISTANCE_MAP_SIZE = 24, 16
 """Average distances change slowly from place to place, and reading one may take as long as a hundred of closeness."""
 MOST_MODES = 10
 
@@ -63,8 +64,11 @@ def picture(identity: str, _release: Release, view: View) -> density.Curve | den
         return density.line(_release, *view.columns, held, level=LEVEL)
     if view.averages(_release):
         return density.marginal_grid(_release, *view.columns, held, AVERAGED_MAP_SIZE, LEVEL)
-    size = MAP_SIZE if _release.sketch.answers == "closeness" else DISTANCE_MAP_SIZE
-    return density.grid(_release, *view.columns, held, size, LEVEL)
+    if _release.sketch.answers == "closeness":
+        return density.grid(_release, *view.columns, held, MAP_SIZE, LEVEL)
+    # Distances are read with matrices so small that threads spend ten times longer waiting for each other.
+    with threadpool_limits(1):
+        return density.grid(_release, *view.columns, held, DISTANCE_MAP_SIZE, LEVEL)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
@@ -77,14 +81,13 @@ def small_pictures(identity: str, _release: Release, columns: tuple[str, ...]) -
     def rest(*drawn: str) -> dict[str, object]:
         return {name: value for name, value in centre.items() if name not in drawn}
 
-    return density.Pairs(
-        columns,
-        {name: density.line(_release, name, rest(name), 4 * SMALL_DISTANCE_MAP_SIZE, LEVEL) for name in columns},
-        {
-            (x, y): density.grid(_release, x, y, rest(x, y), SMALL_DISTANCE_MAP_SIZE, LEVEL)
-            for x, y in combinations(columns, 2)
-        },
-    )
+    size = SMALL_DISTANCE_MAP_SIZE
+    with threadpool_limits(1):
+        return density.Pairs(
+            columns,
+            {name: density.line(_release, name, rest(name), 4 * size, LEVEL) for name in columns},
+            {(x, y): density.grid(_release, x, y, rest(x, y), size, LEVEL) for x, y in combinations(columns, 2)},
+        )
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Looking for modes …")
@@ -96,13 +99,15 @@ def modes(identity: str, _release: Release) -> tuple[Mode, ...]:
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Looking for the centre …")
 def centres(identity: str, _release: Release, count: int) -> tuple[Centre, ...]:
     """Where everyone is least far away."""
-    return find_centres(_release, count, LEVEL)
+    with threadpool_limits(1):
+        return find_centres(_release, count, LEVEL)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
 def nearest(identity: str, _release: Release) -> dict[str, object]:
     """The place that is nearest to everyone, a value by column."""
-    place = nearest_place(_release)
+    with threadpool_limits(1):
+        place = nearest_place(_release)
     return {name: tuple(value.tolist()) if isinstance(value, np.ndarray) else value for name, value in place.items()}
 
 

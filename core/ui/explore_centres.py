@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -84,7 +85,7 @@ def centres_view(opened: Opened) -> None:
 def place_of(centre: Centre) -> dict[str, object]:
     """A centre's values by column, such that a view can hold them."""
     return {
-        name: value if isinstance(value, (str, int, float)) else tuple(map(float, value))
+        name: tuple(value.tolist()) if isinstance(value, np.ndarray) else value
         for name, value in centre.position.items()
     }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
+from threadpoolctl import threadpool_limits
 
 from ..figures.pictures import density_picture
 from ..release_file import load
@@ -17,7 +18,8 @@ from .session import Session
 @st.cache_data(show_spinner=False)
 def _picture(path: str, changed: float, show: tuple[str, ...]) -> np.ndarray:
     """A bundled release is public, so all visitors share its picture; it is drawn again when the file changes."""
-    return density_picture(load(Path(path)), show)
+    with threadpool_limits(1):  # small matrices; see explore_answers
+        return density_picture(load(Path(path)), show)
 
 
 def gallery(visitor: Session) -> None:
