@@ -105,12 +105,12 @@ def test_not_yet_and_escape_spend_nothing(visitor, ledger):
     price(visit).click()
     visit.settle()
     visit.click("button", "Not yet")
-    assert visit.page.get_by_role("dialog").count() == 0
+    visit.page.get_by_role("dialog").wait_for(state="hidden")
     price(visit).click()
     visit.settle()
     visit.page.keyboard.press("Escape")
     visit.settle()
-    assert visit.page.get_by_role("dialog").count() == 0
+    visit.page.get_by_role("dialog").wait_for(state="hidden")
     assert price(visit).is_enabled() and not any("unsure" in one for one in ledger().names())
 
 
