@@ -17,7 +17,6 @@ from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
 from .grids import along, is_product_of_columns
-from .scale_mixtures import product_terms
 from .smoothing import MAX_FITTED
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 COUNTERS_OFFERED = 4_000_000
 """Automatic sizes stop at tables of about this many counters, so that files stay small."""
-COUNTERS_OF_SUMS = 1 << 18
-"""The same for kernels that are sums of products of the columns, a few dozen of which are read for every answer."""
 PITCHES = tuple(2.0 ** (-step / 4) for step in range(-5, 13, 2))
 """Pitches tried for the coarser grid, in reaches of the kernel."""
 MAX_HALVINGS = 7
@@ -79,8 +76,8 @@ def _most_counters(sketch: Histogram) -> int:
     single = len(sketch.domain.columns) == 1 and (not sketch.numeric or sketch.domain.dimensions == 1)
     if single or is_product_of_columns(sketch.kernel):
         return COUNTERS_OFFERED
-    # A sum of products is read once a term; any other kernel is evaluated on the whole grid for every answer.
-    return MAX_FITTED if product_terms(sketch.point_kernel) is None else COUNTERS_OF_SUMS
+    # A sum of products is read once a term, and any other kernel is evaluated on the whole grid for every answer.
+    return MAX_FITTED
 
 
 def _with_grids(sketch: Histogram, cells: tuple[int, ...], halvings: int, budget: Budget) -> Histogram:

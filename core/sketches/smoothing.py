@@ -32,6 +32,8 @@ LARGEST_FITTED = 1 << 20
 """As many at most: beyond, an answer takes seconds and gigabytes."""
 BLOCK = 1 << 22
 """Numbers that an intermediate result may hold: 32 MiB."""
+BLOCK_OF_FACTORS = 1 << 25
+"""Numbers that the factors of all terms may have along an axis: 256 MiB. Pictures share them, so they are not split."""
 AT_ONCE = 1 << 16
 """Queries that are looked at together, to find out what they share."""
 OVERLAP = 2.0
@@ -145,8 +147,9 @@ class Smoothing:
         terms = len(self._terms) * len(self.scales)
         pairs = terms * (terms + 1) // 2
         widest = max(len(self._nodes(axis)) + terms * axis.counters for axis in self.axes) + pairs
-        numbers = max(max(places.distinct) * widest, places.numbers(tuple(axis.counters for axis in self.axes), pairs))
-        if numbers <= BLOCK or len(points) == 1:
+        factors = max(places.distinct) * widest
+        sums = places.numbers(tuple(axis.counters for axis in self.axes), pairs)
+        if (factors <= BLOCK_OF_FACTORS and sums <= BLOCK) or len(points) == 1:
             yield places
             return
         half = len(points) // 2

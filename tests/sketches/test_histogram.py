@@ -284,9 +284,7 @@ def test_sizes_follow_from_public_facts_alone():
     wide = Histogram(PLANE, Laplacian((0.5, 5.0)), None).sized_for(Budget(1), 10_000)
     assert wide.sized and wide.cells[0] > wide.cells[1]
     cube = Histogram(Domain.of(x=(0, 255), y=(0, 255), z=(0, 255)), Smooth(5.0)).sized_for(Budget(1), 200_000)
-    assert 1 << 16 < np.prod(cube.shape) <= 1 << 18
-    away = Histogram(Domain.of(x=(1, 255), y=(1, 255)), Angular(power=32)).sized_for(Budget(1), 200_000)
-    assert np.prod(away.shape) <= 1 << 16
+    assert np.prod(cube.shape) <= 1 << 16
     with pytest.raises(RequestError, match="narrow"):
         Histogram(Domain.of(x=(0, 1)), Gaussian(1e-9)).sized_for(Budget(1), 100)
 
