@@ -44,7 +44,7 @@ class PrivateKernelClassifier(PrivateClassifier):
         neighbours: str = "add_remove",
         classes: object = None,
         rule: str | None = None,
-        kernel: str | Kernel = "euclidean",
+        kernel: str | Kernel = "gaussian",
         bandwidth: float | tuple[float, ...] | None = None,
         mechanism: str | None = None,
         bounds: object = None,

@@ -49,7 +49,7 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
         epsilon: float = 1.0,
         delta: float = 0.0,
         neighbours: str = "add_remove",
-        kernel: str | Kernel = "euclidean",
+        kernel: str | Kernel = "gaussian",
         bandwidth: float | tuple[float, ...] | None = None,
         mechanism: str | None = None,
         bounds: object = None,
