@@ -61,8 +61,7 @@ def test_rows_are_filled_by_keyboard_alone(visitor):
         if typed:
             visit.page.keyboard.type(typed)
     visit.page.keyboard.press("Tab")
-    visit.settle()
-    assert "between 10 and 900 CHF" in visit.text
+    visit.page.get_by_text("between 10 and 900 CHF").first.wait_for()
 
 
 def test_a_sample_is_ready_at_once(visitor):
