@@ -21,6 +21,7 @@ from ..domain import Categorical, Domain
 from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
+from .directions import Directions
 from .linear import Answers, GroupedSketch, LinearSketch
 
 MAX_COUNTERS = 1 << 28
@@ -47,8 +48,6 @@ class Classes(LinearSketch):
     label: str
     inner: LinearSketch
     name: ClassVar[str] = "classes"
-    count_share: ClassVar[Fraction] = Fraction(1, 25)
-    """More than for one count, as classes are smaller than everyone and are compared by averages."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.inner, LinearSketch):
@@ -70,6 +69,13 @@ class Classes(LinearSketch):
     def categories(self) -> tuple[str, ...]:
         """The K classes, in the order of the slabs."""
         return self.label_column.categories
+
+    @property
+    def count_share(self) -> Fraction:  # type: ignore[override]
+        """More than for one count, as classes are smaller than everyone and are compared by averages; but directions
+        are compared without knowing how many they are.
+        """
+        return Fraction(1, 100) if isinstance(self.inner, Directions) else Fraction(1, 25)
 
     @property
     def answers(self) -> str:  # type: ignore[override]
