@@ -27,6 +27,7 @@ from .privacy.randomness import Source as NoiseSource
 from .privacy.record import PrivacyRecord
 from .sketches.classes import Classes
 from .sketches.linear import Answers, LinearSketch
+from .tables import Table, added, same, sum_of_slabs
 from .version import SOFTWARE
 
 
@@ -37,7 +38,7 @@ class Release:
     Attributes
     ----------
     sketch : the linear sketch: mechanism, parameters and domain.
-    table : int64, the noisy counters, as released.
+    table : the noisy counters, as released: int64, int32 where the sketch's `counter_type` is, or mapped from a file.
     count : the noisy number of records released apart, one a class where the sketch has classes (int64, of its
         `count_shape`); exact when `count_is_public`; None when read off the table.
     privacy : the promise.
@@ -47,7 +48,7 @@ class Release:
     """
 
     sketch: LinearSketch
-    table: np.ndarray
+    table: np.ndarray | Table
     count: int | np.ndarray | None
     privacy: PrivacyRecord
     private: bool
@@ -157,7 +158,7 @@ class Release:
         noise, count_noise = self.privacy.noise * classes, self.privacy.count_noise * classes
         privacy = replace(self.privacy, noise=noise, count_noise=count_noise)
         count = None if self.count is None else int(self.count.sum())
-        return replace(self, sketch=self.sketch.inner, table=self.table.sum(axis=0), count=count, privacy=privacy)
+        return replace(self, sketch=self.sketch.inner, table=sum_of_slabs(self.table), count=count, privacy=privacy)
 
     def save(self, path: str | Path, teaching: bool = False) -> None:
         """Write the release to a file; see `core.release_file.save`."""
@@ -188,7 +189,7 @@ class Release:
                 "Two releases can be merged only when mechanism, domain and all public parameters, hash seed included, "
                 "are the same (kernel, rows, width and so on); make the second one with the first one's."
             )
-        if np.array_equal(self.table, other.table):
+        if same(self.table, other.table):
             raise RequestError(
                 "These are the same release: added to itself it would count everyone twice, noise included, and its "
                 "intervals would be too short."
@@ -198,7 +199,7 @@ class Release:
             raise RequestError("Two releases can be merged only when both or neither have a count of records.")
         return Release(
             self.sketch,
-            self.table + other.table,
+            added(self.table, other.table),
             None if self.count is None else self.count + other.count,
             privacy,
             self.private and other.private,

@@ -26,7 +26,7 @@ class Exact:
 
     Attributes
     ----------
-    table : int64, of the sketch's shape.
+    table : of the sketch's shape and `counter_type`.
     records : records that were kept, of the sketch's `count_shape`; those left out by the domain's rules are not
         counted.
     """
@@ -68,9 +68,11 @@ class Building:
 
     def _check_room(self, more: int) -> None:
         """No counter can overflow: it holds at most so many records times the largest integer that one adds."""
-        if (int(self._records.sum()) + more) * self.sketch.largest_entry >= 1 << 63:
+        kind = np.iinfo(self.sketch.counter_type)
+        if (int(self._records.sum()) + more) * self.sketch.largest_entry > kind.max:
             raise RequestError(
-                "There are more records than 64-bit counters can hold at this precision; release them in several parts."
+                f"There are more records than {kind.bits}-bit counters can hold at this precision; release them in "
+                "several parts."
             )
 
     @property

@@ -21,6 +21,7 @@ from ..domain import Categorical, Domain
 from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
+from ..tables import sum_of_slabs
 from .directions import Directions
 from .linear import Answers, GroupedSketch, LinearSketch
 
@@ -102,6 +103,10 @@ class Classes(LinearSketch):
     @property
     def largest_entry(self) -> int:
         return self.inner.largest_entry
+
+    @property
+    def counter_type(self) -> np.dtype:
+        return self.inner.counter_type
 
     @property
     def query_domain(self) -> Domain:
@@ -205,7 +210,7 @@ class Classes(LinearSketch):
     ) -> Answers:
         """Sums over the records of all classes: the slabs add up to the inner sketch of all, with the noise of each."""
         noise = len(self.categories) * counter_variance
-        return self.inner.answer(table.sum(axis=0), float(np.sum(records)), points, noise, level)
+        return self.inner.answer(sum_of_slabs(table), float(np.sum(records)), points, noise, level)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         return self.inner.noise_variance(len(self.categories) * counter_variance, points)

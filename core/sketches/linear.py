@@ -20,9 +20,24 @@ from scipy.stats import t as student
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..kernels import Kernel
+from ..kernels import Jaccard, Kernel
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
+
+
+def check_points(domain: Domain, kernel: Kernel | None = None) -> None:
+    """Refuse records that are sets, and the kernel of sets: whatever needs coordinates checks this when it is made.
+
+    Raises
+    ------
+    RequestError
+        One sentence that says what has sets.
+    """
+    domain.check_coordinates()
+    if isinstance(kernel, Jaccard):
+        raise RequestError(
+            "The kernel 'jaccard' compares sets, and the columns of this domain hold none: declare a column of items."
+        )
 
 
 @dataclass(frozen=True)
@@ -145,6 +160,14 @@ class LinearSketch(ABC):
         return 1
 
     @property
+    def counter_type(self) -> np.dtype:
+        """The type of the exact table's counters: int64, or int32 where a sketch can be so large that memory counts.
+
+        A stream of records that could pass its largest number is refused.
+        """
+        return np.dtype(np.int64)
+
+    @property
     def query_domain(self) -> Domain:
         """The columns that a query has: all of them, unless one only says which class a record belongs to."""
         return self.domain
@@ -174,7 +197,7 @@ class LinearSketch(ABC):
 
     @abstractmethod
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
-        """Add encoded records, float64 (n, d) in Fortran order and inside the bounds, to an int64 table in place."""
+        """Add encoded records, float64 (n, d) in Fortran order and inside the bounds, to a table made by `zeros`."""
 
     def count(self, points: np.ndarray) -> np.ndarray:
         """How many of the encoded records there are, int64 of `count_shape`."""
@@ -210,7 +233,7 @@ class LinearSketch(ABC):
 
         Parameters
         ----------
-        table : noisy counters.
+        table : noisy counters, an array or, for sketches so large that files keep them apart, a `core.tables.Table`.
         records : the number of records as well as it is known; of `count_shape`.
         points : float64 (n, dimensions of `query_domain`).
         counter_variance : of the noise in one counter.
@@ -247,8 +270,8 @@ class LinearSketch(ABC):
         """The sketch that `parameters` describes; RequestError on anything else."""
 
     def zeros(self) -> np.ndarray:
-        """An empty table, int64."""
-        return np.zeros(self.shape, dtype=np.int64)
+        """An empty table, of `counter_type`."""
+        return np.zeros(self.shape, dtype=self.counter_type)
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one person moves the table: m records a person, in the same cells at worst."""
