@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 
 from .checks import check_integer, check_number, check_text, exact_fields, field_names
 from .errors import RequestError
+from .items import item_keys
+from .sets import Sets
 
 MAX_CATEGORIES = 10_000
 MAX_VECTOR = 100_000
@@ -234,7 +236,84 @@ class Categorical:
         return sorted(enumerate(self.categories), key=lambda entry: _DIGITS.fullmatch(entry[1]) is None)
 
 
-Column = Numeric | Categorical | Vector
+@dataclass(frozen=True)
+class Items:
+    """A set of items a record: what is in a basket, which tags a text bears, whom a person follows.
+
+    An item is any text or number (`core.items` says which of them are one); how often it stands in a set, and where,
+    means nothing. There is no public list of items and no bound on how many a set may have.
+
+    Parameters
+    ----------
+    name : column name.
+    gathered : False where the column holds whole sets: lists, or texts that ``separator`` cuts into items. True where
+        every row of the source holds one item, and all rows of one value of the privacy unit's column are one set.
+    separator : text between the items of a set; blanks around an item are left out, and so are empty items.
+    """
+
+    name: str
+    gathered: bool = False
+    separator: str | None = None
+    kind: ClassVar[str] = "items"
+    width: ClassVar[int] = 0
+    """A set has no coordinates."""
+
+    def __post_init__(self) -> None:
+        check_text(self.name, "A column name")
+        if not isinstance(self.gathered, bool):
+            raise RequestError(f"Whether the sets of {self.name!r} are gathered from rows must be true or false.")
+        if self.separator is not None:
+            check_text(self.separator, f"The separator of {self.name!r}")
+            if self.gathered:
+                raise RequestError(
+                    f"The column {self.name!r} has one item a row where sets are gathered, so nothing separates items."
+                )
+
+    @property
+    def characters(self) -> int:
+        """Length of its name and separator, which every release file holds."""
+        return len(self.name) + len(self.separator or "")
+
+    def read_sets(self, array: pa.Array) -> Sets:
+        """The sets of an Arrow array, one a value; a missing value is an empty set, and missing items are left out.
+
+        Raises
+        ------
+        RequestError
+            When the values are neither lists of items nor texts to be cut.
+        """
+        what = f"The column {self.name!r}"
+        if self.separator is not None and not _is_list(array.type):
+            array = self._cut(array)
+        if pa.types.is_null(array.type):
+            return Sets.of_sizes(np.zeros(len(array), np.int64), np.empty(0, np.uint64))
+        if not _is_list(array.type):
+            cut = "" if self.separator else ", or name the text that separates the items"
+            raise RequestError(f"{what} holds {describe_type(array.type)} where lists of items are expected{cut}.")
+        sizes = _to_numpy(pc.fill_null(pc.list_value_length(array), 0)).astype(np.int64)
+        keys, present = item_keys(array.flatten(), what)
+        sets = Sets.of_sizes(sizes, keys)
+        if present is None:
+            return sets
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(present, dtype=np.int64)])
+        return Sets(before[sets.first], keys[present])
+
+    def _cut(self, array: pa.Array) -> pa.Array:
+        """Lists of texts from texts."""
+        try:
+            texts = pc.cast(array, pa.large_string())
+        except pa.ArrowException:
+            raise RequestError(
+                f"The column {self.name!r} holds {describe_type(array.type)} where lists, or texts to be cut, are "
+                "expected."
+            ) from None
+        lists = pc.split_pattern(texts, self.separator)
+        items = pc.utf8_trim_whitespace(lists.values)
+        items = pc.if_else(pc.equal(items, ""), None, items)
+        return pa.LargeListArray.from_arrays(pc.cast(lists.offsets, pa.int64()), items)
+
+
+Column = Numeric | Categorical | Vector | Items
 
 
 def column_to_dict(column: Column) -> dict:
@@ -247,7 +326,7 @@ def column_to_dict(column: Column) -> dict:
 
 def column_from_dict(value: object) -> Column:
     """The column that `column_to_dict` wrote down; RequestError on anything else."""
-    kinds = {kind.kind: kind for kind in (Numeric, Categorical, Vector)}
+    kinds = {kind.kind: kind for kind in (Numeric, Categorical, Vector, Items)}
     name = value.get("kind") if isinstance(value, dict) else None
     if not isinstance(name, str) or name not in kinds:
         raise RequestError(f"A column of a domain must say its kind: {', '.join(kinds)}.")

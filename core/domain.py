@@ -16,12 +16,13 @@ import pandas as pd
 import pyarrow as pa
 
 from .checks import check_choice, check_number, exact_fields, field_names
-from .columns import Categorical, Column, Mask, Numeric, Vector, column_from_dict, column_to_dict
+from .columns import Categorical, Column, Items, Mask, Numeric, Vector, column_from_dict, column_to_dict
 from .errors import RequestError
 from .privacy.unit import EACH_RECORD, PrivacyUnit
+from .sets import Sets
 from .tabular import arrow_table
 
-__all__ = ["Categorical", "Column", "Domain", "Numeric", "PrivacyUnit", "Vector"]
+__all__ = ["Categorical", "Column", "Domain", "Items", "Numeric", "PrivacyUnit", "Vector"]
 
 MAX_COLUMNS = 10_000
 MAX_DIMENSIONS = 100_000
@@ -37,7 +38,8 @@ class Domain:
 
     Parameters
     ----------
-    columns : the columns that are used, in the order of the coordinates.
+    columns : the columns that are used, in the order of the coordinates; or a single column of sets (`Items`), which
+        have no coordinates, so that nothing can lie outside bounds and there is nothing to scale.
     outside : "clamp" moves a number outside its bounds to the nearest bound; "drop" leaves such a record out. A
         category that is not on the list has no nearest one: "drop" leaves the record out, and "clamp" treats the
         value as missing.
@@ -64,7 +66,7 @@ class Domain:
         if not 1 <= len(self.columns) <= MAX_COLUMNS:
             raise RequestError(f"A domain needs between 1 and {MAX_COLUMNS:,} columns, not {len(self.columns):,}.")
         if not all(isinstance(column, Column) for column in self.columns):
-            raise RequestError("A domain is made of Numeric, Categorical and Vector columns.")
+            raise RequestError("A domain is made of Numeric, Categorical, Vector and Items columns.")
         if len(set(self.names)) < len(self.columns):
             raise RequestError("The columns of a domain must have different names.")
         if self.dimensions > MAX_DIMENSIONS:
@@ -85,6 +87,25 @@ class Domain:
         if not 0 < distance <= 1e100:
             raise RequestError("The distance between categories must be above 0 and at most 1e100.")
         object.__setattr__(self, "category_distance", distance)
+        if any(isinstance(column, Items) for column in self.columns):
+            self._check_sets()
+
+    def _check_sets(self) -> None:
+        column = next(column for column in self.columns if isinstance(column, Items))
+        if len(self.columns) > 1:
+            raise RequestError(
+                f"The column {column.name!r} holds sets, and a record that is a set has no other columns: leave them "
+                "out, or release them apart."
+            )
+        if self.scale != "none":
+            raise RequestError("Sets have no bounds to scale by: leave out the scale.")
+        if self.unit.column == column.name:
+            raise RequestError(f"The column {column.name!r} cannot hold both the items and who has them.")
+        if column.gathered and (self.unit.column is None or self.unit.records != 1):
+            raise RequestError(
+                f"The sets of {column.name!r} are gathered from rows, so the privacy unit must be the column that says "
+                "whose set an item belongs to, with one record each: everyone has one set."
+            )
 
     @classmethod
     def of(
@@ -123,6 +144,11 @@ class Domain:
         return not any(isinstance(column, Categorical) for column in self.columns)
 
     @property
+    def holds_sets(self) -> bool:
+        """Whether a record is a set of items, which has no coordinates."""
+        return isinstance(self.columns[0], Items)
+
+    @property
     def keeps_every_record(self) -> bool:
         """Whether no record can be left out: then, when a neighbour replaces a record, their number is public."""
         return self.outside == "clamp" and self.missing == "refuse" and self.unit.column is None
@@ -138,18 +164,33 @@ class Domain:
         return self.bounds()[1]
 
     def bounds(self, metric: str = "l2") -> tuple[np.ndarray, np.ndarray]:
-        """Least and greatest encoded coordinates in a metric, two float64 arrays (dimensions,)."""
+        """Least and greatest encoded coordinates in a metric, two float64 arrays (dimensions,).
+
+        Raises
+        ------
+        RequestError
+            When records are sets, so that nothing that needs places can be made of them by mistake.
+        """
+        self.check_coordinates()
         low, high = self._natural_bounds(metric)
         shift, width = self._scaling
         return (low - shift) / width, (high - shift) / width
+
+    def check_coordinates(self) -> None:
+        """RequestError when records are sets, for whatever needs coordinates."""
+        if self.holds_sets:
+            raise RequestError(
+                f"The column {self.names[0]!r} holds sets, which have no coordinates: they can be released by the "
+                "mechanism 'minhash' (kernel 'jaccard'), and asked how many sets are like a given one."
+            )
 
     def amplitude(self, metric: str) -> float:
         """Height of a one-hot coordinate at which two different categories are ``category_distance`` apart."""
         check_choice(metric, "metric", ("l2", "l1"))
         return self.category_distance / (math.sqrt(2.0) if metric == "l2" else 2.0)
 
-    def encode(self, batch: pa.RecordBatch, metric: str = "l2") -> np.ndarray:
-        """Coordinates of the records that are kept.
+    def encode(self, batch: pa.RecordBatch, metric: str = "l2") -> np.ndarray | Sets:
+        """Coordinates of the records that are kept, or their sets.
 
         Every value lies inside `bounds` exactly: clamping comes last but for the scaling, and rounding is monotone,
         so low <= x <= high gives 0 <= (x - low) / (high - low) <= 1 in floating point too.
@@ -161,13 +202,16 @@ class Domain:
 
         Returns
         -------
-        float64 (n_kept, dimensions) in Fortran order: each coordinate is contiguous.
+        float64 (n_kept, dimensions) in Fortran order: each coordinate is contiguous. `Sets` where the domain holds
+        sets; an empty set is a missing value, as it is like no other.
 
         Raises
         ------
         RequestError
             When a column is absent or of a type that cannot be used, or a value is missing and that is to be refused.
         """
+        if self.holds_sets:
+            return self._encode_sets(batch)
         points, missing, unknown = self._read(batch, metric)
         low, high = self._natural_bounds(metric)
         by_coordinate = points.T  # C order, one row a coordinate
@@ -188,13 +232,14 @@ class Domain:
             by_coordinate = by_coordinate[:, ~left_out]
         return self._scaled(by_coordinate.T)
 
-    def encode_queries(self, queries: object, metric: str = "l2") -> np.ndarray:
-        """Coordinates of queries; none is dropped or clamped, and a query may lie outside the bounds.
+    def encode_queries(self, queries: object, metric: str = "l2") -> np.ndarray | Sets:
+        """Coordinates of queries, or their sets; none is dropped or clamped, and a query may lie outside the bounds.
 
         Parameters
         ----------
         queries : an array (n, columns) in natural units when every column is numeric (a column of vectors counts as
             many), or a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored.
+            Where the domain holds sets, a list of lists of items or `Sets`, or a table with one list a row.
         metric : "l2" or "l1".
 
         Returns
@@ -204,8 +249,10 @@ class Domain:
         Raises
         ------
         RequestError
-            On a missing column, a missing or infinite value, or an unknown category.
+            On a missing column, a missing or infinite value, an unknown category, or an empty set.
         """
+        if self.holds_sets:
+            return self._encode_set_queries(queries)
         if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
             table = arrow_table(queries, self.names, "The queries").combine_chunks()
             points, missing, unknown = self._read(table, metric)
@@ -219,6 +266,7 @@ class Domain:
 
     def decode_points(self, points: np.ndarray, metric: str = "l2") -> pd.DataFrame:
         """Encoded points (n, dimensions) in natural units; a category is the one of the largest coordinate."""
+        self.check_coordinates()
         check_choice(metric, "metric", ("l2", "l1"))
         points = np.asarray(points, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.dimensions:
@@ -288,6 +336,34 @@ class Domain:
             if strays is not None:
                 unknown[column.name] = strays
         return points, missing, unknown
+
+    def _encode_sets(self, batch: pa.RecordBatch | pa.Table) -> Sets:
+        sets = self._read_sets(batch)
+        empty = sets.sizes == 0
+        if not empty.any():
+            return sets
+        if self.missing == "refuse":
+            _refuse_first("The value", {self.names[0]: empty}, {}, batch)
+        return sets[~empty]
+
+    def _encode_set_queries(self, queries: object) -> Sets:
+        if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
+            sets = self._read_sets(arrow_table(queries, self.names, "The queries").combine_chunks())
+        else:
+            sets = Sets.of(queries)  # type: ignore[arg-type]
+        empty = sets.sizes == 0
+        if empty.any():
+            _refuse_first("The query", {self.names[0]: empty}, {})
+        return sets
+
+    def _read_sets(self, table: pa.RecordBatch | pa.Table) -> Sets:
+        (column,) = self.columns
+        if table.schema.get_field_index(column.name) < 0:
+            raise RequestError(f"The data must have one column {column.name!r}.")
+        array = table.column(column.name)
+        if isinstance(array, pa.ChunkedArray):
+            array = array.combine_chunks()
+        return column.read_sets(array)
 
     def _array_queries(self, queries: object) -> np.ndarray:
         if not self.numeric_only:

@@ -8,15 +8,19 @@ from .. import mechanisms
 from ..checks import check_choice
 from ..domain import Domain
 from ..errors import RequestError
-from ..kernels import Kernel
+from ..kernels import Jaccard, Kernel
 from ..kernels.naming import KERNELS
 from ..privacy.budget import Budget
 from ..recommendation import Closeness, recommend
 from ..sketches.histogram import Histogram
 from ..sketches.linear import LinearSketch
 
-SINGLE = tuple(name for name, kernel in KERNELS.items() if "parts" not in {field.name for field in fields(kernel)})
-"""Kernels that are not made of others."""
+SINGLE = tuple(
+    name
+    for name, kernel in KERNELS.items()
+    if kernel is not Jaccard and "parts" not in {field.name for field in fields(kernel)}
+)
+"""Kernels of points that are not made of others."""
 MECHANISMS = ("race", "features", "histogram")
 
 

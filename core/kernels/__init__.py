@@ -9,6 +9,7 @@ sums (`core.hashing.families`, RACE); one that is an average of cosines lets sum
 from .composite import MAX_PARTS, Mixture, Product, of_coordinates
 from .fading import Exponential, Gaussian, Laplacian
 from .hashed import Angular, Euclidean, Manhattan
+from .jaccard import Jaccard
 from .kernel import MAX_POWER, Bandwidth, Kernel, Stationary, coordinate_bandwidths
 from .naming import KERNELS, kernel_from_dict
 from .smooth import Smooth, SmoothL1, SmoothSquared
@@ -22,6 +23,7 @@ __all__ = [
     "Euclidean",
     "Exponential",
     "Gaussian",
+    "Jaccard",
     "Kernel",
     "Laplacian",
     "Manhattan",

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import RequestError
+from .jaccard import Jaccard
 from .kernel import Kernel, Stationary, coordinate_bandwidths
 
 MAX_PARTS = 16
@@ -76,6 +77,8 @@ class Mixture(Kernel):
 def _parts(parts: object) -> tuple[Kernel, ...]:
     if not isinstance(parts, (list, tuple)) or not all(isinstance(part, Kernel) for part in parts):
         raise RequestError("A product or mixture is made of kernels.")
+    if any(isinstance(part, Jaccard) for part in parts):
+        raise RequestError("The kernel 'jaccard' compares whole records that are sets, so it is no part of another.")
     if not 1 <= sum(_atoms(part) for part in parts) <= MAX_PARTS:
         raise RequestError(f"A product or mixture has from 1 to {MAX_PARTS} kernels, those of its own parts counted.")
     return tuple(parts)

@@ -9,6 +9,7 @@ from ..errors import RequestError
 from .composite import MAX_PARTS, Mixture, Product
 from .fading import Exponential, Gaussian, Laplacian
 from .hashed import Angular, Euclidean, Manhattan
+from .jaccard import Jaccard
 from .kernel import Kernel
 from .smooth import Smooth, SmoothL1, SmoothSquared
 
@@ -24,6 +25,7 @@ KERNELS: dict[str, type[Kernel]] = {
         Smooth,
         SmoothSquared,
         SmoothL1,
+        Jaccard,
         Product,
         Mixture,
     )

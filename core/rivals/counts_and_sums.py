@@ -21,7 +21,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
-from ..sketches.linear import Answers, LinearSketch, check_level
+from ..sketches.linear import Answers, LinearSketch, check_level, check_points
 from ..threads import over_ranges
 from .trees import MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums
 
@@ -52,6 +52,7 @@ class CountsAndSums(LinearSketch):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise RequestError("A tree of counts and sums is made of a domain.")
+        check_points(self.domain)
         if self.levels is not None:
             check_integer(self.levels, "The number of levels of a tree", 1, MAX_LEVELS)
             check_counters(self.domain.dimensions * (4 << self.levels))

@@ -40,7 +40,7 @@ from ..kernels import (
     of_coordinates,
 )
 from ..privacy.neighbours import Neighbours, Sensitivity
-from ..sketches.linear import Answers, GroupedSketch
+from ..sketches.linear import Answers, GroupedSketch, check_points
 from ..sketches.phases import CERTAIN, pour, read
 from ..sketches.race import MAX_ROWS, SEED_BITS
 from ..sketches.waves import waves
@@ -81,6 +81,7 @@ class ExponentialSum(GroupedSketch):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.kernel, (Smooth, SmoothSquared, SmoothL1)):
             raise RequestError("A sum of exponentials stands for smooth, smooth-squared and smooth-l1 kernels only.")
+        check_points(self.domain)
         if self.kernel.power != 1:
             raise RequestError("A sum of exponentials stands for smooth kernels of power 1 only; use random features.")
         error = check_number(self.error, "The error of a sum of exponentials")

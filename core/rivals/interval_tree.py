@@ -22,7 +22,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
-from ..sketches.linear import Answers, LinearSketch, check_level
+from ..sketches.linear import Answers, LinearSketch, check_level, check_points
 from .trees import MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums, pour_counts
 
 
@@ -51,6 +51,7 @@ class IntervalTree(LinearSketch):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise RequestError("An interval tree is made of a domain.")
+        check_points(self.domain)
         object.__setattr__(self, "alpha", check_number(self.alpha, "Alpha"))
         if not 1e-3 <= self.alpha <= 10.0:
             raise RequestError("The growth alpha of the intervals must lie between 0.001 and 10.")

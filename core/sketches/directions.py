@@ -32,7 +32,7 @@ from ..projections.kinds import projection_from_dict
 from ..projections.projection import Projection
 from ..threads import over_ranges
 from .ball import BLOCK, SHORTEST, UNITS, add_vectors, records_alone
-from .linear import Answers, LinearSketch
+from .linear import Answers, LinearSketch, check_points
 from .moments import checked_centre
 
 SHARED_DIRECTION = 1.0 / 3.0
@@ -84,6 +84,7 @@ class Directions(LinearSketch):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise RequestError("Directions are made of a domain.")
+        check_points(self.domain)
         object.__setattr__(self, "centre", checked_centre(self.domain, self.metric, self.centre))
         if self.projection is not None and (
             not isinstance(self.projection, Projection) or self.projection.source != self.domain.dimensions

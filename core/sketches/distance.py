@@ -33,7 +33,7 @@ from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..threads import over_ranges
-from .linear import Answers, LinearSketch
+from .linear import Answers, LinearSketch, check_points
 
 LARGEST_WEIGHT = 64
 """Of a column; a column of 64^(3/2) = 512 times shorter range gets its best share of the budget, a shorter one more."""
@@ -72,6 +72,7 @@ class Distance(LinearSketch):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise RequestError("A distance sum is made of a domain and a norm.")
+        check_points(self.domain)
         object.__setattr__(self, "norm", self.profile.notation)
         if any(isinstance(column, Categorical) for column in self.domain.columns):
             self.profile.between_categories(self.domain.category_distance)

@@ -27,7 +27,7 @@ from ..hashing.uniforms import group_sizes
 from ..kernels import Kernel, kernel_from_dict, of_coordinates
 from ..privacy.neighbours import Neighbours, Sensitivity
 from . import fast_phases, phases
-from .linear import GroupedSketch
+from .linear import GroupedSketch, check_points
 from .race import MAX_ROWS, SEED_BITS
 from .waves import Waves, waves
 
@@ -71,6 +71,7 @@ class Features(GroupedSketch):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
             raise RequestError("Random features are made of a domain and a kernel.")
+        check_points(self.domain, self.kernel)
         check_choice(self.transform, "The transform of random features", TRANSFORMS)
         check_choice(self.wave, "The wave of random features", WAVES)
         (check_structure if self.transform == "fast" else check_kernel)(self.kernel)

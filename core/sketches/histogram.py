@@ -26,7 +26,7 @@ from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .grids import Axis
 from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size
-from .linear import Answers, LinearSketch
+from .linear import Answers, LinearSketch, check_points
 from .smoothing import Smoothing
 from .splines import share_records
 
@@ -69,6 +69,7 @@ class Histogram(LinearSketch):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
             raise RequestError("A histogram is made of a domain and a kernel.")
+        check_points(self.domain, self.kernel)
         axes = sum(column.width if not isinstance(column, Categorical) else 1 for column in self.domain.columns)
         if axes > MAX_AXES:
             raise RequestError(

@@ -28,7 +28,7 @@ from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .ball import LONGEST, PRECISION, SHORTEST, UNITS, add_vectors
-from .linear import Answers, LinearSketch
+from .linear import Answers, LinearSketch, check_points
 
 LARGEST_COUNT_WEIGHT = 1 << 31
 LARGEST_SQUARE_WEIGHT = math.isqrt(3 * UNITS**2 // 2)
@@ -79,6 +79,7 @@ class Moments(LinearSketch):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise RequestError("Moments are made of a domain.")
+        check_points(self.domain)
         object.__setattr__(self, "centre", checked_centre(self.domain, self.metric, self.centre))
         object.__setattr__(self, "radius", checked_radius(self.radius, self._furthest))
         if (self.count_weight is None) != (self.square_weight is None):

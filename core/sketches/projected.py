@@ -26,7 +26,7 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..projections.kinds import projection_from_dict, projection_kind
 from ..projections.projection import Projection
 from ..threads import over_ranges
-from .linear import GroupedSketch
+from .linear import GroupedSketch, check_points
 
 INNER_GROUPS = 2
 """Groups inside each group of rows: the fewest that a sketch has."""
@@ -89,6 +89,7 @@ class Projected(GroupedSketch):
             or isinstance(self.inner, Projected)
         ):
             raise RequestError("A projected sketch is made of a domain, a sketch of rows in groups, and a projection.")
+        check_points(self.domain)
         if self.projection.source != self.domain.dimensions:
             raise RequestError(
                 f"The projection takes {self.projection.source:,} coordinates, and the domain has "

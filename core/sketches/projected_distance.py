@@ -39,7 +39,7 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..projections.dense import MAX_ENTRIES, images
 from .ball import SHORTEST
 from .distance import Distance
-from .linear import Answers, LinearSketch
+from .linear import Answers, LinearSketch, check_points
 from .moments import checked_radius
 
 SEED_BITS = 128
@@ -85,6 +85,8 @@ class ProjectedDistance(LinearSketch):
     answers: ClassVar[str] = "distance"
 
     def __post_init__(self) -> None:
+        if isinstance(self.domain, Domain):
+            check_points(self.domain)
         if not isinstance(self.domain, Domain) or self.domain.dimensions < 2:
             raise RequestError(
                 "Projected distances need a domain of two coordinates or more; one has a distance sum of its own."

@@ -25,12 +25,14 @@ from ..hashing.uniforms import group_sizes
 from ..kernels import Kernel, kernel_from_dict, of_coordinates
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .counting import pour, read
-from .linear import GroupedSketch
+from .linear import GroupedSketch, check_points
 
 MAX_ROWS = 1_000_000
 MAX_WIDTH = 1 << 31
 MAX_COUNTERS = 1 << 28
 """2 GiB in memory; and any table of them fits into a member of an ordinary zip archive, so into a release file."""
+WIDE_COUNTERS = 1 << 26
+"""Counters up to which a table has 64 bits for each; larger ones have 32."""
 SEED_BITS = 128
 
 
@@ -65,6 +67,7 @@ class Race(GroupedSketch):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
             raise RequestError("A RACE sketch is made of a domain and a kernel.")
+        check_points(self.domain, self.kernel)
         check_kernel(self.kernel)
         check_integer(self.width, "The width of a sketch", 2, MAX_WIDTH)
         if self.groups is not None:
@@ -108,6 +111,11 @@ class Race(GroupedSketch):
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.columns.rehashed), self.columns.width
+
+    @property
+    def counter_type(self) -> np.dtype:
+        """int32 for the largest tables, whose memory matters more than records beyond 2^31."""
+        return np.dtype(np.int64 if self._chosen_rows * self.width <= WIDE_COUNTERS else np.int32)
 
     @property
     def setup_bytes(self) -> int:
