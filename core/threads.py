@@ -7,13 +7,30 @@ here release the interpreter's lock instead, and a short-lived pool gives each t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
+
+_this_thread = threading.local()
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Loops that this thread runs meanwhile keep to its own core, as others have work for the rest of them."""
+    before = getattr(_this_thread, "alone", False)
+    _this_thread.alone = True
+    try:
+        yield
+    finally:
+        _this_thread.alone = before
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Cores that this thread may use: those of the process, or its own alone."""
+    if getattr(_this_thread, "alone", False):
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

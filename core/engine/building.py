@@ -59,21 +59,12 @@ class Building:
         rows = 0
         for batch in self.source.batches(self.sketch.domain, rows=BATCH_ROWS):
             points = self.sketch.domain.encode(batch, self.sketch.metric)
-            self._check_room(len(points))
+            check_room(self.sketch, int(self._records.sum()) + len(points))
             self.sketch.add(self._table, points)
             self._records += self.sketch.count(points)
             rows += batch.num_rows
             yield rows
         self._finished = True
-
-    def _check_room(self, more: int) -> None:
-        """No counter can overflow: it holds at most so many records times the largest integer that one adds."""
-        kind = np.iinfo(self.sketch.counter_type)
-        if (int(self._records.sum()) + more) * self.sketch.largest_entry > kind.max:
-            raise RequestError(
-                f"There are more records than {kind.bits}-bit counters can hold at this precision; release them in "
-                "several parts."
-            )
 
     @property
     def exact(self) -> Exact:
@@ -81,3 +72,13 @@ class Building:
         if not self._finished:
             raise RuntimeError("The table is not finished: iterate over the building to its end first.")
         return Exact(self._table, self._records)
+
+
+def check_room(sketch: LinearSketch, records: int) -> None:
+    """No counter can overflow: it holds at most so many records times the largest integer that one adds."""
+    kind = np.iinfo(sketch.counter_type)
+    if records * sketch.largest_entry > kind.max:
+        raise RequestError(
+            f"There are more records than {kind.bits}-bit counters can hold at this precision; release them in several "
+            "parts."
+        )
