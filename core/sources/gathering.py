@@ -1,0 +1,135 @@
+"""Sets gathered from rows that hold one item each: all rows of one id are one set.
+
+Rows in ascending order of their ids are gathered as they come, as all rows of an id stand together then: what is held
+is one batch, and the items of the set that may go on. Whether they are in order is looked at before anything is given
+out, in one reading of the ids alone; where they are not, the rows are sorted out of core. So every set is whole and
+comes once, whatever the order, and the sets are the same ones. The order is looked at again on the way, because a file
+may change between the two readings.
+
+Which way is taken depends on the private rows, and shows in nothing but the time it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..domain import Domain, Items
+from ..errors import RequestError
+from .pairs import Pair, Pairs
+
+ROWS_READ = b"rows_read"
+"""Key of a batch's schema metadata: how many rows of the source its sets, and those before, were gathered from."""
+HELD_ITEMS = 1 << 24
+"""Items of one set that are held before repeated ones are left out."""
+
+Order = Callable[[pa.Array], bool]
+"""Whether ids stand in ascending order."""
+
+
+def gathered_column(domain: Domain) -> Items | None:
+    """The column whose sets are gathered from rows; None where every row is a record."""
+    column = domain.columns[0]
+    return column if isinstance(column, Items) and column.gathered else None
+
+
+def gathered(pairs: Pairs, id_name: str, item_name: str, sets: int) -> Iterator[pa.RecordBatch]:
+    """Batches of at most so many sets: a list of items each, and the id of each beside it."""
+    order = order_of(pairs.ids())
+    found = pairs.sorted() if order is None else _checked(pairs.in_order(), order, pairs.label)
+    for ids, lists, rows in gather(found):
+        batch = pa.record_batch([lists, ids], names=[item_name, id_name], metadata={ROWS_READ: str(rows)})
+        yield from (batch.slice(start, sets) for start in range(0, len(batch), sets))
+
+
+def order_of(batches: Iterable[pa.Array]) -> Order | None:
+    """An order in which all the ids ascend; None where there is none.
+
+    Texts are compared as they are and, for whole numbers that are written as texts, by their length first. Any order
+    serves, as equal ids stand together in it.
+    """
+    orders: list[Order] = [ascends, ascends_by_length]
+    last: pa.Array | None = None
+    for ids in batches:
+        if not len(ids):
+            continue
+        orders = [order for order in orders if _goes_on(order, last, ids)]
+        if not orders:
+            return None
+        last = ids[-1:]
+    return orders[0]
+
+
+def ascends(ids: pa.Array) -> bool:
+    """Whether no id is less than the one before it."""
+    if pa.types.is_integer(ids.type):
+        numbers = ids.to_numpy()
+        return bool((numbers[:-1] <= numbers[1:]).all())
+    return pc.all(pc.less_equal(ids[:-1], ids[1:])).as_py() is not False
+
+
+def ascends_by_length(ids: pa.Array) -> bool:
+    """Whether no text is shorter than the one before it, nor less where it is as long: 9 comes before 10 then."""
+    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)):
+        return False
+    lengths = pc.binary_length(ids).to_numpy()
+    same = lengths[:-1] == lengths[1:]
+    later = pc.less_equal(ids[:-1], ids[1:]).to_numpy(zero_copy_only=False)
+    return bool(((lengths[:-1] < lengths[1:]) | (same & later)).all())
+
+
+def gather(pairs: Iterable[Pair]) -> Iterator[tuple[pa.Array, pa.LargeListArray, int]]:
+    """Ids, each once, and the lists of their items, from rows in which equal ids stand together."""
+    whose: pa.Array | None = None  # the id of the last set, which may go on
+    held: list[pa.Array] = []  # its items
+    limit, rows = HELD_ITEMS, 0
+    for ids, items, rows in pairs:
+        if not len(ids):
+            continue
+        begins = np.flatnonzero(_changes(ids)) + 1
+        if whose is None:
+            whose = ids[:1]
+        elif not whose[0].equals(ids[0]):
+            begins = np.concatenate([[0], begins])
+        if len(begins):
+            last = int(begins[-1])
+            first = np.concatenate([[0], begins + sum(map(len, held))])
+            yield (
+                pa.concat_arrays([whose, ids.take(pa.array(begins[:-1]))]),
+                pa.LargeListArray.from_arrays(pa.array(first, pa.int64()), pa.concat_arrays([*held, items[:last]])),
+                rows - (len(ids) - last),
+            )
+            whose, held, limit = ids[last : last + 1], [items[last:]], HELD_ITEMS
+        else:
+            held.append(items)
+            if sum(map(len, held)) > limit:
+                held = [pc.unique(pa.concat_arrays(held))]
+                limit = max(limit, 2 * len(held[0]))
+    if whose is not None:
+        contents = pa.concat_arrays(held)
+        yield whose, pa.LargeListArray.from_arrays(pa.array([0, len(contents)], pa.int64()), contents), rows
+
+
+def _changes(ids: pa.Array) -> np.ndarray:
+    """Whether each id but the first differs from the one before it, bool (n - 1,)."""
+    if pa.types.is_integer(ids.type):
+        numbers = ids.to_numpy()
+        return numbers[1:] != numbers[:-1]
+    return pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
+
+
+def _checked(pairs: Iterable[Pair], order: Order, label: str) -> Iterator[Pair]:
+    last: pa.Array | None = None
+    for ids, items, rows in pairs:
+        if len(ids):
+            if not _goes_on(order, last, ids):
+                raise RequestError(f"The rows of {label} changed while they were read.")
+            last = ids[-1:]
+        yield ids, items, rows
+
+
+def _goes_on(order: Order, last: pa.Array | None, ids: pa.Array) -> bool:
+    return order(ids) and (last is None or order(pa.concat_arrays([last, ids[:1]])))
