@@ -33,6 +33,8 @@ def what_happened(desk: Desk) -> None:
     """Why there is no release after all, once."""
     if desk.making.stage is Stage.FAILED:
         st.error(literal(desk.making.problem))
+    elif desk.making.left_alone:
+        note("Stopped, as this browser was away for too long. Nothing was released and nothing was spent.")
     else:
         note("Stopped. Nothing was released and nothing was spent.")
     desk.clear()
@@ -43,6 +45,7 @@ with frame(RELEASE) as visitor:
     if desk.making is not None and desk.making.stage in (Stage.FAILED, Stage.STOPPED):
         what_happened(desk)
     if desk.making is not None and desk.making.stage is Stage.MADE:
+        desk.seen = True
         show_result(visitor, desk)
     elif desk.making is not None:
         show_progress(desk.making)

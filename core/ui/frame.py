@@ -13,6 +13,7 @@ from ..engine.warming import warm_in_background
 from . import theme
 from .marks import Visibility, mark
 from .markup import draw, escape
+from .release_news import release_news
 from .session import Session, session
 
 ROOT = Path(__file__).parents[2]
@@ -123,6 +124,8 @@ def frame(page: Page) -> Iterator[Session]:
     st.logo(str(WORDMARK), size="large", icon_image=str(LOGO))
     theme.apply()
     _navigation()
+    if page is not RELEASE:
+        release_news(RELEASE.path)
     _heading(page)
     _warm_once()
     yield session()

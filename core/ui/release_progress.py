@@ -6,21 +6,26 @@ import secrets
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.runtime import get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ..sketches.race import SEED_BITS
-from .marks import note
+from .attendance import Attendance
+from .marks import Visibility, note, rail
+from .markup import literal
 from .odds import odds_sentence
 from .release_account import price
 from .release_draft import amount
-from .release_making import Desk, Making, Order
+from .release_making import Desk, Making, Order, Stage
+from .release_news import KEY, progress
 
 if TYPE_CHECKING:
     from .release_steps import Chosen
 
-KEY = "release-desk"
-BEGUN = "release-begun"
-LOOK_EVERY = 0.2
-"""Seconds until the browser asks for the work to begin, or to go on."""
+LOOK_EVERY = 0.5
+"""Seconds until the browser looks again how far the work is."""
+AT_ONCE = 0.3
+"""Seconds that a page waits for a release before it shows how far it is."""
 
 
 def hash_seed(number: int) -> int:
@@ -63,39 +68,35 @@ def confirm(desk: Desk, order: Order, chosen: Chosen) -> None:
 
 
 def show_progress(making: Making) -> None:
-    """Progress with a way out; the page shows nothing else meanwhile."""
+    """Progress with a way out; a release that takes but a moment is there before any of it is drawn."""
+    making.start(_attendance())
+    if making.wait(AT_ONCE):
+        st.rerun()
     st.subheader("Making the release", anchor=False)
-    _work(making)
-    # Outside the fragment: a click on it interrupts the work, where a click inside would wait for its end.
-    st.button("Stop, at no cost", key="release-stop", on_click=making.stop)
+    _watch(making)
     note(
-        "Stopping costs nothing as long as records are being read: the price is paid in the moment before the noise is "
-        "drawn, and from then on it cannot be had back."
+        "You can go on with anything else here meanwhile; it is worked on in the background, and is here when you come "
+        "back. Keep this browser tab open: nothing is paid for while nobody is there to get it, and closing the tab "
+        "stops it."
     )
 
 
 @st.fragment(run_every=LOOK_EVERY)
-def _work(making: Making) -> None:
-    """Read batch after batch, then pay and draw the noise.
-
-    The first run only draws, so that the rest of the page is there and what was on it before is gone; the browser calls
-    again at once. Every report of progress is a moment at which Streamlit hears a click on Stop and leaves; the batches
-    read so far stay with the making, and another visit of the page goes on from them.
-    """
-    total = making.order.source.rows_total()
-    bar = st.progress(*_progress(making, total))
-    if st.session_state.get(BEGUN) != making.order.ticket:
-        st.session_state[BEGUN] = making.order.ticket
-        return
-    while making.read_on():
-        bar.progress(*_progress(making, total))
-    bar.progress(1.0, "All records read. Drawing the noise.")
-    making.finish()
-    st.rerun()
+def _watch(making: Making) -> None:
+    """How far it is, looked at again and again; when it is over, the whole page shows what came of it."""
+    if not making.running:
+        st.rerun()
+    done, words = progress(making)
+    with rail(Visibility.PRIVATE, "progress", "Only you see this"):
+        st.progress(done, literal(words))
+        if making.stage is Stage.READING:
+            st.button("Stop, at no cost", key="release-stop", on_click=making.stop)
+            note("Nothing is spent before all records are read. Then the price is paid and the noise is drawn.")
+        else:
+            note("The price is paid now, and cannot be had back.")
 
 
-def _progress(making: Making, total: int | None) -> tuple[float, str]:
-    """How far reading is, for the owner's eyes; where the total is unknown, the bar only says that it goes on."""
-    if total:
-        return min(1.0, making.rows / total), f"{making.rows:,} of {total:,} rows read"
-    return making.rows / (making.rows + 1_000_000), f"{making.rows:,} rows read"
+def _attendance() -> Attendance:
+    """Whether this visitor's browser is connected; what it asks is made for being asked from any thread."""
+    server, number = get_instance(), get_script_run_ctx().session_id
+    return Attendance(lambda: server.is_active_session(number))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from decimal import Decimal
-from threading import Thread
+from threading import Event, Thread
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from core.privacy.quantiles import plan_bounds
 from core.release_file import load
 from core.sketches.race import Race
 from core.sources import open_source
+from core.ui.attendance import PATIENCE, Attendance
 from core.ui.release_making import Desk, Making, Order, Stage
 
 DOMAIN = Domain.of(x=(0, 1))
@@ -65,7 +66,7 @@ def test_a_confirmed_order_becomes_one_release_that_is_paid_for(ledger, drawn):
     asked = desk.ask(order(ledger))
     desk.confirm(asked.ticket)
     making = read(desk.making)
-    assert making.stage is Stage.READING and making.rows == 500 and not drawn and ledger.names() == []
+    assert making.stage is Stage.READING and making.pace.rows == 500 and not drawn and ledger.names() == []
     making.finish()
     assert making.stage is Stage.MADE and making.release.private and making.release.sketch == asked.sketch
     status = ledger.status(NAME)
@@ -206,3 +207,92 @@ def test_what_no_file_can_promise_is_refused_before_it_is_paid_for(ledger):
     making.finish()
     assert making.stage is Stage.FAILED and "nothing was spent" in making.problem
     assert NAME not in ledger.names()
+
+
+def test_the_work_is_done_in_the_background_and_begins_once(ledger, drawn, gated):
+    making = Making(order(ledger, source=gated))
+    for _ in range(3):
+        making.start()
+    assert gated.waiting.wait(60) and making.running and not making.wait(0)
+    assert not drawn and ledger.names() == []
+    gated.gate.set()
+    assert making.wait(60) and making.stage is Stage.MADE and making.pace.rows == making.pace.total == 1000
+    assert len(drawn) == draws_of(making.order) and len(ledger.status(NAME).releases) == 1
+    making.start()
+    assert making.stage is Stage.MADE and len(ledger.status(NAME).releases) == 1
+
+
+def test_stopping_does_not_wait_for_what_is_being_read(ledger, drawn, gated):
+    making = Making(order(ledger, source=gated))
+    making.start()
+    assert gated.waiting.wait(60)
+    making.stop()  # would hang here, as the gate is closed
+    assert making.stage is Stage.STOPPED and making.wait(0)
+    gated.gate.set()
+    assert gated.left.wait(60), "the exact table is let go of by the reading that held it"
+    assert making.stage is Stage.STOPPED and making.release is None and not drawn and ledger.names() == []
+
+
+def test_several_owners_build_at_once_and_one_who_stops_stops_nobody_else(ledger, drawn, gated):
+    mine, theirs = Making(order(ledger, source=gated)), Making(order(ledger))
+    for making in (mine, theirs):
+        making.start()
+    assert theirs.wait(60) and theirs.stage is Stage.MADE and mine.running
+    mine.stop()
+    assert theirs.release is not None and len(ledger.status(NAME).releases) == 1
+
+
+def test_a_fault_of_the_program_in_the_background_is_told_and_ends_the_waiting(ledger, monkeypatch, gated):
+    monkeypatch.setattr(gated, "rows_total", lambda: 1 // 0)
+    monkeypatch.setattr("threading.excepthook", lambda *_: None)
+    making = Making(order(ledger, source=gated))
+    making.start()
+    assert making.wait(60) and making.stage is Stage.FAILED
+    assert "fault of the program" in making.problem and making.problem.endswith("nothing was spent.")
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_nothing_is_paid_for_while_nobody_is_there_and_all_is_kept_for_a_while(ledger, drawn):
+    there, clock = Event(), Clock()
+    making = Making(order(ledger))
+    making.start(Attendance(there.is_set, clock))
+    while making.pace.rows < 500:
+        making.wait(0.01)
+    assert not making.wait(0.2) and making.stage is Stage.READING and not drawn and ledger.names() == []
+    there.set()
+    assert making.wait(60) and making.stage is Stage.MADE and len(ledger.status(NAME).releases) == 1
+
+
+@pytest.mark.parametrize("when", ["while reading", "before paying"])
+def test_whoever_stays_away_is_not_waited_for(ledger, drawn, gated, when):
+    clock = Clock()
+    attendance = Attendance(lambda: False, clock)
+    assert not attendance.ended
+    making = Making(order(ledger, source=gated if when == "while reading" else None))
+    making.start(attendance)
+    clock.now = PATIENCE + 1
+    gated.gate.set()
+    assert making.wait(60) and making.stage is Stage.STOPPED and making.left_alone
+    assert not drawn and ledger.names() == []
+
+
+def test_whoever_comes_back_in_time_has_not_been_away():
+    there, clock = Event(), Clock()
+    attendance = Attendance(there.is_set, clock)
+    for seconds in (0, PATIENCE - 1):
+        clock.now = seconds
+        assert not attendance.present and not attendance.ended
+    there.set()
+    assert attendance.present
+    there.clear()
+    clock.now = 3 * PATIENCE
+    assert not attendance.ended, "away only since now"
+    clock.now += PATIENCE + 1
+    assert attendance.ended

@@ -68,7 +68,10 @@ def confirmed(at):
     """Press, say yes, and let the work be done."""
     press(at)
     at.button(key="release-yes").click().run()
-    return at.run()
+    while "Making the release" in [one.value for one in at.subheader]:
+        assert at.session_state[DESK].making.wait(60)
+        at.run()
+    return at
 
 
 def words(at):
@@ -136,7 +139,7 @@ def test_a_release_is_asked_about_made_paid_for_and_opened(ledger):
     press(at)
     assert "at the price of **ε = 1.0**" in words(at) and ledger.names() == []
     at.button(key="release-yes").click().run()
-    assert ledger.names() == [], "the first run only draws, so that the stop is there before the work begins"
+    at.session_state[DESK].making.wait(60)
     at.run()
     making, session = at.session_state[DESK].making, at.session_state[KEY]
     assert making.stage is Stage.MADE and "It is released" in [one.value for one in at.subheader]
@@ -166,12 +169,47 @@ def test_not_yet_means_not(ledger):
     assert not at.button(key=PRESS).disabled
 
 
-def test_stopping_costs_nothing(ledger):
-    at = press(with_total(visit()))
+def being_made(gated):
+    """The page while half of the records are read."""
+    at = press(with_total(visit(frame=gated)))
     at.button(key="release-yes").click().run()
+    assert gated.waiting.wait(60)
+    return at.run()
+
+
+def test_stopping_costs_nothing(ledger, gated):
+    at = being_made(gated)
     at.button(key="release-stop").click().run()
     assert "Stopped. Nothing was released and nothing was spent." in words(at)
     assert ledger.names() == [] and not at.button(key=PRESS).disabled
+
+
+def test_while_it_is_made_other_pages_work_and_say_so_and_the_result_is_there_on_return(ledger, gated):
+    at = being_made(gated)
+    assert "Making the release" in [one.value for one in at.subheader]
+    assert "500 of 1,000 rows read" in "".join(str(one.proto) for one in at.main if hasattr(one, "proto"))
+    at.switch_page("pages/explore.py").run()
+    assert not at.exception and "A release is being made: 50% of the rows are read" in words(at)
+    gated.gate.set()
+    assert at.session_state[DESK].making.wait(60)
+    at.run()
+    assert "Your release is ready" in words(at) and len(ledger.status("visits").releases) == 1
+    at.switch_page("pages/release.py").run()
+    assert "It is released" in [one.value for one in at.subheader] and at.session_state[KEY].shown is not None
+    at.switch_page("pages/explore.py").run()
+    assert "Your release is ready" not in words(at), "it was seen"
+
+
+def test_what_was_stopped_from_elsewhere_is_said_on_every_page_and_once(ledger, gated):
+    at = being_made(gated)
+    making = at.session_state[DESK].making
+    making.left_alone = True
+    making.stop()
+    at.switch_page("pages/ledger.py").run()
+    assert "Your release was not made" in words(at)
+    at.switch_page("pages/release.py").run()
+    assert "as this browser was away for too long" in words(at) and ledger.names() == []
+    assert "as this browser was away for too long" not in words(at.run())
 
 
 def test_data_that_cannot_be_read_is_one_sentence_and_costs_nothing(ledger):

@@ -1,0 +1,38 @@
+"""A source that takes as long to read as a test needs."""
+
+from threading import Event
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.sources import Source, open_source
+
+
+class Gated(Source):
+    """The column x of 1000 records, of which the second half comes only when the gate is opened."""
+
+    def __init__(self):
+        self.half = open_source(pd.DataFrame({"x": np.linspace(0, 1, 500)}))
+        self.columns, self.label = self.half.columns, "the gated source"
+        self.gate, self.waiting, self.left = Event(), Event(), Event()
+
+    def rows_total(self):
+        return 1000
+
+    def _batches(self, domain, rows):
+        try:
+            yield from self.half.batches(domain, rows)
+            self.waiting.set()
+            self.gate.wait(60)
+            yield from self.half.batches(domain, rows)
+        finally:
+            self.left.set()
+
+
+@pytest.fixture
+def gated():
+    """A `Gated` source, whose gate is opened at the end whatever happens."""
+    source = Gated()
+    yield source
+    source.gate.set()
