@@ -15,7 +15,7 @@ from ..errors import RequestError
 from ..tabular import arrow_array, arrow_table
 from .arrow import ArrowSource
 from .duck import plain_sentences
-from .source import BATCH_ROWS, ColumnInfo, Location, Source
+from .source import BATCH_ROWS, ColumnInfo, Location, Part, Source
 
 MAX_ARCHIVE_BYTES = 4 << 30
 
@@ -49,8 +49,11 @@ class ArraySource(Source):
     def rows_total(self) -> int | None:
         return len(self.array)
 
-    def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        return self._as_arrow(domain).batches(domain, rows)
+    def batches(self, domain: Domain, rows: int = BATCH_ROWS, start: int = 0) -> Iterator[pa.RecordBatch]:
+        return self._as_arrow(domain).batches(domain, rows, start)
+
+    def parts(self, domain: Domain) -> tuple[Part, ...]:
+        return self._as_arrow(domain).parts(domain)
 
     def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
         return self._as_arrow(domain)._batches(domain, rows)

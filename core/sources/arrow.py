@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -13,7 +15,7 @@ from ..tabular import arrow_table
 from .duck import Scan, identifier, plain_sentences
 from .people import person_sql
 from .queried import by_person
-from .source import ColumnInfo, Location, Source, column_of_arrow, numbered
+from .source import BATCH_ROWS, ColumnInfo, Location, Part, Paths, Source, column_of_arrow, numbered
 
 Read = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
 """From column names and a number of rows to batches of at most so many."""
@@ -84,23 +86,53 @@ class FrameSource(Source):
         return ArrowSource.of_table(table, self.label)._batches(domain, rows)
 
 
-def arrow_file(location: Location) -> ArrowSource:
+def arrow_file(location: Location) -> ArrowFiles:
     """Arrow or Feather files (the file format or the stream format), mapped into memory batch by batch."""
     with location.opened() as paths, plain_sentences(location.label):
         schemas = [_open_ipc(path)[0] for path in paths]
     if any(schema != schemas[0] for schema in schemas):
         raise RequestError(f"All of {location.label} must have the same columns.")
 
-    def read(names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        with location.opened() as paths:
-            for path in paths:
-                for batch in _open_ipc(path)[1]:
-                    chosen = batch.select(list(names))
-                    chosen.validate(full=True)  # offsets of a damaged file could point anywhere
-                    for start in range(0, batch.num_rows, rows):
-                        yield chosen.slice(start, rows)
+    return ArrowFiles(location, schemas[0])
 
-    return ArrowSource(location.label, schemas[0], read)
+
+class ArrowFiles(ArrowSource):
+    """Records of Arrow or Feather files that have the same columns."""
+
+    def __init__(self, location: Location, schema: pa.Schema) -> None:
+        super().__init__(location.label, schema, self._read_all)
+        self.location = location
+
+    def fingerprint(self) -> dict | None:
+        return self.location.fingerprint()
+
+    def _parts(self, domain: Domain) -> tuple[Part, ...]:
+        return tuple(ArrowFile(None, path) for path in self.location.paths) if isinstance(self.location, Paths) else ()
+
+    def _read_all(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        with self.location.opened() as paths:
+            for path in paths:
+                yield from _read_ipc(path, names, rows)
+
+
+@dataclass(frozen=True)
+class ArrowFile(Part):
+    """One file of a source; its rows are counted from its beginning."""
+
+    path: str
+
+    def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        with plain_sentences(f"the file {Path(self.path).name!r}"):
+            yield from numbered(_read_ipc(self.path, domain.names, rows))
+
+
+def _read_ipc(path: str, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """Some columns of a file, in batches of at most so many rows."""
+    for batch in _open_ipc(path)[1]:
+        chosen = batch.select(list(names))
+        chosen.validate(full=True)  # offsets of a damaged file could point anywhere
+        for start in range(0, batch.num_rows, rows):
+            yield chosen.slice(start, rows)
 
 
 def _open_ipc(path: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..columns import Categorical, Column, Numeric
+from ..domain import Domain
 from ..errors import RequestError
 from .duck import identifier, kind_of_sql, literal, literals, plain_sentences
 from .queried import Fault, QueriedSource
-from .source import Location
+from .source import Location, Part
 
 HEAD_BYTES = 1 << 20
 DELIMITERS = (",", "\t", ";", "|")
@@ -72,6 +73,9 @@ class DelimitedSource(QueriedSource):
 
     def _kind(self, name: str, sql_type: str) -> str:
         return kind_of_sql(self.guessed[name])
+
+    def _parts(self, domain: Domain) -> tuple[Part, ...]:
+        return self._file_parts(domain)
 
     def value_sql(self, column: Column) -> str:
         name = identifier(column.name)

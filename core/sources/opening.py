@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..errors import RequestError
 from ..tabular import arrow_table
@@ -18,7 +17,8 @@ from .arrays import array_source, npy_file, npz_file
 from .arrow import ArrowSource, FrameSource, arrow_file
 from .databases import database_table
 from .delimited import DelimitedSource
-from .duck import literals, plain_sentences
+from .duck import literals
+from .parquet import ParquetSource
 from .queried import QueriedSource
 from .source import InMemory, Location, Paths, Source, Upload
 
@@ -121,34 +121,12 @@ def _open_files(location: Location, kind: str, name: str, columns: Sequence[str]
     if kind == "text":
         return DelimitedSource(location, name)
     if kind == "parquet":
-        return ParquetSource(location, lambda paths: f"read_parquet({literals(paths)})")
+        return ParquetSource(location)
     if kind == "arrow":
         return arrow_file(location)
     if isinstance(location, Paths) and len(location.paths) > 1:
         raise RequestError("Only one .npy or .npz file can be read at a time.")
     return (npy_file if kind == "npy" else npz_file)(location, columns)
-
-
-class ParquetSource(QueriedSource):
-    """Records of Parquet files, of which only the chosen columns are read."""
-
-    def _describe(self, paths: Sequence[str]) -> dict[str, str]:
-        """The types; lists of one length are stated in the file's Arrow schema, which DuckDB does not read."""
-        types = super()._describe(paths)
-        with plain_sentences(self.label):
-            fixed = {
-                field.name: field.type.list_size
-                for field in pq.read_schema(paths[0])
-                if pa.types.is_fixed_size_list(field.type)
-            }
-        return {
-            name: f"{kind.removesuffix('[]')}[{fixed[name]}]" if kind.endswith("[]") and name in fixed else kind
-            for name, kind in types.items()
-        }
-
-    def rows_total(self) -> int | None:
-        with self.location.opened() as paths, plain_sentences(self.label):
-            return sum(pq.read_metadata(path).num_rows for path in paths)
 
 
 def _object_store(address: str) -> Source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -12,7 +13,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from .duck import Scan, identifier, kind_of_sql, length_of_sql
 from .people import PERSON, keep_at_most, ordering_sql, person_sql
-from .source import ColumnInfo, Location, Source, numbered
+from .source import BATCH_ROWS, ColumnInfo, Location, Part, Paths, Source, numbered
 
 FromPaths = Callable[[Sequence[str]], str]
 """From the paths of the opened files to an SQL table expression."""
@@ -60,6 +61,13 @@ class QueriedSource(Source):
     def rows_total(self) -> int | None:
         return None
 
+    def fingerprint(self) -> dict | None:
+        files = self.location.fingerprint()
+        if files is None:
+            return None
+        with self.location.opened() as paths:
+            return files | {"table": self._table(paths)}
+
     def value_sql(self, column: Column) -> str:
         """The column's value as an SQL expression."""
         return identifier(column.name)
@@ -69,14 +77,49 @@ class QueriedSource(Source):
         return []
 
     def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
-        faults = [fault for column in domain.columns for fault in self.faults(column)]
-        values = {column.name: self.value_sql(column) for column in domain.columns}
+        values, faults = self._values(domain)
         with self.location.opened() as paths:
             if domain.unit.column is None:
                 yield from numbered(_in_order(self.scan(paths), values, faults, rows))
             else:
                 person = person_sql(identifier(domain.unit.column), self.types[domain.unit.column])
                 yield from by_person(self.scan(paths), domain, person, values, faults, rows)
+
+    def _values(self, domain: Domain) -> tuple[dict[str, str], list[Fault]]:
+        """The values of the domain's columns in SQL, by name, and what is refused in them."""
+        faults = [fault for column in domain.columns for fault in self.faults(column)]
+        return {column.name: self.value_sql(column) for column in domain.columns}, faults
+
+    def _file_parts(self, domain: Domain) -> tuple[Part, ...]:
+        """One part a file, where each can be read without the others; its rows are counted from its beginning."""
+        if not isinstance(self.location, Paths):
+            return ()
+        values, faults = self._values(domain)
+        return tuple(
+            QueriedFile(None, path, self._table((path,)), tuple(values.items()), tuple(faults))
+            for path in self.location.paths
+        )
+
+
+@dataclass(frozen=True)
+class QueriedFile(Part):
+    """One file of a source.
+
+    Attributes
+    ----------
+    path, table : of the file, and the SQL expression that names its records.
+    values : name and SQL expression of each column.
+    faults : what is refused.
+    """
+
+    path: str
+    table: str
+    values: tuple[tuple[str, str], ...]
+    faults: tuple[Fault, ...]
+
+    def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        scan = Scan(self.table, f"the file {Path(self.path).name!r}", (self.path,))
+        return numbered(_in_order(scan, dict(self.values), self.faults, rows))
 
 
 def _in_order(

@@ -52,6 +52,10 @@ class Location(Protocol):
         """Paths of the files, in the order in which they are read."""
         ...
 
+    def fingerprint(self) -> dict | None:
+        """What tells, later and to another process, whether the files are still the same; None where nothing can."""
+        ...
+
 
 @dataclass(frozen=True)
 class Paths:
@@ -63,6 +67,18 @@ class Paths:
     @contextmanager
     def opened(self) -> Iterator[tuple[str, ...]]:
         yield self.paths
+
+    def fingerprint(self) -> dict | None:
+        """Absolute paths, sizes and times of change; None where a file is no longer there, or none of this machine.
+
+        The time at which a file's entry was last changed is there beside that of its content, as programs that copy or
+        unpack set the latter to whatever they like.
+        """
+        try:
+            found = [(str(Path(path).absolute()), Path(path).stat()) for path in self.paths]
+        except OSError:
+            return None
+        return {"files": [[path, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns] for path, facts in found]}
 
 
 @dataclass(frozen=True)
@@ -88,6 +104,37 @@ class InMemory:
                 path.write_bytes(self.content)
                 yield (str(path),)
 
+    def fingerprint(self) -> dict | None:
+        """None: the content is gone with the process."""
+        return None
+
+
+@dataclass(frozen=True)
+class Part(ABC):
+    """Some consecutive records of a source, which another process can read by itself.
+
+    A part is a value: it names files and what of them to read, and opens them when it is read, so it can be sent to
+    where the work is done.
+
+    Attributes
+    ----------
+    rows : number of records, where it is known without reading them.
+    """
+
+    rows: int | None
+
+    @abstractmethod
+    def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """The domain's columns of the records, in order, in batches of at most ``rows``.
+
+        The domain is the one that `Source.parts` was asked for.
+
+        Raises
+        ------
+        RequestError
+            As `Source.batches` does, and when the files are not what they were.
+        """
+
 
 class Source(ABC):
     """Records of a table, read as often as needed, never all at once.
@@ -101,11 +148,17 @@ class Source(ABC):
     columns: tuple[ColumnInfo, ...]
     label: str
 
-    def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+    def batches(self, domain: Domain, rows: int = BATCH_ROWS, start: int = 0) -> Iterator[pa.RecordBatch]:
         """The domain's columns of all records that may be used, in batches of at most ``rows``.
 
         When the domain names an id column, at most the stated number of records of each person are kept, chosen at
         random (see `core.sources.people`), in an order that means nothing.
+
+        Parameters
+        ----------
+        domain : says which columns, and who one person is.
+        rows : most records in a batch.
+        start : records to pass over, as they were read before; only where `keeps_order`.
 
         Raises
         ------
@@ -113,6 +166,39 @@ class Source(ABC):
             When a column is absent, the source is damaged, or a value cannot be what the domain says; while the
             batches are drawn, too, as nothing is read before.
         """
+        self.check_columns(domain)
+        return self._batches(domain, rows) if start == 0 else self._batches_from(domain, rows, start)
+
+    def parts(self, domain: Domain) -> tuple[Part, ...]:
+        """The source in parts, which in order are exactly the records of `batches`, each once.
+
+        Parquet files are divided by their row groups, other files are one part each. Empty where a source cannot be
+        divided: data in memory, databases, and records selected by person, which takes all of them at once.
+
+        Raises
+        ------
+        RequestError
+            When a column is absent or cannot be what the domain says.
+        """
+        self.check_columns(domain)
+        return () if domain.unit.column is not None else self._parts(domain)
+
+    def fingerprint(self) -> dict | None:
+        """What tells whether the records are still the same, for JSON: the files with their sizes and times of change.
+
+        None where nothing does, so that an interrupted reading has to begin again.
+        """
+        return None
+
+    def keeps_order(self, domain: Domain) -> bool:
+        """Whether every reading gives the same records in the same order, so that one can be continued.
+
+        A selection by person does not: it is drawn at random each time.
+        """
+        return domain.unit.column is None
+
+    def check_columns(self, domain: Domain) -> None:
+        """Refuse a domain whose columns are absent, or are dates where it says numbers."""
         unit = domain.unit.column
         self.check_names([*domain.names, *([] if unit is None else [unit])])
         for column in domain.columns:
@@ -121,11 +207,18 @@ class Source(ABC):
                     f"The column {column.name!r} holds dates or times where numbers are expected: turn them into a "
                     "number first, for example days since a fixed date or the hour of the day."
                 )
-        return self._batches(domain, rows)
 
     @abstractmethod
     def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
         """The batches, for a domain whose columns exist."""
+
+    def _batches_from(self, domain: Domain, rows: int, start: int) -> Iterator[pa.RecordBatch]:
+        """The batches after the first ``start`` records; those are read and let go of unless a source knows better."""
+        return passed_over(self._batches(domain, rows), start)
+
+    def _parts(self, domain: Domain) -> tuple[Part, ...]:
+        """The parts, for a domain of records whose columns exist."""
+        return ()
 
     @abstractmethod
     def rows_total(self) -> int | None:
@@ -152,6 +245,18 @@ def numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         yield batch.replace_schema_metadata({FIRST_ROW: str(first)})
         first += batch.num_rows
+
+
+def passed_over(batches: Iterator[pa.RecordBatch], start: int) -> Iterator[pa.RecordBatch]:
+    """The same batches without their first ``start`` records; every batch still says the place of its first row."""
+    for batch in batches:
+        if start >= batch.num_rows:
+            start -= batch.num_rows
+            continue
+        if start:
+            first = int((batch.schema.metadata or {}).get(FIRST_ROW, 0)) + start
+            batch, start = batch.slice(start).replace_schema_metadata({FIRST_ROW: str(first)}), 0
+        yield batch
 
 
 def column_of_arrow(field: pa.Field) -> ColumnInfo:

@@ -276,9 +276,9 @@ def test_names_are_never_read_as_sql(name, tmp_path):
 def test_nothing_is_left_behind_when_reading_stops_early(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "spill"))
     (tmp_path / "spill").mkdir()
-    frame(200_000).to_parquet(tmp_path / "data.parquet")
+    frame(200_000).to_csv(tmp_path / "data.csv")
     for domain in (DOMAIN, BY_PERSON):
-        batches = open_source(tmp_path / "data.parquet").batches(domain, 1000)
+        batches = open_source(tmp_path / "data.csv").batches(domain, 1000)
         next(batches)
         (folder,) = (tmp_path / "spill").iterdir()
         assert folder.stat().st_mode & 0o777 == 0o700

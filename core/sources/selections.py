@@ -1,0 +1,142 @@
+"""What is asked of DuckDB: records in the order of a table, some of each person, and rows of an id and an item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from ..domain import Domain
+from ..errors import RequestError
+from .duck import OutOfMemory, Scan
+from .pairs import PAIR_ROWS, REFUSED, Pair, known
+from .people import PERSON, keep_at_most, ordering_sql
+
+SORTING_MEMORY = ("1600MB", "6400MB")
+"""A sort that spills needs room for a run of each thread, and to merge them all."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What stops the reading of a record: a condition in SQL, and how the message goes on after naming the place."""
+
+    condition: str
+    column: str
+    problem: str
+
+
+def in_order(scan: Scan, values: Mapping[str, str], faults: Sequence[Fault], rows: int) -> Iterator[pa.RecordBatch]:
+    """The values (names and SQL expressions), in the order of the table."""
+    first = 0
+    for batch in scan.stream(f"SELECT {_columns_sql(values, faults)} FROM {scan.table}", rows):
+        _check(batch, faults, scan.label, lambda index, first=first: first + index + 1)
+        first += batch.num_rows
+        yield _renamed(batch, values)
+
+
+def by_person(
+    scan: Scan, domain: Domain, person: str, values: Mapping[str, str], faults: Sequence[Fault], rows: int
+) -> Iterator[pa.RecordBatch]:
+    """The values of at most the stated number of records a person; see `core.sources.people`."""
+    faults, kept = list(faults), ""
+    if domain.missing == "refuse":
+        # After the selection a row has no place any more, so what is missing is looked for before it.
+        faults += missing({domain.unit.column: person, **values})
+    else:
+        kept = f"WHERE {PERSON} IS NOT NULL"
+    place = "row_number() OVER ()" if faults else "0"
+    inner = f"SELECT {_columns_sql(values, faults)}, {place} AS place, {person} AS {PERSON} FROM {scan.table}"
+    columns = [*(f"c{number}" for number in range(len(values))), "fault", "place"]
+    ordered = ordering_sql(f"SELECT * FROM ({inner}) {kept}", columns)
+
+    def checked() -> Iterator[pa.RecordBatch]:
+        for batch in scan.stream(ordered, rows):
+            _check(batch, faults, scan.label, lambda index, batch=batch: batch.column("place")[index].as_py())
+            yield batch
+
+    for batch in keep_at_most(checked(), domain.unit.records):
+        yield _renamed(batch, values)
+
+
+def missing(values: Mapping[str, str]) -> list[Fault]:
+    """What is refused where nothing may be missing."""
+    return [Fault(f"{value} IS NULL", name, REFUSED) for name, value in values.items()]
+
+
+@dataclass(frozen=True)
+class QueriedPairs:
+    """Rows of an id and an item that DuckDB reads.
+
+    Attributes
+    ----------
+    label : how messages name the source.
+    opened : gives the table, for as long as the context lasts.
+    person, item : the two values in SQL, null where they are missing.
+    refused : what is refused rather than left out.
+    """
+
+    label: str
+    opened: Callable[[], AbstractContextManager[Scan]]
+    person: str
+    item: str
+    refused: tuple[Fault, ...] = ()
+
+    def ids(self) -> Iterator[pa.Array]:
+        with self.opened() as scan:
+            for batch in in_order(scan, {PERSON: self.person}, (), PAIR_ROWS):
+                yield batch.column(0).drop_null()
+
+    def in_order(self) -> Iterator[Pair]:
+        rows = 0
+        with self.opened() as scan:
+            for batch in in_order(scan, self._values, self.refused, PAIR_ROWS):
+                rows += len(batch)
+                yield (*known(*batch.columns), rows)
+
+    def sorted(self) -> Iterator[Pair]:
+        """By id; what does not fit in memory is spilled, and then takes about as much room as the two columns."""
+        # A first reading refuses what is missing, with its place, so that the sort has nothing to carry but pairs.
+        if self.refused:
+            for _ in self.in_order():
+                pass
+        rows = 0
+        with self.opened() as scan:
+            values = f"SELECT {self.person} AS {PERSON}, {self.item} AS item FROM {scan.table}"
+            pairs = f"SELECT * FROM ({values}) WHERE {PERSON} IS NOT NULL AND item IS NOT NULL ORDER BY {PERSON}"
+            try:
+                for batch in scan.stream(pairs, PAIR_ROWS, SORTING_MEMORY):
+                    rows += len(batch)
+                    yield (*known(*batch.columns), rows)
+            except OutOfMemory:
+                raise RequestError(
+                    f"The rows of {self.label} are not in ascending order of their ids, and sorting them needs more "
+                    "room than there is in the folder for temporary files (TMPDIR names another); or sort the data "
+                    "beforehand."
+                ) from None
+
+    @property
+    def _values(self) -> dict[str, str]:
+        return {PERSON: self.person, "item": self.item}
+
+
+def _columns_sql(values: Mapping[str, str], faults: Sequence[Fault]) -> str:
+    """The values as c0, c1, …, and ``fault``: null for a sound record, else the number of its first fault."""
+    cases = " ".join(f"WHEN {fault.condition} THEN {number}" for number, fault in enumerate(faults))
+    columns = [f"{value} AS c{number}" for number, value in enumerate(values.values())]
+    return ", ".join([*columns, f"CAST({f'CASE {cases} END' if faults else 'NULL'} AS INTEGER) AS fault"])
+
+
+def _check(batch: pa.RecordBatch, faults: Sequence[Fault], label: str, place: Callable[[int], int]) -> None:
+    numbers = batch.column("fault")
+    if numbers.null_count < len(numbers):
+        index = int(numbers.is_valid().to_numpy(zero_copy_only=False).argmax())
+        fault = faults[numbers[index].as_py()]
+        raise RequestError(
+            f"The value of the column {fault.column!r} in row {place(index):,} of {label} {fault.problem}."
+        )
+
+
+def _renamed(batch: pa.RecordBatch, values: Mapping[str, str]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(batch.columns[: len(values)], names=list(values))
