@@ -16,7 +16,7 @@ test: $(VENV)/.dev
 	tests/install_chromium.sh
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

@@ -55,6 +55,7 @@ def test_rows_are_filled_by_keyboard_alone(visitor):
     box = visit.page.get_by_role("checkbox", name="salary")
     box.focus()
     visit.page.keyboard.press("Space")
+    visit.page.get_by_label("Unit of salary", exact=True).wait_for()
     visit.settle()
     for typed in (None, "10", "900", "CHF"):
         visit.page.keyboard.press("Tab")

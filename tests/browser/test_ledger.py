@@ -18,6 +18,6 @@ def test_a_total_is_promised_and_looked_at(visitor, width, theme):
     assert "left 4 of 4" in visit.text
     slider = visit.page.get_by_role("slider", name="One more release at ε =")
     slider.press("ArrowLeft")
+    visit.page.get_by_text("By itself it promises ε = 0.8, and it adds 0.8 to what is spent").first.wait_for()
     visit.settle()
-    assert "By itself it promises ε = 0.8, and it adds 0.8 to what is spent" in visit.text
     assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
