@@ -14,6 +14,7 @@ Theorem 3.1), and the 32-bit result is scaled to W: two points in different cell
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -80,6 +81,14 @@ class Hashes:
     def measured_in(self, bandwidths: np.ndarray) -> Hashes:
         """The same hashes for points whose coordinates are divided by ``bandwidths`` (d,) first."""
         return replace(self, coefficient=self.coefficient / bandwidths[self.coordinate])
+
+    @cached_property
+    def every_coordinate(self) -> int:
+        """How many coordinates there are, if every hash has all of them in order; otherwise 0."""
+        lengths = np.diff(self.first_term)
+        d = int(lengths.max())
+        whole = bool((lengths == d).all()) and bool((self.coordinate.reshape(-1, d) == np.arange(d)).all())
+        return d if whole else 0
 
     def select(self, hashes: np.ndarray) -> Hashes:
         """The given atomic hashes only, in the given order; rows keep their numbers."""

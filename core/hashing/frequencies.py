@@ -61,7 +61,7 @@ class Frequencies:
 
     Attributes
     ----------
-    waves : float64 (R, d), turns a unit of each encoded coordinate.
+    waves : float64 (R, d), C order, turns a unit of each encoded coordinate.
     phases : float64 (R,), each uniform on (0, 1).
     """
 
@@ -140,7 +140,7 @@ def draw_frequencies(kernel: Kernel, widths: tuple[int, ...], rows: int, groups:
         )
     families = iter(range(_FIRST_FAMILY, 3_000_000))
     radians = _draw(kernel, widths, rows, groups, seed, families)
-    return Frequencies(rounded(radians / (2.0 * np.pi)), uniform_phases(rows, groups, seed))
+    return Frequencies(np.ascontiguousarray(rounded(radians / (2.0 * np.pi))), uniform_phases(rows, groups, seed))
 
 
 def drawing_bytes(kernel: Kernel, dimensions: int, rows: int) -> int:

@@ -15,67 +15,34 @@ from ..errors import RequestError
 from ..hashing.cells import GRID
 from ..hashing.uniforms import PublicRandom
 from ..threads import over_ranges
+from .inner_products import DEPTH, inner_products, records_at_once
 from .projection import Projection
 
 MAX_ENTRIES = 1 << 26
 """Entries of one matrix: half a gigabyte."""
 MAX_STEPS = 1 << 36
 """Of making rows orthonormal, d k^2: a square matrix of 4096 rows, several seconds. A file must not ask for more."""
-BLOCK = 64
-"""Records at a time: 2048 coordinates of them fill a megabyte, which a second-level cache holds."""
+ROWS = 256
+"""Of the matrix at a time: sums of 64 records in so many rows fill an eighth of a megabyte."""
 _GAUSSIAN, _ORTHOGONAL = 31, 32
 """Labels of the streams of public randomness."""
 
 
 @njit(nogil=True, cache=True)
-def _multiply(points, matrix, first, last, out):
-    """out[:, first:last] = matrix @ points[:, first:last], terms in the order of the coordinates, four at a time.
-
-    Four rows and four coordinates together use every number that is loaded four times. Records are the inner loop, so
-    a record's sums do not depend on its neighbours.
-    """
-    d = points.shape[0]
-    k = matrix.shape[0]
-    whole = d - d % 4
-    for start in range(first, last, BLOCK):
-        stop = min(start + BLOCK, last)
-        length = stop - start
-        row = 0
-        while row < k:
-            # The last rows are computed again with their predecessors when four do not come out even.
-            r = max(min(row, k - 4), 0)
-            r1, r2, r3 = min(r + 1, k - 1), min(r + 2, k - 1), min(r + 3, k - 1)
-            s0 = np.zeros(BLOCK)
-            s1 = np.zeros(BLOCK)
-            s2 = np.zeros(BLOCK)
-            s3 = np.zeros(BLOCK)
-            for j in range(0, whole, 4):
-                x0 = points[j, start:stop]
-                x1 = points[j + 1, start:stop]
-                x2 = points[j + 2, start:stop]
-                x3 = points[j + 3, start:stop]
-                a00, a01, a02, a03 = matrix[r, j], matrix[r, j + 1], matrix[r, j + 2], matrix[r, j + 3]
-                a10, a11, a12, a13 = matrix[r1, j], matrix[r1, j + 1], matrix[r1, j + 2], matrix[r1, j + 3]
-                a20, a21, a22, a23 = matrix[r2, j], matrix[r2, j + 1], matrix[r2, j + 2], matrix[r2, j + 3]
-                a30, a31, a32, a33 = matrix[r3, j], matrix[r3, j + 1], matrix[r3, j + 2], matrix[r3, j + 3]
-                for i in range(length):
-                    s0[i] = s0[i] + a00 * x0[i] + a01 * x1[i] + a02 * x2[i] + a03 * x3[i]
-                    s1[i] = s1[i] + a10 * x0[i] + a11 * x1[i] + a12 * x2[i] + a13 * x3[i]
-                    s2[i] = s2[i] + a20 * x0[i] + a21 * x1[i] + a22 * x2[i] + a23 * x3[i]
-                    s3[i] = s3[i] + a30 * x0[i] + a31 * x1[i] + a32 * x2[i] + a33 * x3[i]
-            for j in range(whole, d):
-                x0 = points[j, start:stop]
-                for i in range(length):
-                    s0[i] += matrix[r, j] * x0[i]
-                    s1[i] += matrix[r1, j] * x0[i]
-                    s2[i] += matrix[r2, j] * x0[i]
-                    s3[i] += matrix[r3, j] * x0[i]
-            for i in range(length):
-                out[r, start + i] = s0[i]
-                out[r1, start + i] = s1[i]
-                out[r2, start + i] = s2[i]
-                out[r3, start + i] = s3[i]
-            row += 4
+def _multiply(points, matrix, block, first, last, out):
+    """out[:, first:last] = matrix @ points[:, first:last]."""
+    k, d = matrix.shape
+    coefficients = matrix.reshape(-1)
+    panel = np.empty((min(d, DEPTH), block))
+    sums = np.empty((min(k, ROWS), block))
+    for start in range(first, last, block):
+        length = min(block, last - start)
+        for r in range(0, k, ROWS):
+            rows = min(ROWS, k - r)
+            sums[:rows] = 0.0
+            inner_products(points, start, length, coefficients, r * d, rows, panel, sums)
+            for row in range(rows):
+                out[r + row, start : start + length] = sums[row, :length]
 
 
 def images(matrix: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
@@ -86,12 +53,14 @@ def images(matrix: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
     matrix : float64 (k, d), C order.
     coordinates : float64 (d, n), C order, one row a coordinate.
     """
-    out = np.empty((len(matrix), coordinates.shape[1]))
+    d, n = coordinates.shape
+    block = records_at_once(d)
+    out = np.empty((len(matrix), n))
 
     def records(start: int, stop: int) -> None:
-        _multiply(coordinates, matrix, start, stop, out)
+        _multiply(coordinates, matrix, block, start, stop, out)
 
-    over_ranges(coordinates.shape[1], records, at_least=BLOCK)
+    over_ranges(n, records, at_least=block)
     return out.T
 
 

@@ -1,9 +1,12 @@
 """The two compiled loops of a hashed count table: pour points in, and read the cells of queries.
 
-Both hash a block of points at a time, one row after the other, into a small buffer that stays in the first-level cache;
-the increments then go to one row of the table, which stays there too. Threads own rows when building (no two write to
-the same counter) and queries when reading. Everything is added in a fixed order, so a table does not depend on how the
-records were split into batches, nor on the number of threads.
+Both take a block of points through a few rows before they go on to the next block: the points come from memory once for
+all these rows, whose counters stay in the first-level cache. One row after the other is hashed into a small buffer, and
+the increments then go to that row. Hashes of many terms, which have every coordinate, are computed a few rows at a time
+in registers (`core.projections.inner_products`), as projecting takes all the time there.
+
+Threads own rows when building (no two write to the same counter) and queries when reading. Everything is added in a
+fixed order, so a table does not depend on how the records were split into batches, nor on the number of threads.
 """
 
 from __future__ import annotations
@@ -12,9 +15,14 @@ import numpy as np
 from numba import njit
 
 from ..hashing.cells import MAX_CELLS, Columns
+from ..projections.inner_products import DEPTH, MANY, inner_products, records_at_once
 from ..threads import over_ranges
 
 BLOCK = 1024
+CACHED = 1 << 12
+"""Counters of the rows that a block is poured into together: 32 KiB, which a first-level cache holds."""
+PROJECTED = 1 << 10
+"""Hashes of many terms that a block is projected on together."""
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -65,6 +73,9 @@ def _pour(
     points,
     first_row,
     last_row,
+    rows_at_once,
+    block,
+    many,
     first_hash,
     first_term,
     coordinate,
@@ -77,40 +88,65 @@ def _pour(
     width,
     table,
 ):
-    n = points.shape[1]
-    value = np.empty(BLOCK, np.float64)
-    key = np.empty(BLOCK, np.uint64)
-    column = np.empty(BLOCK, np.int32)
-    for r in range(first_row, last_row):
-        counters = table[r]
-        for start in range(0, n, BLOCK):
-            length = min(BLOCK, n - start)
-            single = first_hash[r + 1] - first_hash[r] == 1 and not rehashed[r]
-            if not single:
-                key[:length] = addend[r]
-            for h in range(first_hash[r], first_hash[r + 1]):
-                project(
-                    points, start, length, first_term[h], first_term[h + 1], coordinate, coefficient, offset[h], value
-                )
-                top = np.float64(cells[h] - 1)
-                if cells[h] == MAX_CELLS:
-                    for i in range(length):
-                        value[i] = _wrap(value[i], cells[h])
-                # Inside the bounds a cell is never outside [0, cells - 1]; clamping keeps memory safe whatever comes.
-                for i in range(length):
-                    column[i] = np.int32(min(max(value[i], 0.0), top))
+    d, n = points.shape
+    panel = np.empty((min(d, DEPTH) if many else 1, block))
+    values = np.empty((_most_hashes(first_row, last_row, rows_at_once, first_hash) if many else 1, block))
+    key = np.empty(block, np.uint64)
+    column = np.empty(block, np.uint32)
+    for first in range(first_row, last_row, rows_at_once):
+        last = min(first + rows_at_once, last_row)
+        for start in range(0, n, block):
+            length = min(block, n - start)
+            if many:
+                a, b = first_hash[first], first_hash[last]
+                _project_many(points, start, length, a, b, coefficient, offset, panel, values)
+            for r in range(first, last):
+                single = first_hash[r + 1] - first_hash[r] == 1 and not rehashed[r]
                 if not single:
-                    factor = multiplier[h]
+                    key[:length] = addend[r]
+                for h in range(first_hash[r], first_hash[r + 1]):
+                    value = values[h - first_hash[first] if many else 0]
+                    if not many:
+                        a, b = first_term[h], first_term[h + 1]
+                        project(points, start, length, a, b, coordinate, coefficient, offset[h], value)
+                    if cells[h] == MAX_CELLS:
+                        for i in range(length):
+                            value[i] = _wrap(value[i], cells[h])
+                    # Inside the bounds no cell is outside [0, cells - 1]; clamping keeps memory safe whatever comes.
+                    top = np.float64(cells[h] - 1)
                     for i in range(length):
-                        key[i] += factor * np.uint64(np.uint32(column[i]))
-            if rehashed[r]:
+                        column[i] = np.uint32(np.int32(min(max(value[i], 0.0), top)))
+                    if not single:
+                        factor = multiplier[h]
+                        for i in range(length):
+                            key[i] += factor * np.uint64(column[i])
+                if rehashed[r]:
+                    for i in range(length):
+                        column[i] = np.uint32(((key[i] >> np.uint64(32)) * width) >> np.uint64(32))
+                elif not single:
+                    for i in range(length):
+                        column[i] = np.uint32(key[i])
+                counters = table[r]
+                # A place without a sign cannot mean one from the end, which would have to be asked at every increment.
                 for i in range(length):
-                    column[i] = np.int32(((key[i] >> np.uint64(32)) * width) >> np.uint64(32))
-            elif not single:
-                for i in range(length):
-                    column[i] = np.int32(key[i])
-            for i in range(length):
-                counters[column[i]] += 1
+                    counters[np.uint64(column[i])] += 1
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _most_hashes(first_row, last_row, rows_at_once, first_hash):
+    """Hashes of the rows that are taken together, at most."""
+    most = 0
+    for first in range(first_row, last_row, rows_at_once):
+        most = max(most, first_hash[min(first + rows_at_once, last_row)] - first_hash[first])
+    return most
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _project_many(points, start, length, first, last, coefficient, offset, panel, values):
+    """values[h - first, :length] = a.x + b for the hashes from first to last, which have every coordinate."""
+    for h in range(first, last):
+        values[h - first] = offset[h]
+    inner_products(points, start, length, coefficient, first * points.shape[0], last - first, panel, values)
 
 
 @njit(nogil=True, cache=True)
@@ -119,6 +155,9 @@ def _read(
     first_query,
     last_query,
     group_of_row,
+    rows_at_once,
+    block,
+    many,
     first_hash,
     first_term,
     coordinate,
@@ -134,19 +173,27 @@ def _read(
     background,
     out,
 ):
-    value = np.empty(BLOCK, np.float64)
-    key = np.empty(BLOCK, np.uint64)
-    inside = np.empty(BLOCK, np.bool_)
+    d, rows = points.shape[0], len(first_hash) - 1
+    panel = np.empty((min(d, DEPTH) if many else 1, block))
+    values = np.empty((_most_hashes(0, rows, rows_at_once, first_hash) if many else 1, block))
+    key = np.empty(block, np.uint64)
+    inside = np.empty(block, np.bool_)
     gain = 1.0 / (1.0 - 1.0 / width) if width > 1 else 1.0
-    for start in range(first_query, last_query, BLOCK):
-        length = min(BLOCK, last_query - start)
-        for r in range(len(first_hash) - 1):
+    for start in range(first_query, last_query, block):
+        length = min(block, last_query - start)
+        for r in range(rows):
+            first = r - r % rows_at_once
+            if many and r == first:
+                last = min(first + rows_at_once, rows)
+                a, b = first_hash[first], first_hash[last]
+                _project_many(points, start, length, a, b, coefficient, offset, panel, values)
             key[:length] = addend[r]
             inside[:length] = True
             for h in range(first_hash[r], first_hash[r + 1]):
-                project(
-                    points, start, length, first_term[h], first_term[h + 1], coordinate, coefficient, offset[h], value
-                )
+                value = values[h - first_hash[first] if many else 0]
+                if not many:
+                    a, b = first_term[h], first_term[h + 1]
+                    project(points, start, length, a, b, coordinate, coefficient, offset[h], value)
                 top = np.float64(cells[h])
                 factor = multiplier[h]
                 for i in range(length):
@@ -181,12 +228,16 @@ def pour(points: np.ndarray, columns: Columns, table: np.ndarray) -> None:
     """
     hashes = columns.hashes
     by_coordinate = np.ascontiguousarray(points.T)
+    many, rows_at_once, block = _tiling(columns, len(by_coordinate))
 
     def rows(start: int, stop: int) -> None:
         _pour(
             by_coordinate,
             start,
             stop,
+            rows_at_once,
+            block,
+            many,
             columns.first_hash,
             hashes.first_term,
             hashes.coordinate,
@@ -226,6 +277,7 @@ def read(
     """
     hashes = columns.hashes
     by_coordinate = np.ascontiguousarray(points.T)
+    many, rows_at_once, block = _tiling(columns, len(by_coordinate))
     out = np.zeros((int(group_of_row.max()) + 1, len(points)))
 
     def queries(start: int, stop: int) -> None:
@@ -234,6 +286,9 @@ def read(
             start,
             stop,
             group_of_row,
+            rows_at_once,
+            block,
+            many,
             columns.first_hash,
             hashes.first_term,
             hashes.coordinate,
@@ -252,3 +307,11 @@ def read(
 
     over_ranges(len(points), queries, at_least=256)
     return out
+
+
+def _tiling(columns: Columns, dimensions: int) -> tuple[bool, int, int]:
+    """Whether hashes are projected on many at a time, and how many rows and points are taken together."""
+    if dimensions < MANY or columns.hashes.every_coordinate != dimensions:
+        return False, max(1, CACHED // columns.width), BLOCK
+    most = int(np.diff(columns.first_hash).max())
+    return True, max(1, PROJECTED // most), records_at_once(dimensions)

@@ -14,13 +14,14 @@ import numpy as np
 from numba import njit
 
 from ..hashing.frequencies import Frequencies
+from ..projections.inner_products import DEPTH, MANY, inner_products, records_at_once
 from ..threads import over_ranges
 from .counting import project
 from .waves import Waves
 
 BLOCK = 1024
-CACHED = 1 << 15
-"""Coordinates of a block of points: a quarter of a megabyte, which a second-level cache holds."""
+ROWS = 256
+"""Rows of many terms that a block is projected on together."""
 CERTAIN = 2.0**51
 """From this many turns on floating point cannot tell the phase."""
 LEAST_RECORDS, LEAST_QUERIES = 512, 64
@@ -62,26 +63,47 @@ def decode(value, length, cosine_sum, sine_sum, out):
         out[i] += certain * (cosine_sum * (1.0 - 2.0 * s * s) + sine_sum * 2.0 * s * c)
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _turns(points, start, length, coordinate, waves, phases, first, panel, values):
+    """values[r - first] = the phases of row r, in turns: of one row, or for many terms of several from the first on."""
+    rows, d = min(len(values), len(phases) - first), len(coordinate)
+    if d < MANY:
+        wave = waves[first * d : (first + 1) * d]
+        project(points, start, length, 0, d, coordinate, wave, phases[first], values[0])
+    else:
+        for r in range(rows):
+            values[r] = phases[first + r]
+        inner_products(points, start, length, waves, first * d, rows, panel, values)
+
+
 @njit(nogil=True, cache=True)
 def _pour(points, first, last, coordinate, waves, phases, packed, block, table):
-    value = np.empty(block)
-    d = len(coordinate)
+    values, panel = _scratch(len(coordinate), block)
     for start in range(first, last, block):
         length = min(block, last - start)
         for r in range(len(phases)):
-            project(points, start, length, 0, d, coordinate, waves[r], phases[r], value)
-            look_up(value, length, packed, table[r])
+            if r % len(values) == 0:
+                _turns(points, start, length, coordinate, waves, phases, r, panel, values)
+            look_up(values[r % len(values)], length, packed, table[r])
 
 
 @njit(nogil=True, cache=True)
 def _read(points, first, last, coordinate, waves, phases, group_of_row, block, table, out):
-    value = np.empty(block)
-    d = len(coordinate)
+    values, panel = _scratch(len(coordinate), block)
     for start in range(first, last, block):
         length = min(block, last - start)
         for r in range(len(phases)):
-            project(points, start, length, 0, d, coordinate, waves[r], phases[r], value)
-            decode(value, length, table[r, 0], table[r, 1], out[group_of_row[r], start : start + length])
+            if r % len(values) == 0:
+                _turns(points, start, length, coordinate, waves, phases, r, panel, values)
+            value, sums = values[r % len(values)], out[group_of_row[r], start : start + length]
+            decode(value, length, table[r, 0], table[r, 1], sums)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _scratch(d, block):
+    """Room for the phases of one row, or of several where there are many terms, and for `inner_products`."""
+    many = d >= MANY
+    return np.empty((ROWS if many else 1, block)), np.empty((min(d, DEPTH) if many else 1, block))
 
 
 def pour(points: np.ndarray, frequencies: Frequencies, entries: Waves, table: np.ndarray) -> None:
@@ -98,7 +120,7 @@ def pour(points: np.ndarray, frequencies: Frequencies, entries: Waves, table: np
 
     def records(start: int, stop: int, sums: np.ndarray) -> None:
         f = frequencies
-        _pour(by_coordinate, start, stop, coordinate, f.waves, f.phases, entries.packed, block, sums)
+        _pour(by_coordinate, start, stop, coordinate, f.waves.reshape(-1), f.phases, entries.packed, block, sums)
 
     add_up(len(points), records, table)
 
@@ -116,11 +138,11 @@ def read(
     group_of_row : int64 (R,), the group of each row.
     """
     by_coordinate, coordinate, block = _laid_out(points)
-    phases, sums = frequencies.phases - delay, table.astype(np.float64)
+    waves, phases, sums = frequencies.waves.reshape(-1), frequencies.phases - delay, table.astype(np.float64)
     out = np.zeros((int(group_of_row.max()) + 1, len(points)))
 
     def queries(start: int, stop: int) -> None:
-        _read(by_coordinate, start, stop, coordinate, frequencies.waves, phases, group_of_row, block, sums, out)
+        _read(by_coordinate, start, stop, coordinate, waves, phases, group_of_row, block, sums, out)
 
     over_ranges(len(points), queries, at_least=LEAST_QUERIES)
     return out
@@ -142,4 +164,4 @@ def add_up(count: int, work, table: np.ndarray) -> None:
 def _laid_out(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Points with one row a coordinate, the numbers of the coordinates, and how many points to take at a time."""
     d = points.shape[1]
-    return np.ascontiguousarray(points.T), np.arange(d, dtype=np.int32), min(BLOCK, max(64, CACHED // d))
+    return np.ascontiguousarray(points.T), np.arange(d, dtype=np.int32), BLOCK if d < MANY else records_at_once(d)

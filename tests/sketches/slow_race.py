@@ -1,8 +1,11 @@
 """RACE written the slow, obvious way: one record, one row and one hash at a time, in plain Python numbers."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
+
+from core.projections.inner_products import MANY
 
 
 def slow_column(columns, row: int, point) -> int | None:
@@ -12,8 +15,10 @@ def slow_column(columns, row: int, point) -> int | None:
     for h in range(columns.first_hash[row], columns.first_hash[row + 1]):
         terms = range(hashes.first_term[h], hashes.first_term[h + 1])
         value = float(hashes.offset[h])
+        fused = len(terms) >= MANY and hashes.every_coordinate == len(point)
         for term in terms:
-            value += float(hashes.coefficient[term]) * float(point[hashes.coordinate[term]])
+            a, x = float(hashes.coefficient[term]), float(point[hashes.coordinate[term]])
+            value = float(Fraction(a) * Fraction(x) + Fraction(value)) if fused else value + a * x
         cell = math.floor(value)
         if hashes.side[h]:
             cell = min(max(cell, 0), 1)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.domain import Domain, PrivacyUnit
+from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
 from core.privacy.neighbours import Neighbours
@@ -34,8 +34,12 @@ def points(rows) -> np.ndarray:
 
 
 def filled(race: Race, rows) -> np.ndarray:
+    return filled_with(race, points(rows))
+
+
+def filled_with(race: Race, encoded: np.ndarray) -> np.ndarray:
     table = race.zeros()
-    race.add(table, points(rows))
+    race.add(table, encoded)
     return table
 
 
@@ -47,6 +51,26 @@ def test_tables_and_answers_equal_the_slow_reference(kernel, rows, seed, width):
     queries = points([*rows, (0.0, 0.0), (2.0, -1.0), (7.0, 7.0), (1e30, 0.0)])
     estimates, weights = race.group_estimates(table, len(rows), queries)
     assert weights @ estimates == pytest.approx(slow_estimates(race, table, len(rows), queries), abs=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [Euclidean(4.0, power=3), Angular(power=7), Product((Angular(), Euclidean(9.0)))])
+@pytest.mark.parametrize("d", [15, 16, 40])
+def test_many_coordinates_equal_the_slow_reference(kernel, d):
+    """More hashes than a tile has rows, records that do not fill one, and with and without rehashing."""
+    race = Race(Domain((Vector("v", d, -1, 1),)), kernel, rows=11, width=64, seed=d)
+    data = np.asfortranarray(np.random.default_rng(1).uniform(-1, 1, (50, d)))
+    table = filled_with(race, data)
+    assert (table == slow_table(race, data)).all()
+    split = filled_with(race, data[:3]) + filled_with(race, data[3:])
+    assert (split == table).all()
+    estimates, weights = race.group_estimates(table, 50, data[:5] * 1.5)
+    assert weights @ estimates == pytest.approx(slow_estimates(race, table, 50, data[:5] * 1.5), abs=1e-9)
+
+
+def test_many_rows_of_many_coordinates_are_taken_in_turns():
+    race = Race(Domain((Vector("v", 16, -1, 1),)), Euclidean(4.0), rows=2500, width=64, seed=1)
+    data = np.asfortranarray(np.random.default_rng(1).uniform(-1, 1, (2, 16)))
+    assert (filled_with(race, data) == slow_table(race, data)).all()
 
 
 @given(kernels, records, coordinates, coordinates, st.integers(0, 2**64))
