@@ -92,6 +92,19 @@ def haar(levels: int) -> Strategy:
 
 def measure(sketch: LinearSketch, budget: Budget, population: Callable, repeats: int) -> dict:
     """The mean relative error with its standard error, the coverage of 95% intervals, and the error without noise."""
+    errors, silent, covered = repeated(sketch, budget, population, repeats)
+    return {
+        "error": float(np.mean(errors)),
+        "standard_error": float(np.std(errors) / repeats**0.5),
+        "without_noise": float(np.mean(silent)),
+        "coverage": float(np.mean(covered)),
+    }
+
+
+def repeated(
+    sketch: LinearSketch, budget: Budget, population: Callable, repeats: int
+) -> tuple[list[float], list[float], list[float]]:
+    """Of every repeat: mean relative error, that without noise, and the share of exact sums inside their intervals."""
     sized = sketch.sized_for(budget, RECORDS)
     noise = plan(sized, budget).noise
     rng, source = np.random.default_rng(1), SeededSource(1)
@@ -106,12 +119,7 @@ def measure(sketch: LinearSketch, budget: Budget, population: Callable, repeats:
         errors.append(np.mean(np.abs(answers.estimate / exact - 1.0)))
         silent.append(np.mean(np.abs(without.estimate / exact - 1.0)))
         covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
-    return {
-        "error": float(np.mean(errors)),
-        "standard_error": float(np.std(errors) / repeats**0.5),
-        "without_noise": float(np.mean(silent)),
-        "coverage": float(np.mean(covered)),
-    }
+    return errors, silent, covered
 
 
 def run(repeats: int) -> list[dict]:

@@ -2,56 +2,46 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from importlib.metadata import version
-from time import perf_counter
 
 import opendp.prelude as opendp
 
 from core.privacy.noise import discrete_gaussian, discrete_laplace, warm
 
-DRAWS = 1_000_000
-# OpenDP takes the same time for every draw, so a part of them is enough.
-OPENDP_DRAWS = 100_000
-REPEATS = 5
+from .measuring import Comparison, Rival, Settings, Target
+from .timing import in_turn
+
 SCALE = 1000
+SHARE = 10
+"""OpenDP takes the same time for every draw, so a tenth of them is timed, and ten times that is written down."""
 
 
-def run() -> list[dict]:
-    """Time one million draws of each distribution; median of several, both libraries in turn.
-
-    Returns
-    -------
-    list of dict
-        One row a distribution: work, seconds, rival, rival_seconds (for as many draws) and ratio.
-    """
+def run(settings: Settings) -> Iterator[Comparison]:
+    """A million draws of each distribution."""
+    draws = settings.size(1_000_000, 20_000)
     opendp.enable_features("contrib")
     domain = opendp.vector_domain(opendp.atom_domain(T=int))
-    zeros = [0] * OPENDP_DRAWS
+    zeros = [0] * (draws // SHARE)
     laplace = opendp.m.make_laplace(domain, opendp.l1_distance(T=int), scale=float(SCALE))
     gaussian = opendp.m.make_gaussian(domain, opendp.l2_distance(T=float), scale=float(SCALE))
     warm()
-    return [
-        _row("discrete Laplace", lambda: discrete_laplace(DRAWS, Fraction(SCALE)), lambda: laplace(zeros)),
-        _row("discrete Gaussian", lambda: discrete_gaussian(DRAWS, Fraction(SCALE) ** 2), lambda: gaussian(zeros)),
-    ]
+    laplaces = (lambda: discrete_laplace(draws, Fraction(SCALE)), lambda: laplace(zeros))
+    gaussians = (lambda: discrete_gaussian(draws, Fraction(SCALE) ** 2), lambda: gaussian(zeros))
+    yield _compared("discrete Laplace", draws, *laplaces, settings.repeats(5))
+    yield _compared("discrete Gaussian", draws, *gaussians, settings.repeats(5))
 
 
-def _row(name: str, ours: Callable, rival: Callable) -> dict:
-    pairs = [(_seconds(ours), _seconds(rival) * DRAWS / OPENDP_DRAWS) for _ in range(REPEATS)]
-    seconds, rival_seconds = (statistics.median(side) for side in zip(*pairs, strict=True))
-    return {
-        "work": f"exact noise, {DRAWS:,} draws of {name} of scale {SCALE}",
-        "seconds": seconds,
-        "rival": f"OpenDP {version('opendp')}",
-        "rival_seconds": rival_seconds,
-        "ratio": rival_seconds / seconds,
-    }
-
-
-def _seconds(work: Callable) -> float:
-    start = perf_counter()
-    work()
-    return perf_counter() - start
+def _compared(name: str, draws: int, ours: Callable, theirs: Callable, repetitions: int) -> Comparison:
+    seconds = in_turn({"ours": ours, "theirs": theirs}, repetitions)
+    rival = Rival(f"OpenDP {version('opendp')}", tuple(SHARE * one for one in seconds["theirs"]))
+    found = Comparison(f"{draws:,} exact draws of {name}, scale {SCALE:,}", seconds["ours"], rivals=(rival,))
+    faster = Target("times as fast as OpenDP", found.ratio(rival), 60.0, at_least=True)
+    return Comparison(
+        found.work,
+        found.values,
+        rivals=found.rivals,
+        targets=(faster,),
+        facts={"ns a draw": found.median / draws * 1e9},
+    )

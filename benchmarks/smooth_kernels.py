@@ -136,7 +136,7 @@ def kernel_sums(domain: Domain, kernel: Kernel, queries: np.ndarray, points: np.
 def errors(
     sketch: GroupedSketch, points: np.ndarray, queries: np.ndarray, exact: np.ndarray, budgets: list[Budget], draws: int
 ) -> np.ndarray:
-    """Mean relative errors, float64 (1 + budgets,): of sampling alone, then with the noise of each budget."""
+    """Mean relative errors, float64 (draws, 1 + budgets): of sampling alone, then with the noise of each budget."""
     found = np.zeros((draws, 1 + len(budgets)))
     for draw in range(draws):
         drawn = sketch.with_rows(sketch.rows, seed=draw + 1)
@@ -146,7 +146,7 @@ def errors(
         for column, one in enumerate([table, *noisy]):
             estimates, weights = drawn.group_estimates(one, len(points), queries)
             found[draw, column] = np.mean(np.abs(weights @ estimates - exact) / exact)
-    return found.mean(axis=0)
+    return found
 
 
 def run(folder: Path, draws: int) -> list[dict]:
@@ -165,11 +165,12 @@ def run(folder: Path, draws: int) -> list[dict]:
             for mechanism, sketch in sketches(domain, kernel):
                 same = {"data": name, "kernel": kernel.name, "mechanism": mechanism, "records": len(points)}
                 fixed = errors(sketch.with_rows(ROWS), points, queries, exact, list(BUDGETS.values()), draws)
+                fixed = fixed.mean(axis=0)
                 for (budget, promise), error in zip(BUDGETS.items(), fixed[1:], strict=True):
                     chosen, best = ROWS, error
                     if domain.dimensions <= FEW_DIMENSIONS:
                         chosen = choose_rows(sketch, promise, len(points))
-                        best = errors(sketch.with_rows(chosen), points, queries, exact, [promise], draws)[1]
+                        best = errors(sketch.with_rows(chosen), points, queries, exact, [promise], draws)[:, 1].mean()
                     rows.append(
                         same
                         | {

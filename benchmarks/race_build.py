@@ -1,0 +1,51 @@
+"""Filling a RACE table: 241,000 colours, R = W = 1000, as in table 3 of the RACE paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.privacy.budget import Budget
+from core.releases import release
+
+from .measuring import Comparison, Rival, Settings, Target
+from .race_reference import BUILD_PUBLISHED, EPSILON, RECORDS, ROWS, WIDTH, NumpyRace, colours, race
+from .timing import in_turn
+
+
+def run(settings: Settings) -> Iterator[Comparison]:
+    """The table alone against NumPy, then everything up to the released table against the paper's procedure."""
+    records = settings.size(RECORDS, 5_000)
+    data, sketch = colours(records), race()
+    numpy = NumpyRace.of(sketch)
+    size = f"{records:,} × 3, R = {ROWS:,}, W = {WIDTH:,}"
+
+    def build() -> np.ndarray:
+        table = sketch.zeros()
+        sketch.add(table, data)
+        return table
+
+    ways = {"Frostglass": build, "NumPy, blocked": lambda: numpy.blocked(data)}
+    seconds = in_turn(ways, settings.repeats(7))
+    built = Comparison(
+        f"fill a table, {size}", seconds.pop("Frostglass"), rivals=tuple(Rival(*pair) for pair in seconds.items())
+    )
+    rate = records * ROWS / built.median / 1e9
+    targets = (
+        Target("times as fast as blocked NumPy", built.ratio(built.rivals[0]), 25.0, at_least=True),
+        Target("× 10⁹ increments a second", rate, 1.4, at_least=True),
+    )
+    yield Comparison(built.work, built.values, rivals=built.rivals, targets=targets, facts={"× 10⁹ increments/s": rate})
+
+    ways = {
+        "Frostglass": lambda: release(sketch, data, Budget(EPSILON)),
+        "the paper's procedure, NumPy row by row": lambda: numpy.released(data),
+    }
+    seconds = in_turn(ways, settings.repeats(3))
+    yield Comparison(
+        f"from an array to a release, {size}, ε = {EPSILON}",
+        seconds.pop("Frostglass"),
+        rivals=tuple(Rival(*pair) for pair in seconds.items()),
+        published=BUILD_PUBLISHED,
+    )
