@@ -26,7 +26,8 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from core.engine.building import Building, Exact
+from core.engine.building import Building
+from core.engine.exact import Exact
 from core.figures.classes import class_colour
 from core.figures.palette import FAINT
 from core.privacy.budget import Budget
@@ -112,12 +113,13 @@ def measure(way: Way, data: Labelled, budget: Budget, source: object, seed: int,
     building = Building(sketch, source)
     for _ in building:
         pass
-    made = seal(sketch, building.exact, budget, noise_source=SeededSource(seed))
+    exact = building.exact
+    made = seal(sketch, exact.copy(), budget, noise_source=SeededSource(seed))
     built = perf_counter()
     points = sketch.query_domain.encode_queries(data.test, sketch.metric)
     found = classify_points(made, points, way.rule)
     asked = perf_counter()
-    clean = class_scores(_noiseless(made, building.exact), points, way.rule).value.argmax(axis=1)
+    clean = class_scores(_noiseless(made, exact), points, way.rule).value.argmax(axis=1)
     return _judged(found, clean, truth) | {
         "choose_seconds": drawn - start,
         "build_seconds": built - drawn,

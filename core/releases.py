@@ -16,13 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from .engine.building import Building, Exact
+from .engine.building import Building
+from .engine.exact import Exact
 from .errors import RequestError
 from .privacy.accounting import Cost
 from .privacy.budget import Budget
 from .privacy.calibration import NoiseScale, calibrate_shares
 from .privacy.ledger import Ledger
-from .privacy.noise import add_noise, check_drawable
+from .privacy.noise import add_noise, check_drawable, has_room
 from .privacy.randomness import Source as NoiseSource
 from .privacy.record import PrivacyRecord
 from .sketches.classes import Classes
@@ -256,6 +257,8 @@ def seal(
 ) -> Release:
     """Spend the budget, then draw the noise, once.
 
+    The noise is written over the exact table, which it uses up: hand in ``exact.copy()`` where it is needed again.
+
     Parameters
     ----------
     sketch, exact : the public map, and the sums of all records under it.
@@ -264,15 +267,22 @@ def seal(
     noise_source : None in any real release: the operating system's randomness. A seeded source makes a release that is
         marked as not private.
     planned : the plan, when it was made before the sketch was known to its last detail; made here otherwise.
+
+    Raises
+    ------
+    RuntimeError
+        When the exact table is used up already; nothing was spent.
     """
+    exact.check()
     planned = plan(sketch, budget) if planned is None else planned
     check_drawable(planned.noise, planned.count_noise)
     if spend is not None:
         spend(planned.cost)
-    table = add_noise(exact.table, planned.noise, noise_source)
+    table, records = exact.use_up()
+    table = _with_noise(table, planned.noise, noise_source)
     count = None
     if planned.counts:
-        count = np.asarray(exact.records, dtype=np.int64).reshape(sketch.count_shape)
+        count = np.asarray(records, dtype=np.int64).reshape(sketch.count_shape)
         if planned.count_noise is not None:
             # A vector, as noise is drawn for tables and one number is not one.
             count = add_noise(count.reshape(-1), planned.count_noise, noise_source).reshape(sketch.count_shape)
@@ -289,6 +299,18 @@ def seal(
         budget.delta,
     )
     return Release(sketch, table, count, privacy, noise_source is None or noise_source.private, _now(), SOFTWARE)
+
+
+def _with_noise(table: np.ndarray, scale: NoiseScale, source: NoiseSource | None) -> np.ndarray:
+    """A table with noise in the place of the exact one, or in wider counters where the noise needs them.
+
+    Either way the exact counters are gone afterwards.
+    """
+    if has_room(table.dtype, scale):
+        return add_noise(table, scale, source, table)
+    noisy = add_noise(table, scale, source)
+    table[...] = 0
+    return noisy
 
 
 def release(

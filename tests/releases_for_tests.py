@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 
 from core import Budget, Domain, Race, Release, kernels
-from core.engine.building import Exact
+from core.engine.exact import Exact
 from core.releases import seal
 
 SEED = 0x0123456789ABCDEF0123456789ABCDEF

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.domain import Domain
-from core.engine.building import Exact
+from core.engine.exact import Exact
 from core.errors import RequestError
 from core.forecast import choose_rows, error_curve, forecast
 from core.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture
@@ -56,7 +56,7 @@ def test_where_noise_rules_the_forecast_is_exact():
     exact = Euclidean(4.0).evaluate(data[:1], data).sum()
     table = sketch.zeros()
     sketch.add(table, data)
-    made = [seal(sketch, Exact(table, len(data)), budget, noise_source=SeededSource(seed)) for seed in range(400)]
+    made = [seal(sketch, Exact(table.copy(), len(data)), budget, noise_source=SeededSource(seed)) for seed in range(400)]
     errors = [release.answer_points(data[:1]).estimate[0] - exact for release in made]
     assert np.std(errors) == pytest.approx(expected.noise_error, rel=0.15)
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from core.domain import Domain, PrivacyUnit
-from core.engine.building import Building, Exact
+from core.engine.building import Building, check_room
+from core.engine.exact import Exact
 from core.errors import BudgetError, RequestError
 from core.kernels import Euclidean
 from core.privacy.budget import Budget
@@ -53,6 +54,67 @@ def test_a_refused_spend_draws_no_noise(monkeypatch):
         seal(race(), exact(race()), Budget(1), spend=refuse)
 
 
+def test_an_exact_table_is_used_up_by_its_release_and_costs_nothing_twice():
+    sketch, spent = race(), []
+    truth = exact(sketch)
+    table, again = truth.table, truth.copy()
+    made = seal(sketch, truth, Budget(1), noise_source=SeededSource(1))
+    assert made.table is table and not np.array_equal(table, again.table)
+    for use in (lambda: truth.table, lambda: truth.records, truth.copy, truth.use_up):
+        with pytest.raises(RuntimeError, match="already"):
+            use()
+    with pytest.raises(RuntimeError, match="already"):
+        seal(sketch, truth, Budget(1), spent.append)
+    assert not spent
+    assert np.array_equal(seal(sketch, again, Budget(1), noise_source=SeededSource(1)).table, table)
+
+
+def test_noise_that_fails_half_way_leaves_no_exact_table_to_try_again(monkeypatch):
+    import core.releases as releases
+
+    def fail(*given):
+        raise MemoryError
+
+    truth = exact(race())
+    with monkeypatch.context() as patch, pytest.raises(MemoryError):
+        patch.setattr(releases, "add_noise", fail)
+        seal(race(), truth, Budget(1))
+    with pytest.raises(RuntimeError, match="already"):
+        seal(race(), truth, Budget(1))
+
+
+@pytest.mark.parametrize(
+    "table", [np.zeros((4, 4)), np.zeros((4, 4), np.int64).T[:2], np.broadcast_to(np.zeros(4, np.int64), (4, 4))]
+)
+def test_exact_tables_are_arrays_that_noise_can_be_written_over(table):
+    with pytest.raises(TypeError, match="writable"):
+        Exact(table, 0)
+
+
+@pytest.mark.parametrize(("epsilon", "kind"), [(1, np.int32), ("1e-6", np.int64)])
+def test_large_tables_have_32_bit_counters_unless_the_noise_needs_more(monkeypatch, epsilon, kind):
+    """The same release as with 64 bits; counters that give way to wider ones are wiped."""
+    wide = seal(race(), exact(race()), Budget(epsilon), noise_source=SeededSource(1))
+    monkeypatch.setattr("core.sketches.race.WIDE_COUNTERS", 1000)
+    sketch = race()
+    truth = exact(sketch)
+    table = truth.table
+    made = seal(sketch, truth, Budget(epsilon), noise_source=SeededSource(1))
+    assert table.dtype == np.int32 and made.table.dtype == kind and np.array_equal(made.table, wide.table)
+    assert made.table is table or not table.any()
+    queries = DATA[:50]
+    assert (made.estimate(queries) == wide.estimate(queries)).all() and made.records == wide.records
+    other = seal(sketch, exact(sketch), Budget(epsilon), noise_source=SeededSource(2))
+    assert (made.merged(other).estimate(queries) == wide.merged(other).estimate(queries)).all()
+
+
+def test_records_that_32_bit_counters_might_not_hold_are_refused(monkeypatch):
+    monkeypatch.setattr("core.sketches.race.WIDE_COUNTERS", 1000)
+    check_room(race(), (1 << 31) - 1)
+    with pytest.raises(RequestError, match="32-bit"):
+        check_room(race(), 1 << 31)
+
+
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize("records", [1, 3])
@@ -92,7 +154,7 @@ def test_noise_in_the_table_has_the_planned_variance(budget):
     """About 10,000 counters: the ratio of variances is within 20% but for 1e-7 (kurtosis 6 at most: 8 sigmas)."""
     sketch = race(rows=500)
     truth = exact(sketch)
-    made = seal(sketch, truth, budget)
+    made = seal(sketch, truth.copy(), budget)
     noise = (made.table - truth.table).astype(float)
     assert noise.var() == pytest.approx(made.privacy.counter_variance, rel=0.2)
     assert abs(noise.mean()) < 6 * math.sqrt(made.privacy.counter_variance / noise.size)

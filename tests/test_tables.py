@@ -16,9 +16,7 @@ TABLES = arrays(np.int64, array_shapes(min_dims=2, max_dims=3, max_side=7), elem
 def narrow(table: np.ndarray) -> Narrow:
     """The table as int8, by the definition."""
     apart = (table <= -128) | (table > 127)
-    return Narrow(
-        np.where(apart, -128, table).astype(np.int8), np.flatnonzero(apart).astype(np.int64), table[apart]
-    )
+    return Narrow(np.where(apart, -128, table).astype(np.int8), np.flatnonzero(apart).astype(np.int64), table[apart])
 
 
 @pytest.fixture(autouse=True)

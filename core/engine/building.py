@@ -6,33 +6,18 @@ The exact table lives here and nowhere else, between the last record and the noi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import RequestError
 from ..sketches.linear import LinearSketch
+from .exact import Exact
 
 if TYPE_CHECKING:  # who explores a released file never needs what reads private data
     from ..sources import Source
 
 BATCH_ROWS = 1 << 16
-
-
-@dataclass(frozen=True)
-class Exact:
-    """A table before noise, and how many records it counts: private, both of them.
-
-    Attributes
-    ----------
-    table : of the sketch's shape and `counter_type`.
-    records : records that were kept, of the sketch's `count_shape`; those left out by the domain's rules are not
-        counted.
-    """
-
-    table: np.ndarray
-    records: int | np.ndarray
 
 
 class Building:
@@ -53,7 +38,7 @@ class Building:
         self.source = source
         self._table = sketch.zeros()
         self._records = np.zeros(sketch.count_shape, dtype=np.int64)
-        self._finished = False
+        self._exact: Exact | None = None
 
     def __iter__(self) -> Iterator[int]:
         rows = 0
@@ -64,14 +49,14 @@ class Building:
             self._records += self.sketch.count(points)
             rows += batch.num_rows
             yield rows
-        self._finished = True
+        self._exact = Exact(self._table, self._records)
 
     @property
     def exact(self) -> Exact:
         """The finished table; only after the last batch, as half a table must never be released by mistake."""
-        if not self._finished:
+        if self._exact is None:
             raise RuntimeError("The table is not finished: iterate over the building to its end first.")
-        return Exact(self._table, self._records)
+        return self._exact
 
 
 def check_room(sketch: LinearSketch, records: int) -> None:

@@ -4,10 +4,12 @@ The noise is drawn exactly (`laplace`, `gaussian` and `rounded_l2` carry the pro
 by the operating system (`randomness`). Large tables are filled in chunks by all processors, each chunk from a stream
 of its own, so nothing is shared and the extra memory does not grow with the table.
 
-Sums beyond the ends of int64 are set to the ends. The noise itself is not rounded or cut before it is added, so this is
-a function of the exact noisy sum alone: post-processing, which costs no privacy.
+Sums beyond the ends of the counters' type are set to the ends. The noise itself is not rounded or cut before it is
+added, so this is a function of the exact noisy sum alone: post-processing, which costs no privacy. Which type the
+counters have is decided from the noise alone (`has_room`): a decision by the exact sums would tell something of them.
 """
 
+import math
 from fractions import Fraction
 from itertools import accumulate
 from operator import mul
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16
 LEAST, MOST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
+
+REACH = 64
+"""Standard deviations that a counter has room for: Laplace noise passes them with probability e^-90."""
 
 Sampler = LaplaceSampler | GaussianSampler | RoundedL2Sampler
 
@@ -54,7 +59,7 @@ def discrete_laplace(size: int | tuple[int, ...], scale: Fraction, source: Sourc
     RequestError
         When the scale is out of its range.
     """
-    return _add(np.zeros(size, np.int64), _laplace(scale), source)
+    return _fill(np.zeros(size, np.int64), _laplace(scale), source)
 
 
 def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Source | None = None) -> np.ndarray:
@@ -80,7 +85,7 @@ def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Sou
     RequestError
         When σ² is out of its range.
     """
-    return _add(np.zeros(size, np.int64), _gaussian(sigma2), source)
+    return _fill(np.zeros(size, np.int64), _gaussian(sigma2), source)
 
 
 def rounded_l2(size: int | tuple[int, ...], scale: Fraction, source: Source | None = None) -> np.ndarray:
@@ -107,26 +112,31 @@ def rounded_l2(size: int | tuple[int, ...], scale: Fraction, source: Source | No
         When the scale is out of its range.
     """
     table = np.zeros(size, np.int64)
-    return _add(table, _rounded_l2(scale, table.shape[-1]), source)
+    return _fill(table, _rounded_l2(scale, table.shape[-1]), source)
 
 
-def add_noise(table: np.ndarray, scale: "NoiseScale", source: Source | None = None) -> np.ndarray:
+def add_noise(
+    table: np.ndarray, scale: "NoiseScale", source: Source | None = None, out: np.ndarray | None = None
+) -> np.ndarray:
     """Return a table with noise on every counter, independent between counters or, by the scale, between blocks.
 
     Parameters
     ----------
     table
-        The exact sums, int64, any shape; left as it is.
+        The exact sums, int64 or int32, any shape; left as it is unless it is `out` as well.
     scale
         Distribution and scale, from `calibration`; its block, if it has one, is the size of the table's last axis, or
         of several last axes together.
     source
         Where the random bits come from; the operating system unless this is a test or a lesson.
+    out
+        Where the noisy counters go: of the table's shape, int64 or int32, in C order. The table itself may be it, and
+        then no second one is held in memory; a new array of int64 if None. The draws are the same in every case.
 
     Returns
     -------
     ndarray
-        int64, the table's shape; sums beyond 64 bits are set to the nearer end.
+        `out`; sums beyond the ends of its type are set to the nearer end.
 
     Raises
     ------
@@ -135,7 +145,17 @@ def add_noise(table: np.ndarray, scale: "NoiseScale", source: Source | None = No
     """
     if scale.distribution == "rounded_l2" and scale.block not in accumulate(reversed(table.shape), mul):
         raise ValueError(f"Noise for blocks of {scale.block} does not fit a table of shape {table.shape}.")
-    return _add(table, _sampler(scale), source)
+    out = np.empty(table.shape, np.int64) if out is None else out
+    _add(table, _sampler(scale), source, out)
+    return out
+
+
+def has_room(counter_type: np.dtype, scale: "NoiseScale") -> bool:
+    """Whether noise stays inside a type of counters: 64 standard deviations of it do.
+
+    Noise that does not is added to int64 counters, which are the widest there are.
+    """
+    return REACH * math.sqrt(scale.variance) <= np.iinfo(counter_type).max
 
 
 def check_drawable(*scales: "NoiseScale | None") -> None:
@@ -203,13 +223,20 @@ def _rounded_l2(scale: Fraction, block: int) -> RoundedL2Sampler:
     return RoundedL2Sampler(Fraction(scale), block)
 
 
-def _add(table: np.ndarray, sampler: Sampler, source: Source | None) -> np.ndarray:
-    """Add noise chunk by chunk, on all processors."""
-    if table.dtype != np.int64:
-        raise TypeError(f"Noise is added to tables of int64, not {table.dtype}.")
+def _fill(zeros: np.ndarray, sampler: Sampler, source: Source | None) -> np.ndarray:
+    _add(zeros, sampler, source, zeros)
+    return zeros
+
+
+def _add(table: np.ndarray, sampler: Sampler, source: Source | None, out: np.ndarray) -> None:
+    """Write a table with noise to an array, which may be the table itself, chunk by chunk, on all processors."""
+    for array in (table, out):
+        if array.dtype not in (np.int64, np.int32):
+            raise TypeError(f"Noise is added to tables of int64 or int32, not {array.dtype}.")
+    if out.shape != table.shape or not (out.flags.c_contiguous and out.flags.writeable):
+        raise TypeError("Noisy counters are written to an array of the table's shape, in C order.")
     source = SystemSource() if source is None else source
-    noisy = np.empty(table.shape, np.int64)
-    exact_sums, sums = np.ravel(table), noisy.reshape(-1)
+    exact_sums, sums = np.ravel(table), out.reshape(-1)
     # A vector of noise is drawn as a whole.
     block = sampler.block if isinstance(sampler, RoundedL2Sampler) else 1
     step = max(CHUNK - CHUNK % block, block)
@@ -222,21 +249,22 @@ def _add(table: np.ndarray, sampler: Sampler, source: Source | None) -> np.ndarr
             _add_chunk(exact_sums[chunk], sampler, stream, sums[chunk])
 
     over_ranges(len(chunks), fill)
-    return noisy
 
 
 def _add_chunk(exact_sums: np.ndarray, sampler: Sampler, stream: Stream, sums: np.ndarray) -> None:
-    noise = sampler.draw(len(exact_sums), stream)
-    _add_saturating(exact_sums, noise.values, sums)
-    for index, value in noise.exact.items():
-        sums[index] = min(max(int(exact_sums[index]) + value, LEAST), MOST)
+    """The exact sums may be the array of sums itself, so each is read before it is written."""
+    noise, ends = sampler.draw(len(exact_sums), stream), np.iinfo(sums.dtype)
+    far = {index: int(exact_sums[index]) + value for index, value in noise.exact.items()}
+    _add_saturating(exact_sums.astype(np.int64, copy=False), noise.values, sums, ends.min, ends.max)
+    for index, value in far.items():
+        sums[index] = min(max(value, ends.min), ends.max)
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_saturating(left, right, total):
+def _add_saturating(left, right, total, least, most):
     for i in range(total.size):
         wrapped = left[i] + right[i]
         # The sum of two numbers has wrapped round when its sign is that of neither.
         if (left[i] ^ wrapped) & (right[i] ^ wrapped) < 0:
             wrapped = LEAST if left[i] < 0 else MOST
-        total[i] = wrapped
+        total[i] = min(max(wrapped, least), most)

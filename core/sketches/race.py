@@ -24,8 +24,10 @@ from ..hashing.families import check_kernel, draw_hashes, drawing_bytes
 from ..hashing.uniforms import group_sizes
 from ..kernels import Kernel, kernel_from_dict, of_coordinates
 from ..privacy.neighbours import Neighbours, Sensitivity
+from ..tables import Table, blocks
 from .counting import pour, read
 from .linear import GroupedSketch, check_points
+from .mapped import read_mapped
 
 MAX_ROWS = 1_000_000
 MAX_WIDTH = 1 << 31
@@ -144,12 +146,16 @@ class Race(GroupedSketch):
         """int64 (R,), the independent group that each row was drawn in."""
         return np.repeat(np.arange(self.groups), group_sizes(self.shape[0], self.groups))
 
-    def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        sums = read(points, self.columns, table, self.group_of_row, records / self.shape[1])
+    def group_estimates(
+        self, table: np.ndarray | Table, records: float, points: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        sums = self._sums(table, records, points, self.group_of_row)
         sizes = group_sizes(self.shape[0], self.groups)
         return sums / sizes[:, None], sizes / self.shape[0]
 
-    def median_of_means(self, table: np.ndarray, records: float, points: np.ndarray, delta: float) -> np.ndarray:
+    def median_of_means(
+        self, table: np.ndarray | Table, records: float, points: np.ndarray, delta: float
+    ) -> np.ndarray:
         """Median of k = 8 ln(1/delta) means of consecutive rows, float64 (n,) (the paper's algorithm 2, Theorem 3.3).
 
         It is within 16 sqrt(f~/epsilon ln(1/delta)) of the kernel sum with probability 1 - delta for every single
@@ -167,13 +173,23 @@ class Race(GroupedSketch):
         if means > self.shape[0]:
             raise RequestError(f"A median of {means} means needs as many rows, and this sketch has {self.shape[0]}.")
         sizes = group_sizes(self.shape[0], means)
-        sums = read(points, self.columns, table, np.repeat(np.arange(means), sizes), records / self.shape[1])
+        sums = self._sums(table, records, points, np.repeat(np.arange(means), sizes))
         return np.median(sums / sizes[:, None], axis=0)
 
-    def total(self, table: np.ndarray) -> float:
+    def _sums(
+        self, table: np.ndarray | Table, records: float, points: np.ndarray, group_of_row: np.ndarray
+    ) -> np.ndarray:
+        """Sums over the rows of each group of the counters that each query falls in, float64 (groups, n)."""
+        reading = read if isinstance(table, np.ndarray) else read_mapped
+        return reading(points, self.columns, table, group_of_row, records / self.shape[1])
+
+    def total(self, table: np.ndarray | Table) -> float:
         """Mean over rows of the sum of the counters that a record can reach: each row counts every record once."""
-        reachable = np.arange(self.shape[1]) < self.columns.reachable[:, None]
-        return float(np.sum(table, axis=1, where=reachable, dtype=np.float64).mean())
+        sums, place = [], np.arange(self.shape[1])
+        for block in blocks(table):
+            reachable = place < self.columns.reachable[len(sums) : len(sums) + len(block), None]
+            sums.extend(np.sum(block, axis=1, where=reachable, dtype=np.float64))
+        return float(np.mean(sums))
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance * float(self.columns.reachable.sum()) / self.shape[0] ** 2

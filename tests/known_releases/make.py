@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from core import Budget, Domain, Race, Release, kernels
 from core.domain import PrivacyUnit, Vector
-from core.engine.building import Exact
+from core.engine.exact import Exact
 from core.projections.fast import FastProjection
 from core.release_file import FORMAT_VERSION
 from core.releases import seal

@@ -10,12 +10,23 @@ from core.errors import RequestError
 from core.privacy import noise
 from core.privacy.calibration import NoiseScale
 from core.privacy.laplace import Draws
-from core.privacy.noise import CHUNK, LEAST, MOST, add_noise, discrete_gaussian, discrete_laplace, rounded_l2, warm
+from core.privacy.noise import (
+    CHUNK,
+    LEAST,
+    MOST,
+    add_noise,
+    discrete_gaussian,
+    discrete_laplace,
+    has_room,
+    rounded_l2,
+    warm,
+)
 from core.privacy.randomness import SeededSource
 from core.privacy.rounded_l2 import RoundedL2Sampler
 
 from .goodness_of_fit import FALSE_ALARM, independence_p_value, same_law_p_value
 
+ENDS_32 = (-(1 << 31), (1 << 31) - 1)
 SAMPLERS = {"discrete_laplace": discrete_laplace, "discrete_gaussian": discrete_gaussian}
 
 
@@ -88,6 +99,43 @@ def test_sums_beyond_64_bits_are_set_to_the_ends():
     expected = [min(max(t + z, LEAST), MOST) for t, z in zip(table.tolist(), drawn.tolist(), strict=True)]
     assert noisy.tolist() == expected
     assert {LEAST, MOST} <= set(expected)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32])
+@pytest.mark.parametrize("distribution", [*SAMPLERS, "rounded_l2"])
+def test_noise_over_the_table_itself_is_the_noise_beside_it(kind, distribution):
+    block = 7 if distribution == "rounded_l2" else None
+    noise_scale = NoiseScale(distribution, Fraction(1 << 20), block)
+    table = np.random.default_rng(1).integers(-1000, 1000, (2 * CHUNK // 7 + 11, 7)).astype(kind)
+    beside = add_noise(table, noise_scale, SeededSource(9))
+    over = add_noise(table, noise_scale, SeededSource(9), table)
+    assert over is table and over.dtype == kind and np.array_equal(over, beside)
+
+
+def test_sums_beyond_32_bits_are_set_to_the_ends_of_int32():
+    least, most = ENDS_32
+    table = np.array([most, least, most - 5, least + 5, 0, -1] * 1000, np.int32)
+    wide = add_noise(table, scale("discrete_laplace", 20), SeededSource(6))
+    assert wide.dtype == np.int64 and wide.max() > most and wide.min() < least
+    assert np.array_equal(add_noise(table, scale("discrete_laplace", 20), SeededSource(6), table), wide.clip(*ENDS_32))
+    far = SimpleNamespace(draw=lambda count, stream: Draws(np.full(2, MOST), {1: -(2**70)}))
+    noise._add_chunk(table[:2], far, None, table[:2])
+    assert table[:2].tolist() == [most, least]
+
+
+def test_counters_are_wide_enough_for_64_standard_deviations():
+    """The widest noise that can be drawn is for 64-bit counters alone, and 32-bit ones hold what their range allows."""
+    for widest in ("discrete_laplace", 1 << 56), ("discrete_gaussian", (1 << 112) - 1):
+        assert has_room(np.dtype(np.int64), NoiseScale(widest[0], Fraction(widest[1])))
+        assert not has_room(np.dtype(np.int32), NoiseScale(widest[0], Fraction(widest[1])))
+    assert has_room(np.dtype(np.int32), NoiseScale("discrete_gaussian", Fraction((1 << 50) - (1 << 30))))
+    assert not has_room(np.dtype(np.int32), NoiseScale("discrete_gaussian", Fraction((1 << 50) + 1)))
+
+
+@pytest.mark.parametrize("out", [np.zeros((3, 2), np.int64), np.zeros((3, 2), np.int64).T, np.zeros((2, 3))])
+def test_noise_is_written_to_nothing_else_than_a_table_of_that_shape(out):
+    with pytest.raises(TypeError, match="table"):
+        add_noise(np.zeros((2, 3), np.int64), scale("discrete_laplace", 1), SeededSource(1), out)
 
 
 def test_noise_beyond_64_bits_is_added_before_it_is_cut():

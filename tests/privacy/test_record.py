@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.domain import Domain
-from core.engine.building import Exact
+from core.engine.exact import Exact
 from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.calibration import NoiseScale, calibrate_shares

@@ -21,7 +21,7 @@ from core import (
     kernels,
 )
 from core.domain import PrivacyUnit
-from core.engine.building import Exact
+from core.engine.exact import Exact
 from core.privacy.randomness import SeededSource
 from core.releases import seal, with_chosen_size
 from core.report.html import report_html

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain import Domain, Vector
-from core.engine.building import Exact
+from core.engine.exact import Exact
 from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.domain import Categorical, Domain, Numeric
-from core.engine.building import Exact
+from core.engine.exact import Exact
 from core.kernels import Kernel, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.randomness import SeededSource
@@ -49,4 +49,4 @@ def noiseless(release: Release, exact: Exact) -> Release:
 
 def sealed(sketch: Classes, exact: Exact, budget: Budget | None = None, seed: int = 1) -> Release:
     """A release whose noise follows from the seed."""
-    return seal(sketch, exact, budget or Budget(1), noise_source=SeededSource(seed))
+    return seal(sketch, exact.copy(), budget or Budget(1), noise_source=SeededSource(seed))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import Budget, Domain, kernels
-from core.engine.building import Exact
+from core.engine.exact import Exact
 from core.errors import RequestError
 from core.mechanisms import distance
 from core.privacy.randomness import SeededSource

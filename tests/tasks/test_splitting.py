@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core import Budget, kernels
-from core.engine.building import Exact
+from core.engine.exact import Exact
 from core.errors import RequestError
 from core.privacy.randomness import SeededSource
 from core.releases import seal

@@ -36,9 +36,9 @@ def drawn(monkeypatch):
     calls = []
     real = core.releases.add_noise
 
-    def counted(table, scale, source=None):
+    def counted(table, scale, *more):
         calls.append(scale)
-        return real(table, scale, source)
+        return real(table, scale, *more)
 
     monkeypatch.setattr(core.releases, "add_noise", counted)
     return calls
@@ -141,9 +141,9 @@ def test_the_price_is_written_down_before_the_noise_is_drawn(ledger, monkeypatch
     spent_by_then = []
     real = core.releases.add_noise
 
-    def looking(table, scale, source=None):
+    def looking(table, scale, *more):
         spent_by_then.append(len(ledger.status(NAME).releases))
-        return real(table, scale, source)
+        return real(table, scale, *more)
 
     monkeypatch.setattr(core.releases, "add_noise", looking)
     read(Making(order(ledger))).finish()
