@@ -9,12 +9,13 @@ from contextlib import contextmanager
 import numpy as np
 import pyarrow as pa
 
-from ..columns import Vector
+from ..columns import Column, Items, Vector
 from ..domain import Domain
 from ..errors import RequestError
 from ..tabular import arrow_array, arrow_table
 from .arrow import ArrowSource
 from .duck import plain_sentences
+from .gathering import gathered_column
 from .source import BATCH_ROWS, ColumnInfo, Location, Part, Source
 
 MAX_ARCHIVE_BYTES = 4 << 30
@@ -23,7 +24,8 @@ MAX_ARCHIVE_BYTES = 4 << 30
 class ArraySource(Source):
     """An array (n, columns) or (n,), whose columns have names only if they are given.
 
-    Without names, the columns of a domain are taken in order, a column of vectors taking as many as its length.
+    Without names, the columns of a domain are taken in order, a column of vectors taking as many as its length and one
+    of sets all of them; where sets are gathered, the first is the id and the second the item.
     """
 
     def __init__(self, array: np.ndarray, label: str, names: Sequence[str] | None = None) -> None:
@@ -64,7 +66,7 @@ class ArraySource(Source):
             places = {name: slice(place, place + 1) for place, name in enumerate(self.names)}
             vectors: set[str] = set()
         else:
-            places, vectors = self._in_order(domain), {c.name for c in domain.columns if isinstance(c, Vector)}
+            places, vectors = self._in_order(domain), {c.name for c in domain.columns if _is_wide(c)}
 
         def column(name: str, start: int, stop: int) -> pa.Array:
             block = np.asarray(self.array[start:stop, places[name]])
@@ -78,17 +80,29 @@ class ArraySource(Source):
         return ArrowSource(self.label, schema, read, len(self.array))
 
     def _in_order(self, domain: Domain) -> dict[str, slice]:
+        width = self.array.shape[1]
+        if gathered_column(domain) is not None:
+            if width != 2:
+                raise RequestError(f"Each row of {self.label} must be an id and an item, not {width:,} numbers.")
+            return {domain.unit.column: slice(0, 1), domain.names[0]: slice(1, 2)}
+        if domain.holds_sets and domain.unit.column is None:
+            return {domain.names[0]: slice(0, width)}
         widths = [column.length if isinstance(column, Vector) else 1 for column in domain.columns]
-        if sum(widths) != self.array.shape[1] or domain.unit.column is not None:
+        if sum(widths) != width or domain.unit.column is not None:
             raise RequestError(
                 f"The columns of {self.label} have no names, so they are taken in the domain's order: it needs exactly "
-                f"the array's {self.array.shape[1]:,} columns and no id column, or the names given in `columns`."
+                f"the array's {width:,} columns and no id column, or the names given in `columns`."
             )
         ends = np.cumsum(widths)
         return {
             column.name: slice(int(end - width), int(end))
             for column, end, width in zip(domain.columns, ends, widths, strict=True)
         }
+
+
+def _is_wide(column: Column) -> bool:
+    """Whether a value of the column is several numbers of a row."""
+    return isinstance(column, Vector) or (isinstance(column, Items) and not column.gathered)
 
 
 def array_source(array: np.ndarray, label: str, names: Sequence[str] | None = None) -> Source:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..tabular import arrow_table
 from .duck import Scan, identifier, plain_sentences
+from .pairs import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers
 from .people import person_sql
-from .queried import by_person
+from .selections import QueriedPairs, by_person
 from .source import BATCH_ROWS, ColumnInfo, Location, Part, Paths, Source, column_of_arrow, numbered
 
 Read = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
@@ -54,6 +56,19 @@ class ArrowSource(Source):
             with plain_sentences(self.label):
                 yield from numbered(self.read(domain.names, rows))
             return
+        scan, person, values, _ = self._queried(domain, rows)
+        yield from by_person(scan, domain, person, values, [], rows)
+
+    def pairs(self, domain: Domain) -> Pairs:
+        scan, person, values, types = self._queried(domain, PAIR_ROWS)
+        (name,), id_name = domain.names, domain.unit.column
+        queried = QueriedPairs.of(domain, self.label, lambda: nullcontext(scan), person, values[name], types[name])
+        if not are_whole_numbers(self.schema.field(id_name).type, self.schema.field(name).type):
+            return queried
+        return WholeNumbers(self.label, self.read, id_name, name, domain.missing == "refuse", queried)
+
+    def _queried(self, domain: Domain, rows: int) -> tuple[Scan, str, dict[str, str], dict[str, str]]:
+        """The records as a table of DuckDB's: the id and the values in SQL, and the types of all columns."""
         names = list(dict.fromkeys([*domain.names, domain.unit.column]))
         schema = pa.schema([(name, _for_duckdb(self.schema.field(name).type)) for name in names])
 
@@ -64,8 +79,7 @@ class ArrowSource(Source):
         scan = Scan("records", self.label, make_tables=make_tables)
         types = {name: kind for name, kind, *_ in scan.fetch("DESCRIBE SELECT * FROM records")}
         person = person_sql(identifier(domain.unit.column), types[domain.unit.column])
-        values = {name: identifier(name) for name in domain.names}
-        yield from by_person(scan, domain, person, values, [], rows)
+        return scan, person, {name: identifier(name) for name in domain.names}, types
 
 
 class FrameSource(Source):
@@ -81,9 +95,15 @@ class FrameSource(Source):
         return len(self.frame)
 
     def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
+        return self._as_arrow(domain)._batches(domain, rows)
+
+    def pairs(self, domain: Domain) -> Pairs:
+        return self._as_arrow(domain).pairs(domain)
+
+    def _as_arrow(self, domain: Domain) -> ArrowSource:
         person = [] if domain.unit.column is None else [domain.unit.column]
         table = arrow_table(self.frame, list(dict.fromkeys([*domain.names, *person])), "The frame")
-        return ArrowSource.of_table(table, self.label)._batches(domain, rows)
+        return ArrowSource.of_table(table, self.label)
 
 
 def arrow_file(location: Location) -> ArrowFiles:

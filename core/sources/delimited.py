@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..columns import Categorical, Column, Numeric
+from ..columns import Categorical, Column, Items, Numeric
 from ..domain import Domain
 from ..errors import RequestError
 from .duck import identifier, kind_of_sql, literal, literals, plain_sentences
@@ -82,6 +82,8 @@ class DelimitedSource(QueriedSource):
         if isinstance(column, Numeric):
             truth = f"CASE lower({name}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"
             return f"coalesce(TRY_CAST({name} AS DOUBLE), {truth})"
+        if isinstance(column, Items) and column.gathered:
+            return f"nullif(trim({name}), '')"  # as ids are read
         if isinstance(column, Categorical) and set(column.categories) <= {"true", "false"}:
             return f"coalesce(CAST(TRY_CAST({name} AS BOOLEAN) AS VARCHAR), {name})"  # True, FALSE, yes, t, 1 …
         return name

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from ..domain import FIRST_ROW, Domain
 from .duck import literals, plain_sentences
+from .pairs import Pairs, WholeNumbers, are_whole_numbers
 from .queried import QueriedSource
 from .source import BATCH_ROWS, Location, Part, Paths, passed_over
 
@@ -49,6 +50,21 @@ class ParquetSource(QueriedSource):
 
     def rows_total(self) -> int | None:
         return sum(footer.rows for footer in self._footers)
+
+    def pairs(self, domain: Domain) -> Pairs:
+        queried = super().pairs(domain)
+        names = [domain.unit.column, *domain.names]
+        types = self._types(names)
+        if types is None or not are_whole_numbers(*types):
+            return queried
+        return WholeNumbers(self.label, self._read, *names, domain.missing == "refuse", queried)
+
+    def _read(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        """Some columns of all files, by Arrow's reader."""
+        with self.location.opened() as paths:
+            for path, footer in zip(paths, self._footers, strict=True):
+                if footer.rows:
+                    yield from _pages(path, names, rows, range(len(footer.groups)))
 
     def _parts(self, domain: Domain) -> tuple[Part, ...]:
         return self._row_groups(self.location.paths) if isinstance(self.location, Paths) and self._plain(domain) else ()
@@ -85,21 +101,26 @@ class ParquetSource(QueriedSource):
 
     def _plain(self, domain: Domain) -> bool:
         """Whether Arrow's reader gives what DuckDB's would: all files alike, no column of the path, simple types."""
-        if domain.unit.column is not None:
-            return False
+        types = self._types(domain.names)
+        return domain.unit.column is None and types is not None and all(map(_is_plain, types))
+
+    def _types(self, names: Sequence[str]) -> list[pa.DataType] | None:
+        """Types of these columns; None where the files differ in them, or the name of a folder is a column."""
         with self.location.opened() as paths:
             if any("=" in str(Path(path).parent) for path in paths):
-                return False
-        first = self._footers[0].schema
-        return all(
-            first.get_field_index(name) >= 0
-            and _is_plain(first.field(name).type)
-            and all(
-                footer.schema.get_field_index(name) >= 0 and footer.schema.field(name).type == first.field(name).type
-                for footer in self._footers
-            )
-            for name in domain.names
-        )
+                return None
+        first, *others = (footer.schema for footer in self._footers)
+        places = [first.get_field_index(name) for name in names]
+        if min(places) < 0:
+            return None
+        types = [first.field(place).type for place in places]
+        for schema in others:
+            if any(
+                schema.get_field_index(name) < 0 or schema.field(name).type != kind
+                for name, kind in zip(names, types, strict=True)
+            ):
+                return None
+        return types
 
 
 @dataclass(frozen=True)
@@ -139,12 +160,20 @@ class RowGroups(Part):
     first_row: int
 
     def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        names = list(domain.names)
-        with plain_sentences(self.label), pq.ParquetFile(self.path, pre_buffer=False, buffer_size=PAGES_BYTES) as file:
-            place = self.first_row
-            for batch in file.iter_batches(rows, row_groups=self.groups, columns=names):
-                yield batch.select(names).replace_schema_metadata({FIRST_ROW: str(place)})
+        place = self.first_row
+        with plain_sentences(self.label):
+            for batch in _pages(self.path, domain.names, rows, self.groups):
+                yield batch.replace_schema_metadata({FIRST_ROW: str(place)})
                 place += batch.num_rows
+
+
+def _pages(path: str, names: Sequence[str], rows: int, groups: Sequence[int]) -> Iterator[pa.RecordBatch]:
+    """Some columns of some row groups, in batches of at most so many rows."""
+    names = list(names)
+    reading = {"pre_buffer": False, "buffer_size": PAGES_BYTES, "page_checksum_verification": True}
+    with pq.ParquetFile(path, **reading) as file:
+        for batch in file.iter_batches(rows, row_groups=groups, columns=names):
+            yield batch.select(names)
 
 
 def _runs(sizes: Sequence[int]) -> Iterator[range]:

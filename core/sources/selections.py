@@ -14,8 +14,8 @@ from .duck import OutOfMemory, Scan
 from .pairs import PAIR_ROWS, REFUSED, Pair, known
 from .people import PERSON, keep_at_most, ordering_sql
 
-SORTING_MEMORY = ("1600MB", "6400MB")
-"""A sort that spills needs room for a run of each thread, and to merge them all."""
+Opened = Callable[[], AbstractContextManager[Scan]]
+"""Gives a table that can be read for as long as the context lasts."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,17 @@ class QueriedPairs:
     """
 
     label: str
-    opened: Callable[[], AbstractContextManager[Scan]]
+    opened: Opened
     person: str
     item: str
     refused: tuple[Fault, ...] = ()
+
+    @classmethod
+    def of(cls, domain: Domain, label: str, opened: Opened, person: str, value: str, kind: str) -> QueriedPairs:
+        """The pairs that a domain means, from the id and the value in SQL, and the value's type."""
+        item = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END" if kind in ("FLOAT", "DOUBLE") else value
+        refused = missing({domain.unit.column: person, domain.names[0]: item}) if domain.missing == "refuse" else []
+        return cls(label, opened, person, item, tuple(refused))
 
     def ids(self) -> Iterator[pa.Array]:
         with self.opened() as scan:
@@ -96,7 +103,7 @@ class QueriedPairs:
                 yield (*known(*batch.columns), rows)
 
     def sorted(self) -> Iterator[Pair]:
-        """By id; what does not fit in memory is spilled, and then takes about as much room as the two columns."""
+        """By id. What does not fit in memory is spilled: about 12 bytes a row of whole numbers, more of texts."""
         # A first reading refuses what is missing, with its place, so that the sort has nothing to carry but pairs.
         if self.refused:
             for _ in self.in_order():
@@ -106,7 +113,7 @@ class QueriedPairs:
             values = f"SELECT {self.person} AS {PERSON}, {self.item} AS item FROM {scan.table}"
             pairs = f"SELECT * FROM ({values}) WHERE {PERSON} IS NOT NULL AND item IS NOT NULL ORDER BY {PERSON}"
             try:
-                for batch in scan.stream(pairs, PAIR_ROWS, SORTING_MEMORY):
+                for batch in scan.stream(pairs, PAIR_ROWS):
                     rows += len(batch)
                     yield (*known(*batch.columns), rows)
             except OutOfMemory:

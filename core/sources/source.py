@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from ..domain import FIRST_ROW, Domain
 from ..errors import RequestError
+from .gathering import gathered, gathered_column
+from .pairs import Pairs
 
 BATCH_ROWS = 65_536
 MAX_NAMES_SHOWN = 20
@@ -152,7 +154,8 @@ class Source(ABC):
         """The domain's columns of all records that may be used, in batches of at most ``rows``.
 
         When the domain names an id column, at most the stated number of records of each person are kept, chosen at
-        random (see `core.sources.people`), in an order that means nothing.
+        random (see `core.sources.people`), in an order that means nothing. When the domain's sets are gathered, a
+        record is a set: the list of all items of one id (see `core.sources.gathering`).
 
         Parameters
         ----------
@@ -167,7 +170,20 @@ class Source(ABC):
             batches are drawn, too, as nothing is read before.
         """
         self.check_columns(domain)
+        if gathered_column(domain) is not None:
+            sets = gathered(self.pairs(domain), domain.unit.column, domain.names[0], rows)
+            return passed_over((batch.select(domain.names) for batch in sets), start)
         return self._batches(domain, rows) if start == 0 else self._batches_from(domain, rows, start)
+
+    def pairs(self, domain: Domain) -> Pairs:
+        """Rows of an id and an item, for a domain whose sets are gathered and whose columns exist.
+
+        Raises
+        ------
+        RequestError
+            When the source cannot be read so.
+        """
+        raise RequestError(f"The rows of {self.label} cannot be gathered into sets.")
 
     def parts(self, domain: Domain) -> tuple[Part, ...]:
         """The source in parts, which in order are exactly the records of `batches`, each once.
@@ -193,9 +209,9 @@ class Source(ABC):
     def keeps_order(self, domain: Domain) -> bool:
         """Whether every reading gives the same records in the same order, so that one can be continued.
 
-        A selection by person does not: it is drawn at random each time.
+        A selection by person does not: it is drawn at random each time. Sets that are gathered are not selected.
         """
-        return domain.unit.column is None
+        return domain.unit.column is None or gathered_column(domain) is not None
 
     def check_columns(self, domain: Domain) -> None:
         """Refuse a domain whose columns are absent, or are dates where it says numbers."""
@@ -254,8 +270,9 @@ def passed_over(batches: Iterator[pa.RecordBatch], start: int) -> Iterator[pa.Re
             start -= batch.num_rows
             continue
         if start:
-            first = int((batch.schema.metadata or {}).get(FIRST_ROW, 0)) + start
-            batch, start = batch.slice(start).replace_schema_metadata({FIRST_ROW: str(first)}), 0
+            facts = batch.schema.metadata or {}
+            facts = facts | {FIRST_ROW: str(int(facts.get(FIRST_ROW, 0)) + start)}
+            batch, start = batch.slice(start).replace_schema_metadata(facts), 0
         yield batch
 
 
