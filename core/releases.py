@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .engine.building import Building
+from .engine.engines import LOCAL, building_on
 from .engine.exact import Exact
 from .errors import RequestError
 from .privacy.accounting import Cost
@@ -323,6 +323,7 @@ def release(
     records: int | None = None,
     progress: Callable[[int], None] | None = None,
     noise_source: NoiseSource | None = None,
+    engine: str = LOCAL,
 ) -> Release:
     """Read the data once, spend the budget, and return a private release.
 
@@ -337,6 +338,7 @@ def release(
     records : a public guess of the number of records, for choosing the size of the table.
     progress : called with the number of rows read so far.
     noise_source : None; see `seal`.
+    engine : who fills the table: "local", this process; "dask", several on this computer; "dask:ADDRESS", a cluster.
 
     Raises
     ------
@@ -350,7 +352,7 @@ def release(
     sketch = with_chosen_size(sketch, budget, records)
     planned = plan(sketch, budget)
     spend = paid_from(ledger, dataset, sketch, planned.cost, budget)
-    building = Building(sketch, open_source(data))
+    building = building_on(engine, sketch, open_source(data))
     for rows in building:
         if progress is not None:
             progress(rows)

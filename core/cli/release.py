@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..sketches.linear import LinearSketch
     from ..sources import Source
 
+LOCAL = "local"
 ROOM = 8
 """Bytes a counter takes in a file at most; beside it the manifest is small."""
 
@@ -44,11 +45,16 @@ def release(
         "does not know is registered with exactly what this release spends.", rich_help_panel=PAYER,
     )] = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+    engine: Annotated[str, Option(
+        metavar="local|dask[:ADDRESS]", help="Who reads the records: this process, several processes on this computer "
+        "(dask), or a cluster whose Dask scheduler has an address (dask:tls://HOST:PORT). The table is the same.",
+    )] = LOCAL,
 ) -> None:
     """Release private data: read it once, spend the budget, add noise, and write a file that anyone may ask for ever.
 
     Everything that can be refused is refused before anything is spent.
     """
+    from ..engine.engines import check_engine
     from ..figures.rounding import rounded
     from ..releases import unit_words
     from ..report.meaning import table
@@ -56,6 +62,7 @@ def release(
     from ..sources import open_source
 
     with billed() as bill:
+        check_engine(engine)
         check_writable(out, overwrite)
         if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
             raise RequestError(
@@ -65,6 +72,8 @@ def release(
         opened = open_source(source)
         budget = promise.budget("add_remove" if shape.like is None else like(shape).privacy.neighbours.value)
         purchase = bought.purchase()
+        if purchase is not None and engine != LOCAL:
+            raise RequestError("--engine cannot be given beside --private-bounds, which are bought on one computer.")
         sketch = _sketch(data, shape, guess, budget, purchase)
         # Whatever could not be read back must be refused before it is paid for.
         sketch_from_parameters(sketch.name, sketch.domain, sketch.parameters())
@@ -72,7 +81,7 @@ def release(
         name = dataset or _named_after(source)
         bill.account = account = Account(payer.open(), name, budget, unit_words(sketch.domain.unit))
         if purchase is None:
-            made = _release(sketch, opened, account)
+            made = _release(sketch, opened, account, engine)
         else:
             made = _release_bounded(sketch, purchase, opened, account)
         made.save(out)
@@ -107,13 +116,13 @@ def _sketch(
     return sketch
 
 
-def _release(sketch: LinearSketch, source: Source, account: Account) -> Release:
+def _release(sketch: LinearSketch, source: Source, account: Account, engine: str) -> Release:
     """Read once, pay, then draw noise; the exact table is seen by nobody."""
-    from ..engine.building import Building
+    from ..engine.engines import building_on
     from ..releases import plan, seal
 
     account.check(plan(sketch, account.budget).cost)
-    building = Building(sketch, source)
+    building = building_on(engine, sketch, source)
     with progress() as bars:
         bar = bars.add_task("Reading records", total=source.rows_total())
         for rows in building:

@@ -1,0 +1,55 @@
+"""Who fills the table: this process, or a Dask cluster. The table is the same, bit for bit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import RequestError
+from ..sketches.linear import LinearSketch
+from .building import Building
+
+if TYPE_CHECKING:  # Dask takes half a second to import, and who explores a released file never reads private data
+    from ..sources import Source
+    from .cluster import ClusterBuilding
+
+LOCAL = "local"
+
+
+def check_engine(engine: object) -> str | None:
+    """The address of the scheduler that an engine names: empty for a cluster of this machine, None for no cluster.
+
+    Raises
+    ------
+    RequestError
+        When there is no such engine.
+    """
+    name, colon, address = engine.partition(":") if isinstance(engine, str) else ("", "", "")
+    if engine == LOCAL:
+        return None
+    if name != "dask" or bool(colon) != bool(address):
+        raise RequestError(
+            "The engine must be local (this process), dask (processes on this computer) or dask:ADDRESS (a Dask "
+            "scheduler), such as dask:tls://10.0.0.7:8786."
+        )
+    return address
+
+
+def building_on(engine: str, sketch: LinearSketch, source: Source) -> Building | ClusterBuilding:
+    """What fills the table of a sketch with the records of a source, when it is iterated over.
+
+    Parameters
+    ----------
+    engine : "local", "dask" or "dask:ADDRESS"; see `docs/cluster.md`.
+    sketch, source : of a settled size, and the private records.
+
+    Raises
+    ------
+    RequestError
+        When there is no such engine.
+    """
+    address = check_engine(engine)
+    if address is None:
+        return Building(sketch, source)
+    from .cluster import ClusterBuilding
+
+    return ClusterBuilding(sketch, source, address or None)
