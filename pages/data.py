@@ -9,7 +9,7 @@ from core.ui.bounds import unknown_bounds
 from core.ui.bounds_purchase import fill_bought
 from core.ui.declaration import Declaration
 from core.ui.frame import DATA, RELEASE, frame
-from core.ui.marks import Visibility, facts, main_action, mark, note, rail, side
+from core.ui.marks import Visibility, facts, main_action, note, rail, side
 from core.ui.markup import literal
 from core.ui.picking import pick_records
 from core.ui.rows import column_rows
@@ -37,11 +37,7 @@ def declare(visitor: Session, records: Records) -> Declaration:
     known = None if picked is None else picked.domain
     if known is not None:
         start_person(records, known.unit)
-    columns = f"{records.title}: {len(records.source.columns):,} columns"
-    if records.sample:
-        note(f"{columns}. It is a sample, and nobody's secret; here it is treated as if it were.")
-    else:
-        mark(Visibility.PRIVATE, f"{columns}, and no value of them is shown")
+    what_was_found(records)
     st.subheader("What could anyone have?", anchor=False)
     note("Think of anyone, not of the people in this file. What you type here becomes public with the release.")
     fill_bought(visitor, records)
@@ -56,6 +52,15 @@ def declare(visitor: Session, records: Records) -> Declaration:
         columns, "clamp" if clamp == CLAMP else "drop", "drop" if drop == SKIP else "refuse",
         unit_column, unit_records, each_row, known,
     )
+
+
+def what_was_found(records: Records) -> None:
+    if records.sample:
+        columns = f"{records.title}: {len(records.source.columns):,} columns"
+        note(f"{columns}. It is a sample, and nobody's secret; here it is treated as if it were.")
+    elif records.found is not None:
+        with rail(Visibility.PRIVATE, "found", "What was found, which only you see"):
+            facts(records.found.facts(records.title))
 
 
 def start_person(records: Records, unit: PrivacyUnit) -> None:

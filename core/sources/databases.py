@@ -9,9 +9,58 @@ from ..errors import RequestError
 from .duck import Scan, identifier, literal
 from .queried import QueriedSource
 from .source import Paths, Source
-from .sqlite import sqlite_table
+from .sqlite import sqlite_table, sqlite_tables
 
 SQLITE_MAGIC = b"SQLite format 3\0"
+DUCKDB_MAGIC = b"DUCK"
+DUCKDB_PLACE = 8
+"""Bytes before it: a checksum."""
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is one of a database, by its first bytes."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(len(SQLITE_MAGIC))
+    return head == SQLITE_MAGIC or head[DUCKDB_PLACE:].startswith(DUCKDB_MAGIC)
+
+
+def tables_of(path: Path) -> tuple[str, ...]:
+    """Names of all tables and views of a DuckDB or SQLite file, as `database_table` takes them.
+
+    Raises
+    ------
+    RequestError
+        When the file cannot be read as a database, or holds no table.
+    """
+    label = f"the database {path.name!r}"
+    with path.open("rb") as file:
+        magic = file.read(len(SQLITE_MAGIC))
+    names = sqlite_tables(path, label) if magic == SQLITE_MAGIC else _by_shortest_name(_duckdb_tables(path, label))
+    if not names:
+        raise RequestError(f"There is no table in {label}.")
+    return names
+
+
+def _by_shortest_name(tables: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Each table's name, with its schema where another one has a table of this name, or it is not the usual one."""
+    names = [name for _, name in tables]
+    return tuple(
+        name if schema == "main" and names.count(name) == 1 else f"{schema}.{name}" for schema, name in tables
+    )
+
+
+def _attached(path: Path) -> list[str]:
+    return [f"ATTACH {literal(str(path))} AS source (READ_ONLY)"]
+
+
+def _duckdb_tables(path: Path, label: str) -> list[tuple[str, str]]:
+    """Schema and name of every table and view."""
+    path = path.resolve()
+    return Scan("", label, (str(path),), _attached(path)).fetch(
+        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'source' ORDER BY ALL"
+    )
 
 
 def database_table(path: Path, table: str) -> Source:
@@ -29,17 +78,14 @@ class DuckDBTable(QueriedSource):
     """A table or view of a DuckDB file, ``table`` or ``schema.table``; what it refers to outside is not opened."""
 
     def __init__(self, path: Path, table: str, label: str) -> None:
-        attach = [f"ATTACH {literal(str(path))} AS source (READ_ONLY)"]
-        names = Scan("", label, (str(path),), attach).fetch(
-            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'source'"
-        )
+        names = _duckdb_tables(path, label)
         found = [(schema, name) for schema, name in names if table in (name, f"{schema}.{name}")]
         if len(found) != 1:
             known = ", ".join(f"{schema}.{name}" for schema, name in names)
             problem = "no table" if not found else "more than one table"
             raise RequestError(f"There is {problem} {table!r} in {label}; its tables are: {known}.")
         ((self.schema, self.name),) = found
-        self.attach = attach
+        self.attach = _attached(path)
         expression = f"source.{identifier(self.schema)}.{identifier(self.name)}"
         super().__init__(Paths(label, (str(path),)), lambda paths: expression, self._attach)
 

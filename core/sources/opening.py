@@ -15,12 +15,12 @@ from ..errors import RequestError
 from ..tabular import arrow_table
 from .arrays import array_source, npy_file, npz_file
 from .arrow import ArrowSource, FrameSource, arrow_file
-from .databases import database_table
+from .databases import database_table, is_database, tables_of
 from .delimited import DelimitedSource
 from .duck import literals
 from .parquet import ParquetSource
 from .queried import QueriedSource
-from .source import InMemory, Location, Paths, Source, Upload
+from .source import MAX_NAMES_SHOWN, InMemory, Location, Paths, Source, Upload
 
 MAX_FILES = 10_000
 FORMATS = "CSV or TSV (also .gz), Parquet, Arrow or Feather, .npy or .npz"
@@ -75,14 +75,40 @@ def open_source(data: object, columns: Sequence[str] | None = None) -> Source:
     raise RequestError(f"Data must be a path, a table or an array, and {type(data).__name__} is none of them.")
 
 
+def named_files(name: str) -> tuple[str, ...]:
+    """Paths of the files that a path, a pattern or a database table names; none for an address in an object store.
+
+    Raises
+    ------
+    RequestError
+        When a path or pattern names none, or files that cannot be read together.
+    """
+    if _is_address(name):
+        return ()
+    if _is_table(name):
+        return (str(Path(name.rpartition("::")[0]).expanduser().absolute()),)
+    return _files(name).paths
+
+
+def _is_address(name: str) -> bool:
+    return re.match(r"[a-z][a-z0-9+.-]+://", name, re.IGNORECASE) is not None
+
+
+def _is_table(name: str) -> bool:
+    return "::" in name and not Path(name).exists()
+
+
 def _open_named(name: str, columns: Sequence[str] | None) -> Source:
     if "\0" in name or not name:
         raise RequestError("The name of the data must be a path, a pattern or an address.")
-    if re.match(r"[a-z][a-z0-9+.-]+://", name, re.IGNORECASE):
+    if _is_address(name):
         return _object_store(name)
-    if "::" in name and not Path(name).exists():
+    if _is_table(name):
         path, _, table = name.rpartition("::")
         return database_table(Path(path), table)
+    if is_database(path := Path(name).expanduser()):
+        known = ", ".join(f"{name}::{table}" for table in tables_of(path)[:MAX_NAMES_SHOWN])
+        raise RequestError(f"{name!r} is a database; name one of its tables: {known}.")
     location = _files(name)
     return _open_files(location, _format(location.paths[0]), location.paths[0], columns)
 
@@ -98,7 +124,8 @@ def _files(name: str) -> Paths:
         # Path.glob refuses absolute patterns.
         found = sorted(file for file in glob.glob(str(path), recursive=True) if Path(file).is_file())  # noqa: PTH207
     if not found:
-        raise RequestError(f"There is no file {name!r}.")
+        pattern = "of the pattern " if glob.has_magic(name) else ""
+        raise RequestError(f"There is no file {pattern}{name!r}.")
     if len(found) > MAX_FILES:
         raise RequestError(f"The pattern {name!r} names {len(found):,} files, and at most {MAX_FILES:,} are read.")
     if any(re.search(r"[*?\[]", file) for file in found):

@@ -14,17 +14,25 @@ from .arrow import ArrowSource
 from .duck import identifier
 
 
+def sqlite_tables(path: Path, label: str) -> tuple[str, ...]:
+    """Names of all tables and views of a SQLite database."""
+    try:
+        with closing(_connect(path)) as session:
+            return _names(session)
+    except sqlite3.Error:
+        raise _unreadable(label) from None
+
+
 def sqlite_table(path: Path, table: str, label: str) -> ArrowSource:
     """A table or view of a SQLite database, opened for reading only."""
     try:
         with closing(_connect(path)) as session:
-            listed = session.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-            names = [name for (name,) in listed]
+            names = _names(session)
             if table not in names:
                 raise RequestError(f"There is no table {table!r} in {label}; its tables are: {', '.join(names)}.")
             described = session.execute(f"PRAGMA table_info({identifier(table)})").fetchall()
     except sqlite3.Error:
-        raise RequestError(f"What is in {label} cannot be read as a SQLite database.") from None
+        raise _unreadable(label) from None
     schema = pa.schema([(name, _type(declared)) for _, name, declared, *_ in described])
 
     def read(names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -40,6 +48,17 @@ def sqlite_table(path: Path, table: str, label: str) -> ArrowSource:
             raise RequestError(f"The table {table!r} of {label} cannot be read to its end.") from None
 
     return ArrowSource(label, schema, read)
+
+
+def _names(session: sqlite3.Connection) -> tuple[str, ...]:
+    listed = session.execute(
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    )
+    return tuple(name for (name,) in listed)
+
+
+def _unreadable(label: str) -> RequestError:
+    return RequestError(f"What is in {label} cannot be read as a SQLite database.")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
 import streamlit as st
 
 from ..errors import RequestError
 from ..samples import samples
 from ..sources import Source, Upload, open_source
 from ..sources.arrays import ArraySource
+from ..sources.opening import named_files
+from .found import Found
 from .marks import note
 from .markup import literal
 from .paths import paths_allowed
+from .picking_path import pick_path, title_of
 from .session import Records, Session
 
 ORIGIN = "data-origin"
@@ -61,20 +62,18 @@ def _forget_read_file() -> None:
 
 
 def _pick_path(visitor: Session) -> None:
-    with st.form("data-path-form", border=False, enter_to_submit=True):
-        path = st.text_input(
-            "Path, pattern or database table", key="data-path", persist_state="session",
-            placeholder="/data/visits/*.parquet   or   clinic.duckdb::patients",
-        )
-        opened = st.form_submit_button("Open")
-    note("It is read where it lies, in small pieces, so it may be larger than memory.")
-    if opened and path.strip():
-        _open(visitor, PurePath(path.strip()).name, path.strip())
+    name = pick_path()
+    if name is not None:
+        with st.spinner("Looking at it"):
+            _open(visitor, title_of(name), name)
 
 
 def _open(visitor: Session, title: str, where: str | Upload) -> None:
     try:
-        visitor.pick(title, _named_source(where))
+        named = isinstance(where, str)
+        source = _named_source(where)
+        found = Found.of(source, named_files(where) if named else (), named and "::" in where)
+        visitor.pick(title, source, found=found)
     except RequestError as error:
         st.error(literal(error))
 

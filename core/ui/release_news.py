@@ -61,30 +61,25 @@ def release_news(path: str) -> None:
     path : file of the page that makes releases.
     """
     desk = st.session_state.get(KEY)
-    if desk is None or desk.making is None or desk.seen:
-        return
-    with st.container(key="fg-news", horizontal=True, vertical_alignment="center", gap="medium"):
-        if desk.making.running:
-            _watch(desk.making, path)
-        else:
-            _became(desk.making, path)
+    if desk is not None and desk.making is not None and not desk.seen:
+        (_watch if desk.making.running else _line)(desk.making, path)
 
 
 @st.fragment(run_every=NEWS_EVERY)
 def _watch(making: Making, path: str) -> None:
-    if making.running:
-        done, words = progress(making)
-        far = f"{100 * done:.0f}% of the rows are read" if making.pace.total else words
-        mark(Visibility.PRIVATE, f"A release is being made: {far}")
-        st.page_link(path, label="Look at it")
-    else:
-        _became(making, path)
+    _line(making, path)
 
 
-def _became(making: Making, path: str) -> None:
-    if making.release is not None:
-        mark(Visibility.PUBLIC, "Your release is ready")
-        st.page_link(path, label="See and save it")
-    else:
-        mark(Visibility.PRIVATE, "Your release was not made")
-        st.page_link(path, label="See why")
+def _line(making: Making, path: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="fg-news"):
+        if making.running:
+            done, words = progress(making)
+            far = f"{100 * done:.0f}% of the rows are read" if making.pace.total else words
+            mark(Visibility.PRIVATE, f"A release is being made: {far}")
+            st.page_link(path, label="Look at it")
+        elif making.release is not None:
+            mark(Visibility.PUBLIC, "Your release is ready")
+            st.page_link(path, label="See and save it")
+        else:
+            mark(Visibility.PRIVATE, "Your release was not made")
+            st.page_link(path, label="See why")

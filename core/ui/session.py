@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..privacy.accounting import Cost
     from ..releases import Release
     from ..sources import Source
+    from .found import Found
 
 KEY = "frostglass"
 MAX_OPENED = 20
@@ -32,13 +33,15 @@ MAX_OPENED = 20
 class Records:
     """Private: records the visitor picked, before anything was said about them.
 
-    ``number`` tells one pick from the next, so that what was typed about one is never taken for another's.
+    ``number`` tells one pick from the next, so that what was typed about one is never taken for another's. ``found`` is
+    what the data says of itself before it is read.
     """
 
     title: str
     source: Source
     number: int
     sample: str | None = None
+    found: Found | None = None
 
 
 @dataclass(frozen=True)
@@ -113,10 +116,12 @@ class Session:
         """The released file that is looked at now."""
         return self.opened.get(self.current) if self.current is not None else None
 
-    def pick(self, title: str, source: Source, sample: str | None = None) -> Records:
+    def pick(
+        self, title: str, source: Source, sample: str | None = None, found: Found | None = None
+    ) -> Records:
         """Take records to be described next; what was declared about earlier ones no longer holds."""
         number = 1 if self.records is None else self.records.number + 1
-        self.records = Records(title, source, number, sample)
+        self.records = Records(title, source, number, sample, found)
         self.own = self.dataset = None
         return self.records
 

@@ -185,6 +185,7 @@ STYLE = f"""
 .st-key-fg-exact { border: 2px dashed var(--amber-shape); border-radius: 0.5rem; padding: 1rem 1.2rem; }
 [class*="st-key-fg-side-release"] { max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; }
 @media (max-width: 899px) { [class*="st-key-fg-side-release"] { max-height: none; } }
+.st-key-data-path [data-testid="InputInstructions"] { display: none; } /* a button says the same beside it */
 [data-testid="stFileUploaderDropzone"] { background: transparent; border: 1px dashed var(--faint); }
 """
 

@@ -4,6 +4,7 @@ from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -243,6 +244,26 @@ def test_a_path_that_is_not_there_gets_a_sentence():
     app.text_input[0].set_value("/nowhere/nothing.csv")
     field(app.button, "Open").click().run()
     assert not app.exception and len(app.error) == 1
+
+
+def test_a_table_of_a_database_is_picked_from_a_list(tmp_path):
+    path = tmp_path / "clinic.duckdb"
+    with duckdb.connect(str(path)) as store:
+        store.execute("CREATE TABLE patients AS SELECT 7341.25 AS salary FROM range(3); CREATE TABLE wards (bed INT)")
+    app = data_page()
+    app.segmented_control[0].set_value(PATH).run()
+    app.text_input[0].set_value(str(path))
+    field(app.button, "Open").click().run()
+    assert not app.exception and not app.error and app.session_state[KEY].records is None
+    tables = app.selectbox[0]
+    assert tables.label == "Which of the 2 tables of clinic.duckdb?" and list(tables.options) == ["patients", "wards"]
+    tables.set_value("patients").run()
+    records = app.session_state[KEY].records
+    assert not app.exception and records.title == "clinic.duckdb::patients"
+    assert [column.name for column in records.source.columns] == ["salary"]
+    assert "3 rows" in shown(app) and "7341.25" not in shown(app)
+    app.run()
+    assert app.session_state[KEY].records is records, "it is opened once"
 
 
 def test_paths_are_not_offered_where_others_may_visit(monkeypatch):

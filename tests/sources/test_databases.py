@@ -1,0 +1,71 @@
+"""What a database holds, by name, and which files a name stands for."""
+
+import sqlite3
+from contextlib import closing
+
+import duckdb
+import pytest
+
+from core.errors import RequestError
+from core.sources import open_source
+from core.sources.databases import is_database, tables_of
+from core.sources.opening import named_files
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as store:
+        store.execute("CREATE TABLE patients AS SELECT range AS age FROM range(9)")
+        store.execute("CREATE VIEW old AS SELECT * FROM patients WHERE age > 5")
+        store.execute("CREATE SCHEMA billing; CREATE TABLE billing.invoices (sum DOUBLE)")
+        store.execute("CREATE TABLE twice (x INT); CREATE TABLE billing.twice (y INT)")
+    return tmp_path / "clinic.duckdb"
+
+
+@pytest.fixture
+def shop(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as store:
+        store.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, item TEXT)")
+        store.execute("CREATE VIEW items AS SELECT item FROM orders")
+        store.commit()
+    return tmp_path / "shop.db"
+
+
+def test_every_table_and_view_is_listed_by_a_name_that_opens_it(clinic, shop):
+    assert set(tables_of(clinic)) == {"patients", "old", "billing.invoices", "main.twice", "billing.twice"}
+    assert tables_of(shop) == ("items", "orders")  # and none that SQLite keeps for itself
+    for path in (clinic, shop):
+        assert is_database(path)
+        for table in tables_of(path):
+            assert open_source(f"{path}::{table}").columns
+
+
+def test_a_database_without_a_table_named_is_refused_with_its_tables(shop, clinic):
+    with pytest.raises(RequestError, match=r"is a database; name one of its tables: .*shop\.db::items, .*::orders"):
+        open_source(shop)
+    with pytest.raises(RequestError, match=r"clinic\.duckdb::patients"):
+        open_source(clinic)
+
+
+def test_an_empty_database_and_what_only_begins_like_one_get_a_sentence(tmp_path):
+    duckdb.connect(str(tmp_path / "empty.duckdb")).close()
+    (tmp_path / "broken.db").write_bytes(b"SQLite format 3\0" + b"x" * 500)
+    for name, words in (("empty.duckdb", "no table in"), ("broken.db", "cannot be read as a SQLite database")):
+        assert is_database(tmp_path / name)
+        with pytest.raises(RequestError, match=words):
+            tables_of(tmp_path / name)
+
+
+def test_other_files_folders_and_nothing_are_no_databases(tmp_path):
+    (tmp_path / "x.csv").write_text("DUCK,x\n1,2\n")
+    assert not any(map(is_database, (tmp_path / "x.csv", tmp_path, tmp_path / "none.duckdb")))
+
+
+def test_the_files_of_a_name_are_known(tmp_path, shop):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x\n1\n")
+    assert named_files(f"{tmp_path}/*.csv") == (f"{tmp_path}/a.csv", f"{tmp_path}/b.csv")
+    assert named_files(f"{shop}::orders") == (str(shop),)
+    assert named_files("s3://bucket/x.parquet") == ()
+    with pytest.raises(RequestError, match="no file of the pattern"):
+        named_files(f"{tmp_path}/*.parquet")
