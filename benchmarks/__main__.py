@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 from rich.console import Console
@@ -31,7 +32,7 @@ END = "<!-- end of figures -->"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; 1 when a benchmark could not be run."""
+    """The command; 1 when a benchmark was not measured."""
     options = _options(arguments)
     kept = (options.out or HERE) / RESULTS
     if options.list:
@@ -46,9 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     out = options.out or (OUT if options.quick else HERE)
     with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
         settings = Settings(options.quick, options.data, Path(scratch), options.scale, options.repetitions)
-        found, missing = _run(asked, settings)
+        found, missing = _run(asked, settings, out / RESULTS)
     _print(found)
-    results.write(out / RESULTS, found)
     page = (options.out or OUT) / "benchmarks.html"
     curves.write(page, list(results.read(out / RESULTS).values()))
     print(f"Figures: {_near(out / RESULTS)}; curves: {_near(page)}")
@@ -99,8 +99,8 @@ def _shown(kept: Path, options: argparse.Namespace) -> int:
     return 0
 
 
-def _run(asked: list[Benchmark], settings: Settings) -> tuple[list[results.Results], int]:
-    """What was measured, and how many benchmarks could not be run, which is said at once."""
+def _run(asked: list[Benchmark], settings: Settings, kept: Path) -> tuple[list[results.Results], int]:
+    """What was measured, and how many benchmarks could not be run; each is said and kept before the next begins."""
     found, missing = [], 0
     for benchmark in asked:
         print(f"{benchmark.name}: {benchmark.about}", file=sys.stderr, flush=True)
@@ -110,8 +110,12 @@ def _run(asked: list[Benchmark], settings: Settings) -> tuple[list[results.Resul
         except NotMeasured as reason:
             print(f"{benchmark.name} was not run: {reason}", file=sys.stderr)
             missing += 1
-            continue
-        found.append(results.Results.of(benchmark.name, facts, measured, settings.quick, settings.scale))
+        except Exception:  # hours of other measurements must not be lost for it
+            traceback.print_exc()
+            missing += 1
+        else:
+            found.append(results.Results.of(benchmark.name, facts, measured, settings.quick, settings.scale))
+            results.write(kept, found[-1:])
     return found, missing
 
 

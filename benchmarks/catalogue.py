@@ -31,6 +31,8 @@ CATALOGUE = tuple(
         ("exact_density", "Kernel sums without privacy: scikit-learn and KDEpy beside a released sketch"),
         ("high_dimension", "784 columns: a RACE table against the matrix product alone"),
         ("embeddings_classifier", "A private nearest-mean classifier of 50,000 x 6144 embeddings against reading them"),
+        ("parquet_stream", "100 million rows of Parquet through the command line against reading them, and memory"),
+        ("cluster", "A cluster of processes on this machine against one process: the same table"),
         ("similarities", "The experiments of the ICLR 2024 paper against its own algorithms"),
         ("scaling", "Seconds against rows, columns, R, W and threads"),
     )

@@ -1,0 +1,98 @@
+"""100 million rows of three columns in Parquet files, through the command line, against reading the files alone.
+
+Made-up measurements with two decimals, written as pandas or Spark would: snappy, dictionaries, a million rows a group.
+Both sides are programmes of their own that start from nothing; memory is the most that was resident at once.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from core.threads import cores
+
+from .measuring import BYTES, Comparison, NotMeasured, Rival, Settings, Target
+from .memory import Finished, run_apart
+
+ROWS, FILES, GROUP = 100_000_000, 20, 1 << 20
+SKETCH_ROWS = 100
+NAMES = ("a", "b", "c")
+LOW, HIGH = 0.0, 1000.0
+READING = """
+import sys
+import pyarrow.dataset as dataset
+rows = 0
+for batch in dataset.dataset(sys.argv[1], format="parquet").to_batches(columns=sys.argv[2].split(",")):
+    rows += batch.num_rows
+print(rows)
+"""
+ROOM = 30
+"""Bytes a row that the files need at most."""
+
+
+def run(settings: Settings) -> Iterator[Comparison]:
+    """Time, then memory: that of the whole stream beside that of a tenth of it, as it must not grow."""
+    rows = int(settings.size(ROWS, 200_000) * settings.scale)
+    folder = settings.scratch / "stream"
+    if shutil.disk_usage(settings.scratch).free < ROOM * rows:
+        raise NotMeasured(f"the scratch folder has less than {ROOM * rows / 2**30:.1f} GiB free")
+    write(folder, rows)
+    found: dict[str, list[Finished]] = {"ours": [], "reading": []}
+    reading = (sys.executable, "-c", READING, str(folder), ",".join(NAMES))
+    for _ in range(1 + settings.repeats(3)):  # the first round only compiles and fills the system's cache of files
+        found["ours"].append(release(folder / "*.parquet", settings.scratch))
+        found["reading"].append(run_apart(reading))
+    ours, alone = (tuple(one.seconds for one in found[side][1:]) for side in ("ours", "reading"))
+    rival = Rival("pyarrow, reading alone", alone)
+    work = f"release {rows:,} × {len(NAMES)} from Parquet files, R = {SKETCH_ROWS}"
+    timed = Comparison(work, ours, rivals=(rival,))
+    slower = Target("times as long as reading alone", 1.0 / timed.ratio(rival), 2.0)
+    million = rows / 1e6 / timed.median
+    yield Comparison(work, ours, rivals=(rival,), targets=(slower,), facts={"million rows/s, start to end": million})
+
+    peaks = tuple(float(one.peak_bytes) for one in found["ours"][1:])
+    tenth = release(folder / "part-000[01].parquet", settings.scratch)
+    yield Comparison(
+        f"{work}: memory",
+        peaks,
+        BYTES,
+        rivals=(Rival("a tenth of the rows", (float(tenth.peak_bytes),)),),
+        targets=(Target("GiB resident", max(peaks) / 2**30, 1.0),),
+    )
+
+
+def release(pattern: Path, scratch: Path, *options: str) -> Finished:
+    """The command line from start to end; its ledger and its file are in the scratch folder."""
+    bounds = [word for name in NAMES for word in ("--bounds", f"{name}={LOW:g}:{HIGH:g}")]
+    command = [sys.executable, "-m", "core", "release", str(pattern), *bounds, "--mechanism", "race"]
+    command += ["--kernel", "euclidean", "--bandwidth", "50", "--rows", str(SKETCH_ROWS), "--width", "1000"]
+    command += ["--epsilon", "1", "--overwrite", "--out", str(scratch / "stream.npz"), *options]
+    # Every release is an account of its own, as nobody pays here for made-up rows.
+    ledger = scratch / "ledger.sqlite"
+    ledger.unlink(missing_ok=True)
+    return run_apart([*command, "--ledger", str(ledger), "--dataset", "stream"])
+
+
+def write(folder: Path, rows: int, files: int = FILES) -> None:
+    """The files, each with a seed of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    edges = [rows * number // files for number in range(files + 1)]
+    with ThreadPoolExecutor(cores()) as pool:
+        list(pool.map(lambda number: _write(folder, number, edges[number + 1] - edges[number]), range(files)))
+
+
+def _write(folder: Path, number: int, rows: int) -> None:
+    random = np.random.default_rng(number)
+    schema = pa.schema([(name, pa.float64()) for name in NAMES])
+    with pq.ParquetWriter(folder / f"part-{number:04d}.parquet", schema) as file:
+        for start in range(0, rows, GROUP):
+            count = min(GROUP, rows - start)
+            columns = [random.normal(500.0, 120.0, count).clip(LOW, HIGH).round(2) for _ in NAMES]
+            file.write_table(pa.table(columns, schema=schema))
