@@ -1,30 +1,65 @@
 """Filling a table from a stream of batches, in one pass and constant memory.
 
-The exact table lives here and nowhere else, between the last record and the noise. It is never written to disk.
+The exact table lives here and nowhere else, between the last record and the noise. It is never written to a disk but as
+a checkpoint, which its owner alone can read (`core.engine.checkpoint`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..domain import Domain
 from ..errors import RequestError
+from ..sets import Sets
 from ..sketches.linear import LinearSketch
+from ..threads import cores
+from .ahead import read_ahead
 from .exact import Exact
 
 if TYPE_CHECKING:  # who explores a released file never needs what reads private data
     from ..sources import Source
 
-BATCH_ROWS = 1 << 16
+BATCH_ROWS = 1 << 17
+"""Most records of a batch: so many that starting threads costs nothing beside the work."""
+BATCH_BYTES = 1 << 25
+"""Of the points of a batch, so that memory stays flat where records are long."""
+FEWEST_ROWS = 1 << 10
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What a building holds between two batches: the sums of the first ``rows`` rows of its source, and no others.
+
+    As private as an exact table, and never to be released: it is part of one.
+
+    Attributes
+    ----------
+    table : of the sketch's shape and `counter_type`; the building goes on to change it.
+    records : records that were kept, int64 of the sketch's `count_shape`.
+    rows : rows that were read.
+    """
+
+    table: np.ndarray
+    records: np.ndarray
+    rows: int
 
 
 class Building:
     """The filling of one table, batch by batch, so that a caller can show progress and stop in between.
 
-    Iterate to do the work; each step yields the number of rows read so far. Stopping early leaves nothing behind: no
-    budget is spent before the noise is drawn.
+    Iterate to do the work; each step yields the number of rows read so far. Batches are read and encoded on a thread of
+    their own, ahead of those that are added; what was not yielded is not in the table. Stopping early (closing the
+    iterator) ends that thread and leaves nothing behind: no budget is spent before the noise is drawn.
+
+    Parameters
+    ----------
+    sketch, source : the public map, and the private records.
+    begun : where an earlier building of the same sketch and source stood; it goes on from there.
 
     Examples
     --------
@@ -33,23 +68,44 @@ class Building:
     >>> exact = building.exact  # doctest: +SKIP
     """
 
-    def __init__(self, sketch: LinearSketch, source: Source):
+    def __init__(self, sketch: LinearSketch, source: Source, begun: Begun | None = None):
         self.sketch = sketch
         self.source = source
-        self._table = sketch.zeros()
-        self._records = np.zeros(sketch.count_shape, dtype=np.int64)
+        self._table = sketch.zeros() if begun is None else begun.table
+        self._records = np.zeros(sketch.count_shape, dtype=np.int64) if begun is None else begun.records
+        self._rows = 0 if begun is None else begun.rows
         self._exact: Exact | None = None
 
     def __iter__(self) -> Iterator[int]:
-        rows = 0
-        for batch in self.source.batches(self.sketch.domain, rows=BATCH_ROWS):
-            points = self.sketch.domain.encode(batch, self.sketch.metric)
-            check_room(self.sketch, int(self._records.sum()) + len(points))
-            self.sketch.add(self._table, points)
-            self._records += self.sketch.count(points)
-            rows += batch.num_rows
-            yield rows
+        batches = self._encoded()
+        with closing(read_ahead(batches) if self._reads_ahead else batches) as ready:
+            for points, rows in ready:
+                check_room(self.sketch, int(self._records.sum()) + len(points))
+                self.sketch.add(self._table, points)
+                self._records += self.sketch.count(points)
+                self._rows += rows
+                yield self._rows
         self._exact = Exact(self._table, self._records)
+
+    @property
+    def _reads_ahead(self) -> bool:
+        """Not on one core, where two threads take turns, nor where the first batch comes after a long sort.
+
+        A thread that sorts could not be stopped, so Ctrl-C would wait for it.
+        """
+        return cores() > 1 and self.source.keeps_order(self.sketch.domain)
+
+    def _encoded(self) -> Generator[tuple[np.ndarray | Sets, int], None, None]:
+        """Points, and how many rows they came from, of every batch that is not yet in the table."""
+        domain = self.sketch.domain
+        start = {"start": self._rows} if self._rows else {}
+        for batch in self.source.batches(domain, rows=_rows_of_a_batch(domain), **start):
+            yield domain.encode(batch, self.sketch.metric), batch.num_rows
+
+    @property
+    def begun(self) -> Begun:
+        """Where it stands, between two steps; the arrays are the building's own, which the next step changes."""
+        return Begun(self._table, self._records, self._rows)
 
     @property
     def exact(self) -> Exact:
@@ -67,3 +123,7 @@ def check_room(sketch: LinearSketch, records: int) -> None:
             f"There are more records than {kind.bits}-bit counters can hold at this precision; release them in several "
             "parts."
         )
+
+
+def _rows_of_a_batch(domain: Domain) -> int:
+    return min(BATCH_ROWS, max(FEWEST_ROWS, BATCH_BYTES // (8 * max(1, domain.dimensions))))
