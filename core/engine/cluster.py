@@ -211,9 +211,11 @@ def _one_sentence() -> Iterator[None]:
             "Several workers died at the same share of the records, most likely for want of memory; start fewer "
             "workers on each computer, or use --engine local."
         ) from None
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, RuntimeError) as problem:
+        if isinstance(problem, RuntimeError) and "deserialization" not in str(problem):
+            raise
         raise RequestError(
-            "A worker does not have the program; install the same version of it wherever workers run."
+            "The scheduler or a worker does not have the program; install the same version of it wherever they run."
         ) from None
     except (CancelledError, OSError):
         raise RequestError("The connection to the Dask scheduler was lost, so the table is not finished.") from None
