@@ -26,13 +26,14 @@ def anomalies(
     """Score places: the columns of QUERIES, and beside them how unusual each place is.
 
     They are density with its interval, score (the share of people who lie in a place at most as dense), and anomalous.
+    Sets are compared with the other sets of QUERIES.
     """
-    from ..sources.queries import beside
+    from ..sources.queries import beside, told_apart
     from ..tasks.anomalies import score
 
     check_table(out)
     asked = opened(release, of_class)
     table = read_queries(queries, asked.domain)
     scores = score(asked, table, level, threshold, seed)
-    write_table(beside(table, {name: getattr(scores, name) for name in FIGURES}), out)
+    write_table(beside(told_apart(table, asked.domain), {name: getattr(scores, name) for name in FIGURES}), out)
     say(f"Places whose density is surely below {scores.threshold:.3g} are called anomalous.")

@@ -43,9 +43,10 @@ def query(
 
     They are estimate (a sum over all records: how many records' worth of closeness there is, or how far all of them
     are together), low and high (an interval for it), and the estimate divided by the number of records: density, or
-    the mean distance.
+    the mean distance. Sets may be asked as lists, as texts that are cut, or gathered from one item a row like the data;
+    the answers then stand beside the id.
     """
-    from ..sources.queries import beside
+    from ..sources.queries import beside, told_apart
 
     check_table(out)
     asked = opened(release, of_class)
@@ -54,7 +55,7 @@ def query(
     domain = asked.sketch.query_domain
     table = read_queries(queries, domain)
     points = domain.encode_queries(table, asked.sketch.metric)
-    write_table(beside(table, _answers(asked, points, level, median_of_means)), out)
+    write_table(beside(told_apart(table, domain), _answers(asked, points, level, median_of_means)), out)
 
 
 def _answers(release: Release, points: np.ndarray, level: float, delta: float | None) -> dict[str, np.ndarray]:

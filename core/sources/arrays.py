@@ -45,7 +45,7 @@ class ArraySource(Source):
     def as_vectors(self, name: str) -> ArraySource:
         """The same records as one column of vectors, each a row of the array."""
         vectors = ArraySource(self.array, self.label)
-        vectors.columns = (ColumnInfo(name, "vector", self.array.shape[1]),)
+        vectors.columns = (ColumnInfo(name, "vector", self.array.shape[1], lists=True),)
         return vectors
 
     def rows_total(self) -> int | None:
@@ -53,6 +53,9 @@ class ArraySource(Source):
 
     def batches(self, domain: Domain, rows: int = BATCH_ROWS, start: int = 0) -> Iterator[pa.RecordBatch]:
         return self._as_arrow(domain).batches(domain, rows, start)
+
+    def sets(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        return self._as_arrow(domain).sets(domain, rows)
 
     def parts(self, domain: Domain) -> tuple[Part, ...]:
         return self._as_arrow(domain).parts(domain)

@@ -37,7 +37,8 @@ class QueriedSource(Source):
         with location.opened() as paths:
             self.types = self._describe(paths)
         self.columns = tuple(
-            ColumnInfo(name, self._kind(name, kind), length_of_sql(kind)) for name, kind in self.types.items()
+            ColumnInfo(name, self._kind(name, kind), length_of_sql(kind), kind.endswith("]"))
+            for name, kind in self.types.items()
         )
 
     def scan(self, paths: Sequence[str]) -> Scan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ..domain import Categorical, Domain, PrivacyUnit
 from ..errors import RequestError
+from .gathering import gathered_column
 from .source import Source
 
 MOST_QUERIES = 1_000_000
@@ -19,20 +20,17 @@ def read_queries(source: Source, domain: Domain, most: int = MOST_QUERIES) -> pa
     """All columns of a source, those of the domain first; at most so many rows, as they are held in memory.
 
     Further columns pass through as if they held categories, which are read as they stand. No row is dropped or moved
-    to a bound: a query may lie anywhere.
+    to a bound: a query may lie anywhere. Where the domain's sets are gathered, so are those of the source, one row for
+    each id, unless its column holds whole lists.
 
     Raises
     ------
     RequestError
         When the source cannot be read, misses a column, or holds no rows or too many.
     """
-    # An array without names has its columns taken in order, and none besides.
-    named = getattr(source, "names", ()) is not None
-    names = [column.name for column in source.columns] if named else []
-    further = [Categorical(name, ("a", "b")) for name in names if name not in domain.names]
-    everything = replace(domain, columns=(*domain.columns, *further), unit=PrivacyUnit())
+    gathers = _is_gathered(source, domain)
     batches, rows = [], 0
-    for batch in source.batches(everything):
+    for batch in source.sets(replace(domain, missing="refuse")) if gathers else _as_it_stands(source, domain):
         batches.append(batch.replace_schema_metadata(None))
         rows += batch.num_rows
         if rows > most:
@@ -40,6 +38,33 @@ def read_queries(source: Source, domain: Domain, most: int = MOST_QUERIES) -> pa
     if not rows:
         raise RequestError(f"There are no rows in {source.label}.")
     return pa.Table.from_batches(batches)
+
+
+def told_apart(queries: pa.Table, domain: Domain) -> pa.Table:
+    """What answers stand beside: the queries less the lists of a set, whose other columns, or numbers, name them."""
+    (name, *others) = domain.names
+    if others or not domain.holds_sets or not pa.types.is_nested(queries.schema.field(name).type):
+        return queries
+    rest = queries.drop_columns(name)
+    return rest if rest.num_columns else pa.table({"query": np.arange(1, len(queries) + 1)})
+
+
+def _as_it_stands(source: Source, domain: Domain) -> Iterator[pa.RecordBatch]:
+    columns, unit = domain.columns, PrivacyUnit()
+    # An array without names has its columns taken in order, and none besides.
+    if getattr(source, "names", ()) is not None:
+        source.check_names(domain.names)
+        further = [column.name for column in source.columns if column.name not in domain.names]
+        if domain.holds_sets:
+            columns = tuple(Categorical(name, ("a", "b")) for name in domain.names)
+        columns += tuple(Categorical(name, ("a", "b")) for name in further)
+    return source.batches(replace(domain, columns=columns, unit=unit))
+
+
+def _is_gathered(source: Source, domain: Domain) -> bool:
+    """Whether the source has one item a row, as the data had; whole lists are asked about as they are."""
+    column = gathered_column(domain)
+    return column is not None and not any(info.name == column.name and info.lists for info in source.columns)
 
 
 def beside(places: pa.Table, answers: Mapping[str, np.ndarray]) -> pa.Table:

@@ -43,7 +43,9 @@ def by_person(
     faults, kept = list(faults), ""
     if domain.missing == "refuse":
         # After the selection a row has no place any more, so what is missing is looked for before it.
-        faults += missing({domain.unit.column: person, **values})
+        # An empty list is a missing set.
+        empty = {name: f"nullif(len({value}), 0)" for name, value in values.items()} if domain.holds_sets else values
+        faults += missing({domain.unit.column: person, **empty})
     else:
         kept = f"WHERE {PERSON} IS NOT NULL"
     place = "row_number() OVER ()" if faults else "0"

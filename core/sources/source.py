@@ -26,12 +26,14 @@ MAX_NAMES_SHOWN = 20
 class ColumnInfo:
     """Name of a column and the kind of its values: number, text, date, boolean, vector or other.
 
-    ``length`` is how many numbers each vector holds, where the column's type says so; None otherwise.
+    ``length`` is how many numbers each vector holds, where the column's type says so; None otherwise. ``lists`` says
+    whether the values are lists, of numbers or of anything else.
     """
 
     name: str
     kind: str
     length: int | None = None
+    lists: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,9 +173,19 @@ class Source(ABC):
         """
         self.check_columns(domain)
         if gathered_column(domain) is not None:
-            sets = gathered(self.pairs(domain), domain.unit.column, domain.names[0], rows)
-            return passed_over((batch.select(domain.names) for batch in sets), start)
+            return passed_over((batch.select(domain.names) for batch in self.sets(domain, rows)), start)
         return self._batches(domain, rows) if start == 0 else self._batches_from(domain, rows, start)
+
+    def sets(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """The sets of a domain that gathers them, at most so many a batch, and beside each list its id.
+
+        Raises
+        ------
+        RequestError
+            As `batches` does.
+        """
+        self.check_columns(domain)
+        return gathered(self.pairs(domain), domain.unit.column, domain.names[0], rows)
 
     def pairs(self, domain: Domain) -> Pairs:
         """Rows of an id and an item, for a domain whose sets are gathered and whose columns exist.
@@ -279,7 +291,7 @@ def passed_over(batches: Iterator[pa.RecordBatch], start: int) -> Iterator[pa.Re
 def column_of_arrow(field: pa.Field) -> ColumnInfo:
     """What is known of a column from its Arrow type."""
     length = field.type.list_size if pa.types.is_fixed_size_list(field.type) else None
-    return ColumnInfo(field.name, kind_of_arrow(field.type), length)
+    return ColumnInfo(field.name, kind_of_arrow(field.type), length, _is_list(field.type))
 
 
 def kind_of_arrow(kind: pa.DataType) -> str:
@@ -294,6 +306,10 @@ def kind_of_arrow(kind: pa.DataType) -> str:
         return "text"
     if pa.types.is_temporal(kind):
         return "date"
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    if _is_list(kind):
         return "vector" if kind_of_arrow(kind.value_type) == "number" else "other"
     return "other"
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)

@@ -47,7 +47,8 @@ def score(
 
     The population is a synthetic one of ten thousand points that explains the release (`core.tasks.sampling.sample`),
     so a score is right as far as that population is; a release without a kernel is compared with draws from its
-    smoothed density instead, which calls fewer places unusual.
+    smoothed density instead, which calls fewer places unusual. Nobody can make up sets of unknown items, so sets are
+    compared with the others that are asked about.
 
     Parameters
     ----------
@@ -66,8 +67,7 @@ def score(
         raise RequestError("The density threshold must be above zero, as no density lies below that.")
     check_closeness(release, "measure of what is unusual")
     answers = release.answer(table, level)
-    people = sample(release, REFERENCE_POINTS, seed, sharpen=hasattr(release.sketch, "point_kernel")).points
-    densities = np.sort(release.answer(people).density)
+    densities = np.sort(answers.density if release.domain.holds_sets else _population(release, seed))
     if threshold is None:
         threshold = float(np.quantile(densities, RARE, method="inverted_cdf"))
     high = answers.high / release.records
@@ -79,3 +79,9 @@ def score(
         high < threshold,
         threshold,
     )
+
+
+def _population(release: Release, seed: int) -> np.ndarray:
+    """Densities where the people of a synthetic population are."""
+    people = sample(release, REFERENCE_POINTS, seed, sharpen=hasattr(release.sketch, "point_kernel")).points
+    return release.answer(people).density

@@ -219,7 +219,7 @@ def test_the_length_of_vectors_is_known_where_their_type_states_it(tmp_path):
         feather.write_feather(table, tmp_path / f"{name}.arrow")
         for path in (tmp_path / f"{name}.parquet", tmp_path / f"{name}.arrow"):
             source = open_source(path)
-            assert source.columns == (ColumnInfo("v", "vector", length),)
+            assert source.columns == (ColumnInfo("v", "vector", length, lists=True),)
             (batch,) = source.batches(Domain((Vector("v", 4, 0, 20),)))
             np.testing.assert_array_equal(Domain((Vector("v", 4, 0, 20),)).encode(batch), vectors)
     np.savez(tmp_path / "both.npz", v=vectors, kind=np.array(["a", "b", "a"]))
