@@ -1,6 +1,6 @@
 """A cluster of processes on this machine against one process: the same table, and what starting and adding up cost.
 
-On one machine both have the same cores, so the cluster can only be slower; what it costs here is what it costs anywhere,
+On one machine both have the same cores, so the cluster can only be slower. What it costs here it costs anywhere,
 and on more machines the reading and hashing is divided among them.
 """
 
