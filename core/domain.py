@@ -30,6 +30,8 @@ MAX_CHARACTERS = 1_000_000
 """Of all names, units and categories together, as every release file holds them and its reader allows no more."""
 FIRST_ROW = b"first_row"
 """Key of a batch's schema metadata: the place of its first row in the source, so that a refusal can name the row."""
+ROWS_READ = b"rows_read"
+"""The same for batches of gathered sets: how many rows of the source they, and those before, were gathered from."""
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,25 @@ class Domain:
         if left_out is not None and left_out.any():
             by_coordinate = by_coordinate[:, ~left_out]
         return self._scaled(by_coordinate.T)
+
+    def rows(self, batch: pa.RecordBatch) -> np.ndarray | None:
+        """What `encode` gives for one column of vectors, each record contiguous, when none is left out; else None.
+
+        Parameters
+        ----------
+        batch : as for `encode`.
+
+        Returns
+        -------
+        float32 or float64 (n, dimensions) in C order, where possible without a copy: single precision holds what it
+        holds exactly.
+        """
+        column = self.columns[0]
+        if len(self.columns) > 1 or not isinstance(column, Vector) or self.scale != "none":
+            return None
+        if batch.schema.get_field_index(column.name) < 0:
+            return None
+        return column.rows(batch.column(column.name), self.outside == "clamp")
 
     def encode_queries(self, queries: object, metric: str = "l2") -> np.ndarray | Sets:
         """Coordinates of queries, or their sets; none is dropped or clamped, and a query may lie outside the bounds.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..domain import Domain
+from ..domain import ROWS_READ, Domain
 from ..errors import RequestError
 from ..sets import Sets
 from ..sketches.linear import LinearSketch
@@ -52,9 +52,9 @@ class Begun:
 class Building:
     """The filling of one table, batch by batch, so that a caller can show progress and stop in between.
 
-    Iterate to do the work; each step yields the number of rows read so far. Batches are read and encoded on a thread of
-    their own, ahead of those that are added; what was not yielded is not in the table. Stopping early (closing the
-    iterator) ends that thread and leaves nothing behind: no budget is spent before the noise is drawn.
+    Iterate to do the work; each step yields the number of rows of the source read so far. Batches are read and encoded
+    on a thread of their own, ahead of those that are added; what was not yielded is not in the table. Stopping early
+    (closing the iterator) ends that thread and leaves nothing behind: no budget is spent before the noise is drawn.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ class Building:
     def __iter__(self) -> Iterator[int]:
         batches = self._encoded()
         with closing(read_ahead(batches) if self._reads_ahead else batches) as ready:
-            for points, rows in ready:
+            for points, rows, read in ready:
                 check_room(self.sketch, int(self._records.sum()) + len(points))
                 self.sketch.add(self._table, points)
                 self._records += self.sketch.count(points)
                 self._rows += rows
-                yield self._rows
+                yield read or self._rows
         self._exact = Exact(self._table, self._records)
 
     @property
@@ -95,12 +95,16 @@ class Building:
         """
         return cores() > 1 and self.source.keeps_order(self.sketch.domain)
 
-    def _encoded(self) -> Generator[tuple[np.ndarray | Sets, int], None, None]:
-        """Points, and how many rows they came from, of every batch that is not yet in the table."""
+    def _encoded(self) -> Generator[tuple[np.ndarray | Sets, int, int], None, None]:
+        """Points of every batch that is not yet in the table, its rows, and how many the source read where they differ.
+
+        A row of a batch is a record, which may be gathered from many rows of the source.
+        """
         domain = self.sketch.domain
         start = {"start": self._rows} if self._rows else {}
         for batch in self.source.batches(domain, rows=_rows_of_a_batch(domain), **start):
-            yield domain.encode(batch, self.sketch.metric), batch.num_rows
+            read = int((batch.schema.metadata or {}).get(ROWS_READ, 0))
+            yield self.sketch.encode(batch), batch.num_rows, read
 
     @property
     def begun(self) -> Begun:

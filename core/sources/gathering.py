@@ -17,12 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..domain import Domain, Items
+from ..domain import ROWS_READ, Domain, Items
 from ..errors import RequestError
 from .pairs import Pair, Pairs
 
-ROWS_READ = b"rows_read"
-"""Key of a batch's schema metadata: how many rows of the source its sets, and those before, were gathered from."""
 HELD_ITEMS = 1 << 24
 """Items of one set that are held before repeated ones are left out."""
 

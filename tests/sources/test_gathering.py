@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.domain import ROWS_READ
 from core.errors import RequestError
 from core.sources import gathering
-from core.sources.gathering import ROWS_READ, ascends, ascends_by_length, gathered, order_of
+from core.sources.gathering import ascends, ascends_by_length, gathered, order_of
 from core.sources.pairs import known
 
 IDS = {
