@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import kernels
-    from .domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
+    from .domain import Categorical, Domain, Items, Numeric, PrivacyUnit, Vector
     from .errors import BudgetError, ReleaseFileError, RequestError
     from .privacy.budget import Budget
     from .privacy.ledger import Ledger
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .sketches.distance import Distance
     from .sketches.features import Features
     from .sketches.histogram import Histogram
+    from .sketches.minhash import MinHash
     from .sketches.moments import Moments
     from .sketches.projected import Projected
     from .sketches.projected_distance import ProjectedDistance
@@ -45,7 +46,9 @@ _HOME = {
     "Domain": ".domain",
     "Features": ".sketches.features",
     "Histogram": ".sketches.histogram",
+    "Items": ".domain",
     "Ledger": ".privacy.ledger",
+    "MinHash": ".sketches.minhash",
     "Moments": ".sketches.moments",
     "Neighbours": ".privacy.neighbours",
     "Numeric": ".domain",
@@ -76,7 +79,9 @@ __all__ = [
     "Domain",
     "Features",
     "Histogram",
+    "Items",
     "Ledger",
+    "MinHash",
     "Moments",
     "Neighbours",
     "Numeric",

@@ -97,9 +97,25 @@ class Sets:
 
     def distinct(self) -> Sets:
         """The same sets with every element once, in ascending order."""
-        elements, sizes = np.empty(len(self.elements), np.uint64), np.empty(len(self), np.int64)
-        kept = _distinct(self.first, self.elements, elements, sizes)
-        return Sets.of_sizes(sizes, elements[:kept])
+        return self.least(self.elements)
+
+    def least(self, words: np.ndarray, most: int | None = None) -> Sets:
+        """Of every set the ``most`` different elements with the least words, in the order of the words.
+
+        Parameters
+        ----------
+        words : uint64 (elements,), different for different elements and equal for equal ones.
+        most : None for all of them.
+        """
+        owner = np.repeat(np.arange(len(self)), self.sizes)
+        order = np.lexsort((words, owner))
+        words = words[order]
+        new = np.append(True, (words[1:] != words[:-1]) | (owner[1:] != owner[:-1]))[: len(order)]
+        if most is not None:
+            different = np.cumsum(new)
+            before = np.concatenate([np.zeros(1, np.int64), different])[self.first[:-1]]
+            new &= different - before[owner] <= most
+        return Sets.of_sizes(np.bincount(owner[new], minlength=len(self)), self.elements[order[new]])
 
 
 def _places_of(sizes: np.ndarray) -> np.ndarray:
@@ -119,18 +135,3 @@ def _listed(items: object) -> list:
 def _copy(first, elements, places, new_first, out):
     for i in range(len(places)):
         out[new_first[i] : new_first[i + 1]] = elements[first[places[i]] : first[places[i] + 1]]
-
-
-@njit(nogil=True, cache=True)
-def _distinct(first, elements, out, sizes):
-    kept = 0
-    for i in range(len(first) - 1):
-        begin = kept
-        last = np.uint64(0)
-        for element in np.sort(elements[first[i] : first[i + 1]]):
-            if kept == begin or element != last:
-                out[kept] = element
-                kept += 1
-            last = element
-        sizes[i] = kept - begin
-    return kept

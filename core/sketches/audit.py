@@ -12,6 +12,7 @@ from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise import add_noise
+from ..sets import Sets
 from .linear import LinearSketch
 
 # Records that are tried as the one that differs: both corners of the domain, and points drawn from it.
@@ -71,9 +72,10 @@ def worst_neighbours(
     once = sketch.zeros()
     sketch.add(once, points)
     people = []
-    for point in points:
+    for place in range(len(points)):
         table = sketch.zeros()
-        sketch.add(table, np.asfortranarray(np.tile(point, (sketch.domain.unit.records, 1))))
+        equal = points[np.full(sketch.domain.unit.records, place)]
+        sketch.add(table, equal if isinstance(equal, Sets) else np.asfortranarray(equal))
         people.append(table)
     others = [sketch.zeros()] if neighbours is Neighbours.ADD_REMOVE else people
     pairs = [(person, other) for person in people for other in others]
@@ -86,8 +88,13 @@ def _distance(difference: np.ndarray, block: int | None) -> float:
     return float(np.linalg.norm(difference.reshape(-1, block or 1), axis=1).sum())
 
 
-def _records(sketch: LinearSketch) -> np.ndarray:
-    """Return encoded records, float64 (n, d) in Fortran order: real ones, so that a category is one of its list."""
+def _records(sketch: LinearSketch) -> np.ndarray | Sets:
+    """Return encoded records, float64 (n, d) in Fortran order: real ones, so that a category is one of its list.
+
+    Sets where the domain holds sets: of one item up to many, some of which share items.
+    """
+    if sketch.domain.holds_sets:
+        return Sets.of([range(place % 2, place**4 + 1) for place in range(RECORDS_TRIED)])
     low, high = sketch.domain.bounds(sketch.metric)
     inside = np.random.default_rng(0).uniform(low, high, (RECORDS_TRIED - 2, len(low)))
     natural = sketch.domain.decode_points(np.vstack((low, high, inside)), sketch.metric)

@@ -13,6 +13,7 @@ from .distance import Distance
 from .features import Features
 from .histogram import Histogram
 from .linear import LinearSketch
+from .minhash import MinHash
 from .moments import Moments
 from .projected import Projected
 from .projected_distance import ProjectedDistance
@@ -22,6 +23,7 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
     sketch.name: sketch
     for sketch in (
         Race,
+        MinHash,
         Features,
         Projected,
         Histogram,
