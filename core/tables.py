@@ -160,6 +160,11 @@ def pieces(table: np.ndarray | Table) -> Iterator[np.ndarray]:
         yield _piece(table, start, min(start + PIECE, table.size))
 
 
+def array(table: np.ndarray | Table) -> np.ndarray:
+    """All of a table as an array in memory: the array itself, or a new one of int64."""
+    return table if isinstance(table, np.ndarray) else table.piece(0, table.size).reshape(table.shape)
+
+
 def same(left: np.ndarray | Table, right: np.ndarray | Table) -> bool:
     """Whether two tables of one shape hold the same counters."""
     return all(np.array_equal(one, other) for one, other in zip(pieces(left), pieces(right), strict=True))

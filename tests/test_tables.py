@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from core import tables
-from core.tables import Narrow, Sum, added, blocks, pieces, same, sum_of_slabs, take
+from core.tables import Narrow, Sum, added, array, blocks, pieces, same, sum_of_slabs, take
 
 COUNTERS = st.integers(-300, 300) | st.sampled_from([-129, -128, -127, 127, 128, -(1 << 63), (1 << 63) - 1])
 TABLES = arrays(np.int64, array_shapes(min_dims=2, max_dims=3, max_side=7), elements=COUNTERS)
@@ -32,7 +32,7 @@ def test_counters_that_stand_apart_read_as_in_the_whole_table(table, data):
             assert got.dtype == np.int64
         assert (take(kept, at) == table.reshape(-1)[at]).all()
         assert (np.concatenate(list(blocks(kept))) == table.reshape(-1, table.shape[-1])).all()
-        assert (np.concatenate(list(pieces(kept))) == table.reshape(-1)).all()
+        assert (np.concatenate(list(pieces(kept))) == table.reshape(-1)).all() and (array(kept) == table).all()
         assert all(same(slab, kept[place]) for place, slab in enumerate(table))
         assert kept.shape == table.shape and kept.size == table.size and len(list(kept)) == len(table)
 

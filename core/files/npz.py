@@ -11,7 +11,7 @@ Formats: APPNOTE.TXT 6.3.10 (zip); NumPy Enhancement Proposal 1 (npy, version 1.
 from __future__ import annotations
 
 import math
-import os
+import mmap
 import re
 import struct
 import zipfile
@@ -23,11 +23,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ..errors import ReleaseFileError
-
-END_OF_DIRECTORY = struct.Struct("<4s4H2LH")
-ZIP64_LOCATOR_BYTES = 20
-MAX_DIRECTORY = 4_096
-"""Bytes of the archive's directory: a few members with short names."""
+from .directory import DAMAGED, LOCAL, check_directory
 
 MAX_RATIO = 1_032
 """Deflate cannot pack more tightly than this (zlib's technical notes)."""
@@ -43,8 +39,9 @@ HEADER = re.compile(
 """The header that NumPy writes for whole numbers and text in C order, and nothing else."""
 MAX_HEADER = 512
 CHUNK = 1 << 20
+ALIGNED = 64
+"""Bytes: entries that lie plainly begin at a multiple of this, a line of the processor's cache."""
 
-DAMAGED = "The file is not a release, or was cut short or altered on its way; fetch it again from its source."
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
 """What `zipfile` raises on archives that are cut short, altered or crafted."""
 
@@ -84,7 +81,7 @@ class Archive:
     """
 
     def __init__(self, file: BinaryIO, names: Collection[str]):
-        _check_directory(file, len(names))
+        self._file, self._end = file, check_directory(file, len(names))
         try:
             self._zip = zipfile.ZipFile(file)
         except _DAMAGE:
@@ -103,6 +100,10 @@ class Archive:
     def shape(self, name: str) -> tuple[int, ...]:
         """Shape of an array, from its header alone; ReleaseFileError when it is not there."""
         return self._found(name).shape
+
+    def kind(self, name: str) -> str:
+        """NumPy's name of the type of an array, from its header alone."""
+        return self._found(name).kind
 
     def text(self, name: str, longest: int) -> str:
         """The text in an array of no dimensions, of at most ``longest`` characters."""
@@ -138,8 +139,69 @@ class Archive:
     def integers(self, name: str) -> np.ndarray:
         """An array of whole numbers as int64; what `memory` says is allocated here."""
         self.memory(name)
+        return self._filled(name, np.dtype(np.int64))
+
+    def lies_plainly(self, name: str) -> bool:
+        """Whether an array of whole numbers lies in the file as in memory: not packed, in step, over no other one."""
+        header, member = self._found(name), self._members[name]
+        if header.is_text or member.compress_type != zipfile.ZIP_STORED:
+            return False
+        return self._entries_at(name) % ALIGNED == 0
+
+    def stored_bytes(self, name: str) -> int:
+        """Bytes of the entries of an array in their own type."""
+        header = self._found(name)
+        return header.count * header.entry_bytes
+
+    def stored(self, name: str) -> np.ndarray:
+        """An array that `lies_plainly`, in its own type; what `stored_bytes` says is allocated here."""
+        return self._filled(name, np.dtype(self._found(name).kind))
+
+    def mapped(self, name: str) -> np.ndarray:
+        """The same, read where it lies in the file, which must be one of the system's; checksums are not compared.
+
+        The file may be renamed, replaced or deleted meanwhile; whoever cuts the very file short while it is read ends
+        the program, as with any mapped file.
+        """
+        header = self._found(name)
+        try:
+            whole = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+            entries = np.frombuffer(whole, header.kind, header.count, offset=self._entries_at(name))
+        except (OSError, ValueError):
+            raise ReleaseFileError(DAMAGED) from None
+        return entries.reshape(header.shape)
+
+    def check(self, name: str) -> None:
+        """Read a member to its end and compare its checksum; ReleaseFileError when it was altered."""
+        for _ in self._entries(name):
+            pass
+
+    def _entries_at(self, name: str) -> int:
+        """Where in the file the entries of a member that is not packed begin.
+
+        The local header before them may be of any length, so the members are laid end to end first: each must end
+        before the next one begins, and the last one before the directory.
+        """
+        begins = sorted(self._members.values(), key=lambda member: member.header_offset)
+        ends = [*(member.header_offset for member in begins[1:]), self._end]
+        for member, end in zip(begins, ends, strict=True):
+            self._file.seek(member.header_offset)
+            local = self._file.read(LOCAL.size)
+            if len(local) != LOCAL.size:
+                raise ReleaseFileError(DAMAGED)
+            magic, _, flags, method, *_, name_length, extra_length = LOCAL.unpack(local)
+            start = member.header_offset + LOCAL.size + name_length + extra_length
+            if magic != b"PK\x03\x04" or flags != member.flag_bits or method != member.compress_type:
+                raise ReleaseFileError(DAMAGED)
+            if start + member.compress_size > end:
+                raise ReleaseFileError("Two arrays of the file lie over each other, so it is not a release.")
+            if member is self._members[name]:
+                found = start + self._headers[name].start
+        return found
+
+    def _filled(self, name: str, kind: np.dtype) -> np.ndarray:
         header = self._headers[name]
-        values = np.empty(header.count, dtype=np.int64)
+        values = np.empty(header.count, dtype=kind)
         filled = 0
         for chunk in self._entries(name):
             part = np.frombuffer(chunk, dtype=header.kind)
@@ -195,35 +257,13 @@ def _read(stream: zipfile.ZipExtFile, count: int) -> bytes:
     return data
 
 
-def _check_directory(file: BinaryIO, members: int) -> None:
-    """Refuse what is not a plain zip archive of a few members, before `zipfile` reads a directory of any length.
-
-    The directory must end where its closing record begins, and that record where the file ends: no comment, no second
-    archive before or behind, and no 64-bit records, which only archives of more than 4 GiB need.
-    """
-    try:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - END_OF_DIRECTORY.size - ZIP64_LOCATOR_BYTES))
-        tail = file.read(END_OF_DIRECTORY.size + ZIP64_LOCATOR_BYTES)
-    except (OSError, ValueError):
-        raise ReleaseFileError("The file cannot be read from its end, which a release file has to be.") from None
-    if not isinstance(tail, bytes) or len(tail) < END_OF_DIRECTORY.size:
-        raise ReleaseFileError(DAMAGED)
-    record = END_OF_DIRECTORY.unpack(tail[-END_OF_DIRECTORY.size :])
-    magic, disk, first_disk, here, total, length, start, comment = record
-    if magic != b"PK\x05\x06" or tail.startswith(b"PK\x06\x07"):
-        raise ReleaseFileError(DAMAGED)
-    if disk or first_disk or comment or here != total or start + length + END_OF_DIRECTORY.size != size:
-        raise ReleaseFileError(DAMAGED)
-    if total > members or length > MAX_DIRECTORY:
-        raise ReleaseFileError("The file holds more than a release has, so it is not read any further.")
-
-
 def _check_member(member: zipfile.ZipInfo, names: Collection[str]) -> None:
     if member.filename not in {f"{name}.npy" for name in names}:
         raise ReleaseFileError("The file holds something that no release has, so it is not read any further.")
     if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ReleaseFileError("The file is encrypted, or packed in a way that no release is.")
+    if member.compress_type == zipfile.ZIP_STORED and member.file_size != member.compress_size:
+        raise ReleaseFileError(DAMAGED)
     if member.file_size > MAX_RATIO * member.compress_size:
         raise ReleaseFileError("The file says that it unpacks to more than any file of its length can.")
 
@@ -239,12 +279,17 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], *, packed: bool = True)
     """
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
-            # Fixed date, system and permissions: nothing of the machine that writes it goes into the file.
-            member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-            member.create_system, member.external_attr = 3, 0o644 << 16
-            member.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
-            with archive.open(member, "w") as stream:
+            member = plain_member(name, zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED)
+            long = array.nbytes + MAX_HEADER > zipfile.ZIP64_LIMIT
+            with archive.open(member, "w", force_zip64=long) as stream:
                 npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
+
+
+def plain_member(name: str, method: int) -> zipfile.ZipInfo:
+    """A member of an archive, of a fixed date, system and permissions: nothing of the machine that writes it."""
+    member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+    member.create_system, member.external_attr, member.compress_type = 3, 0o644 << 16, method
+    return member
 
 
 def smallest_integers(table: np.ndarray) -> np.ndarray:

@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 
 from ..errors import RequestError
-from ..sketches.linear import LinearSketch
-from ..sketches.race import MAX_COUNTERS
+from ..sketches.linear import MAX_COUNTERS, LinearSketch
 from ..threads import over_ranges
 
 MAX_LEVELS = 20

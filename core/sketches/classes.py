@@ -23,10 +23,7 @@ from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..tables import sum_of_slabs
 from .directions import Directions
-from .linear import Answers, GroupedSketch, LinearSketch
-
-MAX_COUNTERS = 1 << 28
-"""As many as any other sketch may have."""
+from .linear import MAX_COUNTERS, Answers, GroupedSketch, LinearSketch
 
 
 @dataclass(frozen=True)
@@ -77,6 +74,10 @@ class Classes(LinearSketch):
         are compared without knowing how many they are.
         """
         return Fraction(1, 100) if isinstance(self.inner, Directions) else Fraction(1, 25)
+
+    @property
+    def reads_mapped(self) -> bool:  # type: ignore[override]
+        return self.inner.reads_mapped
 
     @property
     def answers(self) -> str:  # type: ignore[override]

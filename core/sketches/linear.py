@@ -40,6 +40,10 @@ def check_points(domain: Domain, kernel: Kernel | None = None) -> None:
         )
 
 
+MAX_COUNTERS = 1 << 28
+"""Of a table that is read as an array: 2 GiB in memory."""
+
+
 @dataclass(frozen=True)
 class Answers:
     """What a release says at n queries; arrays float64 (n,).
@@ -134,6 +138,8 @@ class LinearSketch(ABC):
     """What is summed over the records: "closeness" to the query, or "distance" from it."""
     count_share: ClassVar[Fraction] = Fraction(1, 100)
     """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
+    reads_mapped: ClassVar[bool] = False
+    """Whether it answers from a `core.tables.Table` as well as from an array, so that large files can be mapped."""
     domain: Domain
 
     @property

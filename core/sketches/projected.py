@@ -8,6 +8,7 @@ measures projection, sampling and noise together; rows that shared one projectio
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -26,7 +27,7 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..projections.kinds import projection_from_dict, projection_kind
 from ..projections.projection import Projection
 from ..threads import over_ranges
-from .linear import GroupedSketch, check_points
+from .linear import MAX_COUNTERS, GroupedSketch, check_points
 
 INNER_GROUPS = 2
 """Groups inside each group of rows: the fewest that a sketch has."""
@@ -184,7 +185,13 @@ class Projected(GroupedSketch):
     def shape(self) -> tuple[int, ...]:
         self._check_sized()
         widest = np.max([part.shape[1:] for part in self._parts], axis=0)
-        return (sum(part.shape[0] for part in self._parts), *(int(size) for size in widest))
+        shape = (sum(part.shape[0] for part in self._parts), *(int(size) for size in widest))
+        if math.prod(shape) > MAX_COUNTERS:
+            raise RequestError(
+                f"{' by '.join(f'{side:,}' for side in shape)} are more than {MAX_COUNTERS:,} counters, which is the "
+                "most that a projected sketch may have."
+            )
+        return shape
 
     @property
     def setup_bytes(self) -> int:

@@ -31,8 +31,8 @@ from .mapped import read_mapped
 
 MAX_ROWS = 1_000_000
 MAX_WIDTH = 1 << 31
-MAX_COUNTERS = 1 << 28
-"""2 GiB in memory; and any table of them fits into a member of an ordinary zip archive, so into a release file."""
+MAX_COUNTERS = 1 << 30
+"""4 GiB in memory."""
 WIDE_COUNTERS = 1 << 26
 """Counters up to which a table has 64 bits for each; larger ones have 32."""
 SEED_BITS = 128
@@ -65,6 +65,7 @@ class Race(GroupedSketch):
     seed: int = field(default=None)  # type: ignore[assignment]
     groups: int | None = None
     name: ClassVar[str] = "race"
+    reads_mapped: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
