@@ -23,6 +23,8 @@ from .sets import Sets
 
 MAX_CATEGORIES = 10_000
 MAX_VECTOR = 100_000
+SURVEYED = 1 << 17
+"""Numbers whose extremes are looked for at a time: the second look finds them in a second-level cache."""
 FARTHEST_BOUND = 1e100
 """No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then."""
 
@@ -117,8 +119,7 @@ class Vector:
                 f"The column {self.name!r} holds {describe_type(array.type)} where lists of {self.length} numbers "
                 "are expected."
             )
-        lengths = pc.list_value_length(array)
-        if pc.any(pc.not_equal(lengths, self.length)).as_py():
+        if not self._has_length(array):
             raise RequestError(
                 f"The column {self.name!r} must hold lists of {self.length} numbers, and some have another length."
             )
@@ -130,6 +131,36 @@ class Vector:
             out[:] = entries
         missing = np.isnan(out).any(axis=1)
         return (missing if missing.any() else None), None
+
+    def rows(self, array: pa.Array, clamp: bool) -> np.ndarray | None:
+        """The lists as they lie in memory, float32 or float64 (n, length) in C order, or clamped in a float64 copy.
+
+        None where a list or an entry is missing, where one is outside the bounds and not to be clamped, and for numbers
+        of other types.
+        """
+        if not _is_list(array.type) or array.null_count or not pa.types.is_floating(array.type.value_type):
+            return None
+        entries = array.flatten()
+        if entries.null_count or pa.types.is_float16(entries.type) or len(entries) != len(array) * self.length:
+            return None
+        if not pa.types.is_fixed_size_list(array.type) and not self._has_length(array):
+            return None
+        rows = _to_numpy(entries).reshape(-1, self.length)
+        step = max(1, SURVEYED // self.length)
+        extremes = [(part.min(), part.max()) for part in np.split(rows, range(step, len(rows), step)) if len(part)]
+        if not extremes:
+            return rows
+        # Of NaN and anything the extremes are NaN, which no comparison holds for.
+        lows, highs = zip(*extremes, strict=True)
+        least, most = float(np.min(lows)), float(np.max(highs))
+        if self.low <= least and most <= self.high:
+            return rows
+        if not clamp or math.isnan(least) or math.isnan(most):
+            return None
+        return np.clip(rows.astype(np.float64), self.low, self.high) + 0.0
+
+    def _has_length(self, array: pa.Array) -> bool:
+        return not pc.any(pc.not_equal(pc.list_value_length(array), self.length)).as_py()
 
 
 @dataclass(frozen=True)

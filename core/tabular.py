@@ -53,7 +53,8 @@ def arrow_array(values: object, name: str) -> pa.Array | pa.ChunkedArray:
             return pa.array(list(values), from_pandas=True)
         array = np.asarray(values)
         if array.ndim == 2:
-            flat = pa.array(np.ascontiguousarray(array).reshape(-1), from_pandas=True)
+            # Not from_pandas: NaN in a vector is a missing entry as it is, and looking for it would be one more pass.
+            flat = pa.array(np.ascontiguousarray(array).reshape(-1))
             return pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
         return pa.array(np.atleast_1d(array) if array.dtype != object else list(np.atleast_1d(array)), from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):

@@ -4,15 +4,23 @@ A record's offset from a public centre is shortened to a public radius where it 
 radius / 2^30, cut toward zero. Rounding could still leave a vector of such numbers a hair too long, and a sensitivity
 must hold for the integers that are really summed; so their squares are added up exactly, and as long as they exceed
 2^60 every entry moves one unit toward zero.
+
+Records come either as columns, each coordinate contiguous, which suits few coordinates; or as rows, each record
+contiguous, just as embeddings lie in a file, which then are read from memory once and never copied. A record adds the
+same numbers either way, bit for bit: its length is a sum of squares in 32 parts, the coordinates j, j + 32, j + 64, ...
+in one part, which are then added in order.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
+import pyarrow as pa
 from numba import njit
 
+from ..domain import Domain
 from ..threads import over_ranges
 
 PRECISION = 30
@@ -22,8 +30,37 @@ LONGEST, SHORTEST = 1e100, 1e-100
 """Between them squares neither overflow nor underflow; an offset that is shorter counts as none."""
 BLOCK = 64
 """Records at a time: 512 coordinates of them fill a quarter of a megabyte, which a second-level cache holds."""
+PARTS = 32
+"""Of a squared length. A release says nothing about it, but it is the same for records in any layout."""
+LONG = 64
+"""Coordinates from which a record is added faster by itself than beside others."""
 ALONE = 1 << 18
 """Coordinates that one thread adds in less time than a second one takes to start."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Encoded records, each contiguous, and the slab of a table that each goes to.
+
+    Attributes
+    ----------
+    coordinates : float32 or float64 (n, d), C order.
+    slabs : int64 (n,), all 0 where a table has one slab.
+    """
+
+    coordinates: np.ndarray
+    slabs: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.slabs)
+
+
+def rows_of(domain: Domain, batch: pa.RecordBatch) -> Rows | None:
+    """The records of a batch as rows, where they are long enough and can be had as they lie in memory; else None."""
+    if domain.dimensions < LONG:
+        return None
+    coordinates = domain.rows(batch)
+    return None if coordinates is None else Rows(coordinates, np.zeros(len(coordinates), np.int64))
 
 
 @njit(nogil=True, cache=True)
@@ -32,14 +69,20 @@ def _add_vectors(points, centre, radius, first, last, sums, squares):
     d = points.shape[0]
     most = UNITS * UNITS
     vectors = np.empty((d, BLOCK), np.int64)
+    parts = np.empty((min(d, PARTS), BLOCK))
+    lengths = np.empty(BLOCK)
     for start in range(first, last, BLOCK):
         length = min(BLOCK, last - start)
-        lengths = np.zeros(BLOCK)
+        parts[:] = 0.0
         for j in range(d):
-            x = points[j, start : start + length]
+            x, part = points[j, start : start + length], parts[j % PARTS]
             for i in range(length):
                 offset = x[i] - centre[j]
-                lengths[i] += offset * offset
+                part[i] += offset * offset
+        lengths[:] = 0.0
+        for part in parts:
+            for i in range(length):
+                lengths[i] += part[i]
         for i in range(length):
             distance = np.sqrt(lengths[i])
             longest = max(distance, radius)
@@ -67,6 +110,77 @@ def _add_vectors(points, centre, radius, first, last, sums, squares):
             for i in range(length):
                 moved += row[i]
             sums[j] += moved
+
+
+@njit(nogil=True, cache=True)
+def _add_rows(rows, order, slabs, centre, radius, first, last, sums, squares):
+    """The same for the records order[first:last] that lie in rows (n, d); sums (slabs, d) begin with the first's."""
+    d = rows.shape[1]
+    most = UNITS * UNITS
+    units = np.empty(d, np.int32)
+    parts = np.empty(PARTS)
+    whole = d - d % PARTS
+    for i in order[first:last]:
+        x = rows[i]
+        parts[:] = 0.0
+        for j in range(0, whole, PARTS):
+            for k in range(PARTS):
+                offset = x[j + k] - centre[j + k]
+                parts[k] += offset * offset
+        for j in range(whole, d):
+            offset = x[j] - centre[j]
+            parts[j - whole] += offset * offset
+        distance = 0.0
+        for part in parts:
+            distance += part
+        distance = np.sqrt(distance)
+        factor = UNITS / max(distance, radius) if distance > SHORTEST else 0.0
+        total = np.int64(0)
+        for j in range(d):
+            units[j] = np.int32(min(max((x[j] - centre[j]) * factor, -float(UNITS)), float(UNITS)))
+            total += np.int64(units[j]) * np.int64(units[j])
+        while total > most:
+            total = 0
+            for j in range(d):
+                units[j] -= np.sign(units[j])
+                total += np.int64(units[j]) * np.int64(units[j])
+        squares[i] = total
+        moved = sums[slabs[i] - slabs[order[first]]]
+        for j in range(d):
+            moved[j] += units[j]
+
+
+def add_rows(
+    rows: Rows, centre: np.ndarray, radius: float, sums: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What `add_vectors` does, for records that lie in rows and go to different slabs of a table.
+
+    Parameters
+    ----------
+    rows : the records.
+    centre, radius : as for `add_vectors`.
+    sums : int64 (slabs, d), changed in place.
+
+    Returns
+    -------
+    squares, order : int64 (n,), the exact squared length of what each record added, and the records slab by slab.
+    """
+    slabs, coordinates = rows.slabs, rows.coordinates
+    order = np.argsort(slabs, kind="stable")
+    squares = np.zeros(len(rows), np.int64)
+    gathering = Lock()
+
+    def records(first: int, last: int) -> None:
+        if first == last:
+            return
+        least, most = slabs[order[first]], slabs[order[last - 1]]
+        own = np.zeros((most - least + 1, coordinates.shape[1]), np.int64)
+        _add_rows(coordinates, order, slabs, centre, radius, first, last, own, squares)
+        with gathering:
+            sums[least : most + 1] += own
+
+    over_ranges(len(rows), records, at_least=records_alone(coordinates.shape[1]))
+    return squares, order
 
 
 def add_vectors(points: np.ndarray, centre: np.ndarray, radius: float, sums: np.ndarray) -> np.ndarray:

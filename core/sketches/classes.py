@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import ClassVar, Self, cast
 
 import numpy as np
+import pyarrow as pa
 
 from ..checks import check_integer, exact_fields
 from ..domain import Categorical, Domain
@@ -22,6 +23,7 @@ from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..tables import sum_of_slabs
+from .ball import Rows, rows_of
 from .directions import Directions
 from .linear import MAX_COUNTERS, Answers, GroupedSketch, LinearSketch
 
@@ -147,7 +149,19 @@ class Classes(LinearSketch):
             return self.categories.index(which)
         return check_integer(which, "The number of a class", 0, len(self.categories) - 1)
 
-    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+    def encode(self, batch: pa.RecordBatch) -> np.ndarray | Rows:
+        """Rows where the inner sketch takes them and no record is left out, so that vectors are never copied."""
+        rows = rows_of(self.inner.domain, batch) if self.inner.takes_rows else None
+        if rows is not None and batch.schema.get_field_index(self.label) >= 0:
+            codes = self.label_column.codes(batch.column(self.label))
+            if (codes >= 0).all():
+                return Rows(rows.coordinates, codes.astype(np.int64))
+        return super().encode(batch)
+
+    def add(self, table: np.ndarray, points: np.ndarray | Rows) -> None:
+        if isinstance(points, Rows):
+            self.inner.add_rows(table, points)
+            return
         codes = self._codes(points)
         order = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes, minlength=len(self.categories)))
@@ -156,8 +170,9 @@ class Classes(LinearSketch):
             if len(part):
                 self.inner.add(slab, np.asfortranarray(unlabelled[part]))
 
-    def count(self, points: np.ndarray) -> np.ndarray:
-        return np.bincount(self._codes(points), minlength=len(self.categories)).astype(np.int64)
+    def count(self, points: np.ndarray | Rows) -> np.ndarray:
+        codes = points.slabs if isinstance(points, Rows) else self._codes(points)
+        return np.bincount(codes, minlength=len(self.categories)).astype(np.int64)
 
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """One record touches one slab; a replaced one leaves a slab and enters the same or another.

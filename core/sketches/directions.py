@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
+import pyarrow as pa
 from numba import njit
 
 from ..checks import check_number, exact_fields
@@ -31,7 +32,7 @@ from ..privacy.zcdp import largest_rho
 from ..projections.kinds import projection_from_dict
 from ..projections.projection import Projection
 from ..threads import over_ranges
-from .ball import BLOCK, SHORTEST, UNITS, add_vectors, records_alone
+from .ball import BLOCK, SHORTEST, UNITS, Rows, add_rows, add_vectors, records_alone, rows_of
 from .linear import Answers, LinearSketch, check_points
 from .moments import checked_centre
 
@@ -123,7 +124,23 @@ class Directions(LinearSketch):
         low, high = self.domain.bounds(self.metric)
         return (low + high) / 2.0 if self.centre is None else np.array(self.centre)
 
-    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+    @property
+    def takes_rows(self) -> bool:  # type: ignore[override]
+        """Whether records are added as they are: neither projected nor without a pole."""
+        return self.projection is None and self.pole is None
+
+    def encode(self, batch: pa.RecordBatch) -> np.ndarray | Rows:
+        rows = rows_of(self.domain, batch) if self.takes_rows else None
+        return super().encode(batch) if rows is None else rows
+
+    def add_rows(self, tables: np.ndarray, rows: Rows) -> None:
+        """What `add` does, to the slab of ``tables`` (slabs, d) that each record goes to."""
+        add_rows(rows, self.origin, 0.0, tables)
+
+    def add(self, table: np.ndarray, points: np.ndarray | Rows) -> None:
+        if isinstance(points, Rows):
+            self.add_rows(table[None], points)
+            return
         add_vectors(self.seen(points), np.zeros(self.dimensions), 0.0, table)
 
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:

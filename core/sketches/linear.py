@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 import numpy as np
+import pyarrow as pa
 from scipy.special import ndtri
 from scipy.stats import t as student
 
@@ -140,6 +141,8 @@ class LinearSketch(ABC):
     """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
     reads_mapped: ClassVar[bool] = False
     """Whether it answers from a `core.tables.Table` as well as from an array, so that large files can be mapped."""
+    takes_rows: ClassVar[bool] = False
+    """Whether `add_rows` adds long records as they lie in memory; see `core.sketches.ball.Rows`."""
     domain: Domain
 
     @property
@@ -200,6 +203,16 @@ class LinearSketch(ABC):
     def reseeded(self, seed: int) -> LinearSketch:
         """The same sketch with other public random numbers, where it has any."""
         return self
+
+    def encode(self, batch: pa.RecordBatch) -> np.ndarray:
+        """The records of a batch as `add` and `count` take them: encoded points, unless a sketch has a faster way.
+
+        Raises
+        ------
+        RequestError
+            As `Domain.encode` does.
+        """
+        return self.domain.encode(batch, self.metric)
 
     @abstractmethod
     def add(self, table: np.ndarray, points: np.ndarray) -> None:

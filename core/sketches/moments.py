@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
+import pyarrow as pa
 from numba import njit
 
 from ..checks import check_integer, check_number, exact_fields
@@ -27,7 +28,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
-from .ball import LONGEST, PRECISION, SHORTEST, UNITS, add_vectors
+from .ball import LONGEST, PRECISION, SHORTEST, UNITS, Rows, add_rows, add_vectors, rows_of
 from .linear import Answers, LinearSketch, check_points
 
 LARGEST_COUNT_WEIGHT = 1 << 31
@@ -75,6 +76,7 @@ class Moments(LinearSketch):
     square_weight: int | None = None
     name: ClassVar[str] = "moments"
     answers: ClassVar[str] = "distance"
+    takes_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -138,11 +140,27 @@ class Moments(LinearSketch):
         count = max(1, int(UNITS / self.domain.dimensions**0.25))
         return replace(self, count_weight=count, square_weight=1)
 
-    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+    def encode(self, batch: pa.RecordBatch) -> np.ndarray | Rows:
+        rows = rows_of(self.domain, batch)
+        return super().encode(batch) if rows is None else rows
+
+    def add(self, table: np.ndarray, points: np.ndarray | Rows) -> None:
+        if isinstance(points, Rows):
+            self.add_rows(table[None], points)
+            return
         count, square = self._weights
         squares = add_vectors(points, self.origin, self.radius, table[1:-1])
         table[0] += count * len(points)
         table[-1] += _sum_of_parts(squares, square)
+
+    def add_rows(self, tables: np.ndarray, rows: Rows) -> None:
+        """What `add` does, to the slab of ``tables`` (slabs, d + 2) that each record goes to."""
+        count, square = self._weights
+        squares, order = add_rows(rows, self.origin, self.radius, tables[:, 1:-1])
+        numbers = np.bincount(rows.slabs, minlength=len(tables))
+        tables[:, 0] += count * numbers
+        for slab, part in zip(tables, np.split(squares[order], np.cumsum(numbers)[:-1]), strict=True):
+            slab[-1] += _sum_of_parts(part, square)
 
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """One record adds (a, z, s) with whole-number z, Z = |z|^2 <= U^2 and s = floor(b Z / U^2) <= b.
