@@ -33,7 +33,7 @@ def run(settings: Settings) -> Iterator[Curve]:
     yield from _curves("R", rows, lambda r: (race(r, WIDTH), data), settings)
     widths = [100, 1_000, 10_000, 100_000][: settings.size(4, 2)]
     yield from _curves("W", widths, lambda w: (race(ROWS, w), data), settings)
-    yield _threads(usual, data, settings)
+    yield _threads(usual, wide[: largest * 4], settings)
 
 
 def _curves(axis: str, sizes: Sequence[int], work: Callable, settings: Settings) -> Iterator[Curve]:
