@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from . import ledger
+from . import checkpoints, ledger
 from .anomalies import anomalies
 from .audit import audit
 from .centre import centre
@@ -60,3 +60,4 @@ for panel, commands in {
     for command in commands:
         app.command(rich_help_panel=panel)(command)
 app.add_typer(ledger.commands, name="ledger", rich_help_panel=CHECKING)
+app.add_typer(checkpoints.commands, name="checkpoints", rich_help_panel=CHECKING)

@@ -1,7 +1,7 @@
 """What a command prints and writes.
 
-Standard output carries the answer alone, so that it can be piped; remarks and progress go to standard error, and
-progress only to a terminal. A file is written beside its place and then moved there, so it is whole or absent.
+Standard output carries the answer alone, so that it can be piped; remarks and progress go to standard error. A file is
+written beside its place and then moved there, so it is whole or absent.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import io
 import json
 import secrets
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import RequestError
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.progress import Progress
 
+    from ..engine.pace import Pace
+
 TABLES = (".csv", ".tsv", ".parquet")
+SECONDS_A_LINE = 10.0
+"""Between two lines on how far a reading is, where they do not take each other's place."""
 
 
 def say(sentence: str) -> None:
@@ -51,15 +56,63 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str 
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
-    """Progress bars on standard error, which show nothing unless that is a terminal."""
+def progress(figures: str = "{task.completed:,.0f}") -> Iterator[Progress]:
+    """Progress bars on standard error, with figures beside them, which show nothing unless that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(figures), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         yield bars
+
+
+@contextmanager
+def reading(words: str, total: int | None, rows: int = 0) -> Iterator[Callable[[int], None]]:
+    """Say how far a reading is, how fast, and how long it still takes: in a bar on a terminal, else line by line.
+
+    Parameters
+    ----------
+    words : what is done.
+    total : rows that there are, or None where nobody knows.
+    rows : rows that were read before, by an earlier run.
+
+    Yields
+    ------
+    What is called with the number of rows read so far.
+    """
+    from ..engine.pace import Pace
+
+    pace = Pace(total, rows=rows)
+    of_all = f" of {total:,}" if total else ""
+    with progress(f"{{task.completed:,.0f}}{of_all} rows{{task.fields[pace]}}") as bars:
+        bar = bars.add_task(words, total=total, completed=rows, pace="")
+        due = monotonic() + SECONDS_A_LINE
+
+        def show(read: int) -> None:
+            nonlocal due
+            pace.mark(read)
+            bars.update(bar, completed=read, pace=_how_fast(pace))
+            if bars.disable and monotonic() >= due:
+                due = monotonic() + SECONDS_A_LINE
+                say(f"{words}: {read:,}{of_all} rows{_how_fast(pace)}.")
+
+        yield show
+
+
+def _how_fast(pace: Pace) -> str:
+    """Rows a second and the time left, as far as they are known."""
+    if pace.rate is None:
+        return ""
+    left = pace.seconds_left
+    return f", {float(f'{pace.rate:.3g}'):,.0f} rows/s" + ("" if left is None else f", {_duration(left)} left")
+
+
+def _duration(seconds: float) -> str:
+    """A time that is still to come: no more exact than anyone knows it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @contextmanager

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import RequestError
+from .checkpoints import CheckpointOptions
 from .declaring import declared_sketch, like, with_size
 from .grouped import grouped
 from .options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, SketchOptions
-from .output import check_writable, progress, say
+from .output import check_writable, reading, say
 from .payment import Account, billed, dataset_name
 
 if TYPE_CHECKING:
     from ..bounded_release import BoundsPurchase
+    from ..engine.resuming import Keeping
     from ..privacy.budget import Budget
     from ..releases import Release
     from ..sketches.linear import LinearSketch
@@ -40,6 +42,7 @@ def release(
     shape: SketchOptions,
     guess: GuessOptions,
     payer: LedgerOptions,
+    kept: CheckpointOptions,
     dataset: Annotated[str | None, Option(
         metavar="NAME", help="The data set in the ledger; without it, the name of SOURCE. A data set that the ledger "
         "does not know is registered with exactly what this release spends.", rich_help_panel=PAYER,
@@ -81,10 +84,11 @@ def release(
         name = dataset or _named_after(source)
         bill.account = account = Account(payer.open(), name, budget, unit_words(sketch.domain.unit))
         if purchase is None:
-            made = _release(sketch, opened, account, engine)
+            any_seed = shape.seed is None and shape.like is None
+            made = _release(sketch, opened, account, engine, kept.keeping(account, any_seed), out)
         else:
             made = _release_bounded(sketch, purchase, opened, account)
-        made.save(out)
+            made.save(out)
     about = rounded(made.records, made.records_error)
     say(f"Wrote {out}: {table(made.sketch)}, about {about} records.")
     say(f"Spent {account.price}, of which ε = {account.ledger.status(account.dataset).left:f} is left.")
@@ -116,18 +120,31 @@ def _sketch(
     return sketch
 
 
-def _release(sketch: LinearSketch, source: Source, account: Account, engine: str) -> Release:
-    """Read once, pay, then draw noise; the exact table is seen by nobody."""
+def _release(
+    sketch: LinearSketch, source: Source, account: Account, engine: str, keeping: Keeping | None, out: Path
+) -> Release:
+    """Read once, pay, draw noise and save; the exact table is seen by nobody."""
     from ..engine.engines import building_on
+    from ..engine.resuming import ResumableBuilding
     from ..releases import plan, seal
 
     account.check(plan(sketch, account.budget).cost)
-    building = building_on(engine, sketch, source)
-    with progress() as bars:
-        bar = bars.add_task("Reading records", total=source.rows_total())
-        for rows in building:
-            bars.update(bar, completed=rows)
-    return seal(sketch, building.exact, account.budget, lambda cost: account.spend(cost, sketch))
+    building = building_on(engine, sketch, source, keeping, say)
+    resumable = building if isinstance(building, ResumableBuilding) else None
+    sketch = building.sketch  # of the seeds of the run that is continued
+    try:
+        with reading("Reading records", source.rows_total(), resumable.rows if resumable else 0) as show:
+            for rows in building:
+                show(rows)
+    except BaseException:
+        if resumable is not None and resumable.kept:
+            say("What was read so far is kept: the same command goes on there, and 'checkpoints remove' forgets it.")
+        raise
+    made = seal(sketch, building.exact, account.budget, lambda cost: account.spend(cost, sketch))
+    made.save(out)
+    if resumable is not None:
+        resumable.forget()
+    return made
 
 
 def _release_bounded(sketch: LinearSketch, purchase: BoundsPurchase, source: Source, account: Account) -> Release:
@@ -137,12 +154,9 @@ def _release_bounded(sketch: LinearSketch, purchase: BoundsPurchase, source: Sou
     planned = plan_bounded(sketch, purchase, account.budget)
     account.check(planned.cost)
     total = source.rows_total()
-    with progress() as bars:
-        bar = bars.add_task("Reading records twice", total=None if total is None else 2 * total)
+    with reading("Reading records twice", None if total is None else 2 * total) as show:
         made, found = release_bounded(
-            planned, purchase, source, account.budget,
-            spend=lambda cost: account.spend(cost, sketch),
-            progress=lambda rows: bars.update(bar, completed=rows),
+            planned, purchase, source, account.budget, spend=lambda cost: account.spend(cost, sketch), progress=show
         )
     for name, bounds in found.items():
         source_of = "bought" if bounds.found else "as given, as too few records stood out of the noise"

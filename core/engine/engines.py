@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
 from ..sketches.linear import LinearSketch
 from .building import Building
+from .resuming import Keeping, ResumableBuilding
 
 if TYPE_CHECKING:  # Dask takes half a second to import, and who explores a released file never reads private data
     from ..sources import Source
@@ -34,22 +36,31 @@ def check_engine(engine: object) -> str | None:
     return address
 
 
-def building_on(engine: str, sketch: LinearSketch, source: Source) -> Building | ClusterBuilding:
+def building_on(
+    engine: str,
+    sketch: LinearSketch,
+    source: Source,
+    keeping: Keeping | None = None,
+    say: Callable[[str], object] = lambda words: None,
+) -> Building | ResumableBuilding | ClusterBuilding:
     """What fills the table of a sketch with the records of a source, when it is iterated over.
 
     Parameters
     ----------
     engine : "local", "dask" or "dask:ADDRESS"; see `docs/cluster.md`.
     sketch, source : of a settled size, and the private records.
+    keeping : where this process writes down how far it is, if anywhere; on a cluster, where every share is read anew
+        when its worker dies, nothing is.
+    say : tells the owner about that.
 
     Raises
     ------
     RequestError
-        When there is no such engine.
+        When there is no such engine, or what is to be continued was paid for already.
     """
     address = check_engine(engine)
     if address is None:
-        return Building(sketch, source)
+        return Building(sketch, source) if keeping is None else ResumableBuilding(sketch, source, keeping, say)
     from .cluster import ClusterBuilding
 
     return ClusterBuilding(sketch, source, address or None)

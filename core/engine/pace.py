@@ -21,11 +21,12 @@ class Pace:
     ----------
     total : rows that there are, or None where nobody knows; then no time left is ever given.
     clock : seconds on a clock that never goes back.
+    rows : rows that were read before, by an earlier reading that this one continues.
     """
 
-    def __init__(self, total: int | None = None, clock: Callable[[], float] = monotonic):
+    def __init__(self, total: int | None = None, clock: Callable[[], float] = monotonic, rows: int = 0):
         self.total, self._clock = total, clock
-        self._marks: deque[tuple[float, int]] = deque([(clock(), 0)])
+        self._marks: deque[tuple[float, int]] = deque([(clock(), rows)])
 
     def mark(self, rows: int) -> None:
         """Say that so many rows have been read by now, all together."""

@@ -34,6 +34,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
+from ..privacy.ledger import Ledger
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import sketch_from_parameters
 from .building import Building
@@ -61,7 +62,6 @@ class Keeping:
     paid : how many releases of a sketch the payer has paid for.
     any_seed : whether the sketch's seeds were drawn for this run, so that those of the checkpoint may take their place.
     fresh : start anew, and remove what an earlier run has left.
-    seconds : between two checkpoints.
     """
 
     checkpoints: Checkpoints
@@ -69,7 +69,6 @@ class Keeping:
     paid: Callable[[LinearSketch], int]
     any_seed: bool = True
     fresh: bool = False
-    seconds: float = SECONDS
 
 
 class ResumableBuilding:
@@ -103,7 +102,7 @@ class ResumableBuilding:
         self._building = Building(self.sketch, source, begun)
 
     def __iter__(self) -> Iterator[int]:
-        due = monotonic() + self._keeping.seconds
+        due = monotonic() + SECONDS
         try:
             for rows in self._building:
                 if monotonic() >= due:
@@ -152,7 +151,7 @@ class ResumableBuilding:
                 "release is written."
             )
         now = monotonic()
-        return now + max(self._keeping.seconds, (now - began) / LARGEST_SHARE)
+        return now + max(SECONDS, (now - began) / LARGEST_SHARE)
 
     def _found(self, sketch: LinearSketch):
         """The sketch to go on with and where it stood, or the sketch as it is and None."""
@@ -172,8 +171,8 @@ class ResumableBuilding:
                 return sketch, None
             if self._keeping.paid(same) > found.paid:
                 raise RequestError(
-                    "The run that was stopped had paid for this release already, and was stopped before it was saved; "
-                    "--fresh makes it anew and pays again"
+                    "The run that was stopped had its budget spent already, and ended before the release was saved; to "
+                    "make it anew, at the same price once more, say --fresh."
                 )
             begun = checkpoints.begun(found, same)
         except DamagedCheckpoint:
@@ -222,6 +221,14 @@ def _described(sketch: LinearSketch, fingerprint: dict, keeping: Keeping) -> Che
     # As it will come back from a file, where pairs are lists.
     facts = json.loads(json.dumps({"identity": identity, "sameness": sameness, "parameters": parameters}))
     return Checkpoint(**facts, paid=keeping.paid(sketch))
+
+
+def times_paid(ledger: Ledger, dataset: str, sketch: LinearSketch) -> int:
+    """How many releases of this very sketch, seeds included, a ledger knows of a data set."""
+    if dataset not in ledger.names():
+        return 0
+    note = json.loads(json.dumps({"mechanism": sketch.name, "parameters": sketch.parameters()}))
+    return sum(note.items() <= entry.note.items() for entry in ledger.status(dataset).releases)
 
 
 def without_seeds(parameters: object) -> object:

@@ -33,6 +33,7 @@ def race(seed=7, **facts):
 @pytest.fixture(autouse=True)
 def after_every_batch(monkeypatch):
     monkeypatch.setattr("core.engine.building.BATCH_ROWS", 500)
+    monkeypatch.setattr(resuming, "SECONDS", 0.0)
     monkeypatch.setattr(resuming, "LARGEST_SHARE", np.inf)
 
 
@@ -54,7 +55,7 @@ class Run:
 
     def __init__(self, checkpoints, path, sketch=None, paid=0, stop_at=None, **asked):
         self.said = []
-        keeping = Keeping(checkpoints, {"dataset": "people"}, lambda _: paid, seconds=0, **asked)
+        keeping = Keeping(checkpoints, {"dataset": "people"}, lambda _: paid, **asked)
         self.building = ResumableBuilding(sketch or race(), open_source(path), keeping, self.said.append)
         self.rows = []
         for rows in self.building:
@@ -120,7 +121,7 @@ def test_changed_data_is_read_from_the_beginning(checkpoints, path):
 
 def test_data_that_changes_while_it_is_read_on_is_refused(checkpoints, path):
     Run(checkpoints, path, stop_at=1000)
-    keeping = Keeping(checkpoints, {"dataset": "people"}, lambda _: 0, seconds=0)
+    keeping = Keeping(checkpoints, {"dataset": "people"}, lambda _: 0)
     building = ResumableBuilding(race(), open_source(path), keeping)
     with pytest.raises(RequestError, match="changed while it was read"):
         for rows in building:
@@ -154,7 +155,7 @@ def test_another_release_is_no_business_of_a_checkpoint(checkpoints, path, sketc
 
 def test_nothing_is_paid_twice_unnoticed(checkpoints, path):
     Run(checkpoints, path, stop_at=1000, paid=3)
-    with pytest.raises(RequestError, match="had paid for this release already"):
+    with pytest.raises(RequestError, match="had its budget spent already"):
         Run(checkpoints, path, paid=4)
     fresh = Run(checkpoints, path, paid=4, fresh=True)
     assert fresh.rows[0] == 500
@@ -177,13 +178,14 @@ def test_what_is_refused_leaves_no_checkpoint(checkpoints, path):
 def test_what_cannot_be_continued_is_never_written(checkpoints, path):
     by_person = Race(Domain.of(y=(0, 10), unit=PrivacyUnit("x", 1)), Euclidean(2.0), rows=6, width=32, groups=2)
     Run(checkpoints, path, by_person)
-    keeping = Keeping(checkpoints, {}, lambda _: 0, seconds=0)
+    keeping = Keeping(checkpoints, {}, lambda _: 0)
     for _ in ResumableBuilding(race(), open_source(pd.read_parquet(path)), keeping):
         pass
     assert not checkpoints.folder.exists()
 
 
-def test_short_readings_are_never_written(checkpoints, path):
+def test_short_readings_are_never_written(checkpoints, path, monkeypatch):
+    monkeypatch.setattr(resuming, "SECONDS", 60.0)
     for _ in ResumableBuilding(race(), open_source(path), Keeping(checkpoints, {}, lambda _: 0)):
         pass
     assert not checkpoints.folder.exists()
