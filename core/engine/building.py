@@ -19,6 +19,7 @@ from ..sets import Sets
 from ..sketches.linear import LinearSketch
 from ..threads import cores
 from .ahead import read_ahead
+from .device import adding
 from .exact import Exact
 
 if TYPE_CHECKING:  # who explores a released file never needs what reads private data
@@ -77,11 +78,11 @@ class Building:
         self._exact: Exact | None = None
 
     def __iter__(self) -> Iterator[int]:
-        batches = self._encoded()
+        batches, add = self._encoded(), adding(self.sketch)
         with closing(read_ahead(batches) if self._reads_ahead else batches) as ready:
             for points, rows, read in ready:
                 check_room(self.sketch, int(self._records.sum()) + len(points))
-                self.sketch.add(self._table, points)
+                add(self._table, points)
                 self._records += self.sketch.count(points)
                 self._rows += rows
                 yield read or self._rows

@@ -309,9 +309,14 @@ def read(
     return out
 
 
+def fused(columns: Columns, dimensions: int) -> bool:
+    """Whether a projection is a chain of fused multiply-adds, rather than one of products and sums."""
+    return dimensions >= MANY and columns.hashes.every_coordinate == dimensions
+
+
 def _tiling(columns: Columns, dimensions: int) -> tuple[bool, int, int]:
     """Whether hashes are projected on many at a time, and how many rows and points are taken together."""
-    if dimensions < MANY or columns.hashes.every_coordinate != dimensions:
+    if not fused(columns, dimensions):
         return False, max(1, CACHED // columns.width), BLOCK
     most = int(np.diff(columns.first_hash).max())
     return True, max(1, PROJECTED // most), records_at_once(dimensions)

@@ -1,0 +1,174 @@
+"""The path of a graphics processor, with NumPy in the place of its arrays, against the compiled loops."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.domain import Domain, Items
+from core.engine import arrays, device, device_cells, device_least
+from core.engine.arrays import Arrays, device_arrays
+from core.engine.building import Building
+from core.engine.device import on_device
+from core.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
+from core.sets import Sets
+from core.sketches.features import Features
+from core.sketches.minhash import MinHash
+from core.sketches.race import Race
+from core.sources import open_source
+
+PLANE = Domain.of(x=(-3, 3), y=(-3, 3))
+LONG = Domain.of(**{f"c{place}": (-1, 2) for place in range(17)})
+TAGS = Domain((Items("tags"),))
+
+
+def rounded_once(a, x, s) -> np.ndarray:
+    """a x + s in exact arithmetic, then rounded."""
+    exact = np.vectorize(lambda a, x, s: float(Fraction(a) * Fraction(x) + Fraction(s)), otypes=[float])
+    return exact(a, x, s)
+
+
+NUMPY = Arrays(np, rounded_once, np.minimum.at, np.asarray)
+
+
+def points(domain: Domain, count: int, seed: int) -> np.ndarray:
+    low, high = domain.bounds("l2")
+    drawn = np.random.default_rng(seed).uniform(low, high, (count, len(low)))
+    drawn[: count // 4] = np.round(drawn[: count // 4])  # where cells end, if anywhere
+    return np.asfortranarray(drawn)
+
+
+def sets(count: int, seed: int) -> Sets:
+    random = np.random.default_rng(seed)
+    sizes = random.integers(1, 30, count)
+    return Sets.of_sizes(sizes, random.integers(0, 200, sizes.sum()).astype(np.uint64))
+
+
+def tables(sketch, batches, add) -> list[np.ndarray]:
+    here, there = sketch.zeros(), sketch.zeros()
+    for batch in batches:
+        sketch.add(here, batch)
+        add(there, batch)
+    return [here, there]
+
+
+KERNELS = [
+    Euclidean(0.5),
+    Euclidean((0.5, 2.0), power=3),
+    Manhattan(0.001),
+    Angular(power=4),
+    Laplacian(1.0),
+    Product((Euclidean(2.0), Angular())),
+    Mixture((Euclidean(1.0), Laplacian(1.0), Manhattan(0.1, power=2)), (0.4, 0.4, 0.2)),
+]
+
+
+@given(st.sampled_from(KERNELS), st.integers(0, 2**128 - 1), st.sampled_from([2, 7, 64]), st.integers(64, 90))
+@settings(max_examples=30)
+def test_tables_of_points_are_the_same(kernel, seed, width, count):
+    race = Race(PLANE, kernel, rows=9, width=width, seed=seed, groups=4)
+    add = on_device(race, NUMPY)
+    here, there = tables(race, [points(PLANE, count, 1), points(PLANE, count + 7, 2)], add)
+    assert add._usable and np.array_equal(here, there)
+
+
+def test_chains_of_fused_operations_are_the_same(monkeypatch):
+    monkeypatch.setattr(device, "SAMPLE", 8)
+    race = Race(LONG, Euclidean(0.3), rows=8, width=16, seed=5)
+    add = on_device(race, NUMPY)
+    assert add._blocks._fused
+    here, there = tables(race, [points(LONG, 40, 3)], add)
+    assert add._usable and np.array_equal(here, there)
+
+
+@given(st.sampled_from(["classic", "one-permutation"]), st.integers(0, 2**128 - 1), st.sampled_from([None, 3]))
+@settings(max_examples=20)
+def test_tables_of_sets_are_the_same(scheme, seed, longest):
+    sketch = MinHash(TAGS, rows=20, width=32, scheme=scheme, longest=longest, seed=seed)
+    add = on_device(sketch, NUMPY)
+    here, there = tables(sketch, [sets(40, 1), sets(33, 2)], add)
+    assert add._usable and there.dtype == np.int32 and np.array_equal(here, there)
+
+
+def test_small_blocks_give_the_same(monkeypatch):
+    monkeypatch.setattr(device_cells, "BLOCK", 200)
+    monkeypatch.setattr(device_least, "BLOCK", 1 << 13)
+    race = Race(PLANE, Laplacian(1.0), rows=50, width=30, seed=1)
+    sketches = [(race, points(PLANE, 99, 1))]
+    sketches += [(MinHash(TAGS, rows=600, width=8, scheme=scheme, seed=1), sets(99, 1))
+                 for scheme in ("classic", "one-permutation")]
+    for sketch, batch in sketches:
+        add = on_device(sketch, NUMPY)
+        assert len(list(add._blocks.pieces(batch))) > 1 or len(list(add._blocks.blocks(batch))) > 3
+        here, there = tables(sketch, [batch], add)
+        assert add._usable and np.array_equal(here, there)
+
+
+def test_a_device_that_fails_in_the_middle_counts_nobody_twice(monkeypatch):
+    monkeypatch.setattr(device_cells, "BLOCK", 200)
+    race, calls = Race(PLANE, Euclidean(1.0), rows=50, width=30, seed=1), [0]
+
+    def out_of_memory_at_last(array):
+        calls[0] += 1
+        if calls[0] == 500:
+            raise MemoryError
+        return np.asarray(array)
+
+    add = on_device(race, Arrays(np, rounded_once, np.minimum.at, out_of_memory_at_last))
+    here, there = tables(race, [points(PLANE, 64, seed) for seed in range(30)], add)
+    assert calls[0] == 500 and add._usable is False  # not before, and never again
+    assert np.array_equal(here, there)
+
+
+def test_a_device_that_counts_otherwise_is_not_used():
+    race = Race(LONG, Euclidean(0.01), rows=8, width=4096, seed=5)
+    careless = Arrays(np, lambda a, x, s: (a * 1.000001) * x + s, np.minimum.at, np.asarray)
+    add = on_device(race, careless)
+    batch = points(LONG, 5000, 3)
+    here, there = tables(race, [batch], add)
+    assert add._usable is False and np.array_equal(here, there)
+
+
+def test_small_batches_other_mechanisms_and_large_tables_stay(monkeypatch):
+    race = Race(PLANE, Euclidean(1.0), rows=20, width=30, seed=1)
+    add = on_device(race, NUMPY)
+    here, there = tables(race, [points(PLANE, 5, 1)], add)
+    assert add._usable is None and np.array_equal(here, there)
+    features = Features(PLANE, Laplacian(1.0), rows=8, seed=1)
+    assert on_device(features, NUMPY) == features.add
+    monkeypatch.setattr(device, "MOST_COUNTERS", 10)
+    assert on_device(race, NUMPY) == race.add
+
+
+def test_a_building_uses_the_device_that_is_there(monkeypatch):
+    race = Race(PLANE, Euclidean(1.0), rows=20, width=30, seed=1)
+    source = open_source(points(PLANE, 500, 1))
+    exact = []
+    for found in (None, NUMPY):
+        asked = []
+        monkeypatch.setattr(arrays, "_cupy", lambda found=found, asked=asked: asked.append(1) or found)
+        building = Building(race, source)
+        for _ in building:
+            pass
+        exact.append(building.exact.table)
+        assert asked
+    assert np.array_equal(*exact) and exact[0].sum() == 500 * 20
+
+
+def test_a_device_is_left_alone_when_it_is_not_wanted(monkeypatch):
+    monkeypatch.setattr(arrays, "_cupy", lambda: NUMPY)
+    monkeypatch.delenv("FROSTGLASS_DEVICE", raising=False)
+    assert device_arrays() is NUMPY
+    monkeypatch.setenv("FROSTGLASS_DEVICE", "CPU")
+    assert device_arrays() is None
+
+
+def test_no_library_means_no_device(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    arrays._cupy.cache_clear()
+    assert arrays._cupy() is None
+    arrays._cupy.cache_clear()
