@@ -60,6 +60,8 @@ KERNELS = [
     Euclidean(0.5),
     Euclidean((0.5, 2.0), power=3),
     Manhattan(0.001),
+    Euclidean(1e-16),  # the last bit of a projection decides
+    Mixture((Euclidean(1e-16), Laplacian(1e-16)), (0.5, 0.5)),
     Angular(power=4),
     Laplacian(1.0),
     Product((Euclidean(2.0), Angular())),
@@ -124,12 +126,13 @@ def test_a_device_that_fails_in_the_middle_counts_nobody_twice(monkeypatch):
     assert np.array_equal(here, there)
 
 
-def test_a_device_that_counts_otherwise_is_not_used():
-    race = Race(LONG, Euclidean(0.01), rows=8, width=4096, seed=5)
-    careless = Arrays(np, lambda a, x, s: (a * 1.000001) * x + s, np.minimum.at, np.asarray)
+def test_a_device_that_rounds_otherwise_is_not_used(monkeypatch):
+    """Here it rounds a product before it adds: no cell of the sketch itself would tell."""
+    monkeypatch.setattr(device, "SAMPLE", 8)
+    race = Race(LONG, Euclidean(3.0), rows=8, width=16, seed=5)
+    careless = Arrays(np, lambda a, x, s: a * x + s, np.minimum.at, np.asarray)
     add = on_device(race, careless)
-    batch = points(LONG, 5000, 3)
-    here, there = tables(race, [batch], add)
+    here, there = tables(race, [points(LONG, 50, 3)], add)
     assert add._usable is False and np.array_equal(here, there)
 
 
