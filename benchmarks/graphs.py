@@ -12,6 +12,7 @@ from core.domain import Domain
 from core.sets import Sets
 from core.sketches.minhash import MinHash
 
+from .limits import hash_steps, increments
 from .measuring import Comparison, Published, Rival, Settings, Target
 from .power_law_graph import SLASHDOT, PowerLawGraph
 from .timing import in_turn
@@ -66,13 +67,21 @@ def measured(
     }
     rows = max(1, sketch.rows // SHARE)
     ways["NumPy"] = lambda: numpy_rows(sets, rows, sketch.width)
+    items, counts = len(sets.elements), len(sets)
+    ways["increments"] = lambda: increments(table, counts)
+    ways["steps"] = lambda: hash_steps(items, sketch.rows)
     found = in_turn(ways, settings.repeats(5))
+    limits = (
+        Rival(f"increments alone, at known places of a row of {table[0].nbytes / 1000:,.0f} KB", found["increments"]),
+        Rival("additions and minima of the hash alone", found["steps"]),
+    )
     rival = Rival("NumPy, row by row", tuple(one * sketch.rows / rows for one in found["NumPy"]))
     middle = float(np.median(found["Frostglass"]))
     yield Comparison(
         f"fill a table: {size}",
         found["Frostglass"],
         rivals=(rival,),
+        limits=limits,
         published=(Published(TABLE_4, seconds, MEANS),),
         targets=(Target("s", middle, bound),),
         facts={

@@ -84,6 +84,7 @@ class Comparison:
     values : all repetitions, in `unit`.
     pieces, piece : how many of what, such as queries, one repetition did; published figures are for one.
     rivals, published, targets : what it stands beside.
+    limits : the part of the work that nothing can do without, alone (`benchmarks.limits`).
     facts : further figures that were measured, by name with their unit.
     """
 
@@ -91,6 +92,7 @@ class Comparison:
     values: tuple[float, ...]
     unit: str = SECONDS
     rivals: tuple[Rival, ...] = ()
+    limits: tuple[Rival, ...] = ()
     published: tuple[Published, ...] = ()
     targets: tuple[Target, ...] = ()
     pieces: int = 1

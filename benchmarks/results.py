@@ -71,10 +71,12 @@ def _results(facts: dict) -> Results:
 
 
 def _comparison(facts: dict) -> Comparison:
-    rivals = tuple(Rival(one["name"], tuple(one["values"])) for one in facts["rivals"])
+    sides = {
+        side: tuple(Rival(one["name"], tuple(one["values"])) for one in facts[side]) for side in ("rivals", "limits")
+    }
     beside = {"published": tuple(Published(**one) for one in facts["published"])}
     beside["targets"] = tuple(Target(**one) for one in facts["targets"])
-    return Comparison(**facts | beside | {"rivals": rivals, "values": tuple(facts["values"])})
+    return Comparison(**facts | beside | sides | {"values": tuple(facts["values"])})
 
 
 def _curve(facts: dict) -> Curve:

@@ -26,7 +26,7 @@ class Sheet:
 
 def sheets(results: Sequence[Results]) -> list[Sheet]:
     """All tables that results fill."""
-    drawn = (targets(results), published(results), rivals(results), facts(results))
+    drawn = (targets(results), published(results), rivals(results), limits(results), facts(results))
     return [sheet for sheet in drawn if sheet.rows]
 
 
@@ -77,6 +77,17 @@ def rivals(results: Iterable[Results]) -> Sheet:
                 rows.append((own if number == 0 else ("", "", "")) + cells)
     heads = ("benchmark", "work", "Frostglass", "rival", "rival's", "rival / Frostglass")
     return Sheet("Side by side, in the same run", heads, tuple(rows))
+
+
+def limits(results: Iterable[Results]) -> Sheet:
+    """How long the whole takes as a multiple of what it cannot do without."""
+    rows = [
+        (f"`{one.benchmark}`", found.work, limit.name, _spread(limit.values, found.unit), times(1 / found.ratio(limit)))
+        for one in results
+        for found in one.comparisons
+        for limit in found.limits
+    ]
+    return Sheet("How far from the limit", ("benchmark", "work", "limit", "limit alone", "all / limit"), tuple(rows))
 
 
 def facts(results: Iterable[Results]) -> Sheet:

@@ -17,6 +17,7 @@ ASKED = Comparison(
     "1,000 questions",
     (0.01, 0.02, 0.03),
     rivals=(Rival("NumPy", (0.05, 0.1, 0.3)), Rival("slow", (4.0,))),
+    limits=(Rival("reading", (0.005, 0.005, 0.03)),),
     published=(Published("RACE, table 3", 0.4e-3, "RACE"),),
     targets=(Target("µs a question", 20.0, 25.0), Target("times as fast", 5.0, 6.0, at_least=True)),
     pieces=1000,
@@ -110,3 +111,8 @@ def test_durations(seconds, words):
 def test_other_figures():
     assert [digits(value) for value in (0, 1234.5, 12.34, 0.0123)] == ["0", "1,234", "12.3", "0.012"]
     assert amount(0.0123, ERROR) == "1.2%" and amount(3 * 2**30, "bytes") == "3.00 GiB"
+
+
+def test_limits_say_how_many_times_as_long_the_whole_takes():
+    ((_, _, name, alone, factor),) = tables.limits([measured()]).rows
+    assert (name, alone, factor) == ("reading", "5.00 ms (5.00 ms – 30.0 ms)", "2.00 ×")
