@@ -14,6 +14,7 @@ from core.ui.markup import literal
 from core.ui.picking import pick_records
 from core.ui.rows import column_rows
 from core.ui.session import OwnData, Records, Session
+from core.ui.set_commands import offer_commands
 
 CLAMP, DROP = "Move them to the nearest bound", "Leave those rows out"
 SKIP, REFUSE = "Leave those rows out", "Stop, and say where"
@@ -121,6 +122,8 @@ with frame(DATA) as visitor:
         else:
             declared = declare(visitor, records)
             unknown_bounds(visitor, records, declared)
+            if records.sample is None:
+                offer_commands(records)
             with st.expander("Why is nothing of my data shown here?", type="compact"):
                 st.markdown(WHY)
             finish(visitor, records, declared)

@@ -12,18 +12,22 @@ from core.ui.explore_modes import modes_view
 from core.ui.explore_opening import about, headline, open_first
 from core.ui.explore_points import points_view
 from core.ui.explore_sample import sample_view
+from core.ui.explore_sets import one_set_view, sets_view
 from core.ui.frame import EXPLORE, frame
 from core.ui.session import Opened, Session
 
 VIEWS = {
     "Density": density_view, "Modes": modes_view, "Anomalies": anomalies_view, "Sample": sample_view,
     "Distance": density_view, "Centres": centres_view, "Your points": points_view,
+    "One set": one_set_view, "Your sets": sets_view,
 }  # fmt: skip
 
 
 def views_of(opened: Opened) -> tuple[str, ...]:
     """The views that a file can give, the one to begin with first."""
     release = opened.release
+    if release.domain.holds_sets:
+        return "One set", "Your sets"
     pictured = bool(drawable(release.domain))
     if release.sketch.answers == "distance":
         views = ("Distance", "Centres", "Your points")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ..domain import Categorical, Column, Domain, Vector
+from ..domain import Categorical, Column, Domain, Items, Vector
 from .explore_answers import View
 from .markup import literal
 from .session import Opened
@@ -27,7 +27,7 @@ STEPS = 1000
 
 def drawable(domain: Domain) -> tuple[str, ...]:
     """Columns that can be an axis: numbers and categories."""
-    return tuple(column.name for column in domain.columns if not isinstance(column, Vector))
+    return tuple(column.name for column in domain.columns if not isinstance(column, (Items, Vector)))
 
 
 def choose_columns(domain: Domain) -> tuple[str, ...] | None:

@@ -85,12 +85,17 @@ def report_action(opened: Opened, asked: Opened) -> None:
             f"{opened.stem}-report.html", "text/html", key="explore-report", type="primary", on_click="ignore",
         )  # fmt: skip
         what = "its modes" if release.sketch.answers == "closeness" else "how far everyone is"
-        words = f"What it is, what it promises, its picture and {what}, on one page that may be handed out."
+        shown = "What it is and what it promises" if release.domain.holds_sets else (
+            f"What it is, what it promises, its picture and {what}"
+        )
+        words = f"{shown}, on one page that may be handed out."
         draw(f'<p class="fg-missing">{escape(words)}</p>')
 
 
 def overview(release: Release) -> tuple[Step, ...]:
-    """What a report of a file shows: a picture over the first columns, and its modes or its centre."""
+    """What a report of a file shows: a picture over the first columns, and its modes or its centre; of sets neither."""
+    if release.domain.holds_sets:
+        return ()
     axes = drawable(release.domain)[:2]
     if release.sketch.answers == "closeness":
         return (*((Density(axes, {}),) if axes else ()), Modes())

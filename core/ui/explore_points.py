@@ -45,7 +45,7 @@ def points_view(opened: Opened) -> None:
         note("Further columns, such as a number that tells the points apart, are handed back as they are.")
         return
     try:
-        table, found = _answered(opened, dropped)
+        table, found = answered(opened, dropped)
     except RequestError as error:
         st.error(literal(error))
         return
@@ -62,7 +62,7 @@ def points_view(opened: Opened) -> None:
     take_along(opened, "points", lambda: asked, steps, remark="They hold your points.")
 
 
-def _answered(opened: Opened, dropped) -> tuple[pa.Table, Answers]:
+def answered(opened: Opened, dropped) -> tuple[pa.Table, Answers]:
     """The points and the answers; both are kept in the visitor's session, as the points may be private."""
     known = (dropped.file_id, opened.identity)
     if st.session_state.get(READ, (None,))[0] != known:

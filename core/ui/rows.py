@@ -12,6 +12,7 @@ from ..sources import ColumnInfo
 from .declaration import YES_AND_NO, ColumnDraft
 from .marks import note
 from .markup import draw
+from .set_commands import LISTS
 
 AT_ONCE = 24
 """Rows shown at once; of wider data, the used columns and those that match a search."""
@@ -107,7 +108,8 @@ def _row(place: int, column: ColumnInfo, number: int) -> ColumnDraft | None:
     with row:
         used = st.checkbox(name, disabled=column.kind in UNUSABLE, width="stretch", **key("use"))
         if not used or column.kind in UNUSABLE:
-            draw(f'<p class="fg-note fg-rest">{UNUSED[column.kind]}</p>')
+            words = LISTS if column.lists and column.kind == "other" else UNUSED[column.kind]
+            draw(f'<p class="fg-note fg-rest">{words}</p>')
             return None
         if column.kind == "vector":
             return _vector(column, name, key)
