@@ -151,6 +151,11 @@ class Domain:
         return isinstance(self.columns[0], Items)
 
     @property
+    def gathers(self) -> bool:
+        """Whether a record is a set whose items stand in rows of their own, all those of one id."""
+        return self.holds_sets and self.columns[0].gathered
+
+    @property
     def keeps_every_record(self) -> bool:
         """Whether no record can be left out: then, when a neighbour replaces a record, their number is public."""
         return self.outside == "clamp" and self.missing == "refuse" and self.unit.column is None

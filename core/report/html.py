@@ -129,6 +129,8 @@ def _label(label: PrivacyLabel) -> Iterator[str]:
     yield from _fact("Protected", label.protected if label.private else "nobody: a file for teaching")
     yield from _fact("Promise" if label.private else "Promise it would have", label.promise)
     yield from _fact("Hidden", label.hidden)
+    if label.one_record:
+        yield from _fact("One record", label.one_record)
     yield from _fact("Records", label.records, label.records_source)
     yield f"<div><dt>Columns, from public knowledge</dt><dd><ul>{''.join(_columns(label))}</ul></dd></div>"
     yield from _fact("Records that do not fit", label.left_out)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
+from mmap import mmap
 
 from ..figures.rounding import rounded
 from ..privacy.calibration import NoiseScale
@@ -36,6 +37,7 @@ class PrivacyLabel:
     private : False for a file made for teaching, which protects nobody.
     protected : who is protected.
     hidden : what is hidden about them.
+    one_record : what one record is, where it is not a row, and what that leaves open; "" otherwise.
     promise : ε and δ.
     odds : best success probability, 0.5 to 1, of a guesser who starts from a coin flip about one of them.
     odds_in_words : the same as a sentence.
@@ -45,7 +47,7 @@ class PrivacyLabel:
     theorem : why the promise holds.
     records : number of records, rounded to what its noise supports.
     records_source : where that number comes from.
-    counted : what a kernel sum counts, "people" or "records".
+    counted : what a kernel sum counts: "people", "records" or "sets".
     answer_noise : standard deviation of an answer, a sum, by privacy noise alone.
     answer_noise_in_words : the same as a sentence.
     columns : the columns.
@@ -53,7 +55,7 @@ class PrivacyLabel:
     mechanism, table : the sketch, and the size of its table.
     asked, measured : "Closeness" or "Distance", and in words what it is measured by.
     classes : the public list of classes, as a sentence; "" when there are none.
-    clipped : what was done with records beyond a public radius; "" when there is none.
+    clipped : what was done with records beyond a public radius or length; "" when there is none.
     created, software : when (ISO 8601) and by which program it was made.
     fingerprint : SHA-256 of the file, in hexadecimal.
     """
@@ -61,6 +63,7 @@ class PrivacyLabel:
     private: bool
     protected: str
     hidden: str
+    one_record: str
     promise: str
     odds: float
     odds_in_words: str
@@ -86,13 +89,13 @@ class PrivacyLabel:
     fingerprint: str
 
 
-def privacy_label(release: Release, file: bytes | None = None) -> PrivacyLabel:
+def privacy_label(release: Release, file: bytes | mmap | None = None) -> PrivacyLabel:
     """The label of a release.
 
     Parameters
     ----------
     release : any release.
-    file : contents of its file, where it is at hand, for the fingerprint; written anew otherwise.
+    file : contents of its file, in memory or mapped, where it is at hand, for the fingerprint; written anew otherwise.
     """
     privacy, sketch = release.privacy, release.sketch
     scales = dict.fromkeys(privacy.noise)
@@ -100,18 +103,19 @@ def privacy_label(release: Release, file: bytes | None = None) -> PrivacyLabel:
     answer_noise = meaning.one_class(sketch).noise_variance(privacy.counter_variance) ** 0.5
     return PrivacyLabel(
         private=release.private,
-        protected=words.protected(privacy.unit),
-        hidden=words.hidden(privacy.neighbours, privacy.unit),
+        protected=words.protected(release.domain),
+        hidden=words.hidden(privacy.neighbours, release.domain),
+        one_record=words.one_record(release.domain),
         promise=words.promise(privacy.epsilon, privacy.delta),
         odds=min(1.0, privacy.budget.odds),
-        odds_in_words=words.odds(privacy.budget, privacy.unit),
+        odds_in_words=words.odds(privacy.budget, release.domain),
         slack=_slack(release),
         overlap=_overlap(release),
         noise=tuple(_noise(scale, privacy.parts) for scale in scales),
         theorem=privacy.theorem,
         records=about if release.count_is_public else f"about {about}",
         records_source=release.records_source if release.count_is_public else f"known from {release.records_source}",
-        counted=words.counted(privacy.unit),
+        counted=words.counted(release.domain),
         answer_noise=answer_noise,
         answer_noise_in_words=meaning.noise_in_answer(release, answer_noise),
         columns=tuple(
@@ -130,15 +134,17 @@ def privacy_label(release: Release, file: bytes | None = None) -> PrivacyLabel:
     )
 
 
-def describe(release: Release, file: bytes | None = None) -> list[str]:
+def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
     """What a release is and promises, in sentences."""
     label = privacy_label(release, file)
     what = "private release" if label.private else "teaching file"
+    made_from = "sets" if release.domain.holds_sets else "records"
     names = words.listed([column.name for column in label.columns])
     if label.private:
         promised = [
             f"It protects {label.protected}, with {label.promise}.",
             f"It hides {label.hidden}.",
+            label.one_record,
             f"{label.odds_in_words} That is the worst case.",
             label.slack,
             label.overlap,
@@ -154,7 +160,7 @@ def describe(release: Release, file: bytes | None = None) -> list[str]:
         f"It holds {label.table}.",
         label.classes,
         *label.noise,
-        f"It was made from {label.records} records ({label.records_source}).",
+        f"It was made from {label.records} {made_from} ({label.records_source}).",
         label.answer_noise_in_words,
         f"{label.asked} is measured by {label.measured}.",
         label.clipped,
@@ -166,7 +172,7 @@ def describe(release: Release, file: bytes | None = None) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
-def to_json(release: Release, file: bytes | None = None) -> dict:
+def to_json(release: Release, file: bytes | mmap | None = None) -> dict:
     """What a release is and promises, as a value for JSON: its manifest, what its numbers say, and the sentences."""
     label = privacy_label(release, file)
     return manifest_of(release) | {

@@ -13,6 +13,7 @@ from ..kernels import (
     Euclidean,
     Exponential,
     Gaussian,
+    Jaccard,
     Kernel,
     Laplacian,
     Manhattan,
@@ -68,8 +69,11 @@ def table(sketch: LinearSketch) -> str:
 
 
 def clipped(sketch: LinearSketch) -> str:
-    """What was done with records beyond a public radius, as a sentence; "" where none is moved."""
+    """What was done with records that are too far or too long, as a sentence; "" where every record counts as it is."""
     sketch = one_class(sketch)
+    longest = getattr(sketch, "longest", None)
+    if longest is not None:
+        return f"Of a set with more than {longest:,} different items, a random choice of {longest:,} counts."
     radius = getattr(sketch, "radius", None)
     if radius is None or radius >= _farthest(sketch) * (1.0 - 1e-9):
         return ""
@@ -94,7 +98,7 @@ def noise_in_answer(release: Release, deviation: float) -> str:
     deviation : standard deviation of an answer by noise alone.
     """
     if release.sketch.answers == "closeness":
-        return f"Noise alone moves an answer by about {figures(deviation, 2)} {counted(release.privacy.unit)}."
+        return f"Noise alone moves an answer by about {figures(deviation, 2)} {counted(release.domain)}."
     mean = deviation / float(np.mean(release.counts))
     return (
         f"Noise alone moves a sum of distances by about {figures(deviation, 2)}, which is {figures(mean, 2)} in the "
@@ -118,6 +122,8 @@ def _kernel(kernel: Kernel) -> str:
     if isinstance(kernel, Mixture):
         parts = zip(kernel.weights, kernel.parts, strict=True)
         return "a mixture of " + _enumerated([f"{percent(weight)} {_kernel(part)}" for weight, part in parts])
+    if isinstance(kernel, Jaccard):
+        return "the Jaccard similarity of two sets, which is the share of all their items that both have"
     power = f", to the power {kernel.power}" if kernel.power > 1 else ""
     if isinstance(kernel, Angular):
         return f"the angular kernel, which falls with the angle between two records seen from the origin{power}"
@@ -151,6 +157,7 @@ def _distance(sketch: LinearSketch) -> str:
 
 _TABLES = {
     "race": lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
+    "minhash": lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
     "features": lambda sketch: f"{sketch.shape[0]:,} pairs of counters, one a random wave",
     "directions": lambda sketch: f"{sketch.shape[0]:,} sums, one of every coordinate of directions",
     "distance": lambda sketch: f"{sketch.shape[0]:,} counters, a grid a column",

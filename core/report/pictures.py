@@ -39,7 +39,7 @@ def picture_figure(
     if release.sketch.answers == "distance":
         unit = distance_unit(release.sketch)
         return distance_figure(in_units(release, picture), release.domain, unit, marks, asked)
-    return density_figure(picture, release.domain, counted(release.privacy.unit), marks, asked)
+    return density_figure(picture, release.domain, counted(release.domain), marks, asked)
 
 
 def figure_of(release: Release, picture: Curve | Heatmap) -> go.Figure:
@@ -55,7 +55,7 @@ def drawn(release: Release) -> str:
 def height(release: Release) -> str:
     """What the values of a picture are, for an axis or a legend."""
     if release.sketch.answers == "closeness":
-        return close_by(counted(release.privacy.unit))
+        return close_by(counted(release.domain))
     return "average distance"
 
 
@@ -79,7 +79,7 @@ def in_words(release: Release, picture: Curve | Heatmap) -> str:
     place = listed([f"{axis.name} {axis.words(axis.values[index])}" for axis, index in zip(axes, at, strict=True)])
     what = f"{drawn(release)} over {listed([axis.name for axis in axes])}"
     if near:
-        return picture_in_words(what, picture, place, counted(release.privacy.unit))
+        return picture_in_words(what, picture, place, counted(release.domain))
     shown = in_units(release, picture)
     names = ("estimate", "low", "high", "standard_error")
     mean, low, high, error = (float(getattr(shown, name).ravel()[found]) for name in names)

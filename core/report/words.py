@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from ..domain import Categorical, Column, Domain, Numeric
+from ..domain import Categorical, Column, Domain, Items, Numeric
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.neighbours import Neighbours
-from ..privacy.unit import PrivacyUnit
 
 LISTED_CATEGORIES = 8
 LONGEST_NAME = 80
@@ -80,27 +79,48 @@ def moment(created: str) -> str:
     return f"{day(created)}, {datetime.fromisoformat(created):%H:%M %Z}"
 
 
-def counted(unit: PrivacyUnit) -> str:
-    """What a kernel sum counts: records are people unless a column says that a person may have several."""
-    return "people" if unit.column is None else "records"
+def counted(domain: Domain) -> str:
+    """What a kernel sum counts: sets, or records, which are people unless a column says that one may have several."""
+    if domain.holds_sets:
+        return "sets"
+    return "people" if domain.unit.column is None else "records"
 
 
-def protected(unit: PrivacyUnit) -> str:
+def protected(domain: Domain) -> str:
     """Who is protected."""
+    unit, one = domain.unit, "set" if domain.holds_sets else "record"
+    if domain.gathers:
+        return f"the whole list of each value of {shown(unit.column)}, however long"
     if unit.column is None:
-        return "each record"
-    many = "one record" if unit.records == 1 else f"up to {unit.records:,} records"
+        return f"each {one}" + (", however large" if domain.holds_sets else "")
+    many = f"one {one}" if unit.records == 1 else f"up to {unit.records:,} {one}s"
     return f"each person whom the column {shown(unit.column)} tells apart ({many} each)"
 
 
-def hidden(neighbours: Neighbours, unit: PrivacyUnit) -> str:
+def hidden(neighbours: Neighbours, domain: Domain) -> str:
     """What is hidden about whoever is protected, and what is not."""
-    said, there = (
-        ("any one record says", "it is") if unit.column is None else ("any one person's records say", "they are")
-    )
+    if domain.gathers:
+        said, there = f"what the list of any one value of {shown(domain.unit.column)} holds", "there is such a list"
+    elif domain.unit.column is None:
+        said, there = f"what any one {'set holds' if domain.holds_sets else 'record says'}", "it is there"
+    else:
+        said = f"what any one person's {'sets hold' if domain.holds_sets else 'records say'}"
+        there = "they are there"
     if neighbours is Neighbours.REPLACE_ONE:
-        return f"what {said}, but not how many records there are"
-    return f"what {said}, and even whether {there} there at all"
+        return f"{said}, but not how many {'sets' if domain.holds_sets else 'records'} there are"
+    return f"{said}, and even whether {there} at all"
+
+
+def one_record(domain: Domain) -> str:
+    """What one record is, as sentences, and whose it is not; "" where it is a row, as anyone would think."""
+    if not domain.gathers:
+        return ""
+    who, whom = shown(domain.unit.column), shown(domain.names[0])
+    return (
+        f"One record is one set: everything in {whom} that is listed under one value of {who}. Where others list that "
+        f"value in their {whom}, it is part of their records and not hidden: in a graph that lists every edge both "
+        "ways, only a node's own list is."
+    )
 
 
 def promise(epsilon: Decimal, delta: Decimal) -> str:
@@ -108,14 +128,20 @@ def promise(epsilon: Decimal, delta: Decimal) -> str:
     return f"ε = {decimal_text(epsilon)}" + (f", δ = {decimal_text(delta)}" if delta else "")
 
 
-def odds(budget: Budget, unit: PrivacyUnit) -> str:
+def odds(budget: Budget, domain: Domain) -> str:
     """The promise as what a guesser can gain."""
-    one = "record" if unit.column is None else "person"
+    one = "list" if domain.gathers else "person"
+    if domain.unit.column is None:
+        one = "set" if domain.holds_sets else "record"
     return f"A coin-flip (50%) guess about one {one} can rise to at most {percent(min(1.0, budget.odds))}."
 
 
 def column_values(column: Column) -> str:
     """What anyone could have in a column, by its public bounds or categories."""
+    if isinstance(column, Items):
+        if column.gathered:
+            return "any item, one a row"
+        return "any items" + ("" if column.separator is None else f", with {shown(column.separator)!r} between them")
     if isinstance(column, Categorical):
         return f"one of {column.width:,}: {listed(column.categories, LISTED_CATEGORIES)}"
     unit = f" {shown(column.unit)}" if column.unit else ""
@@ -125,6 +151,9 @@ def column_values(column: Column) -> str:
 
 def left_out(domain: Domain) -> str:
     """What was done with records that do not fit."""
+    if domain.holds_sets:
+        empty = "Empty sets" + (" and rows that miss a value" if domain.gathers else "")
+        return f"{empty} were {'left out' if domain.missing == 'drop' else 'not accepted'}."
     outside = "left out" if domain.outside == "drop" else "moved to the nearest bound"
     missing = "left out" if domain.missing == "drop" else "not accepted"
     return f"Values outside the bounds were {outside}; records that miss a value were {missing}."

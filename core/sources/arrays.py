@@ -15,7 +15,6 @@ from ..errors import RequestError
 from ..tabular import arrow_array, arrow_table
 from .arrow import ArrowSource
 from .duck import plain_sentences
-from .gathering import gathered_column
 from .source import BATCH_ROWS, ColumnInfo, Location, Part, Source
 
 MAX_ARCHIVE_BYTES = 4 << 30
@@ -84,7 +83,7 @@ class ArraySource(Source):
 
     def _in_order(self, domain: Domain) -> dict[str, slice]:
         width = self.array.shape[1]
-        if gathered_column(domain) is not None:
+        if domain.gathers:
             if width != 2:
                 raise RequestError(f"Each row of {self.label} must be an id and an item, not {width:,} numbers.")
             return {domain.unit.column: slice(0, 1), domain.names[0]: slice(1, 2)}

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..domain import ROWS_READ, Domain, Items
+from ..domain import ROWS_READ
 from ..errors import RequestError
 from .pairs import Pair, Pairs
 
@@ -26,12 +26,6 @@ HELD_ITEMS = 1 << 24
 
 Order = Callable[[pa.Array], bool]
 """Whether ids stand in ascending order."""
-
-
-def gathered_column(domain: Domain) -> Items | None:
-    """The column whose sets are gathered from rows; None where every row is a record."""
-    column = domain.columns[0]
-    return column if isinstance(column, Items) and column.gathered else None
 
 
 def gathered(pairs: Pairs, id_name: str, item_name: str, sets: int) -> Iterator[pa.RecordBatch]:

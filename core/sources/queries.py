@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from ..domain import Categorical, Domain, PrivacyUnit
 from ..errors import RequestError
-from .gathering import gathered_column
 from .source import Source
 
 MOST_QUERIES = 1_000_000
@@ -63,8 +62,8 @@ def _as_it_stands(source: Source, domain: Domain) -> Iterator[pa.RecordBatch]:
 
 def _is_gathered(source: Source, domain: Domain) -> bool:
     """Whether the source has one item a row, as the data had; whole lists are asked about as they are."""
-    column = gathered_column(domain)
-    return column is not None and not any(info.name == column.name and info.lists for info in source.columns)
+    (name, *_) = domain.names
+    return domain.gathers and not any(info.name == name and info.lists for info in source.columns)
 
 
 def beside(places: pa.Table, answers: Mapping[str, np.ndarray]) -> pa.Table:

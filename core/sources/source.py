@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ..domain import FIRST_ROW, Domain
 from ..errors import RequestError
-from .gathering import gathered, gathered_column
+from .gathering import gathered
 from .pairs import Pairs
 
 BATCH_ROWS = 65_536
@@ -172,7 +172,7 @@ class Source(ABC):
             batches are drawn, too, as nothing is read before.
         """
         self.check_columns(domain)
-        if gathered_column(domain) is not None:
+        if domain.gathers:
             return passed_over((batch.select(domain.names) for batch in self.sets(domain, rows)), start)
         return self._batches(domain, rows) if start == 0 else self._batches_from(domain, rows, start)
 
@@ -223,7 +223,7 @@ class Source(ABC):
 
         A selection by person does not: it is drawn at random each time. Sets that are gathered are not selected.
         """
-        return domain.unit.column is None or gathered_column(domain) is not None
+        return domain.unit.column is None or domain.gathers
 
     def check_columns(self, domain: Domain) -> None:
         """Refuse a domain whose columns are absent, or are dates where it says numbers."""

@@ -15,14 +15,15 @@ from ..tasks.modes import Mode
 
 
 def noun(release: Release) -> str:
-    """What a kernel sum counts: "people" or "records"."""
-    return words.counted(release.privacy.unit)
+    """What a kernel sum counts: "people", "records" or "sets"."""
+    return words.counted(release.domain)
 
 
 def one_line(label: PrivacyLabel) -> str:
     """What a released file is, from when, at which ε, and who is protected."""
     what = f"{words.listed([column.name for column in label.columns], 4)} of {label.records} {label.counted}"
-    protected = f"{label.protected} protected: {label.hidden}"
+    whom = f"{label.protected}," if "," in label.protected else label.protected
+    protected = f"{whom} protected: {label.hidden}"
     return f"{what} · released {words.day(label.created)} · {label.promise} · {protected}"
 
 

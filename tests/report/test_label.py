@@ -15,18 +15,21 @@ from core import (
     Domain,
     Features,
     Histogram,
+    MinHash,
     Moments,
     Projected,
     Race,
+    Release,
     kernels,
 )
-from core.domain import PrivacyUnit
+from core.domain import Items, PrivacyUnit
 from core.engine.exact import Exact
 from core.privacy.randomness import SeededSource
 from core.releases import seal, with_chosen_size
 from core.report.html import report_html
 from core.report.label import describe, privacy_label, to_json
 from core.report.words import column_values, listed, percent, shown
+from core.sets import Sets
 
 from ..releases_for_tests import counted_release, small_release
 
@@ -74,6 +77,51 @@ def test_a_person_with_several_records_is_a_person():
     release = small_release(domain=Domain.of(age=(0, 100), unit=PrivacyUnit("patient", 7)))
     assert "each person whom the column patient tells apart (up to 7 records each)" in text_of(release)
     assert "about one person" in text_of(release)
+
+
+def set_release(domain, neighbours="add_remove", **facts) -> Release:
+    sketch = MinHash(domain, rows=8, width=30, seed=1, **facts)
+    table = sketch.zeros()
+    sketch.add(table, Sets.of([[1, 2], [2, 3]]))
+    return seal(sketch, Exact(table, 2), Budget(1, 0, neighbours))
+
+
+def test_gathered_sets_say_whose_list_is_hidden_and_whose_is_not():
+    graph = Domain((Items("follows", gathered=True),), unit=PrivacyUnit("name", 1))
+    text = text_of(set_release(graph))
+    for words in (
+        "protects the whole list of each value of name, however long, with",
+        "hides what the list of any one value of name holds, and even whether there is such a list at all.",
+        "One record is one set: everything in follows that is listed under one value of name.",
+        "Where others list that value in their follows, it is part of their records and not hidden",
+        "lists every edge both ways, only a node's own list is",
+        "about one list can rise",
+        " sets (known from ",
+        "Jaccard similarity",
+        "The column follows may hold any item, one a row.",
+        "Empty sets and rows that miss a value were left out.",
+    ):
+        assert words in text
+    assert "person" not in text and "random choice" not in text
+    replaced = set_release(graph, "replace_one", longest=1000)
+    assert "of name holds, but not how many sets there are" in text_of(replaced)
+    assert "Of a set with more than 1,000 different items, a random choice of 1,000 counts." in text_of(replaced)
+
+
+def test_baskets_are_sets_of_nobody_or_of_a_person():
+    text = text_of(set_release(Domain((Items("tags", separator=";"),), missing="refuse")))
+    for words in (
+        "protects each set, however large, with",
+        "hides what any one set holds, and even whether it is there at all",
+        "about one set can rise",
+        "may hold any items, with ';' between them",
+        "Empty sets were not accepted.",
+    ):
+        assert words in text
+    assert "One record is one set" not in text
+    text = text_of(set_release(Domain((Items("basket"),), unit=PrivacyUnit("customer", 3))))
+    assert "each person whom the column customer tells apart (up to 3 sets each)" in text
+    assert "what any one person's sets hold, and even whether they are there at all" in text
 
 
 def test_a_merged_release_says_what_whoever_is_in_all_parts_was_promised():

@@ -223,12 +223,12 @@ def test_the_length_of_vectors_is_known_where_their_type_states_it(tmp_path):
             (batch,) = source.batches(Domain((Vector("v", 4, 0, 20),)))
             np.testing.assert_array_equal(Domain((Vector("v", 4, 0, 20),)).encode(batch), vectors)
     np.savez(tmp_path / "both.npz", v=vectors, kind=np.array(["a", "b", "a"]))
-    assert open_source(tmp_path / "both.npz").columns[0] == ColumnInfo("v", "vector", 4)
+    assert open_source(tmp_path / "both.npz").columns[0] == ColumnInfo("v", "vector", 4, lists=True)
 
 
 def test_an_array_without_names_may_be_one_column_of_vectors():
     vectors = np.arange(12.0).reshape(3, 4)
     source = open_source(vectors).as_vectors("v")
-    assert source.columns == (ColumnInfo("v", "vector", 4),)
+    assert source.columns == (ColumnInfo("v", "vector", 4, lists=True),)
     (batch,) = source.batches(Domain((Vector("v", 4, 0, 20),)))
     np.testing.assert_array_equal(Domain((Vector("v", 4, 0, 20),)).encode(batch), vectors)
