@@ -39,10 +39,6 @@ class RaceOnDevice:
         self._arrays = arrays
         self._fused = fused(race.columns, race.domain.dimensions)
 
-    @cached_property
-    def _coefficient(self) -> Any:
-        return self._xp.asarray(self._columns.hashes.coefficient)
-
     @property
     def _xp(self) -> ModuleType:
         return self._arrays.xp
@@ -72,13 +68,12 @@ class RaceOnDevice:
         begin, end = columns.first_hash[start:stop] - first, columns.first_hash[start + 1 : stop + 1] - first
         key = xp.zeros((stop - start, points.shape[1]), np.uint64) + xp.asarray(columns.addend[start:stop, None])
         for place in range(int((end - begin).max())):
-            having = np.flatnonzero(begin + place < end)
-            hashes = begin[having] + place
-            factor = xp.asarray(columns.multiplier[first + hashes][:, None])
-            key[having] = key[having] + factor * cell[hashes]
-        rehashed = np.flatnonzero(columns.rehashed[start:stop])
-        if len(rehashed):
-            half = np.uint64(32)
+            rows = begin + place < end
+            hashes = begin[rows] + place
+            factor, having = xp.asarray(columns.multiplier[first + hashes][:, None]), self._places(rows)
+            key[having] = key[having] + factor * cell[xp.asarray(hashes)]
+        if columns.rehashed[start:stop].any():
+            half, rehashed = np.uint64(32), self._places(columns.rehashed[start:stop])
             key[rehashed] = ((key[rehashed] >> half) * np.uint64(columns.width)) >> half
         return key
 
@@ -88,13 +83,17 @@ class RaceOnDevice:
         begin, end = hashes.first_term[first:last], hashes.first_term[first + 1 : last + 1]
         value = xp.zeros((last - first, points.shape[1])) + xp.asarray(hashes.offset[first:last, None])
         for place in range(int((end - begin).max())):
-            having = np.flatnonzero(begin + place < end)
-            terms = begin[having] + place
-            a, x = self._coefficient[terms][:, None], points[hashes.coordinate[terms]]
+            longer = begin + place < end
+            terms, having = begin[longer] + place, self._places(longer)
+            a, x = xp.asarray(hashes.coefficient[terms][:, None]), points[xp.asarray(hashes.coordinate[terms])]
             value[having] = self._arrays.fused(a, x, value[having]) if self._fused else value[having] + a * x
         cells = columns.cells[first:last, None]
-        wrapping = np.flatnonzero(cells == MAX_CELLS)
-        if len(wrapping):
+        if (cells == MAX_CELLS).any():
+            wrapping = self._places(cells[:, 0] == MAX_CELLS)
             value[wrapping] = value[wrapping] - xp.floor(value[wrapping] / MAX_CELLS) * MAX_CELLS
         top = xp.asarray((cells - 1).astype(np.float64))
         return xp.minimum(xp.maximum(value, 0.0), top).astype(np.uint64)
+
+    def _places(self, chosen: np.ndarray) -> Any:
+        """The places that are marked, as the device indexes by them; all of them need not be copied."""
+        return slice(None) if chosen.all() else self._xp.asarray(np.flatnonzero(chosen))

@@ -20,9 +20,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from distributed import LocalCluster
+from typer.testing import CliRunner
 
-from core import Budget, Ledger, release
-from core.domain import Domain, PrivacyUnit
+from core import Budget, Ledger, load, release
+from core.cli.commands import app
+from core.domain import Domain, Items, PrivacyUnit
 from core.engine import scheduler
 from core.engine.building import Building
 from core.engine.cluster import ClusterBuilding, _shares
@@ -32,6 +34,7 @@ from core.errors import RequestError
 from core.kernels import Euclidean, Gaussian
 from core.sketches.classes import Classes
 from core.sketches.features import Features
+from core.sketches.minhash import MinHash
 from core.sketches.moments import Moments
 from core.sketches.race import Race
 from core.sources import open_source
@@ -46,6 +49,7 @@ SKETCHES = [
     Features(DOMAIN, Gaussian(1.0), rows=32, seed=SEED),
     Moments(DOMAIN).sized_for(Budget(1), 5000),
     Classes(LABELLED, "city", Race(DOMAIN, Euclidean(2.0), rows=20, width=32, seed=SEED)),
+    MinHash(Domain((Items("tags"),)), rows=20, width=64, seed=SEED),
 ]
 
 
@@ -69,7 +73,9 @@ def people(tmp_path_factory) -> str:
         columns = {"x": random.uniform(-1, 11, rows), "y": random.uniform(0, 10, rows)}
         columns["x"][::7] = np.nan
         cities = random.choice(["Bern", "Basel", "Chur"], rows)
-        table = pa.table({**columns, "city": pa.array(cities, pa.string()), "id": np.arange(rows)})
+        tags = pa.array([[f"tag {tag}" for tag in range(row % 5)] for row in range(rows)], pa.list_(pa.string()))
+        cities = pa.array(cities, pa.string())
+        table = pa.table({**columns, "city": cities, "tags": tags, "id": np.arange(rows)})
         pq.write_table(table, folder / f"{number}.parquet")
     return str(folder / "*.parquet")
 
@@ -193,6 +199,23 @@ def test_a_damaged_file_is_one_sentence_and_costs_nothing(address, people, tmp_p
     assert ledger.names() == []
 
 
+def test_the_command_line_has_an_option_for_it(address, people, tmp_path, monkeypatch):
+    monkeypatch.setenv("FROSTGLASS_LEDGER", str(tmp_path / "ledger.sqlite"))
+    bounds = ["--bounds", "x=0:10", "--bounds", "y=0:10"]
+    size = ["--bandwidth", "1", "--rows", "60", "--width", "64", "--seed", str(SEED)]
+    payer = ["--dataset", "people", "--epsilon", "50"]
+    command = ["release", people, *payer, *bounds, *size, "--out", f"{tmp_path}/people.npz"]
+    made = CliRunner().invoke(app, [*command, "--engine", f"dask:{address}"])
+    assert made.exit_code == 0, made.output
+    released, exact = load(tmp_path / "people.npz"), filled(Building(RACE, open_source(people)))
+    assert released.sketch == RACE
+    off = np.abs(released.table - exact.table).max()
+    assert 0 < off < 60 * released.privacy.counter_variance**0.5  # noise, of which more is rarer than 1e-20
+    for engine, further in (("spark", []), ("dask:", []), ("dask", ["--private-bounds", "x=0:1e7"])):
+        refused = CliRunner().invoke(app, [*command, "--overwrite", *further, "--engine", engine])
+        assert refused.exit_code == 2 and "engine" in refused.stderr.splitlines()[-1]
+
+
 def test_a_fault_on_a_worker_says_its_kind_alone(address, tmp_path):
     class Broken(SlowPart):
         def batches(self, domain, rows=0):
@@ -233,7 +256,6 @@ def test_stopping_early_leaves_nothing(address, tmp_path):
 
 def test_one_option_makes_a_closed_cluster_of_this_machine(people, monkeypatch):
     """Nobody enters without its certificate, it shows nothing over HTTP, and its folder is gone at the end."""
-    monkeypatch.setattr(scheduler, "ANSWER_SECONDS", 5)
     building, source = building_on("dask", RACE, open_source(people)), open_source(people)
     folder = None
     for _ in building:
@@ -242,6 +264,7 @@ def test_one_option_makes_a_closed_cluster_of_this_machine(people, monkeypatch):
             folder = Path(cluster.workers[0].local_directory).parent
             assert folder.name.startswith("frostglass-") and folder.stat().st_mode & 0o077 == 0
             assert cluster.scheduler_address.startswith("tls://127.0.0.1:")
+            monkeypatch.setattr(scheduler, "ANSWER_SECONDS", 1)
             with pytest.raises(RequestError, match="No Dask scheduler answers"):
                 next(iter(ClusterBuilding(RACE, source, cluster.scheduler_address)))
             page = f"http://127.0.0.1:{cluster.scheduler.http_server.port}/info/main/workers.html"
