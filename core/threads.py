@@ -1,7 +1,8 @@
 """Running a compiled loop on all cores.
 
 Numba's own parallel loops refuse to be entered by two threads at once, and the app serves several visitors. The loops
-here release the interpreter's lock instead, and a short-lived pool gives each thread a range of its own.
+here release the interpreter's lock instead, and each thread gets a range of its own: the caller the first, and threads
+that wait for work all their life the others, as starting a thread takes longer than many a range.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
 
 _this_thread = threading.local()
@@ -47,7 +49,25 @@ def over_ranges(count: int, work: Callable[[int, int], None], at_least: int = 1)
     if parts == 1:
         work(0, count)
         return
-    edges = [count * part // parts for part in range(parts + 1)]
-    with ThreadPoolExecutor(parts) as pool:
-        for future in [pool.submit(work, a, b) for a, b in pairwise(edges)]:
-            future.result()
+    first, *others = pairwise(count * part // parts for part in range(parts + 1))
+    waiting = [_others().submit(work, *bounds) for bounds in others]
+    try:
+        work(*first)
+    finally:
+        wait(waiting)  # they write to what the caller owns, so they end before it goes on, whatever happens
+    for future in waiting:
+        future.result()
+
+
+@cache
+def _others() -> ThreadPoolExecutor:
+    """A thread for each further core; what runs on them keeps to its own, so that none waits for another of them."""
+
+    def alone() -> None:
+        _this_thread.alone = True
+
+    return ThreadPoolExecutor(max(1, cores() - 1), thread_name_prefix="range", initializer=alone)
+
+
+if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads
+    os.register_at_fork(after_in_child=_others.cache_clear)
