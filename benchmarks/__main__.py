@@ -50,8 +50,10 @@ def main(arguments: list[str] | None = None) -> int:
         found, missing = _run(asked, settings, out / RESULTS)
     _print(found)
     page = (options.out or OUT) / "benchmarks.html"
-    curves.write(page, list(results.read(out / RESULTS).values()))
-    print(f"Figures: {_near(out / RESULTS)}; curves: {_near(page)}")
+    if curves.write(page, list(results.read(out / RESULTS).values())):
+        print(f"Curves: {_near(page)}")
+    if found:
+        print(f"Figures: {_near(out / RESULTS)}")
     return 1 if missing else 0
 
 

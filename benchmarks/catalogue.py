@@ -37,6 +37,7 @@ CATALOGUE = tuple(
         ("embeddings_classifier", "A private nearest-mean classifier of 50,000 x 6144 embeddings against reading them"),
         ("parquet_stream", "100 million rows of Parquet through the command line against reading them, and memory"),
         ("cluster", "A cluster of processes on this machine against one process: the same table"),
+        ("device", "A graphics processor against the processor: the same table", True),
         ("similarities", "The experiments of the ICLR 2024 paper against its own algorithms"),
         ("scaling", "Seconds against rows, columns, R, W and threads"),
     )

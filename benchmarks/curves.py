@@ -72,12 +72,13 @@ def _ticks(low: float, high: float) -> list[float]:
     return [tick for tick in found if below <= tick <= max(above, 2.0 * below)]
 
 
-def write(file: Path, results: Sequence[Results]) -> None:
-    """The page of all curves, Plotly inside; nothing when no curve was measured."""
+def write(file: Path, results: Sequence[Results]) -> bool:
+    """The page of all curves, Plotly inside; nothing, and False, when no curve was measured."""
     curves = [curve for one in results for curve in one.curves]
     if curves:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(standalone(figure(curves), "Frostglass, measured"))
+    return bool(curves)
 
 
 def write_pictures(folder: Path, results: Sequence[Results]) -> None:
