@@ -25,7 +25,8 @@ def run(settings: Settings) -> Iterator[Comparison]:
     yield _compared(f"fill a RACE table, {records:,} × 3, R = W = 1,000", race(), colours(records), settings)
     sets = made_up(SLASHDOT, settings)
     sketch = MinHash(NEIGHBOURS, rows=settings.size(1000, 100), width=1000, seed=1)
-    yield _compared(f"fill a MinHash table, {len(sets):,} lists, R = {sketch.rows:,}, W = 1,000", sketch, sets, settings)
+    work = f"fill a MinHash table, {len(sets):,} lists, R = {sketch.rows:,}, W = 1,000"
+    yield _compared(work, sketch, sets, settings)
 
 
 def _compared(work: str, sketch: LinearSketch, records: np.ndarray | Sets, settings: Settings) -> Comparison:
