@@ -31,7 +31,7 @@ MAX_CHARACTERS = 1_000_000
 FIRST_ROW = b"first_row"
 """Key of a batch's schema metadata: the place of its first row in the source, so that a refusal can name the row."""
 ROWS_READ = b"rows_read"
-"""The same for batches of gathered sets: how many rows of the source they, and those before, were gathered from."""
+"""The same for batches of gathered sets: how many rows of the source were read for them since the batch before."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ class Domain:
         left_out = _either(outside, *missing.values(), *unknown.values())
         if left_out is not None and left_out.any():
             by_coordinate = by_coordinate[:, ~left_out]
-        return self._scaled(by_coordinate.T)
+        return np.asfortranarray(self._scaled(by_coordinate.T))
 
     def rows(self, batch: pa.RecordBatch) -> np.ndarray | None:
         """What `encode` gives for one column of vectors, each record contiguous, when none is left out; else None.
@@ -258,7 +258,9 @@ class Domain:
             return None
         return column.rows(batch.column(column.name), self.outside == "clamp")
 
-    def encode_queries(self, queries: object, metric: str = "l2") -> np.ndarray | Sets:
+    def encode_queries(
+        self, queries: object, metric: str = "l2", first: int = 0, order: str = "F"
+    ) -> np.ndarray | Sets:
         """Coordinates of queries, or their sets; none is dropped or clamped, and a query may lie outside the bounds.
 
         Parameters
@@ -267,10 +269,12 @@ class Domain:
             many), or a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored.
             Where the domain holds sets, a list of lists of items or `Sets`, or a table with one list a row.
         metric : "l2" or "l1".
+        first : how many queries came before these, so that a refusal can name the row.
+        order : "F", each coordinate contiguous; or "C", each query, as an array of long vectors lies in memory.
 
         Returns
         -------
-        float64 (n, dimensions) in Fortran order.
+        float64 (n, dimensions) in that order.
 
         Raises
         ------
@@ -287,8 +291,9 @@ class Domain:
         _refuse_first("The query", missing, unknown)
         finite = np.isfinite(points).all(axis=1)
         if not finite.all():
-            raise RequestError(f"The query in row {int(np.argmin(finite)) + 1} is not made of finite numbers.")
-        return self._scaled(points)
+            row = first + int(np.argmin(finite)) + 1
+            raise RequestError(f"The query in row {row} is not made of finite numbers.")
+        return np.asarray(self._scaled(points), order=order)
 
     def decode_points(self, points: np.ndarray, metric: str = "l2") -> pd.DataFrame:
         """Encoded points (n, dimensions) in natural units; a category is the one of the largest coordinate."""
@@ -408,7 +413,7 @@ class Domain:
         if self.scale == "box":
             shift, width = self._scaling
             points = (points - shift) / width
-        return np.asfortranarray(points)
+        return points
 
     @cached_property
     def _scaling(self) -> tuple[np.ndarray, np.ndarray]:

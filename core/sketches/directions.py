@@ -161,16 +161,23 @@ class Directions(LinearSketch):
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
         """A query in the centre, or at the pole, has no direction, and is similar to nothing."""
-        estimate = _unit(self.seen(points)) @ self.sum(table)
+        estimate = self.cosine_sums(table[None], points)[:, 0]
         error = np.sqrt(self.noise_variance(counter_variance, points))
         return Answers.of_errors(estimate, error, records, level)
+
+    def cosine_sums(self, tables: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """The sums of cosines that several tables say at encoded queries, float64 (n, tables)."""
+        seen = self.seen(points)
+        lengths = np.sqrt(np.einsum("ij,ij->i", seen, seen))[:, None]
+        sums = seen @ self.sum(tables).T
+        return np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > SHORTEST)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         variance = counter_variance / UNITS**2
         return variance if points is None else np.full(len(points), variance)
 
     def sum(self, table: np.ndarray) -> np.ndarray:
-        """The sum of the records' unit vectors, float64 (dimensions,)."""
+        """The sum of the records' unit vectors, float64 of the table's shape."""
         return table.astype(np.float64) / UNITS
 
     def length(self, table: np.ndarray, counter_variance: float) -> float:
@@ -201,8 +208,8 @@ class Directions(LinearSketch):
         return cls(domain, **facts)
 
     def seen(self, points: np.ndarray) -> np.ndarray:
-        """Encoded points from the centre, projected, and without the pole: float64 (n, dimensions), Fortran order."""
-        offsets = np.asfortranarray(np.asarray(points, dtype=np.float64) - self.origin)
+        """Encoded points from the centre, projected, and without the pole: float64 (n, dimensions)."""
+        offsets = np.asarray(points, dtype=np.float64) - self.origin
         if self.projection is not None:
             offsets = self.projection.project(offsets)
         if self.pole is None:

@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ..errors import RequestError
 from ..releases import Release
 from ..sketches.linear import check_level
+from ..threads import over_ranges
 from .class_probabilities import class_probabilities
-from .class_scores import Scores, checked_rule, class_scores, classes_of
+from .class_scores import Scores, checked_rule, class_scores
 from .winning import chance_of_winning, learned_scatter
+
+PIECE = 1 << 20
+"""Coordinates of queries in an array that are encoded and scored at a time: a third-level cache holds them."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,29 @@ def classify(release: Release, queries: object, rule: str | None = None, level: 
     RequestError
         When the release has no classes, the rule does not suit it, or a query cannot be read.
     """
-    sketch = classes_of(release)
-    return classify_points(release, sketch.query_domain.encode_queries(queries, sketch.metric), rule, level)
+    rule = checked_rule(release, rule)
+    sketch = release.sketch
+    if not (isinstance(queries, np.ndarray) and queries.ndim == 2 and queries.size > PIECE):
+        return classify_points(release, sketch.query_domain.encode_queries(queries, sketch.metric), rule, level)
+    return decided(release, _scores_in_pieces(release, queries, rule), rule, level)
+
+
+def _scores_in_pieces(release: Release, queries: np.ndarray, rule: str) -> Scores:
+    """The scores of an array of queries, encoded and scored a piece at a time by all processors."""
+    sketch, step = release.sketch, max(1, PIECE // queries.shape[1])
+    order = "C" if sketch.inner.takes_rows else "F"
+    scores = Scores(*np.empty((2, len(queries), len(sketch.categories))))
+
+    def pieces(first: int, last: int) -> None:
+        for start in range(first, last, step):
+            part = slice(start, min(start + step, last))
+            points = sketch.query_domain.encode_queries(queries[part], sketch.metric, start, order)
+            of_part = class_scores(release, points, rule)
+            scores.value[part], scores.variance[part] = of_part.value, of_part.variance
+
+    with threadpool_limits(1):  # matrix products of pieces are small, and have a processor each
+        over_ranges(len(queries), pieces, at_least=step)
+    return scores
 
 
 def classify_points(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from scipy.special import ndtr
+from threadpoolctl import threadpool_limits
 
 from ..threads import over_ranges
 
@@ -70,25 +71,31 @@ def learned_scatter(value: np.ndarray, variance: np.ndarray) -> Scatter:
     least, most = LEAST_SCATTER * noise.min(), max(2.0 * reach, 8.0 * noise.max())
     deviation = np.geomspace(least, most, 2 + int(np.log(most / least) / np.log(STEP)))
     log_likelihood = np.empty((len(value), len(deviation) * (1 + len(LEADS))))
-    _tell_apart(np.ascontiguousarray(value), np.ascontiguousarray(variance), deviation, log_likelihood)
+    value, variance = np.ascontiguousarray(value), np.ascontiguousarray(variance)
+
+    def places(first: int, last: int) -> None:
+        _tell_apart(value, variance, deviation, first, last, log_likelihood)
+
+    over_ranges(len(value), places, at_least=64)
     likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
     even = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1])
     weight = even
-    for _ in range(ITERATIONS):
-        share = likelihood * weight
-        share /= share.sum(axis=1, keepdims=True)
-        weight = (share.sum(axis=0) + FAITH * even) / (len(value) + FAITH)
+    with threadpool_limits(1):  # small matrices
+        for _ in range(ITERATIONS):
+            # A place's share in an explanation is likelihood * weight, divided by its sum over the explanations.
+            shares = weight * ((1.0 / (likelihood @ weight)) @ likelihood)
+            weight = (shares + FAITH * even) / (len(value) + FAITH)
     return Scatter(deviation, weight.reshape(len(deviation), -1))
 
 
 @njit(nogil=True, cache=True)
-def _tell_apart(value, variance, deviation, out):
+def _tell_apart(value, variance, deviation, first, last, out):
     """Log densities of the scores under every deviation, where no class stands out and where any does by each lead."""
     classes, kinds = value.shape[1], 1 + len(LEADS)
     even = np.zeros(kinds)
     even[1:] = -np.log(classes)
     explained = np.empty((kinds, classes))
-    for i in range(len(value)):
+    for i in range(first, last):
         for j in range(len(deviation)):
             _explain(value[i], variance[i], deviation[j], even, explained)
             for kind in range(kinds):

@@ -184,3 +184,24 @@ def test_nearest_means_in_every_sense(mechanism, rule):
         assert found.scores == pytest.approx(exact, abs=0.15)
     with pytest.raises(RequestError, match="rule"):
         classify(made, test, "likelihood" if mechanism is Moments else "mean")
+
+
+@pytest.mark.parametrize("kind", [Moments, Directions])
+def test_queries_in_pieces_are_those_in_one_and_a_refusal_names_the_row(kind, monkeypatch):
+    domain = Domain((Vector("v", 3, -1, 1), LABEL))
+    inner = kind(domain.without("kind"))
+    sketch = Classes(domain, "kind", inner if kind is Directions else inner.for_mean())
+    points = np.random.default_rng(1).uniform(-1, 1, (50, 3))
+    encoded = domain.encode_queries({"v": points, "kind": ["calm", "wild"] * 25})
+    table = sketch.zeros()
+    sketch.add(table, encoded)
+    release = seal(sketch, Exact(table, sketch.count(encoded)), Budget(10), noise_source=SeededSource(1))
+    queries = points[:, ::-1] * 1.5
+    whole = classify(release, queries)
+    monkeypatch.setattr("core.tasks.classification.PIECE", 12)
+    pieces = classify(release, queries)
+    assert (pieces.codes == whole.codes).all()
+    assert pieces.scores == pytest.approx(whole.scores) and pieces.confidence == pytest.approx(whole.confidence)
+    queries[17, 1] = np.nan
+    with pytest.raises(RequestError, match="row 18 "):
+        classify(release, queries)
