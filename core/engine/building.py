@@ -85,7 +85,7 @@ class Building:
                 add(self._table, points)
                 self._records += self.sketch.count(points)
                 self._rows += rows
-                yield read or self._rows
+                yield read
         self._exact = Exact(self._table, self._records)
 
     @property
@@ -97,14 +97,15 @@ class Building:
         return cores() > 1 and self.source.keeps_order(self.sketch.domain)
 
     def _encoded(self) -> Generator[tuple[np.ndarray | Sets, int, int], None, None]:
-        """Points of every batch that is not yet in the table, its rows, and how many the source read where they differ.
+        """Points of every batch that is not yet in the table, its records, and the rows of the source read so far.
 
-        A row of a batch is a record, which may be gathered from many rows of the source.
+        They differ where a record is a set that was gathered from many rows.
         """
         domain = self.sketch.domain
+        read = 0 if domain.gathers else self._rows
         start = {"start": self._rows} if self._rows else {}
         for batch in self.source.batches(domain, rows=_rows_of_a_batch(domain), **start):
-            read = int((batch.schema.metadata or {}).get(ROWS_READ, 0))
+            read += int((batch.schema.metadata or {}).get(ROWS_READ, batch.num_rows))
             yield self.sketch.encode(batch), batch.num_rows, read
 
     @property

@@ -24,6 +24,8 @@ from .pairs import Pair, Pairs
 HELD_ITEMS = 1 << 24
 """Items of one set that are held before repeated ones are left out."""
 
+Lists = tuple[pa.Array, pa.LargeListArray, int]
+"""Ids, each once, the items of each, and how many rows of the source were read for them and all before."""
 Order = Callable[[pa.Array], bool]
 """Whether ids stand in ascending order."""
 
@@ -31,10 +33,18 @@ Order = Callable[[pa.Array], bool]
 def gathered(pairs: Pairs, id_name: str, item_name: str, sets: int) -> Iterator[pa.RecordBatch]:
     """Batches of at most so many sets: a list of items each, and the id of each beside it."""
     order = order_of(pairs.ids())
-    found = pairs.sorted() if order is None else _checked(pairs.in_order(), order, pairs.label)
-    for ids, lists, rows in gather(found):
-        batch = pa.record_batch([lists, ids], names=[item_name, id_name], metadata={ROWS_READ: str(rows)})
-        yield from (batch.slice(start, sets) for start in range(0, len(batch), sets))
+    found = pairs.sorted() if order is None else pairs.in_order()
+    return batches_of(gather(found, order, pairs.label), id_name, item_name, sets)
+
+
+def batches_of(lists: Iterable[Lists], id_name: str, item_name: str, sets: int) -> Iterator[pa.RecordBatch]:
+    """Lists of items and their ids as batches of at most so many."""
+    before = 0
+    for ids, items, rows in lists:
+        batch = pa.record_batch([items, ids], names=[item_name, id_name])
+        for start in range(0, len(batch), sets):
+            yield batch.slice(start, sets).replace_schema_metadata({ROWS_READ: str(rows - before)})
+            before = rows
 
 
 def order_of(batches: Iterable[pa.Array]) -> Order | None:
@@ -55,6 +65,33 @@ def order_of(batches: Iterable[pa.Array]) -> Order | None:
     return orders[0]
 
 
+def cut_between_sets(ids: Iterable[pa.Array], apart: int) -> list[int]:
+    """Rows at which sets of whole numbers begin, at least so many apart, the first row and the number of rows included.
+
+    Parameters
+    ----------
+    ids : the ids of all rows, in their order, at most ``apart`` at a time.
+    apart : rows between two cuts.
+
+    Returns
+    -------
+    None of them where the ids do not ascend or one is missing.
+    """
+    cuts, place = [0], 0
+    last: pa.Array | None = None
+    for some in ids:
+        if not len(some):
+            continue
+        if some.null_count or not _goes_on(ascends, last, some):
+            return []
+        begins = np.flatnonzero(_changes(some if last is None else pa.concat_arrays([last, some])))
+        begins += place + (last is None)
+        later = begins[np.searchsorted(begins, cuts[-1] + apart) :]
+        cuts += later[:1].tolist()
+        place, last = place + len(some), some[-1:]
+    return [*cuts, place] if place else []
+
+
 def ascends(ids: pa.Array) -> bool:
     """Whether no id is less than the one before it."""
     if pa.types.is_integer(ids.type):
@@ -73,14 +110,23 @@ def ascends_by_length(ids: pa.Array) -> bool:
     return bool(((lengths[:-1] < lengths[1:]) | (same & later)).all())
 
 
-def gather(pairs: Iterable[Pair]) -> Iterator[tuple[pa.Array, pa.LargeListArray, int]]:
-    """Ids, each once, and the lists of their items, from rows in which equal ids stand together."""
+def gather(pairs: Iterable[Pair], order: Order | None, label: str) -> Iterator[Lists]:
+    """Ids, each once, and the lists of their items, from rows in which equal ids stand together.
+
+    Parameters
+    ----------
+    pairs : the rows.
+    order : in which their ids ascend, to be looked at on the way; None where they were sorted.
+    label : how messages name the source.
+    """
     whose: pa.Array | None = None  # the id of the last set, which may go on
     held: list[pa.Array] = []  # its items
     limit, rows = HELD_ITEMS, 0
     for ids, items, rows in pairs:
         if not len(ids):
             continue
+        if order is not None and not _goes_on(order, whose, ids):
+            raise RequestError(f"The rows of {label} changed while they were read.")
         begins = np.flatnonzero(_changes(ids)) + 1
         if whose is None:
             whose = ids[:1]
@@ -111,16 +157,6 @@ def _changes(ids: pa.Array) -> np.ndarray:
         numbers = ids.to_numpy()
         return numbers[1:] != numbers[:-1]
     return pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
-
-
-def _checked(pairs: Iterable[Pair], order: Order, label: str) -> Iterator[Pair]:
-    last: pa.Array | None = None
-    for ids, items, rows in pairs:
-        if len(ids):
-            if not _goes_on(order, last, ids):
-                raise RequestError(f"The rows of {label} changed while they were read.")
-            last = ids[-1:]
-        yield ids, items, rows
 
 
 def _goes_on(order: Order, last: pa.Array | None, ids: pa.Array) -> bool:

@@ -59,7 +59,8 @@ class WholeNumbers:
     read : gives the batches of some columns.
     id_name, item_name : the two columns.
     refuse : whether a missing value is refused rather than left out.
-    queried : the same pairs, read by a query, which can sort.
+    queried : the same pairs, read by a query, which can sort; None where the ids are known to ascend.
+    first_row : place of the first row in the source.
     """
 
     label: str
@@ -67,7 +68,8 @@ class WholeNumbers:
     id_name: str
     item_name: str
     refuse: bool
-    queried: Pairs
+    queried: Pairs | None
+    first_row: int = 0
 
     def ids(self) -> Iterator[pa.Array]:
         with plain_sentences(self.label):
@@ -80,8 +82,8 @@ class WholeNumbers:
             for batch in self.read([self.id_name, self.item_name], PAIR_ROWS):
                 ids, items = batch.columns
                 if self.refuse:
-                    self._check(ids, self.id_name, rows)
-                    self._check(items, self.item_name, rows)
+                    self._check(ids, self.id_name, self.first_row + rows)
+                    self._check(items, self.item_name, self.first_row + rows)
                 rows += len(batch)
                 yield (*known(ids, items), rows)
 

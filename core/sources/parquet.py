@@ -8,22 +8,32 @@ in an object store, and selections by person, which are sorted.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain, pairwise
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..domain import FIRST_ROW, Domain
+from ..threads import cores, in_order
 from .duck import literals, plain_sentences
-from .pairs import Pairs, WholeNumbers, are_whole_numbers
+from .gathering import ascends, batches_of, cut_between_sets, gather
+from .pairs import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers
 from .queried import QueriedSource
 from .source import BATCH_ROWS, Location, Part, Paths, passed_over
 
 PART_ROWS = 1 << 21
 """Rows that are worth a part of their own, where row groups are smaller: some tenths of a second of work."""
+READ_ROWS = 1 << 18
+"""Rows that are worth a thread's while, where row groups are smaller, when several are read at once."""
+READ_BYTES = 1 << 25
+"""Most that the values of such a piece may take, as all of them are held until their turn comes."""
+MOST_READERS = 4
 PAGES_BYTES = 1 << 20
 """Of each column that are read from a file at a time, so that a row group of any size streams in little memory."""
 
@@ -67,7 +77,30 @@ class ParquetSource(QueriedSource):
                     yield from _pages(path, names, rows, range(len(footer.groups)))
 
     def _parts(self, domain: Domain) -> tuple[Part, ...]:
-        return self._row_groups(self.location.paths) if isinstance(self.location, Paths) and self._plain(domain) else ()
+        if not isinstance(self.location, Paths) or not self._plain(domain):
+            return ()
+        return self._row_groups(self.location.paths, PART_ROWS)
+
+    def _parts_of_sets(self, domain: Domain) -> tuple[Part, ...]:
+        pairs = self.pairs(domain)
+        if not isinstance(self.location, Paths) or not isinstance(pairs, WholeNumbers):
+            return ()
+        with plain_sentences(self.label):
+            ids = (batch.column(0) for batch in self._read([pairs.id_name], PAIR_ROWS))
+            cuts = cut_between_sets(ids, PART_ROWS)
+        return tuple(EdgeRows(None, self.label, self._pieces(*rows), rows[0]) for rows in pairwise(cuts))
+
+    def _pieces(self, start: int, stop: int) -> tuple[Piece, ...]:
+        """The row groups that hold some rows."""
+        pieces: list[Piece] = []
+        ends = 0
+        for path, footer in zip(self.location.paths, self._footers, strict=True):
+            for number, size in enumerate(footer.groups):
+                begins, ends = ends, ends + size
+                first, last = max(start, begins), min(stop, ends)
+                if first < last:
+                    pieces.append(Piece(path, number, first - begins, last - first))
+        return tuple(pieces)
 
     def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
         return self._batches_from(domain, rows, 0)
@@ -77,17 +110,27 @@ class ParquetSource(QueriedSource):
             yield from passed_over(super()._batches(domain, rows), start)
             return
         with self.location.opened() as paths:
-            for part in self._row_groups(paths):
-                skip = max(0, start - part.first_row)
-                if skip < part.rows:
-                    yield from passed_over(part.batches(domain, rows), skip)
+            runs = [run for run in self._row_groups(paths, READ_ROWS) if run.first_row + run.rows > start]
+            skip = start - runs[0].first_row if runs and start else 0
+            readers = min(cores(), MOST_READERS, len(runs))
+            if readers > 1 and max(run.rows for run in runs) * self._bytes_a_row(domain) <= READ_BYTES:
+                calls = (partial(_all_of, run, domain, rows) for run in runs)
+                with closing(in_order(calls, readers, readers + 1)) as ready:
+                    yield from passed_over(chain.from_iterable(ready), skip)
+            else:
+                yield from passed_over(chain.from_iterable(run.batches(domain, rows) for run in runs), skip)
 
-    def _row_groups(self, paths: Sequence[str]) -> tuple[RowGroups, ...]:
+    def _bytes_a_row(self, domain: Domain) -> float:
+        """Memory that the values of a row take; infinite where they may be of any length."""
+        kinds = [self._footers[0].schema.field(name).type for name in domain.names]
+        return sum(kind.bit_width / 8 if pa.types.is_primitive(kind) else math.inf for kind in kinds)
+
+    def _row_groups(self, paths: Sequence[str], at_least: int) -> tuple[RowGroups, ...]:
         """All row groups in order, in runs within a file that are worth opening it for."""
         found: list[RowGroups] = []
         first_row = 0
         for path, footer in zip(paths, self._footers, strict=True):
-            for groups in _runs(footer.groups):
+            for groups in _runs(footer.groups, at_least):
                 rows = sum(footer.groups[groups.start : groups.stop])
                 found.append(RowGroups(rows, path, self.label, tuple(groups), first_row))
                 first_row += rows
@@ -167,6 +210,50 @@ class RowGroups(Part):
                 place += batch.num_rows
 
 
+@dataclass(frozen=True)
+class Piece:
+    """Some consecutive rows of a row group: its file and number, how many rows come before them, and how many."""
+
+    path: str
+    group: int
+    skip: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class EdgeRows(Part):
+    """The rows of some whole sets, in ascending order of their ids.
+
+    Attributes
+    ----------
+    label : how messages name the source.
+    pieces : where the rows are.
+    first_row : place of the first one in the source.
+    """
+
+    label: str
+    pieces: tuple[Piece, ...]
+    first_row: int
+
+    def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        (name,), id_name = domain.names, domain.unit.column
+        refuse = domain.missing == "refuse"
+        pairs = WholeNumbers(self.label, self._read, id_name, name, refuse, None, self.first_row).in_order()
+        for batch in batches_of(gather(pairs, ascends, self.label), id_name, name, rows):
+            yield batch.select([name])
+
+    def _read(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        for piece in self.pieces:
+            skip, left = piece.skip, piece.rows
+            for batch in _pages(piece.path, names, rows, [piece.group]):
+                chosen = batch.slice(skip, left)
+                skip, left = max(0, skip - len(batch)), left - len(chosen)
+                if len(chosen):
+                    yield chosen
+                if not left:
+                    break
+
+
 def _pages(path: str, names: Sequence[str], rows: int, groups: Sequence[int]) -> Iterator[pa.RecordBatch]:
     """Some columns of some row groups, in batches of at most so many rows."""
     names = list(names)
@@ -176,12 +263,17 @@ def _pages(path: str, names: Sequence[str], rows: int, groups: Sequence[int]) ->
             yield batch.select(names)
 
 
-def _runs(sizes: Sequence[int]) -> Iterator[range]:
-    """Consecutive numbers of row groups, whose sizes add up to `PART_ROWS` each or a little more; the rest apart."""
+def _all_of(run: RowGroups, domain: Domain, rows: int) -> list[pa.RecordBatch]:
+    """What a thread reads before its turn comes."""
+    return list(run.batches(domain, rows))
+
+
+def _runs(sizes: Sequence[int], at_least: int) -> Iterator[range]:
+    """Consecutive numbers of row groups, whose sizes add up to so many rows or a little more; the rest apart."""
     first, held = 0, 0
     for number, size in enumerate(sizes):
         held += size
-        if held >= PART_ROWS:
+        if held >= at_least:
             yield range(first, number + 1)
             first, held = number + 1, 0
     if held:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from ..domain import FIRST_ROW, Domain
+from ..domain import FIRST_ROW, ROWS_READ, Domain
 from ..errors import RequestError
 from .gathering import gathered
 from .pairs import Pairs
@@ -201,7 +201,9 @@ class Source(ABC):
         """The source in parts, which in order are exactly the records of `batches`, each once.
 
         Parquet files are divided by their row groups, other files are one part each. Empty where a source cannot be
-        divided: data in memory, databases, and records selected by person, which takes all of them at once.
+        divided: data in memory, databases, and records selected by person, which takes all of them at once. Edges in
+        Parquet files are divided where their ids are whole numbers in ascending order, which takes a reading of the
+        ids; no set is in two parts.
 
         Raises
         ------
@@ -209,6 +211,8 @@ class Source(ABC):
             When a column is absent or cannot be what the domain says.
         """
         self.check_columns(domain)
+        if domain.gathers:
+            return self._parts_of_sets(domain)
         return () if domain.unit.column is not None else self._parts(domain)
 
     def fingerprint(self) -> dict | None:
@@ -248,6 +252,10 @@ class Source(ABC):
         """The parts, for a domain of records whose columns exist."""
         return ()
 
+    def _parts_of_sets(self, domain: Domain) -> tuple[Part, ...]:
+        """The parts, for a domain whose sets are gathered."""
+        return ()
+
     @abstractmethod
     def rows_total(self) -> int | None:
         """Number of records, where it is known without reading them; for the owner's progress bar, never public."""
@@ -277,15 +285,19 @@ def numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def passed_over(batches: Iterator[pa.RecordBatch], start: int) -> Iterator[pa.RecordBatch]:
     """The same batches without their first ``start`` records; every batch still says the place of its first row."""
+    read = 0
     for batch in batches:
+        facts = batch.schema.metadata or {}
+        read += int(facts.get(ROWS_READ, 0))
         if start >= batch.num_rows:
             start -= batch.num_rows
             continue
         if start:
-            facts = batch.schema.metadata or {}
             facts = facts | {FIRST_ROW: str(int(facts.get(FIRST_ROW, 0)) + start)}
-            batch, start = batch.slice(start).replace_schema_metadata(facts), 0
-        yield batch
+        if ROWS_READ in facts:
+            facts = facts | {ROWS_READ: str(read)}
+        yield batch.slice(start).replace_schema_metadata(facts)
+        start = read = 0
 
 
 def column_of_arrow(field: pa.Field) -> ColumnInfo:

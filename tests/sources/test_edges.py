@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sqlite3
 from contextlib import closing
 
@@ -14,9 +15,9 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from core.domain import Domain, Items, PrivacyUnit
+from core.domain import ROWS_READ, Domain, Items, PrivacyUnit
 from core.errors import RequestError
-from core.sources import Upload, open_source
+from core.sources import Upload, open_source, parquet
 
 GRAPH = {3: {1, 2, 9}, 7: {3}, 11: {3, 7, 100}, 250: {250}, -4: {3, 11}}
 
@@ -159,6 +160,37 @@ def test_a_source_can_be_continued_after_some_sets():
     whole = [items for batch in source.batches(domain_of(), 2) for items in batch.column("whom").to_pylist()]
     rest = [items for batch in source.batches(domain_of(), 2, 3) for items in batch.column("whom").to_pylist()]
     assert rest == whole[3:]
+
+
+def test_parts_hold_whole_sets_and_all_of_them(tmp_path, monkeypatch):
+    who = np.sort(np.random.default_rng(4).integers(0, 90, 4000)) * 5
+    whom = np.random.default_rng(5).integers(0, 1000, 4000)
+    who[1000:2500] = who[1000]  # one set across several row groups and two files
+    who.sort()
+    table = pa.table({"who": who, "whom": pa.array(whom, mask=whom == 7)})
+    for number, (start, stop) in enumerate([(0, 2100), (2100, 2100), (2100, 4000)]):
+        pq.write_table(table[start:stop], tmp_path / f"{number}.parquet", row_group_size=300)
+    source = open_source(str(tmp_path / "*.parquet"))
+    monkeypatch.setattr(parquet, "PART_ROWS", 700)
+    monkeypatch.setattr(parquet, "PAIR_ROWS", 256)
+    parts = pickle.loads(pickle.dumps(source.parts(domain_of())))
+    assert len(parts) == 5
+
+    def listed(batches):
+        return [items for batch in batches for items in batch.column("whom").to_pylist()]
+
+    whole = listed(source.batches(domain_of(), 11))
+    assert [items for part in parts for items in listed(part.batches(domain_of(), 11))] == whole
+    read = [int(batch.schema.metadata[ROWS_READ]) for part in parts for batch in part.batches(domain_of(), 1)]
+    assert sum(read) == 4000 and max(read) >= 1500
+    row = int(np.argmax(whom == 7)) + 1
+    with pytest.raises(RequestError, match=f"'whom' in row {row:,} of the 3 files"):
+        [listed(part.batches(domain_of("refuse"))) for part in parts]
+    # Whatever is not in order, or is no whole number, is read as a whole.
+    assert open_source(table).parts(domain_of()) == ()
+    for other in (table.take(np.arange(4000)[::-1]), table.set_column(0, "who", pa.array(who.astype(float)))):
+        pq.write_table(other, tmp_path / "other.parquet")
+        assert open_source(tmp_path / "other.parquet").parts(domain_of()) == ()
 
 
 def test_a_damaged_file_is_refused_in_one_sentence(tmp_path):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from core.domain import ROWS_READ
 from core.errors import RequestError
 from core.sources import gathering
-from core.sources.gathering import ascends, ascends_by_length, gathered, order_of
+from core.sources.gathering import ascends, ascends_by_length, cut_between_sets, gathered, order_of
 from core.sources.pairs import known
 
 IDS = {
@@ -95,7 +95,8 @@ def test_the_sets_are_those_of_a_dictionary(rows, kind, cuts, most, by_id, texts
     assert found(batches) == reference(ids, items)
     assert all(0 < len(batch) <= most for batch in batches)
     read = [int(batch.schema.metadata[ROWS_READ]) for batch in batches]
-    assert read == sorted(read) and (not read or read[-1] <= len(rows))
+    assert min(read, default=0) >= 0 and sum(read) <= len(rows)
+    assert not batches or by_id or sum(read) == len(rows)
 
 
 @given(numbers=st.lists(st.integers(0, 2000), max_size=30))
@@ -112,6 +113,25 @@ def test_an_order_is_found_just_where_there_is_one(ids, cut):
     parts = [pa.array(part, pa.string()) for part in (ids[:cut], ids[cut:])]
     ascending = ids == sorted(ids) or ids == sorted(ids, key=lambda text: (len(text), text))
     assert (order_of(parts) is not None) == ascending
+
+
+@given(
+    sizes=st.lists(st.integers(1, 9), min_size=1, max_size=12),
+    cuts=st.lists(st.integers(0, 60), max_size=8),
+    apart=st.integers(60, 70),
+    spread=st.integers(1, 9),
+)
+def test_cuts_are_the_first_places_between_sets_that_are_far_enough(sizes, cuts, apart, spread):
+    ids = np.repeat(np.arange(len(sizes)) * 3, np.array(sizes) * spread)
+    edges = sorted({0, len(ids), *(cut * spread for cut in cuts if cut * spread < len(ids))})
+    edges = sorted({*edges, *range(0, len(ids), 60)})
+    parts = [pa.array(ids[start:stop]) for start, stop in itertools.pairwise(edges)]
+    expected, begins = [0], np.flatnonzero(np.diff(ids, prepend=-1))
+    while len(later := begins[begins >= expected[-1] + apart]):
+        expected.append(int(later[0]))
+    assert cut_between_sets(parts, apart) == [*expected, len(ids)]
+    assert cut_between_sets([*parts, pa.array([None], pa.int64())], apart) == []
+    assert cut_between_sets([*parts, pa.array([-1])], apart) == []
 
 
 def test_one_giant_set_across_many_batches():
