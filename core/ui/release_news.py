@@ -74,7 +74,7 @@ def _line(making: Making, path: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="fg-news"):
         if making.running:
             done, words = progress(making)
-            far = f"{100 * done:.0f}% of the rows are read" if making.pace.total else words
+            far = f"{100 * done:.0f}%" if making.pace.total else words
             mark(Visibility.PRIVATE, f"A release is being made: {far}")
             st.page_link(path, label="Look at it")
         elif making.release is not None:

@@ -23,9 +23,10 @@ def offer_commands(records: Records) -> None:
             "releases sets, and the page Explore asks the file that it makes."
         )
         note("Each row holds a whole set, in a list or in a text that is cut, say at every “;” with --separator ';'.")
-        st.code(basket_command(records.title, records.source.columns), language="bash", wrap_lines=True)
-        note("Each row says who and what, as the edges of a graph do; all rows of one person are one set.")
-        st.code(edges_command(records.title, records.source.columns), language="bash", wrap_lines=True)
+        st.code(basket_command(records.title, records.source.columns), language=None, wrap_lines=True)
+        if len(records.source.columns) > 1:
+            note("Each row says who and what, as the edges of a graph do; all rows of one person are one set.")
+            st.code(edges_command(records.title, records.source.columns), language=None, wrap_lines=True)
 
 
 def basket_command(title: str, columns: Sequence[ColumnInfo]) -> str:
@@ -35,8 +36,8 @@ def basket_command(title: str, columns: Sequence[ColumnInfo]) -> str:
 
 
 def edges_command(title: str, columns: Sequence[ColumnInfo]) -> str:
-    """The command that gathers sets from two columns, the first ones where there are as many."""
-    who, what = ([column.name for column in columns] + ["ITEM"])[:2]
+    """The command that gathers sets from two columns, the first ones of those that there are."""
+    who, what = (column.name for column in columns[:2])
     return _command(title, f"--items {shlex.quote(what)} --gathered --unit {shlex.quote(f'{who}:1')}")
 
 
