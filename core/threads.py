@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
+from typing import TypeVar
 
+Result = TypeVar("Result")
 _this_thread = threading.local()
 
 
@@ -59,14 +62,33 @@ def over_ranges(count: int, work: Callable[[int, int], None], at_least: int = 1)
         future.result()
 
 
+def in_order(calls: Iterable[Callable[[], Result]], threads: int, depth: int) -> Iterator[Result]:
+    """The results of calls in their order, made by so many threads, at most ``depth`` of them before they are wanted.
+
+    What a call raises is raised here, in its place. Whoever stops early closes what this returns: no further call is
+    begun, those that were are waited for, and the threads end.
+    """
+    todo = iter(calls)
+    with ThreadPoolExecutor(threads, thread_name_prefix="ahead") as pool:
+        waiting = deque(pool.submit(call) for call in islice(todo, depth))
+        try:
+            while waiting:
+                result = waiting.popleft().result()
+                waiting.extend(pool.submit(call) for call in islice(todo, 1))
+                yield result
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
 @cache
 def _others() -> ThreadPoolExecutor:
     """A thread for each further core; what runs on them keeps to its own, so that none waits for another of them."""
+    return ThreadPoolExecutor(max(1, cores() - 1), thread_name_prefix="range", initializer=_keep_to_one)
 
-    def alone() -> None:
-        _this_thread.alone = True
 
-    return ThreadPoolExecutor(max(1, cores() - 1), thread_name_prefix="range", initializer=alone)
+def _keep_to_one() -> None:
+    _this_thread.alone = True
 
 
 if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads

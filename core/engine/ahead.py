@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
+from itertools import repeat
 from typing import TypeVar
+
+from ..threads import in_order
 
 Item = TypeVar("Item")
 DEPTH = 2
@@ -17,16 +20,11 @@ def read_ahead(items: Generator[Item, None, None], depth: int = DEPTH) -> Iterat
     """The same items in the same order, made by another thread, at most ``depth`` before they are asked for.
 
     What the generator raises is raised here, in its place. Whoever stops early closes what this returns: no further
-    item is begun, the generator is closed on its own thread, and the thread ends.
+    item is begun, the thread ends, and the generator is closed.
     """
     end = object()
-    with ThreadPoolExecutor(1, thread_name_prefix="reading ahead") as thread:
-        waiting = deque(thread.submit(next, items, end) for _ in range(depth))
-        try:
-            while (item := waiting.popleft().result()) is not end:
-                waiting.append(thread.submit(next, items, end))
-                yield item
-        finally:
-            for future in waiting:
-                future.cancel()
-            thread.submit(items.close).result()
+    with closing(items), closing(in_order(repeat(partial(next, items, end)), 1, depth)) as made:
+        for item in made:
+            if item is end:
+                return
+            yield item
