@@ -10,14 +10,14 @@ from pathlib import Path
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.figures.palette import AMBER, FAINT, TEAL
+from core.figures.palette import AMBER, FAINT, INK, TEAL
 from core.figures.paper import on_paper, standalone
 
 from .measuring import ERROR, Curve, NotMeasured
 from .results import Results
 from .words import amount
 
-COLOURS = (TEAL.shape, AMBER.shape, FAINT.shape, "#3856A6")
+COLOURS = (TEAL.shape, AMBER.shape, FAINT.shape, "#3856A6", INK.light)
 ACROSS = 3
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 

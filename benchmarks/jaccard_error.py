@@ -2,7 +2,7 @@
 
 The truth is exact: every question's similarity to every node, added up. Errors are mean |answer - exact| / exact over
 the questions, one for every draw of hashes and noise, all of them counted. Noise is seeded, as this is public data and
-nothing here is a release. Beside the paper's pure promise stands one with delta = 1e-6, for the same epsilon.
+nothing here is a release. Beside the paper's pure promise and R stand smaller R, and delta = 1e-6 for the same epsilon.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .minhash_graphs import ROWS, WIDTH
 from .timing import seconds
 
 EPSILONS = ("0.1", "0.3", "1", "3", "10")
-DELTAS = ("0", "1e-6")
-TITLE = "Jaccard sums, mean relative error"
+LINES = ((20, "0"), (200, "0"), (ROWS, "0"), (ROWS, "1e-6"))
+"""R and delta: the paper's R and two smaller ones under a pure promise, whose noise grows with R."""
 
 
 def run(settings: Settings) -> Iterator[Comparison | Curve]:
-    """The exact sums with their time, then a curve for each kind of promise and the error without noise."""
+    """The exact sums with their time, then a curve for each R and promise, and the error without noise."""
     name, sets = slashdot(settings)
     queries = asked_of(sets)
     kernel, exact = Jaccard(), np.empty(0)
@@ -45,22 +45,24 @@ def run(settings: Settings) -> Iterator[Comparison | Curve]:
         piece="question",
         facts={"is the median exact sum": float(np.median(exact))},
     )
-    draws = settings.repeats(3)
-    found = {delta: {epsilon: [] for epsilon in EPSILONS} for delta in DELTAS}
-    silent = []
-    for seed in range(draws):
-        sketch = MinHash(NEIGHBOURS, settings.size(ROWS, 200), width=settings.size(WIDTH, 1_000), seed=seed)
-        table, noisy = sketch.zeros(), sketch.zeros()
-        sketch.add(table, sets)
-        silent.append(_error(sketch, table, len(sets), queries, exact))
-        for delta in DELTAS:
+    width = settings.size(WIDTH, 1_000)
+    at = tuple(map(float, EPSILONS))
+    title = f"Jaccard sums over {name}"
+    draws = range(settings.repeats(3))
+    for rows, delta in LINES:
+        found: dict[str, list[float]] = {epsilon: [] for epsilon in ("", *EPSILONS)}
+        for seed in draws:
+            sketch = MinHash(NEIGHBOURS, rows, width=width, seed=seed)
+            table, noisy = sketch.zeros(), sketch.zeros()
+            sketch.add(table, sets)
+            found[""].append(_error(sketch, table, len(sets), queries, exact))
             for epsilon in EPSILONS:
                 add_noise(table, plan(sketch, Budget(epsilon, delta)).noise, SeededSource(seed), out=noisy)
-                found[delta][epsilon].append(_error(sketch, noisy, len(sets), queries, exact))
-    at = tuple(map(float, EPSILONS))
-    for delta, line in (("0", "pure ε"), ("1e-6", "(ε, 1e-6)")):
-        yield Curve(f"{TITLE}, {name}", "ε", at, tuple(map(tuple, found[delta].values())), line, ERROR)
-    yield Curve(f"{TITLE}, {name}", "ε", at, (tuple(silent),) * len(at), "without noise", ERROR)
+                found[epsilon].append(_error(sketch, noisy, len(sets), queries, exact))
+        silent = tuple(found.pop(""))
+        promise = "(ε, 1e-6)" if delta != "0" else "pure ε"
+        yield Curve(title, "ε", at, tuple(map(tuple, found.values())), f"{promise}, R = {rows:,}", ERROR)
+    yield Curve(title, "ε", at, (silent,) * len(at), f"without noise, R = {rows:,}", ERROR)
 
 
 def _error(sketch: MinHash, table: np.ndarray, records: int, queries: object, exact: np.ndarray) -> float:

@@ -30,7 +30,7 @@ def digits(value: float) -> str:
 def amount(value: float, unit: str) -> str:
     """A value in its unit."""
     if unit == ERROR:
-        return f"{100 * value:.2g}%"
+        return f"{100 * value:,.0f}%" if value >= 0.1 else f"{100 * value:.2g}%"
     if unit == BYTES:
         return f"{digits(value / 2**20)} MiB" if value < 2**30 else f"{digits(value / 2**30)} GiB"
     return duration(value)
