@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -18,6 +18,8 @@ import numpy as np
 
 PIECE = 1 << 20
 """Counters that are held as int64 at a time: 8 MiB."""
+FETCHED = 1 << 16
+"""Places up to which a disk is asked for all of them at once; more are read as well by reading on from each."""
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
@@ -64,11 +66,13 @@ class Narrow(Table):
     beyond_at : int64 (b,), rising: flat places of the counters that stand apart; there, ``counters`` holds its type's
         least value.
     beyond : int64 (b,), those counters.
+    fetch : tells the system that counters at flat places (k,) are about to be read, where they may lie on a disk.
     """
 
     counters: np.ndarray
     beyond_at: np.ndarray
     beyond: np.ndarray
+    fetch: Callable[[np.ndarray], None] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -83,6 +87,8 @@ class Narrow(Table):
         return np.iinfo(self.counters.dtype).min
 
     def take(self, at: np.ndarray) -> np.ndarray:
+        if self.fetch is not None and len(at) <= FETCHED:
+            self.fetch(at)
         counters = self._flat[at].astype(np.int64)
         marked = np.flatnonzero(counters == self._mark)
         if len(marked) and len(self.beyond_at):
@@ -101,8 +107,9 @@ class Narrow(Table):
     def _part(self, start: int, shape: tuple[int, ...]) -> Narrow:
         stop = start + math.prod(shape)
         first, last = np.searchsorted(self.beyond_at, (start, stop))
-        counters = self._flat[start:stop].reshape(shape)
-        return Narrow(counters, self.beyond_at[first:last] - start, self.beyond[first:last])
+        counters, fetch = self._flat[start:stop].reshape(shape), self.fetch
+        further = None if fetch is None else lambda at: fetch(at + start)
+        return Narrow(counters, self.beyond_at[first:last] - start, self.beyond[first:last], further)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,22 @@ from .reading import ReleaseArgument
 def inspect(
     release: ReleaseArgument,
     json: Annotated[bool, Option("--json", help="Print the manifest and the same facts as JSON.")] = False,
+    verify: Annotated[bool, Option(
+        "--verify", help="Read all of a large release's table too, compare its checksum and give the fingerprint."
+    )] = False,
 ) -> None:
     """Say what a release is, what it promises to whom, and what noise was added."""
+    import mmap
+
     from ..release_file import load
     from ..report.label import describe, to_json
+    from ..tables import Table
 
-    opened, content = load(release), release.read_bytes()
-    if json:
-        print_json(to_json(opened, content))
-    else:
-        print("\n".join(describe(opened, content)))
+    opened = load(release, verify=verify)
+    # A file that is read through for its fingerprint need not be in memory for that.
+    with release.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        content = None if isinstance(opened.table, Table) and not verify else mapped
+        if json:
+            print_json(to_json(opened, content))
+        else:
+            print("\n".join(describe(opened, content)))

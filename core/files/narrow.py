@@ -90,8 +90,8 @@ def read(archive: Archive, mapped: bool) -> Narrow:
     ReleaseFileError
         When the lists are not what `arrays` writes.
     """
-    counters = archive.mapped("table") if mapped else archive.stored("table")
-    table = Narrow(counters, *(archive.stored(name) for name in LISTED))
+    counters, fetch = archive.mapped("table") if mapped else (archive.stored("table"), None)
+    table = Narrow(counters, *(archive.stored(name) for name in LISTED), fetch)
     places = table.beyond_at
     if len(places) and not (places[0] >= 0 and places[-1] < table.size and (places[:-1] < places[1:]).all()):
         raise ReleaseFileError("The places of counters that stand apart do not rise, or lie outside the table.")

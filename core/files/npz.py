@@ -16,7 +16,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -157,19 +157,27 @@ class Archive:
         """An array that `lies_plainly`, in its own type; what `stored_bytes` says is allocated here."""
         return self._filled(name, np.dtype(self._found(name).kind))
 
-    def mapped(self, name: str) -> np.ndarray:
+    def mapped(self, name: str) -> tuple[np.ndarray, Callable[[np.ndarray], None] | None]:
         """The same, read where it lies in the file, which must be one of the system's; checksums are not compared.
+
+        Beside it comes what tells the system which entries (flat places) are about to be read, where the system takes
+        such advice: a disk brings many pages at once sooner than one after the other.
 
         The file may be renamed, replaced or deleted meanwhile; whoever cuts the very file short while it is read ends
         the program, as with any mapped file.
         """
-        header = self._found(name)
+        header, start = self._found(name), self._entries_at(name)
         try:
             whole = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-            entries = np.frombuffer(whole, header.kind, header.count, offset=self._entries_at(name))
+            entries = np.frombuffer(whole, header.kind, header.count, offset=start)
         except (OSError, ValueError):
             raise ReleaseFileError(DAMAGED) from None
-        return entries.reshape(header.shape)
+
+        def fetch(places: np.ndarray) -> None:
+            for page in np.unique((start + places * header.entry_bytes) // mmap.PAGESIZE).tolist():
+                whole.madvise(mmap.MADV_WILLNEED, page * mmap.PAGESIZE, mmap.PAGESIZE)
+
+        return entries.reshape(header.shape), fetch if hasattr(whole, "madvise") else None
 
     def check(self, name: str) -> None:
         """Read a member to its end and compare its checksum; ReleaseFileError when it was altered."""

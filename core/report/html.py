@@ -139,7 +139,9 @@ def _label(label: PrivacyLabel) -> Iterator[str]:
     yield from _fact("Noise in an answer", label.answer_noise_in_words)
     yield from _fact("Why it holds", label.theorem)
     yield from _fact("Made", f"{words.moment(label.created)} by {label.software}")
-    yield f"<div><dt>Fingerprint</dt><dd><code>{label.fingerprint}</code><small>SHA-256 of the file</small></dd></div>"
+    if label.fingerprint:
+        fingerprint = f"<code>{label.fingerprint}</code><small>SHA-256 of the file</small>"
+        yield f"<div><dt>Fingerprint</dt><dd>{fingerprint}</dd></div>"
     yield "</dl></section>"
 
 

@@ -14,6 +14,7 @@ from ..figures.rounding import rounded
 from ..privacy.calibration import NoiseScale
 from ..release_file import manifest_of, to_bytes
 from ..releases import Release
+from ..tables import Table
 from . import meaning, words
 
 MAX_COLUMNS_DESCRIBED = 24
@@ -57,7 +58,7 @@ class PrivacyLabel:
     classes : the public list of classes, as a sentence; "" when there are none.
     clipped : what was done with records beyond a public radius or length; "" when there is none.
     created, software : when (ISO 8601) and by which program it was made.
-    fingerprint : SHA-256 of the file, in hexadecimal.
+    fingerprint : SHA-256 of the file, in hexadecimal; None where a mapped table would have to be read for it.
     """
 
     private: bool
@@ -86,7 +87,7 @@ class PrivacyLabel:
     clipped: str
     created: str
     software: str
-    fingerprint: str
+    fingerprint: str | None
 
 
 def privacy_label(release: Release, file: bytes | mmap | None = None) -> PrivacyLabel:
@@ -95,7 +96,8 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
     Parameters
     ----------
     release : any release.
-    file : contents of its file, in memory or mapped, where it is at hand, for the fingerprint; written anew otherwise.
+    file : contents of its file, in memory or mapped, for the fingerprint. Where they are not at hand the file is
+        written anew for it, unless the table is mapped.
     """
     privacy, sketch = release.privacy, release.sketch
     scales = dict.fromkeys(privacy.noise)
@@ -130,8 +132,14 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         clipped=meaning.clipped(sketch),
         created=release.created,
         software=words.shown(release.software),
-        fingerprint=sha256(to_bytes(release, teaching=True) if file is None else file).hexdigest(),
+        fingerprint=_fingerprint(release, file),
     )
+
+
+def _fingerprint(release: Release, file: bytes | mmap | None) -> str | None:
+    if file is None and isinstance(release.table, Table):
+        return None
+    return sha256(to_bytes(release, teaching=True) if file is None else file).hexdigest()
 
 
 def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
@@ -167,7 +175,7 @@ def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
         *(f"The column {column.name} may hold {column.values}." for column in label.columns[:MAX_COLUMNS_DESCRIBED]),
         f"There are {further:,} further columns." if further > 0 else "",
         label.left_out,
-        f"The file's fingerprint (SHA-256) is {label.fingerprint}.",
+        f"The file's fingerprint (SHA-256) is {label.fingerprint}." if label.fingerprint else "",
     ]
     return [sentence for sentence in sentences if sentence]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -10,11 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from core import load
+from core.release_file import save
 from core.tasks.anomalies import score
 from core.tasks.density import marginal_grid, marginal_line
 from core.tasks.modes import find_modes
 from core.tasks.sampling import sample
 
+from ..releases_for_tests import counted_release
 from .conftest import people, refused
 
 
@@ -127,6 +131,21 @@ def test_inspect_says_what_was_promised(command, released):
     words = command("inspect", released).stdout
     assert "ε = 50" in words
     assert "The column x may hold" in words
+
+
+def test_the_table_of_a_large_release_is_read_by_inspect_only_when_asked_to(command, tmp_path):
+    large = tmp_path / "large.npz"
+    save(counted_release(), large, large=0)
+    fingerprint = sha256(large.read_bytes()).hexdigest()
+    quick, whole = command("inspect", large), command("inspect", large, "--verify")
+    assert quick.exit_code == whole.exit_code == 0
+    assert "fingerprint" not in quick.stdout and fingerprint in whole.stdout
+    assert json.loads(command("inspect", large, "--json").stdout)["fingerprint"] is None
+    data = bytearray(large.read_bytes())
+    data[data.index(b"(16, 2000)") + 20_000] ^= 1  # a counter
+    large.write_bytes(data)
+    assert command("inspect", large).exit_code == 0
+    assert "altered" in refused(command("inspect", large, "--verify"))
 
 
 def test_merged_releases_say_so(command, released):
