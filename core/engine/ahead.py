@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
-from itertools import repeat
+from itertools import islice, repeat, takewhile
 from typing import TypeVar
 
 from ..threads import in_order
@@ -19,12 +19,12 @@ slower. Memory holds so many, and the one that is worked on."""
 def read_ahead(items: Generator[Item, None, None], depth: int = DEPTH) -> Iterator[Item]:
     """The same items in the same order, made by another thread, at most ``depth`` before they are asked for.
 
+    The first is made by the caller's own: it may come after a long sort, which Ctrl-C reaches on the main thread alone.
     What the generator raises is raised here, in its place. Whoever stops early closes what this returns: no further
     item is begun, the thread ends, and the generator is closed.
     """
     end = object()
-    with closing(items), closing(in_order(repeat(partial(next, items, end)), 1, depth)) as made:
-        for item in made:
-            if item is end:
-                return
-            yield item
+    with closing(items):
+        yield from islice(items, 1)
+        with closing(in_order(repeat(partial(next, items, end)), 1, depth)) as made:
+            yield from takewhile(lambda item: item is not end, made)

@@ -90,11 +90,8 @@ class Building:
 
     @property
     def _reads_ahead(self) -> bool:
-        """Not on one core, where two threads take turns, nor where the first batch comes after a long sort.
-
-        A thread that sorts could not be stopped, so Ctrl-C would wait for it.
-        """
-        return cores() > 1 and self.source.keeps_order(self.sketch.domain)
+        """Not on one core, where two threads would only take turns."""
+        return cores() > 1
 
     def _encoded(self) -> Generator[tuple[np.ndarray | Sets, int, int], None, None]:
         """Points of every batch that is not yet in the table, its records, and the rows of the source read so far.

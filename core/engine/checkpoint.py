@@ -49,7 +49,7 @@ class Checkpoint:
     sameness : what has to be the same for the building to go on: sizes and times of the files, program and libraries.
     parameters : of the sketch, seeds included.
     paid : releases of this very sketch that the ledger knew when the building began.
-    rows : rows that are in the table.
+    rows : rows (sets, where those are gathered) that are in the table.
     records : how many of them were kept, of the sketch's `count_shape`, flat.
     written : when, ISO 8601, UTC.
     """

@@ -116,8 +116,8 @@ class ResumableBuilding:
 
     @property
     def rows(self) -> int:
-        """Rows that are in the table."""
-        return self._building.begun.rows
+        """Rows of the source that are in the table; 0 where they were gathered into sets, whose rows nobody counted."""
+        return 0 if self.sketch.domain.gathers else self._building.begun.rows
 
     @property
     def exact(self) -> Exact:
@@ -179,7 +179,8 @@ class ResumableBuilding:
             self._start_anew("what was kept of the run that was stopped is damaged, or others could have changed it")
             return sketch, None
         self._checkpoint = found
-        self._say(f"Continuing after {found.rows:,} rows (stopped {_ago(found.age)} ago).")
+        what = "sets" if sketch.domain.gathers else "rows"
+        self._say(f"Continuing after {found.rows:,} {what} (stopped {_ago(found.age)} ago).")
         return same, begun
 
     def _continues(self, sketch: LinearSketch, found: Checkpoint) -> tuple[LinearSketch | None, str]:
