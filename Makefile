@@ -9,7 +9,7 @@ PORT ?= 8501
 
 .PHONY: app test bench clean
 
-app: $(VENV)/.app
+app: $(VENV)/.warm
 	$(BIN)/python -m streamlit run app.py --server.port=$(PORT)
 
 test: $(VENV)/.dev
@@ -27,6 +27,12 @@ $(VENV)/bin/python:
 
 $(VENV)/.app: requirements.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+# Compiled code holds that of other files too, and would not notice a change in them.
+$(VENV)/.warm: $(VENV)/.app $(shell find core -name '*.py')
+	@find core -name '*.nb[ci]' -delete
+	$(BIN)/python -m core.warming
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt requirements.txt | $(VENV)/bin/python

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..engine.warming import warm_in_background
+from ..warming import warm_in_background
 from . import theme
 from .marks import Visibility, mark
 from .markup import draw, escape
