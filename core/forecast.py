@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -22,8 +22,11 @@ from .privacy.budget import Budget
 from .privacy.calibration import NoiseScale, calibrate
 from .privacy.neighbours import Neighbours
 from .reference_population import REFERENCE_POINTS, reference_population
+from .reference_sets import QUERIES, reference_sets
 from .releases import plan
+from .sets import Sets
 from .sketches.linear import GroupedSketch, LinearSketch
+from .sketches.minhash import MinHash
 
 REFERENCE_QUERIES = 150
 TRIAL_ROWS, LEAST_GROUPS, MOST_GROUPS = 12_000, 24, 200
@@ -32,6 +35,8 @@ DEFAULT_RECORDS = 10_000
 LARGEST_SIMULATED = 600_000
 """Hash coefficients that a trial may draw; larger groups of rows are tried small and scaled."""
 RESAMPLES = 200
+SET_TRIAL_ROWS = 400
+"""Rows that a trial on made-up sets draws, each a group of its own."""
 OUTSKIRTS = 0.03
 """Reference queries below this share of the average density are left out: a relative error means little there."""
 MEAN_TO_RMS = math.sqrt(2.0 / math.pi)
@@ -114,7 +119,8 @@ def forecast(
     budget: Budget,
     records: float | None = None,
     density: float | None = None,
-    sample: np.ndarray | None = None,
+    sample: np.ndarray | Sets | None = None,
+    set_size: float | None = None,
 ) -> Forecast:
     """Forecast the error of a release.
 
@@ -126,7 +132,8 @@ def forecast(
     density : a public guess of the average closeness of two records, 0 to 1; when None, the reference population
         spreads over a sixth of the bounds.
     sample : encoded public points, float64 (n, dimensions), at least 200, that lie as the private ones are thought to;
-        takes the place of ``density``.
+        takes the place of ``density``. Sets where the sketch is of sets.
+    set_size : a public guess of how many items a set has on average, for sketches of sets; 12 when None.
 
     Raises
     ------
@@ -134,12 +141,12 @@ def forecast(
         When a guess is out of range.
     """
     if not sketch.sized:
-        sketch = choose_size(sketch, budget, records, density, sample)
+        sketch = choose_size(sketch, budget, records, density, sample, set_size)
     records = checked_records(records)
     planned = plan(sketch, budget)
     one, share = sketch.one_answer
     records *= share
-    sampling = _sampling_error(one, density, sample)
+    sampling = _sampling_error(one, density, sample, records, set_size)
     noise = np.sqrt(planned.noise.variance * np.array(sampling.gains))
     densities = _scaled_to(density, sampling.densities)
     answers = records * densities
@@ -177,13 +184,14 @@ def choose_size(
     budget: Budget,
     records: float | None = None,
     density: float | None = None,
-    sample: np.ndarray | None = None,
+    sample: np.ndarray | Sets | None = None,
+    set_size: float | None = None,
 ) -> LinearSketch:
     """The sketch with the size of the least forecast error, from public facts alone; see `forecast`."""
     records = checked_records(records)
     one, share = sketch.one_answer
     if isinstance(one, GroupedSketch):
-        return sketch.with_rows(choose_rows(one, budget, records * share, density, sample))
+        return sketch.with_rows(choose_rows(one, budget, records * share, density, sample, set_size))
     return sketch.sized_for(budget, records)
 
 
@@ -192,7 +200,8 @@ def choose_rows(
     budget: Budget,
     records: float | None = None,
     density: float | None = None,
-    sample: np.ndarray | None = None,
+    sample: np.ndarray | Sets | None = None,
+    set_size: float | None = None,
 ) -> int:
     """The number of rows with the least forecast error, from public facts alone.
 
@@ -202,7 +211,9 @@ def choose_rows(
     """
     records = checked_records(records)
     trial = sketch.with_rows(128)
-    small, large = (_sampling_error(resized, density, sample) for resized in (trial, sketch.with_rows(512)))
+    small, large = (
+        _sampling_error(resized, density, sample, records, set_size) for resized in (trial, sketch.with_rows(512))
+    )
     # Sampling errors fall like a power of R between the square root and, with even coverage, a little faster.
     power = min(max(math.log(small.error / large.error) / math.log(4.0), 0.5), 0.75)
     answers = records * _scaled_to(density, large.densities)
@@ -263,7 +274,15 @@ def _file_bytes(counters: int, noise: NoiseScale) -> int:
     return 2_000 + int(1.2 * counters * bits / 8)
 
 
-def _sampling_error(sketch: LinearSketch, density: float | None, sample: np.ndarray | None) -> _Sampling:
+def _sampling_error(
+    sketch: LinearSketch,
+    density: float | None,
+    sample: np.ndarray | Sets | None,
+    records: float,
+    set_size: float | None,
+) -> _Sampling:
+    if isinstance(sketch, MinHash):
+        return _set_error(sketch, density, sample, records, set_size)
     if sample is None:
         if sketch.answers == "closeness":
             checked_density(density)
@@ -271,6 +290,50 @@ def _sampling_error(sketch: LinearSketch, density: float | None, sample: np.ndar
     if len(sample) < 200:
         raise RequestError("A public sample needs at least 200 points to forecast from.")
     return _simulate(sketch, *_queries_and_records(sketch, sample[: 4 * REFERENCE_POINTS]))
+
+
+def _set_error(
+    sketch: MinHash, density: float | None, sample: Sets | None, records: float, set_size: float | None
+) -> _Sampling:
+    """Of sets: the error of a mean of rows, which are as good as independent, from the variance of one."""
+    trial = sketch.with_rows(SET_TRIAL_ROWS, SET_TRIAL_ROWS, seed=0)
+    if sample is None:
+        checked_density(density)
+        if set_size is not None and not 1.0 <= set_size <= 1e6:
+            raise RequestError("The guess of how many items a set has must lie between 1 and a million.")
+        deviations, densities = _reference_set_errors(
+            trial, None if density is None else float(f"{density:.3g}"), float(f"{records:.3g}"), set_size
+        )
+    elif len(sample) < 200:
+        raise RequestError("A public sample needs at least 200 sets to forecast from.")
+    else:
+        deviations, densities = _row_deviations(trial, sample[:QUERIES], sample, records)
+    gain = sketch.noise_variance(1.0)
+    return _Sampling(float(np.mean(deviations)) / math.sqrt(sketch.rows), densities, (gain,) * len(densities))
+
+
+@lru_cache(maxsize=64)
+def _reference_set_errors(
+    trial: MinHash, density: float | None, records: float, set_size: float | None
+) -> tuple[np.ndarray, tuple[float, ...]]:
+    """Cached, as several sizes of a table are tried on the same made-up sets."""
+    sets = reference_sets(records, density, set_size)
+    return _row_deviations(trial, sets[:QUERIES], sets, records)
+
+
+def _row_deviations(
+    trial: MinHash, queries: Sets, sets: Sets, records: float
+) -> tuple[np.ndarray, tuple[float, ...]]:
+    """Standard deviations of single rows at queries, relative to the answers, and the answers as shares of all sets.
+
+    There is a column for as many sets as in the table that is forecast.
+    """
+    trial = replace(trial, width=max(2, round(trial.width * min(1.0, len(sets) / records))))
+    table = trial.zeros()
+    trial.add(table, sets)
+    rows, _ = trial.group_estimates(table, len(sets), queries)
+    exact = np.maximum(trial.exact(queries, sets), 1e-9)
+    return np.sqrt(np.mean((rows - exact) ** 2, axis=0)) / exact, tuple(exact / len(sets))
 
 
 @lru_cache(maxsize=256)

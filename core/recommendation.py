@@ -16,13 +16,14 @@ from . import mechanisms
 from .domain import Domain
 from .errors import RequestError
 from .forecast import Forecast, checked_density, checked_records, choose_size, forecast
-from .kernels import Kernel
+from .kernels import Jaccard, Kernel
 from .privacy.budget import Budget
 from .projections.dimensions import dimensions_for
 from .sketches.classes import Classes
 from .sketches.grids import is_product_of_columns
 from .sketches.histogram import Histogram
 from .sketches.linear import GroupedSketch, LinearSketch
+from .sketches.minhash import MinHash
 
 Maker = Callable[[], LinearSketch]
 
@@ -62,6 +63,8 @@ class Closeness(Question):
 
     def candidates(self, domain: Domain, budget: Budget) -> dict[str, Maker]:
         kernel, seed = self.kernel, self.seed
+        if domain.holds_sets and isinstance(kernel, Jaccard):
+            return {"minhash": lambda: MinHash(domain, self.rows, seed=seed)}
         makers: dict[str, Maker] = {
             "histogram": lambda: self._histogram(domain),
             "race": lambda: mechanisms.race(domain, kernel, self.rows, width=self.width, seed=seed),
@@ -258,6 +261,7 @@ def _what_is_sampled(one: Recommendation) -> str:
 
 NAMES = {
     "race": "RACE",
+    "minhash": "MinHash",
     "features": "random features",
     "histogram": "a histogram",
     "projected race": "RACE on projected points",

@@ -18,6 +18,7 @@ from .output import print_json, spinner
 SMALL = {"rows": 4, "width": 8}
 """The table that is attacked unless another one was typed: the more rows share the loss, the less one attack sees."""
 EXAMPLE = {"bounds": ["x=0:1"]}
+EXAMPLE_OF_SETS = {"items": "items"}
 EXAMPLE_BANDWIDTH = "0.25"
 
 
@@ -39,9 +40,9 @@ def audit(
 
     example = not typed(data)
     if example and shape.like is None:
-        data = replace(data, **EXAMPLE)
+        data = replace(data, **(EXAMPLE_OF_SETS if mechanism_name(shape) == "minhash" else EXAMPLE))
     if shape.like is None:
-        shape = replace(shape, **_example(shape, example))
+        shape = replace(shape, **_example(shape, example, data.items is not None))
     budget = promise.budget()
     sketch = with_size(declared_sketch(data, shape, budget), budget, GuessOptions(), shape.groups)
     with spinner(f"Drawing {2 * runs:,} noisy tables of {' × '.join(f'{side:,}' for side in sketch.shape)}"):
@@ -54,11 +55,11 @@ def audit(
         raise typer.Exit(FAULT)
 
 
-def _example(shape: SketchOptions, example: bool) -> dict[str, object]:
+def _example(shape: SketchOptions, example: bool, sets: bool) -> dict[str, object]:
     """What is filled in where nothing was typed: a small table, and a bandwidth for the example column."""
     filled: dict[str, object] = dict(SMALL)
     if example and shape.kernel != "angular":
         filled["bandwidth"] = EXAMPLE_BANDWIDTH
-    possible = OPTIONS[mechanism_name(shape)]
+    possible = OPTIONS[mechanism_name(shape, sets)]
     given = typed(shape)
     return {name: value for name, value in filled.items() if f"--{name}" in possible and f"--{name}" not in given}

@@ -62,8 +62,23 @@ def declared_domain(
     from ..domain import Domain, PrivacyUnit
 
     unit = PrivacyUnit() if data.unit is None else PrivacyUnit(*notation.parse_unit(data.unit))
-    columns = declared_columns(data, _label(classes), found or {})
+    columns = _items(data, classes) or declared_columns(data, _label(classes), found or {})
     return Domain(columns, data.outside, data.missing, unit, data.scale, data.category_distance)
+
+
+def _items(data: DataOptions, classes: ClassOptions | None) -> tuple[Column, ...]:
+    """The column of sets, which stands alone; none where records are no sets."""
+    from ..domain import Items
+
+    if data.items is None:
+        refuse_typed([option for option in ("--gathered", "--separator") if option in typed(data)], "--items is not")
+        return ()
+    unused = ("--columns", "--bounds", "--categories", "--vector", "--bounds-from-sample", "--outside", "--scale",
+              "--category-distance")  # fmt: skip
+    alone = "a record that is a set has the column of --items alone"
+    refuse_typed([option for option in typed(data) if option in unused], alone)
+    refuse_typed(["--label"] if classes is not None and classes.label is not None else [], alone)
+    return (Items(data.items, data.gathered, data.separator),)
 
 
 def declared_columns(
@@ -166,7 +181,7 @@ def with_size(sketch: LinearSketch, budget: Budget, guess: GuessOptions, groups:
 
     if sketch.sized:
         return sketch
-    chosen = choose_size(sketch, budget, guess.records, guess.density)
+    chosen = choose_size(sketch, budget, guess.records, guess.density, set_size=guess.set_size)
     one, _ = chosen.one_answer
     if isinstance(one, GroupedSketch) and groups is not None:
         chosen = chosen.with_rows(one.rows, groups)

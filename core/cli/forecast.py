@@ -94,8 +94,9 @@ def _promises(asked: Budget) -> list[Budget]:
 def _expected(sketch: LinearSketch, budget: Budget, guess: GuessOptions) -> Expected:
     from ..forecast import choose_size, forecast
 
-    sized = sketch if sketch.sized else choose_size(sketch, budget, guess.records, guess.density)
-    return Expected(sized, forecast(sized, budget, guess.records, guess.density))
+    guessed = {"records": guess.records, "density": guess.density, "set_size": guess.set_size}
+    sized = sketch if sketch.sized else choose_size(sketch, budget, **guessed)
+    return Expected(sized, forecast(sized, budget, **guessed))
 
 
 def _opening(one: Expected, guess: GuessOptions, asked: Budget) -> str:

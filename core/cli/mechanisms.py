@@ -19,6 +19,7 @@ KERNEL = {"--kernel", "--bandwidth", "--power"}
 PROJECTION = {"--project", "--projection", "--radius"}
 OPTIONS = {
     "race": KERNEL | PROJECTION | {"--rows", "--width", "--groups", "--seed"},
+    "minhash": {"--kernel", "--rows", "--width", "--groups", "--seed", "--scheme", "--longest"},
     "features": KERNEL | PROJECTION | {"--rows", "--groups", "--seed"},
     "histogram": KERNEL,
     "distance": {"--norm", "--radius", "--seed"},
@@ -29,7 +30,7 @@ OPTIONS = {
     "auto": KERNEL | {"--norm", "--radius", "--seed"},
 }
 """Options that a mechanism has, beside those that all have."""
-MAIN = ("race", "features", "histogram", "distance", "directions")
+MAIN = ("race", "minhash", "features", "histogram", "distance", "directions")
 """Mechanisms that are named where an option belongs to another one."""
 COMMON = {"--mechanism", "--label", "--classes", "--like"}
 DEFAULT_KERNELS = {"race": "euclidean"}
@@ -55,7 +56,7 @@ def declared_mechanism(
     """
     from ..sketches.classes import Classes
 
-    name = mechanism_name(shape)
+    name = mechanism_name(shape, domain.holds_sets)
     check_options(shape, name)
     if name == "auto":
         return _recommended(shape, domain, budget, guess)
@@ -63,15 +64,19 @@ def declared_mechanism(
     return made if shape.label is None else Classes(domain, shape.label, made)
 
 
-def mechanism_name(shape: SketchOptions) -> str:
-    """The mechanism that was named, or the one that other options imply."""
+def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
+    """The mechanism that was named, or the one that other options imply; ``sets`` says that records are sets."""
     from ..kernels import KERNELS
     from ..mechanisms import hashed
 
+    if shape.kernel == "jaccard" and shape.mechanism == "race":
+        return "minhash"  # RACE of sets
     if shape.mechanism is not None:
         return shape.mechanism
     if shape.norm is not None:
         return "distance"
+    if shape.kernel == "jaccard" or (sets and shape.kernel is None):
+        return "minhash"
     kernel = KERNELS[shape.kernel or DEFAULT_KERNELS["race"]]
     return "race" if hashed(kernel() if shape.kernel == "angular" else kernel(1.0)) else "features"
 
@@ -106,10 +111,14 @@ def declared_kernel(shape: SketchOptions, domain: Domain, otherwise: str = OTHER
     shape, domain : what was typed, and the columns that are compared.
     otherwise : the kernel when none was named.
     """
-    from ..kernels import KERNELS, Angular
+    from ..kernels import KERNELS, Angular, Jaccard
 
     name = shape.kernel or otherwise
     kind = KERNELS[name]
+    if kind is Jaccard:
+        if shape.bandwidth is not None or shape.power != 1:
+            raise RequestError("The jaccard kernel has no bandwidth and no power: it is the share of common items.")
+        return Jaccard()
     if kind is Angular:
         if shape.bandwidth is not None:
             raise RequestError("The angular kernel has no bandwidth, as angles need no unit; raise its --power.")
@@ -131,10 +140,21 @@ def _race(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
     from .. import mechanisms
 
     kernel = declared_kernel(shape, domain, DEFAULT_KERNELS["race"])
-    size = {"rows": shape.rows, "width": shape.width, "groups": shape.groups}
+    size = {"rows": shape.rows, "groups": shape.groups} | ({} if shape.width is None else {"width": shape.width})
     if shape.project is not None:
         return _projected(shape, domain, kernel, budget, "race", size)
     return mechanisms.race(domain, kernel, seed=seed_of(shape), **size)
+
+
+def _minhash(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+    from ..sketches.minhash import MinHash
+
+    if shape.kernel not in (None, "jaccard"):
+        raise RequestError(f"The mechanism minhash is for the kernel jaccard, and this is {shape.kernel}.")
+    return MinHash(
+        domain, shape.rows, scheme=shape.scheme, longest=shape.longest, seed=seed_of(shape), groups=shape.groups,
+        **({} if shape.width is None else {"width": shape.width}),
+    )  # fmt: skip
 
 
 def _features(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
@@ -204,6 +224,7 @@ def _counts_and_sums(shape: SketchOptions, domain: Domain, budget: Budget) -> Li
 
 _MAKERS = {
     "race": _race,
+    "minhash": _minhash,
     "features": _features,
     "histogram": _histogram,
     "distance": _distance,
@@ -238,4 +259,5 @@ def question(shape: SketchOptions, domain: Domain):
         refuse_typed([option for option in typed(shape) if option in KERNEL], "--norm asks for distances")
         return Distances(shape.norm, shape.radius, seed_of(shape))
     compared = domain if shape.label is None else domain.without(shape.label)
-    return Closeness(declared_kernel(shape, compared), shape.radius, seed_of(shape))
+    kernel = declared_kernel(shape, compared, "jaccard" if domain.holds_sets else OTHERWISE)
+    return Closeness(kernel, shape.radius, seed_of(shape))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DATA, SKETCH, PROMISE, GUESS, PAYER = "The data, in public", "The sketch", "The promise", "Public guesses", "The budget"
 CLOSENESS, DISTANCE, SIZE = "Closeness", "Distance", "Size and seed"
-CLASSES, REDUCTION = "One table a class", "Many dimensions"
+CLASSES, REDUCTION, SETS = "One table a class", "Many dimensions", "Sets"
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,18 @@ class DataOptions:
     vector: Annotated[list[str] | None, Option(
         metavar="COLUMN=LENGTH", help="A column that holds lists of LENGTH numbers, all between its --bounds.",
         rich_help_panel=DATA,
+    )] = None
+    items: Annotated[str | None, Option(
+        metavar="COLUMN", help="A record is a set of items, in a column of lists; no other columns are used.",
+        rich_help_panel=SETS, show_default=False,
+    )] = None
+    gathered: Annotated[bool, Option(
+        "--gathered", help="Every row holds one item in --items, and all rows of one value of the --unit column are "
+        "one set, such as the edges of a graph.", rich_help_panel=SETS,
+    )] = False
+    separator: Annotated[str | None, Option(
+        metavar="TEXT", help="Cut the texts in --items into items at TEXT, such as ';'.", rich_help_panel=SETS,
+        show_default=False,
     )] = None
     bounds_from_sample: Annotated[Path | None, Option(
         metavar="FILE", help="A public file with the same columns: its ranges and categories fill what was not given. "
@@ -69,11 +81,12 @@ class DataOptions:
 
 
 Mechanism = Literal[
-    "auto", "race", "features", "histogram", "distance", "directions",
+    "auto", "race", "minhash", "features", "histogram", "distance", "directions",
     "exponential-sum", "interval-tree", "counts-and-sums",
 ]
 KernelName = Literal[
-    "euclidean", "manhattan", "angular", "laplacian", "gaussian", "exponential", "smooth", "smooth-squared", "smooth-l1"
+    "euclidean", "manhattan", "angular", "laplacian", "gaussian", "exponential", "smooth", "smooth-squared",
+    "smooth-l1", "jaccard",
 ]
 
 
@@ -82,7 +95,7 @@ class KernelOptions:
     """What closeness means."""
 
     kernel: Annotated[KernelName | None, Option(
-        help="What closeness means: euclidean without --mechanism or with race, gaussian otherwise.",
+        help="What closeness means: euclidean without --mechanism or with race, jaccard for sets, gaussian otherwise.",
         rich_help_panel=CLOSENESS, show_default=False,
     )] = None
     bandwidth: Annotated[str | None, Option(
@@ -141,7 +154,10 @@ class SizeOptions:
         help="Rows of the table; without it, the forecast chooses from the public guesses.", rich_help_panel=SIZE,
         show_default=False,
     )] = None
-    width: Annotated[int, Option(help="Most columns of a race table.", rich_help_panel=SIZE)] = 1000
+    width: Annotated[int | None, Option(
+        help="Most columns of a race table (1,000 without it) or columns of a minhash table (10,000).",
+        rich_help_panel=SIZE, show_default=False,
+    )] = None
     groups: Annotated[int | None, Option(
         help="Independent groups of rows, from whose spread intervals are made; 4 to 10 by default.",
         rich_help_panel=SIZE, show_default=False,
@@ -153,14 +169,28 @@ class SizeOptions:
 
 
 @dataclass(frozen=True)
-class SketchOptions(SizeOptions, ClassOptions, ReductionOptions, NormOptions, KernelOptions):
+class SetOptions:
+    """How sets are hashed."""
+
+    scheme: Annotated[Literal["classic", "one-permutation"], Option(
+        help="classic, or one-permutation, which is faster where sets have hundreds of items.", rich_help_panel=SETS,
+    )] = "classic"
+    longest: Annotated[int | None, Option(
+        metavar="ITEMS", help="Keep at most so many different items of a set, chosen by public random numbers.",
+        rich_help_panel=SETS, show_default=False,
+    )] = None
+
+
+@dataclass(frozen=True)
+class SketchOptions(SetOptions, SizeOptions, ClassOptions, ReductionOptions, NormOptions, KernelOptions):
     """The public map from records to counters; fields of the last base come first."""
 
     mechanism: Annotated[Mechanism | None, Option(
-        help="What kind of table is released: race (rows of hashed counters), features (random waves), histogram (a "
-        "grid; best in one to three columns), distance (with --norm), directions (cosines), or auto, the one with the "
-        "least forecast error. Without it: race, or features where the kernel is not one of race, or distance with "
-        "--norm. exponential-sum, interval-tree and counts-and-sums are rivals from papers, to compare with.",
+        help="What kind of table is released: race (rows of hashed counters), minhash (the same of sets), features "
+        "(random waves), histogram (a grid; best in one to three columns), distance (with --norm), directions "
+        "(cosines), or auto, the one with the least forecast error. Without it: race, or features where the kernel is "
+        "not one of race, minhash for sets, or distance with --norm. exponential-sum, interval-tree and "
+        "counts-and-sums are rivals from papers, to compare with.",
         rich_help_panel=SKETCH, show_default=False,
     )] = None
     like: Annotated[Path | None, Option(
@@ -208,6 +238,10 @@ class GuessOptions:
     density: Annotated[float | None, Option(
         metavar="SHARE", help="Average closeness of two records, between 0 and 1; without it, records spread "
         "over a sixth of the bounds.", rich_help_panel=GUESS,
+    )] = None
+    set_size: Annotated[float | None, Option(
+        metavar="ITEMS", help="About how many items a set has on average; 12 without it.", rich_help_panel=GUESS,
+        show_default=False,
     )] = None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from core import Budget, Domain, Race, Release, kernels
-from core.domain import PrivacyUnit, Vector
+from core.domain import Items, PrivacyUnit, Vector
 from core.engine.exact import Exact
 from core.projections.fast import FastProjection
 from core.release_file import FORMAT_VERSION
@@ -21,6 +21,7 @@ from core.sketches.distance import Distance
 from core.sketches.features import Features
 from core.sketches.histogram import Histogram
 from core.sketches.linear import LinearSketch
+from core.sketches.minhash import MinHash
 from core.sketches.moments import Moments
 from core.sketches.projected import Projected
 from core.sketches.projected_distance import ProjectedDistance
@@ -116,17 +117,34 @@ def classes() -> Release:
     return _release(Classes(domain, "kind", Race(domain.without("kind"), kernels.Smooth(0.2), 24, 40)), Budget(1))
 
 
+def baskets() -> Release:
+    """Sets of items that are texts, thrown into rows by one permutation, the longest ones shortened."""
+    domain = Domain((Items("basket", separator=";"),))
+    sketch = MinHash(domain, 48, 300, scheme="one-permutation", longest=9)
+    return _release_sets(sketch, ["beer", "bread", "chips", "milk", "nappies", "tea"], Budget(2))
+
+
+def edges() -> Release:
+    """Lists of numbers, one a person, Gaussian noise."""
+    domain = Domain((Items("to", gathered=True),), unit=PrivacyUnit("from", 1))
+    return _release_sets(MinHash(domain, 60, 100, groups=5), list(range(-3, 50)), Budget(1, "1e-6"))
+
+
 MAKERS = {
     maker.__name__: maker
     for maker in (
         numbers, people, merged, angles, features, waves, histogram, projected, distance, straight, moments,
-        directions, classes,
+        directions, classes, baskets, edges,
     )
 }  # fmt: skip
 
 
 def queries_of(domain: Domain) -> dict[str, list]:
-    """Seven places in the box, a corner included, and one outside it."""
+    """Seven places in the box, a corner included, and one outside it; or a few sets."""
+    if domain.holds_sets:
+        queries = [["beer", "chips"], ["milk"], [1, 2, 3], list(range(40)), ["-3", 7, "seven"]]
+        cut = domain.columns[0].separator
+        return {domain.names[0]: [cut.join(map(str, one)) if cut else [str(item) for item in one] for one in queries]}
     random = np.random.default_rng(11)
     low, high = domain.bounds()
     shares = np.vstack(
@@ -148,6 +166,21 @@ def _release(sketch: LinearSketch, budget: Budget) -> Release:
     table = sketch.zeros()
     sketch.add(table, points)
     return seal(sketch, Exact(table, sketch.count(points)), budget)
+
+
+def _release_sets(sketch: MinHash, items: list, budget: Budget) -> Release:
+    """Random sets, of which some are long, as the domain's own encoder reads them."""
+    random = np.random.default_rng(7)
+    column = sketch.domain.columns[0]
+    lists = [
+        [items[int(place)] for place in (len(items) * random.random(int(size)) ** 2)]
+        for size in np.minimum(random.zipf(1.6, RECORDS), 40)
+    ]
+    values = [column.separator.join(map(str, one)) for one in lists] if column.separator else lists
+    sets = sketch.domain.encode(pa.RecordBatch.from_pydict({column.name: values}))
+    table = sketch.zeros()
+    sketch.add(table, sets)
+    return seal(sketch, Exact(table, sketch.count(sets)), budget)
 
 
 def make(name: str) -> None:
