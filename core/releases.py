@@ -16,8 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from .engine.checkpoint import Checkpoints
 from .engine.engines import LOCAL, building_on
 from .engine.exact import Exact
+from .engine.resuming import Keeping, ResumableBuilding, times_paid
 from .errors import RequestError
 from .privacy.accounting import Cost
 from .privacy.budget import Budget
@@ -324,6 +326,7 @@ def release(
     progress: Callable[[int], None] | None = None,
     noise_source: NoiseSource | None = None,
     engine: str = LOCAL,
+    checkpoints: str | Path | None = None,
 ) -> Release:
     """Read the data once, spend the budget, and return a private release.
 
@@ -339,11 +342,15 @@ def release(
     progress : called with the number of rows read so far.
     noise_source : None; see `seal`.
     engine : who fills the table: "local", this process; "dask", several on this computer; "dask:ADDRESS", a cluster.
+    checkpoints : a folder of this release's own, in which a reading of more than a minute is written down, readable by
+        its owner alone, until the noise is drawn. The same call goes on there after its process was killed; the sketch
+        needs a seed of its own for that, as one that is drawn anew makes another table. None writes nothing down.
 
     Raises
     ------
     RequestError
-        When the request or the data cannot be used; nothing was spent.
+        When the request or the data cannot be used; nothing was spent. Also when the call that is continued had spent
+        already; remove the folder to make the release anew.
     BudgetError
         When the data set's budget does not allow it; nothing was spent.
     """
@@ -352,11 +359,15 @@ def release(
     sketch = with_chosen_size(sketch, budget, records)
     planned = plan(sketch, budget)
     spend = paid_from(ledger, dataset, sketch, planned.cost, budget)
-    building = building_on(engine, sketch, open_source(data))
+    keeping = None if checkpoints is None else _keeping(Path(checkpoints), ledger, dataset)
+    building = building_on(engine, sketch, open_source(data), keeping)
     for rows in building:
         if progress is not None:
             progress(rows)
-    return seal(sketch, building.exact, budget, spend, noise_source)
+    made = seal(sketch, building.exact, budget, spend, noise_source)
+    if isinstance(building, ResumableBuilding):
+        building.forget()
+    return made
 
 
 def paid_from(
@@ -371,7 +382,7 @@ def paid_from(
     """
     if dataset is None:
         return None
-    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    book = _book(ledger)
     unit = unit_words(sketch.domain.unit)
     book.check(dataset, cost, budget.neighbours, unit)
 
@@ -381,6 +392,20 @@ def paid_from(
         book.spend(dataset, cost, note, neighbours=budget.neighbours, unit=unit)
 
     return spend
+
+
+def _keeping(folder: Path, ledger: Ledger | str | None, dataset: str | None) -> Keeping:
+    """What is asked of checkpoints in a folder, for a sketch whose seeds are as they were typed."""
+    checkpoints = Checkpoints(folder)
+    if dataset is None:
+        return Keeping(checkpoints, {}, lambda sketch: 0, any_seed=False)
+    book = _book(ledger)
+    payer = {"ledger": book.where, "dataset": dataset}
+    return Keeping(checkpoints, payer, lambda sketch: times_paid(book, dataset, sketch), any_seed=False)
+
+
+def _book(ledger: Ledger | str | None) -> Ledger:
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
 def with_chosen_size(sketch: LinearSketch, budget: Budget, records: int | None) -> LinearSketch:

@@ -11,14 +11,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.domain import Domain, PrivacyUnit
+from core.domain import Domain, Items, PrivacyUnit
 from core.engine import resuming
 from core.engine.building import Building
 from core.engine.checkpoint import Checkpoints, DamagedCheckpoint
 from core.engine.resuming import Keeping, ResumableBuilding
 from core.errors import RequestError
 from core.kernels import Euclidean, Gaussian
+from core.privacy.budget import Budget
+from core.privacy.ledger import Ledger
+from core.releases import release
 from core.sketches.features import Features
+from core.sketches.minhash import MinHash
 from core.sketches.race import Race
 from core.sources import open_source
 
@@ -269,3 +273,39 @@ def test_what_a_killed_writer_left_is_removed(checkpoints, path):
     assert len(list(checkpoints.folder.iterdir())) == 1
     run.building.forget()
     assert not checkpoints.folder.exists()
+
+
+def test_a_call_from_python_goes_on_where_it_was_stopped(tmp_path, path):
+    folder, ledger = tmp_path / "kept", str(tmp_path / "ledger.sqlite")
+    asked = {"ledger": ledger, "dataset": "people", "checkpoints": folder}
+
+    def stop(rows):
+        if rows == 2000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        release(race(), str(path), Budget(1), progress=stop, **asked)
+    assert [found.rows for _, found in Checkpoints(folder).all()] == [2000]
+    seen = []
+    release(race(), str(path), Budget(1), progress=seen.append, **asked)
+    assert seen[0] == 2500
+    assert not folder.exists()
+    assert len(Ledger(ledger).status("people").releases) == 1
+
+
+def test_gathered_sets_go_on_too(checkpoints, tmp_path, monkeypatch):
+    monkeypatch.setattr("core.engine.building.BATCH_ROWS", 7)
+    monkeypatch.setattr("core.engine.building.FEWEST_ROWS", 7)
+    random = np.random.default_rng(2)
+    edges = pd.DataFrame({"a": np.sort(random.integers(0, 60, 900)), "b": random.integers(0, 50, 900)})
+    edges.to_parquet(tmp_path / "edges.parquet", row_group_size=100)
+    domain = Domain((Items("b", gathered=True),), unit=PrivacyUnit("a", 1))
+    sketch = MinHash(domain, rows=8, width=16, seed=5)
+    keeping = Keeping(checkpoints, {"dataset": "people"}, lambda _: 0)
+    steps = iter(ResumableBuilding(sketch, open_source(tmp_path / "edges.parquet"), keeping))
+    for _ in range(3):
+        next(steps)
+    steps.close()
+    again = Run(checkpoints, tmp_path / "edges.parquet", sketch)
+    assert "Continuing after 21 sets" in again.said[0]
+    assert same(again.exact, undisturbed(tmp_path / "edges.parquet", sketch))
