@@ -95,8 +95,8 @@ class ClusterBuilding:
         parts = self.source.parts(self.sketch.domain)
         if not parts:
             raise RequestError(
-                f"The records of {self.source.label} cannot be divided among workers, as they lie in memory, are "
-                "chosen by person, or are in one file that is read from its beginning; use --engine local."
+                f"The records of {self.source.label} cannot be divided among workers, as they lie in memory or in a "
+                "database, are chosen by person, or have to be sorted first; use --engine local."
             )
         recipe = Recipe.of(self.sketch)
         with connected(self.address) as client, _one_sentence():

@@ -50,6 +50,7 @@ SKETCHES = [
     Moments(DOMAIN).sized_for(Budget(1), 5000),
     Classes(LABELLED, "city", Race(DOMAIN, Euclidean(2.0), rows=20, width=32, seed=SEED)),
     MinHash(Domain((Items("tags"),)), rows=20, width=64, seed=SEED),
+    MinHash(Domain((Items("whom", gathered=True),), unit=PrivacyUnit("who", 1)), rows=20, width=64, seed=SEED),
 ]
 
 
@@ -75,7 +76,9 @@ def people(tmp_path_factory) -> str:
         cities = random.choice(["Bern", "Basel", "Chur"], rows)
         tags = pa.array([[f"tag {tag}" for tag in range(row % 5)] for row in range(rows)], pa.list_(pa.string()))
         cities = pa.array(cities, pa.string())
-        table = pa.table({**columns, "city": cities, "tags": tags, "id": np.arange(rows)})
+        who = number * 10_000 + np.arange(rows) // 3
+        columns |= {"city": cities, "tags": tags, "id": np.arange(rows), "who": who, "whom": who % 7}
+        table = pa.table(columns)
         pq.write_table(table, folder / f"{number}.parquet")
     return str(folder / "*.parquet")
 
