@@ -84,7 +84,7 @@ def report_html(
 
 
 def _overview(release: Release) -> tuple[Step, ...]:
-    if release.sketch.count_shape:  # a picture is of one class
+    if release.sketch.count_shape or release.domain.holds_sets:  # a picture is of one class, and of places
         return ()
     axes = tuple(column.name for column in release.domain.columns if not isinstance(column, Vector))[:2]
     return (Density(axes, {}),) if axes else ()

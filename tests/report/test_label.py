@@ -103,6 +103,7 @@ def test_gathered_sets_say_whose_list_is_hidden_and_whose_is_not():
     ):
         assert words in text
     assert "person" not in text and "random choice" not in text
+    assert "listed under one value of name" in report_html(set_release(graph))
     replaced = set_release(graph, "replace_one", longest=1000)
     assert "of name holds, but not how many sets there are" in text_of(replaced)
     assert "Of a set with more than 1,000 different items, a random choice of 1,000 counts." in text_of(replaced)

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from core import Budget, Domain, MinHash
+from core.domain import Items
+from core.engine.exact import Exact
 from core.errors import RequestError
 from core.kernels import Euclidean
+from core.releases import seal
+from core.sets import Sets
 from core.tasks.anomalies import score
 
 from .poured import box_of, clusters, poured
@@ -59,3 +64,16 @@ def test_a_hundred_thousand_points_are_scored_at_once(crowd):
 def test_an_impossible_threshold_gets_a_sentence(crowd, threshold):
     with pytest.raises(RequestError, match="density threshold"):
         score(crowd[0], [[0.5, 0.5]], threshold=threshold)
+
+
+def test_sets_are_compared_with_the_others_that_are_asked_about():
+    domain = Domain((Items("tags"),))
+    sketch = MinHash(domain, rows=50, width=200, seed=3)
+    table = sketch.zeros()
+    sketch.add(table, Sets.of([["a", "b"]] * 500))
+    release = seal(sketch, Exact(table, 500), Budget(epsilon=100))
+    asked = [["a", "b"]] * 99 + [["x"]]
+    scores = score(release, asked, threshold=0.2)
+    assert scores.anomalous.tolist() == [False] * 99 + [True]
+    assert scores.score[-1] == 0.01 and scores.score[0] == 1.0
+    assert score(release, asked).threshold == scores.density[-1]
