@@ -19,7 +19,7 @@ CHUNK = 1 << 16
 
 def increments(table: np.ndarray, records: int) -> None:
     """Add 1 in every row for every record, at random places that are known: R x records loads, additions and stores."""
-    places = np.random.default_rng(1).integers(0, table.shape[1], max(BLOCK, table.shape[1]), dtype=np.int32)
+    places = np.random.default_rng(1).integers(0, table.shape[1], max(BLOCK, table.shape[1]), dtype=np.uint32)
     over_ranges(len(table), lambda first, last: _increments(places, first, last, records, table))
 
 
@@ -30,6 +30,23 @@ def _increments(places, first, last, records, table):
         for start in range(0, records, len(places)):
             for i in range(min(len(places), records - start)):
                 counters[places[i]] += 1
+
+
+def reads(table: np.ndarray, questions: int) -> np.ndarray:
+    """The sum of one counter of every row for every question, at random places that are known; float64 (questions,)."""
+    places = np.random.default_rng(1).integers(0, table.shape[1], questions, dtype=np.uint32)
+    sums = np.zeros(questions)
+    over_ranges(questions, lambda first, last: _reads(places, first, last, table, sums))
+    return sums
+
+
+@njit(nogil=True, cache=True)
+def _reads(places, first, last, table, sums):
+    for start in range(first, last, BLOCK):
+        for row in range(len(table)):
+            counters = table[row]
+            for i in range(start, min(start + BLOCK, last)):
+                sums[i] += counters[places[i]]
 
 
 def hash_steps(items: int, rows: int) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .limits import reads
 from .measuring import Comparison, Rival, Settings, Target
 from .race_reference import QUERY_PUBLISHED, RECORDS, ROWS, NumpyRace, colours, race
 from .timing import in_turn
@@ -19,22 +20,26 @@ def run(settings: Settings) -> Iterator[Comparison]:
     records = settings.size(RECORDS, 5_000)
     data, sketch = colours(records), race()
     numpy = NumpyRace.of(sketch)
-    table = numpy.blocked(data)
+    table, theirs = sketch.zeros(), numpy.blocked(data)
+    sketch.add(table, data)
     queries = np.asfortranarray(data[:asked])
-    if not np.allclose(numpy.query(table, queries), sketch.answer(table, records, queries, 0.0, LEVEL).estimate):
+    if not np.allclose(numpy.query(theirs, queries), sketch.answer(table, records, queries, 0.0, LEVEL).estimate):
         raise RuntimeError("Both ways must say the same, or their times mean nothing.")
 
     ways = {
         "Frostglass": lambda: sketch.answer(table, records, queries, 0.0, LEVEL),
-        "NumPy, blocked": lambda: numpy.query(table, queries),
+        "NumPy, blocked": lambda: numpy.query(theirs, queries),
+        "reads alone, at known places": lambda: reads(table, asked),
     }
     seconds = in_turn(ways, settings.repeats(7))
-    ours = seconds.pop("Frostglass")
+    ours = seconds["Frostglass"]
+    rival, limit = (Rival(name, seconds[name]) for name in list(ways)[1:])
     micros = float(np.median(ours)) / asked * 1e6
     yield Comparison(
         f"{asked:,} questions with intervals, R = {ROWS:,}",
         ours,
-        rivals=tuple(Rival(*pair) for pair in seconds.items()),
+        rivals=(rival,),
+        limits=(limit,),
         published=QUERY_PUBLISHED,
         targets=(Target("µs a question", micros, 20.0),),
         pieces=asked,

@@ -42,9 +42,9 @@ def colours(records: int, columns: int = 3) -> np.ndarray:
 
 
 def race(rows: int = ROWS, width: int = WIDTH, columns: int = 3) -> Race:
-    """The sketch of the paper's experiment."""
+    """The sketch of the paper's experiment; with more columns a wider kernel, as distances grow with their root."""
     domain = Domain.of(**{f"c{number}": (0, 255) for number in range(columns)})
-    return Race(domain, Euclidean(BANDWIDTH * columns**0.5), rows=rows, width=width, seed=1)
+    return Race(domain, Euclidean(BANDWIDTH * (columns / 3) ** 0.5), rows=rows, width=width, seed=1)
 
 
 @dataclass(frozen=True)
