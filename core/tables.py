@@ -178,13 +178,23 @@ def same(left: np.ndarray | Table, right: np.ndarray | Table) -> bool:
 
 
 def added(left: np.ndarray | Table, right: np.ndarray | Table) -> np.ndarray | Table:
-    """The sum of two tables of one shape: an array of int64 if both are, otherwise one that is added when it is read.
+    """The sum of two tables of one shape: an array if both are, otherwise one that is added when it is read.
 
-    No sum wraps round: those beyond 64 bits are set to the nearer end.
+    No sum wraps round. That of two arrays of int32 is int64 where a counter needs it; sums beyond 64 bits are set to
+    the nearer end.
     """
-    if all(isinstance(table, np.ndarray) and table.dtype == np.int64 for table in (left, right)):
+    if isinstance(left, Table) or isinstance(right, Table):
+        return Sum(left, right)
+    if left.dtype == right.dtype == np.int64:
         return _sum(left, right)
-    return Sum(left, right)
+    both, ends = Sum(left, right), np.iinfo(np.int32)
+    narrow = all(ends.min <= piece.min() and piece.max() <= ends.max for piece in pieces(both))
+    total = np.empty(left.shape, np.int32 if narrow else np.int64)
+    start, flat = 0, total.reshape(-1)
+    for piece in pieces(both):
+        flat[start : start + len(piece)] = piece
+        start += len(piece)
+    return total
 
 
 def sum_of_slabs(table: np.ndarray | Table) -> np.ndarray | Table:

@@ -63,6 +63,8 @@ def test_sums_never_wrap_round_and_read_alike_whatever_is_added(table):
 
 def test_int32_tables_add_without_wrapping():
     most = np.full((2, 3), np.iinfo(np.int32).max, dtype=np.int32)
+    assert added(most, most).dtype == np.int64 and added(most, most - most).dtype == np.int32
+    assert same(added(most, most - most), most) and same(added(-most, -most), -2 * most.astype(np.int64))
     assert (take(added(most, most), np.arange(6)) == 2 * (2**31 - 1)).all()
     assert (sum_of_slabs(most) == 2 * (2**31 - 1)).all()
     assert (sum_of_slabs(most.astype(np.int64)) == 2 * (2**31 - 1)).all()

@@ -75,6 +75,7 @@ class MinHash(GroupedSketch):
     seed: int = field(default=None)  # type: ignore[assignment]
     groups: int | None = None
     name: ClassVar[str] = "minhash"
+    reads_mapped: ClassVar[bool] = True
     kernel: ClassVar[Jaccard] = Jaccard()
 
     def __post_init__(self) -> None:

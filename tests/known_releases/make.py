@@ -13,7 +13,7 @@ from core import Budget, Domain, Race, Release, kernels
 from core.domain import Items, PrivacyUnit, Vector
 from core.engine.exact import Exact
 from core.projections.fast import FastProjection
-from core.release_file import FORMAT_VERSION
+from core.release_file import FORMAT_VERSION, LARGE_FORMAT_VERSION, save
 from core.releases import seal
 from core.sketches.classes import Classes
 from core.sketches.directions import Directions
@@ -35,6 +35,12 @@ def numbers() -> Release:
     """Three numbers, more cells than columns, Laplace noise, a count of its own."""
     domain = Domain.of(x=(0, 10), y=(-1, 1), z=(0, 1000), scale="box")
     return _release(Race(domain, kernels.Euclidean(bandwidth=0.002), rows=24, width=700, groups=4), Budget(2))
+
+
+def large() -> Release:
+    """Written as the largest releases are: in 8 bits, and apart what these do not hold."""
+    domain = Domain.of(x=(0, 10), y=(-1, 1), z=(0, 1000), scale="box")
+    return _release(Race(domain, kernels.Euclidean(bandwidth=0.002), rows=24, width=400, groups=4), Budget("1.2"))
 
 
 def people() -> Release:
@@ -133,10 +139,14 @@ def edges() -> Release:
 MAKERS = {
     maker.__name__: maker
     for maker in (
-        numbers, people, merged, angles, features, waves, histogram, projected, distance, straight, moments,
+        numbers, large, people, merged, angles, features, waves, histogram, projected, distance, straight, moments,
         directions, classes, baskets, edges,
     )
 }  # fmt: skip
+
+
+LARGE = {"large"}
+"""Those that are written in the format of large releases."""
 
 
 def queries_of(domain: Domain) -> dict[str, list]:
@@ -185,7 +195,7 @@ def _release_sets(sketch: MinHash, items: list, budget: Budget) -> Release:
 
 def make(name: str) -> None:
     """Write a file and its answers, unless they are there."""
-    stem = FOLDER / f"{name}-{FORMAT_VERSION}"
+    stem = FOLDER / f"{name}-{LARGE_FORMAT_VERSION if name in LARGE else FORMAT_VERSION}"
     release = MAKERS[name]()
     queries = queries_of(release.sketch.query_domain)
     answers = release.answer(queries)
@@ -199,7 +209,7 @@ def make(name: str) -> None:
     }
     with stem.with_suffix(".json").open("x", encoding="utf-8") as file:
         file.write(json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
-    release.save(stem.with_suffix(".npz"))
+    save(release, stem.with_suffix(".npz"), large=0 if name in LARGE else release.table.size)
 
 
 if __name__ == "__main__":
