@@ -124,7 +124,7 @@ class ClusterBuilding:
 
 def _shares(parts: tuple[Part, ...], wanted: int) -> list[Share]:
     """The parts, in order, as at most so many shares of about as many parts each."""
-    wanted = min(wanted, len(parts))
+    wanted = min(max(wanted, 1), len(parts))  # workers may have left again
     edges = [len(parts) * number // wanted for number in range(wanted + 1)]
     return [Share(parts[edges[number] : edges[number + 1]]) for number in range(wanted)]
 

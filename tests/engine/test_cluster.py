@@ -301,3 +301,4 @@ def test_shares_are_all_parts_once_in_order():
         shares = _shares(parts, 8)
         assert sum((share.parts for share in shares), ()) == parts
         assert len(shares) == min(8, count) and all(share.parts for share in shares)
+        assert [share.parts for share in _shares(parts, 0)] == [parts]
