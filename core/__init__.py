@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from .compiled_code import find_room
+
 if TYPE_CHECKING:
     from . import kernels
     from .domain import Categorical, Domain, Items, Numeric, PrivacyUnit, Vector
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from .sketches.projected import Projected
     from .sketches.projected_distance import ProjectedDistance
     from .sketches.race import Race
+
+find_room()
 
 _HOME = {
     "Budget": ".privacy.budget",
