@@ -176,6 +176,7 @@ def _listed(release: Release, table: pa.Table, found: Answers) -> pd.DataFrame:
     estimate, low, high, error = (
         part[:LISTED] for part in (found.estimate, found.low, found.high, found.standard_error)
     )
+    low = np.maximum(low, 0.0)  # an overlap is never less than nothing
     ends = [rounded_range(a, b, e) for a, b, e in zip(low, high, error, strict=True)]
     sets = table.slice(0, LISTED).to_pandas()
     name = release.domain.names[0]

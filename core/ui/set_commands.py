@@ -42,4 +42,4 @@ def edges_command(title: str, columns: Sequence[ColumnInfo]) -> str:
 
 
 def _command(title: str, items: str) -> str:
-    return f"python -m core release {shlex.quote(title)} {items} --rows 500 --epsilon 1 --out sets.npz"
+    return f"python -m core release {shlex.quote(title)} {items} --epsilon 1 --out sets.npz"
