@@ -16,8 +16,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import ndtri
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 from ..domain import Domain
 from ..errors import RequestError
@@ -93,7 +92,7 @@ class Answers:
         mean = weights @ estimates
         if degrees:
             error = np.sqrt(weights @ (estimates - mean) ** 2 / degrees)
-            reach = student.ppf(0.5 + level / 2.0, degrees) * error
+            reach = stdtrit(degrees, 0.5 + level / 2.0) * error
         else:
             error = reach = np.full(len(mean), math.inf)
         return cls(mean, mean - reach, mean + reach, mean / max(records, 1.0), error, degrees)

@@ -21,7 +21,7 @@ from ..threads import over_ranges
 
 BUFFER, LARGE_BUFFER = 1 << 22, 1 << 24
 """Columns that a thread holds, 16 MiB; more where rows cannot be split."""
-FEWEST_SETS, MOST_SETS, MOST_ITEMS = 1 << 14, 1 << 18, 1 << 23
+FEWEST_SETS, MOST_SETS, MOST_ITEMS = 1 << 14, 1 << 17, 1 << 23
 """Sets, and their items, that are poured at a time: many where rows are wide, as each has to be fetched for them."""
 QUERIES = 256
 LEAST_QUERIES = 16
