@@ -25,7 +25,7 @@ from .privacy import noise
 from .privacy.budget import Budget
 from .projections.dense import GaussianProjection
 from .projections.fast import FastProjection
-from .release_file import load
+from .release_file import LARGE, load, to_bytes
 from .releases import Release, release
 from .rivals.counts_and_sums import CountsAndSums
 from .rivals.interval_tree import IntervalTree
@@ -52,16 +52,17 @@ BUDGET = Budget(1)
 FEW = {"rows": 4, "groups": 2, "seed": 0}
 
 
-def _released(sketch: LinearSketch, records: dict) -> Release:
+def _released(sketch: LinearSketch, records: dict, large: int = LARGE) -> Release:
     """A release of the records, written and opened again, as whoever explores it has it."""
-    sized = sketch.sized_for(BUDGET, 8.0)
-    made = release(sized, records, BUDGET)
-    return load(made.to_bytes())
+    made = release(sketch.sized_for(BUDGET, 8.0), records, BUDGET)
+    return load(to_bytes(made, large=large))
 
 
 def _ask(sketch: LinearSketch, records: dict) -> None:
-    names = sketch.query_domain.names
-    _released(sketch, records).answer({name: records[name] for name in names})
+    """As an ordinary release and, where there is such a thing, as a large one."""
+    queries = {name: records[name] for name in sketch.query_domain.names}
+    for large in (LARGE, 0) if sketch.reads_mapped else (LARGE,):
+        _released(sketch, records, large).answer(queries)
 
 
 def _plane() -> dict:
