@@ -93,11 +93,14 @@ def test_entries_begin_where_a_line_of_the_cache_does(path):
 
 
 def test_memory_is_what_is_allocated(path):
-    assert load(path, memory=MADE.sketch.setup_bytes)
+    row = MADE.sketch.setup_bytes + 8 * MADE.table.shape[1]
+    assert load(path, memory=row)
     with pytest.raises(ReleaseFileError, match="memory"):
-        load(path.read_bytes(), memory=MADE.sketch.setup_bytes)
+        load(path, memory=row - 1)
+    with pytest.raises(ReleaseFileError, match="memory"):
+        load(path.read_bytes(), memory=row)
     with path.open("rb") as file, pytest.raises(ReleaseFileError, match="memory"):
-        load(file, memory=MADE.sketch.setup_bytes)
+        load(file, memory=row)
 
 
 def test_a_file_that_is_replaced_or_deleted_goes_on_answering(tmp_path):

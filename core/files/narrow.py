@@ -64,7 +64,7 @@ def arrays(table: np.ndarray | Table) -> Iterator[tuple[str, np.ndarray | Entrie
 
 
 def memory(archive: Archive, mapped: bool) -> int:
-    """Bytes of memory that reading the table takes: its lists, and unless it is mapped its counters.
+    """Bytes of memory that reading the table takes: its lists, and its counters or, where they are mapped, one row.
 
     Raises
     ------
@@ -77,7 +77,9 @@ def memory(archive: Archive, mapped: bool) -> int:
     shapes = [archive.shape(name) for name in LISTED]
     if len(shapes[0]) != 1 or shapes[0] != shapes[1] or any(archive.kind(name) != "<i8" for name in LISTED):
         raise ReleaseFileError("The lists of counters that stand apart do not belong together.")
-    return sum(archive.stored_bytes(name) for name in (LISTED if mapped else ARRAYS))
+    row = 8 * archive.shape("table")[-1] if archive.shape("table") else 0
+    lists = sum(archive.stored_bytes(name) for name in LISTED)
+    return lists + (row if mapped else max(row, archive.stored_bytes("table")))
 
 
 def read(archive: Archive, mapped: bool) -> Narrow:
