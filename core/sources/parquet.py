@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from itertools import chain, pairwise
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -91,15 +92,16 @@ class ParquetSource(QueriedSource):
         return tuple(EdgeRows(None, self.label, self._pieces(*rows), rows[0]) for rows in pairwise(cuts))
 
     def _pieces(self, start: int, stop: int) -> tuple[Piece, ...]:
-        """The row groups that hold some rows."""
+        """The row groups that hold some rows, a piece a file."""
         pieces: list[Piece] = []
-        ends = 0
+        place = 0
         for path, footer in zip(self.location.paths, self._footers, strict=True):
-            for number, size in enumerate(footer.groups):
-                begins, ends = ends, ends + size
-                first, last = max(start, begins), min(stop, ends)
-                if first < last:
-                    pieces.append(Piece(path, number, first - begins, last - first))
+            ends = np.cumsum([place, *footer.groups])
+            first, last = max(start, place), min(stop, place := int(ends[-1]))
+            if first < last:
+                begin = int(np.searchsorted(ends, first, side="right")) - 1
+                end = int(np.searchsorted(ends, last))
+                pieces.append(Piece(path, tuple(range(begin, end)), first - int(ends[begin]), last - first))
         return tuple(pieces)
 
     def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
@@ -212,10 +214,10 @@ class RowGroups(Part):
 
 @dataclass(frozen=True)
 class Piece:
-    """Some consecutive rows of a row group: its file and number, how many rows come before them, and how many."""
+    """Some consecutive rows of a file: its row groups, the rows of theirs to pass over, and how many to take."""
 
     path: str
-    group: int
+    groups: tuple[int, ...]
     skip: int
     rows: int
 
@@ -245,7 +247,7 @@ class EdgeRows(Part):
     def _read(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         for piece in self.pieces:
             skip, left = piece.skip, piece.rows
-            for batch in _pages(piece.path, names, rows, [piece.group]):
+            for batch in _pages(piece.path, names, rows, piece.groups):
                 chosen = batch.slice(skip, left)
                 skip, left = max(0, skip - len(batch)), left - len(chosen)
                 if len(chosen):
