@@ -15,8 +15,9 @@ two rows r and s that differ by 2^k times an odd number: h1 + s h2 = (h1 + r h2)
 uniform over the multiples of 2^k and independent of h1 + r h2. Given everything that happens in row r, the items'
 numbers in row s are therefore independent between items and uniform but for their lowest k bits; which of them is least
 depends on those bits only when the others tie, which has a probability of at most 2^(k - 32) an item. So rows collide
-pairwise independently but for that, and a mean over rows has the variance that independent rows give. Groups of rows
-have seeds of their own.
+pairwise independently but for that, and a mean over rows has the variance that independent rows give. Its tails are
+heavier, as rows depend on each other by threes: where two items have nearly the same h2, one of them leads the other in
+many rows running. Groups of rows have seeds of their own, so that their spread shows this too.
 
 Ties of the whole number, of 2^-32 an item, let different sets collide a little more often: by about one in ten thousand
 where both have a million items.
