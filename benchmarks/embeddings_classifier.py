@@ -20,8 +20,7 @@ from core.releases import release
 from core.sketches.classes import Classes
 from core.sketches.moments import Moments
 from core.sources import open_source
-from core.tasks.class_means import mean_scores
-from core.tasks.class_scores import class_sizes
+from core.tasks.classification import classify
 
 from .measuring import Comparison, Rival, Settings, Target
 from .timing import in_turn
@@ -64,19 +63,13 @@ def run(settings: Settings) -> Iterator[Comparison]:
     yield replace(built, targets=(slower,))
 
     asked, truth = embeddings(settings.size(10_000, 500), dimensions, 2)
-    points = np.asfortranarray(asked, dtype=np.float64)
-
-    def scores() -> np.ndarray:
-        sizes = class_sizes(made).number
-        return mean_scores(sketch.inner, made.table, sizes, made.privacy.counter_variance, points)[0]
-
-    seconds = in_turn({"Frostglass": scores}, settings.repeats(7))["Frostglass"]
-    right = float(np.mean(scores().argmax(axis=1) == truth))
+    seconds = in_turn({"Frostglass": lambda: classify(made, asked, "mean")}, settings.repeats(7))["Frostglass"]
+    right = float(np.mean(classify(made, asked, "mean").codes == truth))
     yield Comparison(
-        f"classify {len(points):,} × {dimensions:,}",
+        f"classify {len(asked):,} × {dimensions:,}, and say how sure each is",
         seconds,
         targets=(Target("ms", 1e3 * float(np.median(seconds)), 100.0),),
-        pieces=len(points),
+        pieces=len(asked),
         piece="question",
         facts={"% classified as they were made": 100.0 * right},
     )

@@ -7,6 +7,8 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from threadpoolctl import threadpool_info
+
 from core.threads import cores
 
 PACKAGES = ("numpy", "numba", "scipy", "pyarrow", "duckdb", "scikit-learn", "opendp", "KDEpy", "dask", "distributed")
@@ -20,6 +22,7 @@ def machine() -> dict:
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "load_before": round(os.getloadavg()[0], 2),
         "system": platform.system(),
+        "blas": _blas(),
         "python": platform.python_version(),
         "versions": {name: found for name in PACKAGES if (found := _version(name))},
     }
@@ -31,6 +34,12 @@ def _processor() -> str:
     lines = file.read_text().splitlines() if file.exists() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(named, platform.processor() or platform.machine())
+
+
+def _blas() -> str:
+    """NumPy's library of matrix products, and the processor whose kernels it chose, as its speed depends on it."""
+    found = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    return " ".join(str(found[0].get(key)) for key in ("internal_api", "version", "architecture")) if found else "none"
 
 
 def _version(package: str) -> str | None:

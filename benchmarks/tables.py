@@ -109,7 +109,7 @@ def machines(results: Iterable[Results]) -> str:
         versions = ", ".join(f"{name} {version}" for name, version in where["versions"].items())
         line = (
             f"{where['processor']}, {where['cores']} cores, {where['memory_gib']} GiB; {where['system']}, "
-            f"Python {where['python']}, {versions}; {one.day}"
+            f"{where['blas']}, Python {where['python']}, {versions}; {one.day}"
         )
         lines.setdefault(line, []).append(one.benchmark)
     if len(lines) == 1:

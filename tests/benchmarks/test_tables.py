@@ -11,7 +11,7 @@ from benchmarks.words import amount, digits, duration
 
 MACHINE = {
     "processor": "A processor", "cores": 2, "memory_gib": 24.0, "load_before": 0.1, "system": "Linux",
-    "python": "3.11", "versions": {"numpy": "2"},
+    "blas": "openblas 1 Zen", "python": "3.11", "versions": {"numpy": "2"},
 }  # fmt: skip
 ASKED = Comparison(
     "1,000 questions",
