@@ -13,6 +13,8 @@ How a page is written::
   ``opened`` (released files by name), ``current``, ``shown`` (the current `Opened`: name, data, release);
   ``open(name, bytes)``, ``remember(name, bytes, release)``, ``close(name)``. Private things live here and nowhere
   else: no module global, and ``st.cache_data`` only with ``scope="session"``.
+* What takes long is done by a thread of the server and never by a page's run: `release_making.Making` is one, held at
+  the visitor's desk. Pages look at it in a fragment with ``run_every``; no thread ever calls Streamlit.
 * ``marks``: ``main_action(label, missing, key, note)`` is the one main button, at the foot of the window, saying what
   is missing; ``mark`` and ``rail`` say private or public; ``side(key)`` keeps a column in view; ``facts`` is a plain
   list, ``note`` a quiet line.
