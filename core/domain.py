@@ -219,19 +219,23 @@ class Domain:
         """
         if self.holds_sets:
             return self._encode_sets(batch)
+        rows = self.rows(batch)
+        if rows is not None:
+            points = np.empty(rows.shape, order="F")
+            return np.add(rows, 0.0, out=points)  # see below
         points, missing, unknown = self._read(batch, metric)
         low, high = self._natural_bounds(metric)
         by_coordinate = points.T  # C order, one row a coordinate
         outside: Mask = None
         if self.outside == "clamp":
             np.clip(by_coordinate, low[:, None], high[:, None], out=by_coordinate)
-            # Of -0.0 and a bound 0.0 either may be taken, as the place in the batch has it; the sum is 0.0 for both.
-            by_coordinate += 0.0
         else:
             # A missing number is NaN and compares as outside; it is left out or refused either way.
             inside = ((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None])).all(axis=0)
             outside = _either(~inside, *unknown.values())
             unknown = {}
+        # Of -0.0 and a bound 0.0 either may be taken, as the place in the batch has it; the sum is 0.0 for both.
+        by_coordinate += 0.0
         if self.missing == "refuse":
             _refuse_first("The value", missing, unknown, batch)
         left_out = _either(outside, *missing.values(), *unknown.values())
@@ -256,7 +260,8 @@ class Domain:
             return None
         if batch.schema.get_field_index(column.name) < 0:
             return None
-        return column.rows(batch.column(column.name), self.outside == "clamp")
+        array = batch.column(column.name)
+        return None if isinstance(array, pa.ChunkedArray) else column.rows(array, self.outside == "clamp")
 
     def encode_queries(
         self, queries: object, metric: str = "l2", first: int = 0, order: str = "F"

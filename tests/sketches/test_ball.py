@@ -115,3 +115,21 @@ def test_few_coordinates_and_scaled_ones_stay_columns():
         vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), domain.dimensions)
         records = pa.RecordBatch.from_arrays([vectors], ["v"])
         assert isinstance(Moments(domain).encode(records), np.ndarray)
+
+
+@pytest.mark.parametrize("outside", ["clamp", "drop"])
+@pytest.mark.parametrize("name", [name for name in BATCHES if "label" not in name])
+def test_vectors_are_encoded_alike_beside_another_column_and_alone(name, outside):
+    """Alone they are copied at once where none is left out; beside another column they take the general way."""
+    both = Domain((COLUMN, LABEL), outside=outside)
+    alone, beside = (domain.encode(BATCHES[name][0]) for domain in (both.without("label"), both))
+    assert alone.tobytes() == np.asfortranarray(beside[:, :D]).tobytes() and alone.flags.f_contiguous
+
+
+def test_a_zero_has_no_sign_wherever_it_stands():
+    for outside in ("clamp", "drop"):
+        for others in (ordinary(), ordinary() + 1.0):
+            others[3] = -0.0
+            encoded = Domain((COLUMN,), outside=outside).encode(batch(listed(others), LABELS))
+            zeros = encoded[(encoded == 0.0).all(axis=1)]
+            assert len(zeros) == 1 and not np.signbit(zeros).any()
