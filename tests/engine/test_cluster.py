@@ -259,6 +259,7 @@ def test_stopping_early_leaves_nothing(address, tmp_path):
 
 def test_one_option_makes_a_closed_cluster_of_this_machine(people, monkeypatch):
     """Nobody enters without its certificate, it shows nothing over HTTP, and its folder is gone at the end."""
+    monkeypatch.setattr(scheduler, "cores", lambda: 1)  # starting workers is what takes long
     building, source = building_on("dask", RACE, open_source(people)), open_source(people)
     folder = None
     for _ in building:
