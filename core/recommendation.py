@@ -235,6 +235,8 @@ def _because(one: Recommendation) -> str:
         return f"as straight lines are averages over directions, of which it takes {inner.shape[0]:,}"
     if inner.answers == "distance":
         return f"as a fitted grid of {inner.shape[0]:,} counters is fine enough for {columns}"
+    if one.name == "minhash":
+        return f"as sets have no coordinates; each of its {inner.shape[0]:,} rows needs one counter for an answer"
     if one.name == "race":
         return f"as each of its {inner.shape[0]:,} rows needs one counter for an answer, whatever the number of columns"
     if "projected" in one.name:

@@ -32,7 +32,8 @@ class Box:
 
     @classmethod
     def of(cls, sketch: LinearSketch) -> Box:
-        """The box that a sketch's records lie in."""
+        """The box that a sketch's records lie in; RequestError where they are sets, which lie in none."""
+        sketch.domain.check_coordinates()
         return cls(sketch.domain, sketch.metric)
 
     @cached_property

@@ -57,8 +57,16 @@ def test_texts_are_cut_and_asked_about(command, baskets, tmp_path):
     assert list(table.columns) == ["basket", "note", "estimate", "low", "high", "density"]
     assert table.estimate.tolist() == pytest.approx([50 + 50 * 2 / 3, 50], abs=30)
     assert command("anomalies", "b.npz", "q.csv").exit_code == 0
-    for task in (("sample",), ("modes",), ("centre",)):
-        assert "holds sets" in refused(command(*task, "b.npz"))
+    for task, *columns in (["sample"], ["modes"], ["centre"], ["line", "basket"]):
+        assert "holds sets" in refused(command(task, "b.npz", *columns))
+
+
+def test_sets_are_forecast_and_recommended(command):
+    guesses = (*BASKETS[:2], "--epsilon", "10", "--records", "1000", "--density", "0.01", "--set-size", "5")
+    result = command("forecast", *guesses)
+    assert result.exit_code == 0 and "1% close" in result.stdout, result.output
+    result = command("recommend", *guesses)
+    assert result.exit_code == 0 and "sets have no coordinates" in result.stdout, result.output
 
 
 @pytest.mark.parametrize(
