@@ -222,7 +222,7 @@ class Domain:
         rows = self.rows(batch)
         if rows is not None:
             points = np.empty(rows.shape, order="F")
-            return np.add(rows, 0.0, out=points)  # see below
+            return np.add(rows, 0.0, out=points)  # a zero loses its sign, as below
         points, missing, unknown = self._read(batch, metric)
         low, high = self._natural_bounds(metric)
         by_coordinate = points.T  # C order, one row a coordinate
