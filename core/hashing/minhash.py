@@ -123,9 +123,15 @@ def shortened(sets: Sets, longest: int | None, seed: int) -> Sets:
     The numbers are those of the items, so that sets which share items share what is left of them, and what is kept
     depends on the set and the seed alone.
     """
-    if longest is None or not len(sets) or int(sets.sizes.max()) <= longest:
+    if longest is None or not (sets.sizes > longest).any():
         return sets
+    too_long = np.flatnonzero(sets.sizes > longest)
+    whole = sets[too_long]
     factor, addend = PublicRandom(seed, _ORDER).words(2)
-    words = np.empty(len(sets.elements), np.uint64)
-    words_of(sets.elements, factor | np.uint64(1), addend, words)
-    return sets.least(words, longest)
+    words = np.empty(len(whole.elements), np.uint64)
+    words_of(whole.elements, factor | np.uint64(1), addend, words)
+    kept = whole.least(words, longest)
+    both = Sets.of_sizes(np.concatenate([sets.sizes, kept.sizes]), np.concatenate([sets.elements, kept.elements]))
+    places = np.arange(len(sets))
+    places[too_long] = len(sets) + np.arange(len(kept))
+    return both[places]
