@@ -56,7 +56,8 @@ def test_where_noise_rules_the_forecast_is_exact():
     exact = Euclidean(4.0).evaluate(data[:1], data).sum()
     table = sketch.zeros()
     sketch.add(table, data)
-    made = [seal(sketch, Exact(table.copy(), len(data)), budget, noise_source=SeededSource(seed)) for seed in range(400)]
+    exact_table = Exact(table, len(data))
+    made = [seal(sketch, exact_table.copy(), budget, noise_source=SeededSource(seed)) for seed in range(400)]
     errors = [release.answer_points(data[:1]).estimate[0] - exact for release in made]
     assert np.std(errors) == pytest.approx(expected.noise_error, rel=0.15)
 
