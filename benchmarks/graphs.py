@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -97,6 +98,18 @@ def measured(
         published=(Published(TABLE_4, micros, MEANS),),
         pieces=len(queries),
         piece="question",
+    )
+
+
+def one_permutation(name: str, sets: Sets, classic: MinHash, settings: Settings) -> Comparison:
+    """Filling by one-permutation hashing beside the classic scheme, which is the usual one."""
+    thrown = replace(classic, scheme="one-permutation")
+    ways = {one.scheme: lambda one=one: one.add(one.zeros(), sets) for one in (thrown, classic)}
+    found = in_turn(ways, settings.repeats(3))
+    return Comparison(
+        f"fill a table by one-permutation hashing: {name}, R = {classic.rows:,}, W = {classic.width:,}",
+        found[thrown.scheme],
+        rivals=(Rival("Frostglass, classic", found[classic.scheme]),),
     )
 
 

@@ -10,7 +10,7 @@ from core.privacy.noise import add_noise
 from core.releases import plan
 from core.sketches.minhash import MinHash
 
-from .graphs import MEANS, NEIGHBOURS, TABLE_4, measured, slashdot
+from .graphs import MEANS, NEIGHBOURS, TABLE_4, measured, one_permutation, slashdot
 from .measuring import Comparison, Published, Settings
 from .timing import in_turn
 
@@ -23,12 +23,7 @@ def run(settings: Settings) -> Iterator[Comparison]:
     rows, width = settings.size(ROWS, 200), settings.size(WIDTH, 1_000)
     classic = MinHash(NEIGHBOURS, rows=rows, width=width, seed=1)
     yield from measured(name, sets, classic, 25.0, 157e-6, 0.5, settings)
-    thrown = MinHash(NEIGHBOURS, rows=rows, width=width, scheme="one-permutation", seed=1)
-    found = in_turn(
-        {name: lambda one=one: one.add(one.zeros(), sets) for name, one in (("thrown", thrown), ("classic", classic))},
-        settings.repeats(5),
-    )
-    yield Comparison(f"fill a table by one-permutation hashing: {name}, R = {rows:,}, W = {width:,}", found["thrown"])
+    yield one_permutation(name, sets, classic, settings)
     scale = plan(classic, Budget(1)).noise
 
     def released() -> None:
