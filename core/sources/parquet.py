@@ -1,7 +1,9 @@
 """Parquet files, row group by row group.
 
-Two readers. Arrow's decodes the chosen columns of a row group page by page, in the order of the file, at less than
-half the cost of a query; it is used where the files say the same of the columns and nothing has to be converted.
+Two readers. Arrow's decodes the chosen columns page by page, several row groups at once where they are small, and gives
+them in the order of the file. It takes a third of the processor time of a query where values lie as they are, and up to
+1.4 times as much where they lie in dictionaries, and it can begin at any row group; it is used where the files say the
+same of the columns and nothing has to be converted.
 DuckDB's reads everything else: files that differ in their types, folders whose names are columns (``year=2026``), files
 in an object store, and selections by person, which are sorted.
 """
