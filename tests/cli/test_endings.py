@@ -112,7 +112,7 @@ def test_a_keyboard_interrupt_while_reading(command, source, tmp_path, ledger, m
 
 
 def test_a_keyboard_interrupt_elsewhere(command, released, monkeypatch):
-    def stop(path):
+    def stop(path, **_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("core.release_file.load", stop)
