@@ -105,6 +105,7 @@ class ClusterBuilding:
                 total = _planted(client, recipe, shares, news.topic)
                 done = threading.Event()
                 total.add_done_callback(lambda _: done.set())
+                yield 0  # however soon it is done, the caller may look, or stop, while workers are at it
                 while not done.wait(NEWS_SECONDS / 2):
                     yield news.rows
             tally = total.result()
