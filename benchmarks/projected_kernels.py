@@ -35,7 +35,7 @@ from core.privacy.neighbours import Neighbours
 from core.privacy.noise import add_noise
 from core.privacy.randomness import SeededSource
 from core.sketches.features import Features
-from core.sketches.linear import GroupedSketch
+from core.sketches.grouped import GroupedSketch
 from core.sketches.projected import Projected
 
 DIMENSIONS = (8, 16, 32, 64, 128, 256, 512)

@@ -33,7 +33,7 @@ from core.privacy.randomness import SeededSource
 from core.releases import plan
 from core.rivals.exponential_sum import ExponentialSum
 from core.sketches.features import Features
-from core.sketches.linear import GroupedSketch
+from core.sketches.grouped import GroupedSketch
 from core.sketches.race import Race
 
 ROWS, QUERIES, LARGEST = 1000, 200, 20_000

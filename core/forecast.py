@@ -25,7 +25,8 @@ from .reference_population import REFERENCE_POINTS, reference_population
 from .reference_sets import QUERIES, reference_sets
 from .releases import plan
 from .sets import Sets
-from .sketches.linear import GroupedSketch, LinearSketch
+from .sketches.grouped import GroupedSketch
+from .sketches.linear import LinearSketch
 from .sketches.minhash import MinHash
 
 REFERENCE_QUERIES = 150

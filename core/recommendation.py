@@ -21,8 +21,9 @@ from .privacy.budget import Budget
 from .projections.dimensions import dimensions_for
 from .sketches.classes import Classes
 from .sketches.grids import is_product_of_columns
+from .sketches.grouped import GroupedSketch
 from .sketches.histogram import Histogram
-from .sketches.linear import GroupedSketch, LinearSketch
+from .sketches.linear import LinearSketch
 from .sketches.minhash import MinHash
 
 Maker = Callable[[], LinearSketch]

@@ -11,8 +11,6 @@ from numba import njit
 from .errors import RequestError
 from .items import keys_of_values
 
-Elements = np.ndarray
-
 
 @dataclass(frozen=True, eq=False)
 class Sets:
@@ -72,7 +70,7 @@ class Sets:
     def __len__(self) -> int:
         return len(self.first) - 1
 
-    def __iter__(self) -> Iterator[Elements]:
+    def __iter__(self) -> Iterator[np.ndarray]:
         return (self.elements[start:stop] for start, stop in zip(self.first[:-1], self.first[1:], strict=True))
 
     def __getitem__(self, chosen: slice | np.ndarray) -> Sets:

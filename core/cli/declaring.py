@@ -177,7 +177,7 @@ def with_size(sketch: LinearSketch, budget: Budget, guess: GuessOptions, groups:
     """
     from ..forecast import DEFAULT_RECORDS, choose_size
     from ..report.meaning import table
-    from ..sketches.linear import GroupedSketch
+    from ..sketches.grouped import GroupedSketch
 
     if sketch.sized:
         return sketch

@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ..checks import check_integer, exact_fields
+from ..checks import check_integer, exact_fields, seed_from_digits
 from ..columns import MAX_VECTOR
 from ..errors import RequestError
 
@@ -101,8 +101,5 @@ def checked_facts(value: object) -> dict:
     if not isinstance(value, Mapping):
         raise RequestError("A projection must be described by its name, dimensions, seed and stream.")
     facts = exact_fields(dict(value), "projection", ("name", "target", "seed", "stream"))
-    seed = facts["seed"]
-    if not isinstance(seed, str) or len(seed) != SEED_BITS // 4 or not set(seed) <= set("0123456789abcdef"):
-        raise RequestError("The seed of a projection must be written as 32 hexadecimal digits.")
     del facts["name"]
-    return facts | {"seed": int(seed, 16)}
+    return facts | {"seed": seed_from_digits(facts["seed"], "The seed of a projection")}

@@ -16,7 +16,6 @@ rows' plain mean times J sum(w_j^2) >= 1, and there is the error alpha on top. S
 from __future__ import annotations
 
 import math
-import secrets
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import ClassVar, Self
@@ -40,9 +39,9 @@ from ..kernels import (
     of_coordinates,
 )
 from ..privacy.neighbours import Neighbours, Sensitivity
-from ..sketches.linear import Answers, GroupedSketch, check_points
+from ..sketches.grouped import MAX_ROWS, GroupedSketch
+from ..sketches.linear import Answers, check_points
 from ..sketches.phases import CERTAIN, pour, read
-from ..sketches.race import MAX_ROWS, SEED_BITS
 from ..sketches.waves import waves
 
 DEFAULT_ERROR = 1e-3
@@ -88,11 +87,7 @@ class ExponentialSum(GroupedSketch):
         if not LEAST_ERROR <= error <= MOST_ERROR:
             raise RequestError(f"The error of a sum of exponentials must lie between {LEAST_ERROR:g} and {MOST_ERROR}.")
         object.__setattr__(self, "error", error)
-        if self.groups is not None:
-            check_integer(self.groups, "The number of groups of rows", 2, 1000)
-        if self.seed is None:
-            object.__setattr__(self, "seed", secrets.randbits(SEED_BITS))
-        check_integer(self.seed, "The seed of the frequencies", 0, (1 << SEED_BITS) - 1)
+        self._settle_seed("The seed of the frequencies")
         if self.rows is not None:
             terms = len(exponential_terms(error)[0])
             if self.groups is None:

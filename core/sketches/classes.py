@@ -25,7 +25,8 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..tables import sum_of_slabs
 from .ball import Rows, rows_of
 from .directions import Directions
-from .linear import MAX_COUNTERS, Answers, GroupedSketch, LinearSketch
+from .grouped import GroupedSketch
+from .linear import MAX_COUNTERS, Answers, LinearSketch
 
 
 @dataclass(frozen=True)

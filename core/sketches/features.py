@@ -11,14 +11,13 @@ random scale a row instead of a structure for each term of a sum.
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ..checks import check_choice, check_integer, exact_fields, seed_from_digits
+from ..checks import check_choice, exact_fields, seed_from_digits
 from ..domain import Domain
 from ..errors import RequestError
 from ..hashing.frequencies import Frequencies, check_kernel, draw_frequencies, drawing_bytes
@@ -27,8 +26,8 @@ from ..hashing.uniforms import group_sizes
 from ..kernels import Kernel, kernel_from_dict, of_coordinates
 from ..privacy.neighbours import Neighbours, Sensitivity
 from . import fast_phases, phases
-from .linear import GroupedSketch, check_points
-from .race import MAX_ROWS, SEED_BITS
+from .grouped import GroupedSketch
+from .linear import check_points
 from .waves import Waves, waves
 
 TRANSFORMS = ("dense", "fast")
@@ -75,15 +74,8 @@ class Features(GroupedSketch):
         check_choice(self.transform, "The transform of random features", TRANSFORMS)
         check_choice(self.wave, "The wave of random features", WAVES)
         (check_structure if self.transform == "fast" else check_kernel)(self.kernel)
-        if self.groups is not None:
-            check_integer(self.groups, "The number of groups of rows", 2, 1000)
-        if self.seed is None:
-            object.__setattr__(self, "seed", secrets.randbits(SEED_BITS))
-        check_integer(self.seed, "The seed of the frequencies", 0, (1 << SEED_BITS) - 1)
-        if self.rows is not None:
-            if self.groups is None:
-                object.__setattr__(self, "groups", min(max(self.rows // 100, 4), 10))
-            check_integer(self.rows, "The number of rows of a sketch", self.groups, MAX_ROWS)
+        self._settle_seed("The seed of the frequencies")
+        self._settle_rows()
 
     @property
     def metric(self) -> str:

@@ -11,7 +11,6 @@ query; with the number of records N that bias is undone: (counter - N/W) / (1 - 
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -27,16 +26,14 @@ from ..kernels import Jaccard
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..sets import Sets
 from ..tables import blocks
-from .linear import GroupedSketch
+from .grouped import GroupedSketch
 from .set_counting import pour, read
 
 SCHEMES = ("classic", "one-permutation")
-MAX_ROWS = 1_000_000
 MAX_WIDTH = 1 << 30
 MAX_COUNTERS = 1 << 31
 """8 GiB of exact counters; room for 2,000 rows of a million columns."""
 MAX_LONGEST = 1 << 40
-SEED_BITS = 128
 DEFAULT_WIDTH = 10_000
 BYTES_A_ROW = 64
 
@@ -90,20 +87,13 @@ class MinHash(GroupedSketch):
         check_integer(self.width, "The width of a sketch", 2, MAX_WIDTH)
         if self.longest is not None:
             check_integer(self.longest, "The longest set", 1, MAX_LONGEST)
-        if self.groups is not None:
-            check_integer(self.groups, "The number of groups of rows", 2, 1000)
-        if self.seed is None:
-            object.__setattr__(self, "seed", secrets.randbits(SEED_BITS))
-        check_integer(self.seed, "The hash seed", 0, (1 << SEED_BITS) - 1)
-        if self.rows is not None:
-            if self.groups is None:
-                object.__setattr__(self, "groups", min(max(self.rows // 100, 4), 10))
-            check_integer(self.rows, "The number of rows of a sketch", self.groups, MAX_ROWS)
-            if self.rows * self.width > MAX_COUNTERS:
-                raise RequestError(
-                    f"{self.rows:,} rows of {self.width:,} columns are more than {MAX_COUNTERS:,} counters, which is "
-                    "the most that a sketch of sets may have."
-                )
+        self._settle_seed("The hash seed")
+        self._settle_rows()
+        if self.rows is not None and self.rows * self.width > MAX_COUNTERS:
+            raise RequestError(
+                f"{self.rows:,} rows of {self.width:,} columns are more than {MAX_COUNTERS:,} counters, which is "
+                "the most that a sketch of sets may have."
+            )
 
     @property
     def metric(self) -> str:

@@ -27,7 +27,8 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..projections.kinds import projection_from_dict, projection_kind
 from ..projections.projection import Projection
 from ..threads import over_ranges
-from .linear import MAX_COUNTERS, GroupedSketch, check_points
+from .grouped import GroupedSketch
+from .linear import MAX_COUNTERS, check_points
 
 INNER_GROUPS = 2
 """Groups inside each group of rows: the fewest that a sketch has."""

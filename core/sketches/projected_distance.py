@@ -26,7 +26,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import gammaln, ndtri
 
-from ..checks import check_integer, exact_fields
+from ..checks import check_integer, exact_fields, seed_from_digits
 from ..columns import Vector
 from ..domain import Domain
 from ..errors import RequestError
@@ -301,10 +301,8 @@ class ProjectedDistance(LinearSketch):
         inner = exact_fields(facts["inner"], "sketch inside a projection", ("mechanism", "parameters"))
         if inner["mechanism"] != Distance.name or facts["radius"] is None:
             raise RequestError("A released projected distance must say its radius, and hold a distance sum.")
-        seed = facts["seed"]
-        if not isinstance(seed, str) or len(seed) != SEED_BITS // 4 or not set(seed) <= set("0123456789abcdef"):
-            raise RequestError("The seed of projected distances must be written as 32 hexadecimal digits.")
-        empty = cls(domain, facts["radius"], seed=int(seed, 16))
+        seed = seed_from_digits(facts["seed"], "The seed of projected distances")
+        empty = cls(domain, facts["radius"], seed=seed)
         count = check_integer(facts["directions"], "The number of directions", 1, MAX_ENTRIES)
         return replace(
             empty, inner=Distance.from_parameters(empty._line(count), inner["parameters"]), groups=facts["groups"]

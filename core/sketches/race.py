@@ -9,14 +9,13 @@ columns are stored without rehashing (`core.hashing.cells`), and where they do n
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ..checks import check_integer, exact_fields
+from ..checks import check_integer, exact_fields, seed_from_digits
 from ..domain import Domain
 from ..errors import RequestError
 from ..hashing.cells import Columns, columns
@@ -26,16 +25,15 @@ from ..kernels import Kernel, kernel_from_dict, of_coordinates
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..tables import Table, blocks
 from .counting import pour, read
-from .linear import GroupedSketch, check_points
+from .grouped import GroupedSketch
+from .linear import check_points
 from .mapped import read_mapped
 
-MAX_ROWS = 1_000_000
 MAX_WIDTH = 1 << 31
 MAX_COUNTERS = 1 << 30
 """4 GiB in memory."""
 WIDE_COUNTERS = 1 << 26
 """Counters up to which a table has 64 bits for each; larger ones have 32."""
-SEED_BITS = 128
 
 
 @dataclass(frozen=True)
@@ -73,20 +71,13 @@ class Race(GroupedSketch):
         check_points(self.domain, self.kernel)
         check_kernel(self.kernel)
         check_integer(self.width, "The width of a sketch", 2, MAX_WIDTH)
-        if self.groups is not None:
-            check_integer(self.groups, "The number of groups of rows", 2, 1000)
-        if self.seed is None:
-            object.__setattr__(self, "seed", secrets.randbits(SEED_BITS))
-        check_integer(self.seed, "The hash seed", 0, (1 << SEED_BITS) - 1)
-        if self.rows is not None:
-            if self.groups is None:
-                object.__setattr__(self, "groups", min(max(self.rows // 100, 4), 10))
-            check_integer(self.rows, "The number of rows of a sketch", self.groups, MAX_ROWS)
-            if self.rows * self.width > MAX_COUNTERS:
-                raise RequestError(
-                    f"{self.rows:,} rows of {self.width:,} columns are more than {MAX_COUNTERS:,} counters, "
-                    "which is the most that a sketch may have."
-                )
+        self._settle_seed("The hash seed")
+        self._settle_rows()
+        if self.rows is not None and self.rows * self.width > MAX_COUNTERS:
+            raise RequestError(
+                f"{self.rows:,} rows of {self.width:,} columns are more than {MAX_COUNTERS:,} counters, "
+                "which is the most that a sketch may have."
+            )
 
     @property
     def metric(self) -> str:
@@ -213,9 +204,7 @@ class Race(GroupedSketch):
     @classmethod
     def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
         facts = exact_fields(parameters, "RACE sketch", ("kernel", "rows", "width", "groups", "seed"))
-        seed = facts.pop("seed")
-        if not isinstance(seed, str) or len(seed) != SEED_BITS // 4 or not set(seed) <= set("0123456789abcdef"):
-            raise RequestError("The hash seed of a sketch must be written as 32 hexadecimal digits.")
+        seed = seed_from_digits(facts.pop("seed"), "The hash seed of a sketch")
         if facts["rows"] is None:
             raise RequestError("A released sketch must say how many rows it has.")
-        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=int(seed, 16), **facts)
+        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=seed, **facts)

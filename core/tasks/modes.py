@@ -16,7 +16,7 @@ from scipy.stats import t as student
 from ..checks import check_integer
 from ..errors import RequestError
 from ..releases import Release
-from ..sketches.linear import GroupedSketch
+from ..sketches.grouped import GroupedSketch
 from .asked import check_closeness
 from .box import Box
 from .climbing import Height, affordable_starts, climb, close_to, first_steps, starting_points

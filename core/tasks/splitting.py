@@ -17,7 +17,7 @@ import numpy as np
 from ..privacy.noise import add_noise
 from ..privacy.randomness import SeededSource
 from ..releases import Release
-from ..sketches.linear import GroupedSketch
+from ..sketches.grouped import GroupedSketch
 
 ROOT = 3
 PARTS = ROOT * ROOT

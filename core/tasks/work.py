@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..releases import Release
-from ..sketches.linear import GroupedSketch
+from ..sketches.grouped import GroupedSketch
 
 READS = 5e8
 """Counters that one picture may read: about half a second on two cores."""

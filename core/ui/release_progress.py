@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ..sketches.race import SEED_BITS
+from ..sketches.grouped import SEED_BITS
 from .attendance import Attendance
 from .marks import Visibility, note, rail
 from .markup import literal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ..sketches.linear import GroupedSketch
+from ..sketches.grouped import GroupedSketch
 from ..sketches.race import Race
 from .marks import facts, note
 from .markup import literal

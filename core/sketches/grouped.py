@@ -1,0 +1,88 @@
+"""What mechanisms of random rows share: how many there are, their groups and seed, and answers from the groups' spread.
+
+Rows are drawn in independent groups (`core.hashing.uniforms`). The mean over all rows is the estimate, and how far the
+groups' own means lie apart is its error, whatever it comes from.
+"""
+
+from __future__ import annotations
+
+import secrets
+from abc import abstractmethod
+from typing import Self
+
+import numpy as np
+
+from ..checks import check_integer
+from ..kernels import Kernel
+from .linear import Answers, LinearSketch
+
+MAX_ROWS = 1_000_000
+SEED_BITS = 128
+LEAST_GROUPS, MOST_GROUPS = 4, 10
+"""Unless said: more make intervals shorter for their coverage, fewer make the rows cover more evenly."""
+
+
+class GroupedSketch(LinearSketch):
+    """A kernel sum read off R random rows, drawn in independent groups whose spread shows the error of their mean.
+
+    Subclasses have the fields ``kernel``, ``rows`` (None until chosen), ``groups`` and ``seed``.
+    """
+
+    kernel: Kernel
+    rows: int | None
+    groups: int | None
+    seed: int
+
+    @property
+    @abstractmethod
+    def point_kernel(self) -> Kernel:
+        """The kernel of encoded points, whose exact sums the table estimates."""
+
+    def _settle_seed(self, what: str) -> None:
+        """Check the number of groups and the seed, and draw a seed where none was given; for `__post_init__`."""
+        if self.groups is not None:
+            check_integer(self.groups, "The number of groups of rows", 2, 1000)
+        if self.seed is None:
+            object.__setattr__(self, "seed", secrets.randbits(SEED_BITS))
+        check_integer(self.seed, what, 0, (1 << SEED_BITS) - 1)
+
+    def _settle_rows(self) -> None:
+        """Check the number of rows, if it was chosen, and give them a group a hundred where nobody said; likewise."""
+        if self.rows is None:
+            return
+        if self.groups is None:
+            object.__setattr__(self, "groups", min(max(self.rows // 100, LEAST_GROUPS), MOST_GROUPS))
+        check_integer(self.rows, "The number of rows of a sketch", self.groups, MAX_ROWS)
+
+    @property
+    def sized(self) -> bool:
+        return self.rows is not None
+
+    def reseeded(self, seed: int) -> Self:
+        return self.with_rows(self.rows, self.groups, seed)
+
+    @abstractmethod
+    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
+        """The same sketch with that many rows, as many groups as suit them unless said, and its own seed unless said.
+
+        The forecast makes trials of the same law this way.
+        """
+
+    @abstractmethod
+    def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Independent, equally distributed estimates of the kernel sum at encoded queries (n, d).
+
+        Returns
+        -------
+        tuple of arrays
+            float64 (G, n), one estimate a group, and the groups' weights (G,), which add up to 1.
+        """
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        return self.point_kernel.evaluate(queries, records).sum(axis=1)
+
+    def answer(
+        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
+        estimates, weights = self.group_estimates(table, records, points)
+        return Answers.of_groups(estimates, weights, records, level)
