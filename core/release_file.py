@@ -4,14 +4,14 @@ A release file is a NumPy archive of `manifest` (a text, JSON), `table` (the noi
 whole numbers that holds them) and, where the release has one, `count`. It holds what a `Release` holds and nothing
 else: no count before noise, no path, no name, no date but the time of release.
 
-Tables of more than 2^26 counters have format 2 (`files.narrow` describes it): the table lies in the file as in memory,
-in a type that is too narrow for a few counters, which stand apart in two further arrays. Opened by its path, such a
-file is mapped: a query touches the counters that it asks for and no others.
+Tables of more than 2^26 counters, of the mechanisms that can be asked so, have format 2 (`files.narrow` describes it):
+the table lies in the file as in memory, in a type that is too narrow for a few counters, which stand apart in two
+further arrays. Opened by its path, such a file is mapped: a query touches the counters that it asks for and no others.
 
-Reading asks three questions before it gives memory to an answer: is this an archive of those arrays (`files.npz`)? Do
-the manifest's parameters describe a sketch that this computer can hold? Has the table that sketch's shape? The
-checksum of everything that is read is compared; that of a mapped table only when it is asked for, as it takes reading
-all of it.
+Reading asks three questions before it gives memory to an answer: is this an archive of those arrays
+(`files.archive`)? Do the manifest's parameters describe a sketch that this computer can hold? Has the table that
+sketch's shape? The checksum of everything that is read is compared; that of a mapped table only when it is asked for,
+as it takes reading all of it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from .checks import check_text, exact_fields
 from .domain import Domain
 from .errors import ReleaseFileError, RequestError
 from .files import aligned, narrow, npz, strict_json
+from .files.archive import FREE_BYTES, Archive
 from .privacy.record import PrivacyRecord
 from .releases import Release
 from .sketches.linear import LinearSketch
@@ -160,7 +161,7 @@ def _writer(release: Release, teaching: bool, large: int) -> Callable[[BinaryIO]
         return lambda file: aligned.write(file, chain(small.items(), narrow.arrays(release.table)))
     arrays = {"manifest": text, "table": npz.smallest_integers(array(release.table))} | count
     # Noise of variance 4 is worth two bits a counter or more, so such a table never packs further than a reader allows.
-    packed = 8 * release.table.size <= npz.FREE_BYTES or release.privacy.counter_variance >= 4.0
+    packed = 8 * release.table.size <= FREE_BYTES or release.privacy.counter_variance >= 4.0
     return lambda file: npz.write(file, arrays, packed=packed)
 
 
@@ -193,7 +194,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _read(file: BinaryIO, memory: int, mapped: bool, verify: bool) -> Release:
-    archive = npz.Archive(file, LARGE_ARRAYS)
+    archive = Archive(file, LARGE_ARRAYS)
     manifest = _manifest(archive.text("manifest", MAX_MANIFEST))
     is_large = manifest["format_version"] == LARGE_FORMAT_VERSION
     if not is_large and any(name in archive for name in narrow.LISTED):
@@ -251,7 +252,7 @@ def _manifest(text: str) -> dict:
         raise ReleaseFileError(str(problem)) from None
 
 
-def _count(archive: npz.Archive, privacy: PrivacyRecord, sketch: LinearSketch) -> int | np.ndarray | None:
+def _count(archive: Archive, privacy: PrivacyRecord, sketch: LinearSketch) -> int | np.ndarray | None:
     """The released number of records: hidden by noise, or public, or None where it is read off the table.
 
     One class of a release with classes has none where they had none, though the number of all records was public.

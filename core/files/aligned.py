@@ -15,8 +15,9 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
+from .archive import ALIGNED, MAX_HEADER
 from .directory import LOCAL
-from .npz import ALIGNED, MAX_HEADER, plain_member
+from .npz import plain_member
 
 PADDING = 0xD935
 """The extra field that Android's zipalign made known: the alignment, then zeros."""

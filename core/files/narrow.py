@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import ReleaseFileError
 from ..tables import Narrow, Table, pieces
 from .aligned import Entries
-from .npz import CHUNK, Archive
+from .archive import CHUNK, Archive
 
 KINDS = tuple(np.dtype(kind) for kind in ("|i1", "<i2", "<i4", "<i8"))
 FEWEST = 256
