@@ -114,7 +114,7 @@ class Vector:
         if pa.types.is_null(array.type):
             out[:] = np.nan
             return np.ones(len(array), dtype=bool), None
-        if not _is_list(array.type):
+        if not is_list(array.type):
             raise RequestError(
                 f"The column {self.name!r} holds {describe_type(array.type)} where lists of {self.length} numbers "
                 "are expected."
@@ -138,7 +138,7 @@ class Vector:
         None where a list or an entry is missing, where one is outside the bounds and not to be clamped, and for numbers
         of other types.
         """
-        if not _is_list(array.type) or array.null_count or not pa.types.is_floating(array.type.value_type):
+        if not is_list(array.type) or array.null_count or not pa.types.is_floating(array.type.value_type):
             return None
         entries = array.flatten()
         if entries.null_count or pa.types.is_float16(entries.type) or len(entries) != len(array) * self.length:
@@ -314,11 +314,11 @@ class Items:
             When the values are neither lists of items nor texts to be cut.
         """
         what = f"The column {self.name!r}"
-        if self.separator is not None and not _is_list(array.type):
+        if self.separator is not None and not is_list(array.type):
             array = self._cut(array)
         if pa.types.is_null(array.type):
             return Sets.of_sizes(np.zeros(len(array), np.int64), np.empty(0, np.uint64))
-        if not _is_list(array.type):
+        if not is_list(array.type):
             cut = "" if self.separator else ", or name the text that separates the items"
             raise RequestError(f"{what} holds {describe_type(array.type)} where lists of items are expected{cut}.")
         sizes = _to_numpy(pc.fill_null(pc.list_value_length(array), 0)).astype(np.int64)
@@ -376,7 +376,7 @@ def describe_type(kind: pa.DataType) -> str:
         return "dates or times"
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return "text"
-    if _is_list(kind):
+    if is_list(kind):
         return "lists"
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "numbers"
@@ -430,5 +430,6 @@ def _to_numpy(array: pa.Array) -> np.ndarray:
     return array.to_numpy(zero_copy_only=False)
 
 
-def _is_list(kind: pa.DataType) -> bool:
+def is_list(kind: pa.DataType) -> bool:
+    """Whether the values of an Arrow type are lists, of one length or of any."""
     return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)

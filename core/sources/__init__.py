@@ -3,7 +3,8 @@
 Nothing of the values leaves a source but the batches themselves: no count, no range, no value in an error message.
 """
 
+from .locations import Upload
 from .opening import open_source
-from .source import ColumnInfo, Source, Upload
+from .source import ColumnInfo, Source
 
 __all__ = ["ColumnInfo", "Source", "Upload", "open_source"]

@@ -15,7 +15,8 @@ from ..errors import RequestError
 from ..tabular import arrow_array, arrow_table
 from .arrow import ArrowSource
 from .duck import plain_sentences
-from .source import BATCH_ROWS, ColumnInfo, Location, Part, Source
+from .locations import Location
+from .source import BATCH_ROWS, ColumnInfo, Part, Source
 
 MAX_ARCHIVE_BYTES = 4 << 30
 

@@ -14,10 +14,11 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..tabular import arrow_table
 from .duck import Scan, identifier, plain_sentences
+from .locations import Location, Paths
 from .pairs import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers
 from .people import person_sql
 from .selections import QueriedPairs, by_person
-from .source import BATCH_ROWS, ColumnInfo, Location, Part, Paths, Source, column_of_arrow, numbered
+from .source import BATCH_ROWS, ColumnInfo, Part, Source, column_of_arrow, numbered
 
 Read = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
 """From column names and a number of rows to batches of at most so many."""

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from ..errors import RequestError
 from .duck import Scan, identifier, literal
+from .locations import Paths
 from .queried import QueriedSource
-from .source import Paths, Source
+from .source import Source
 from .sqlite import sqlite_table, sqlite_tables
 
 SQLITE_MAGIC = b"SQLite format 3\0"

@@ -19,8 +19,9 @@ from ..columns import Categorical, Column, Items, Numeric
 from ..domain import Domain
 from ..errors import RequestError
 from .duck import identifier, kind_of_sql, literal, literals, plain_sentences
+from .locations import Location
 from .queried import Fault, QueriedSource
-from .source import Location, Part
+from .source import Part
 
 HEAD_BYTES = 1 << 20
 DELIMITERS = (",", "\t", ";", "|")

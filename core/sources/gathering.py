@@ -75,7 +75,7 @@ def cut_between_sets(ids: Iterable[pa.Array], apart: int) -> list[int]:
 
     Returns
     -------
-    None of them where the ids do not ascend or one is missing.
+    The cuts in ascending order; empty where the ids do not ascend or one is missing.
     """
     cuts, place = [0], 0
     last: pa.Array | None = None

@@ -18,9 +18,10 @@ from .arrow import ArrowSource, FrameSource, arrow_file
 from .databases import database_table, is_database, tables_of
 from .delimited import DelimitedSource
 from .duck import literals
+from .locations import InMemory, Location, Paths, Upload
 from .parquet import ParquetSource
 from .queried import QueriedSource
-from .source import MAX_NAMES_SHOWN, InMemory, Location, Paths, Source, Upload
+from .source import MAX_NAMES_SHOWN, Source
 
 MAX_FILES = 10_000
 FORMATS = "CSV or TSV (also .gz), Parquet, Arrow or Feather, .npy or .npz"
@@ -132,8 +133,21 @@ def _files(name: str) -> Paths:
         raise RequestError("The name of a file holds one of the characters * ? [ that make a pattern; rename the file.")
     if len({_format(file) for file in found}) > 1:
         raise RequestError(f"The pattern {name!r} names files of several formats; they must have the same.")
+    _check_different(found)
     label = f"the file {path.name!r}" if len(found) == 1 else f"the {len(found):,} files of {path.name!r}"
     return Paths(label, tuple(str(Path(file).absolute()) for file in found))
+
+
+def _check_different(names: Sequence[str]) -> None:
+    """Refuse links to a file that is there by another name too: its records would count twice, and be hidden once."""
+    names_of: dict[tuple[int, int], str] = {}
+    for name in names:
+        facts = Path(name).stat()
+        if (other := names_of.setdefault((facts.st_dev, facts.st_ino), name)) is not name:
+            raise RequestError(
+                f"{Path(other).name!r} and {Path(name).name!r} are one file, whose records would count twice; name it "
+                "once."
+            )
 
 
 def _format(name: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 
@@ -21,14 +21,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..columns import is_list
 from ..domain import Domain
 from ..threads import cores, in_order
 from .duck import literals, plain_sentences
 from .gathering import cut_between_sets
+from .locations import Location, Paths
 from .pairs import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers
 from .queried import QueriedSource
 from .row_groups import EdgeRows, Footer, Piece, RowGroups, pages
-from .source import Location, Part, Paths, passed_over
+from .source import Part, passed_over
 
 PART_ROWS = 1 << 21
 """Rows that are worth a part of their own, where row groups are smaller: some tenths of a second of work."""
@@ -43,6 +45,7 @@ class ParquetSource(QueriedSource):
     """Records of Parquet files, of which only the chosen columns are read."""
 
     def __init__(self, location: Location) -> None:
+        self._known: tuple[dict | None, tuple[Footer, ...]] | None = None
         super().__init__(location, lambda paths: f"read_parquet({literals(paths)})")
 
     def _describe(self, paths: Sequence[str]) -> dict[str, str]:
@@ -138,11 +141,14 @@ class ParquetSource(QueriedSource):
                 first_row += rows
         return tuple(found)
 
-    @cached_property
+    @property
     def _footers(self) -> tuple[Footer, ...]:
-        """What each file says of itself, read once."""
-        with self.location.opened() as paths, plain_sentences(self.label):
-            return tuple(map(Footer.of, paths))
+        """What each file says of itself, read again when a file has changed: rows by an old footer could be no set."""
+        found = self.location.fingerprint()
+        if self._known is None or self._known[0] != found:
+            with self.location.opened() as paths, plain_sentences(self.label):
+                self._known = found, tuple(map(Footer.of, paths))
+        return self._known[1]
 
     def _plain(self, domain: Domain) -> bool:
         """Whether Arrow's reader gives what DuckDB's would: all files alike, no column of the path, simple types."""
@@ -188,9 +194,9 @@ def _runs(sizes: Sequence[int], at_least: int) -> Iterator[range]:
 def _is_plain(kind: pa.DataType) -> bool:
     """Whether the values of a type are the same whichever of the two reads them."""
     if pa.types.is_dictionary(kind):
-        return _is_plain(kind.value_type) and not _is_list(kind.value_type)
-    if _is_list(kind):
-        return _is_plain(kind.value_type) and not _is_list(kind.value_type)
+        return _is_plain(kind.value_type) and not is_list(kind.value_type)
+    if is_list(kind):
+        return _is_plain(kind.value_type) and not is_list(kind.value_type)
     return (
         pa.types.is_integer(kind)
         or pa.types.is_float32(kind)
@@ -200,7 +206,3 @@ def _is_plain(kind: pa.DataType) -> bool:
         or pa.types.is_string(kind)
         or pa.types.is_large_string(kind)
     )
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)

@@ -36,7 +36,8 @@ def person_sql(column: str, kind: str) -> str:
     """The id as an expression that is null where it says nothing: null, empty text, or NaN."""
     if kind in ("FLOAT", "DOUBLE"):
         return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} + 0 END"  # + 0 turns -0.0 into 0.0
-    if kind_of_sql(kind) in ("number", "date", "boolean"):
+    # Intervals of different texts may compare as equal, such as a month and 30 days.
+    if kind_of_sql(kind) in ("number", "date", "boolean") and kind != "INTERVAL":
         return column
     return f"nullif(trim(CAST({column} AS VARCHAR)), '')"
 

@@ -12,10 +12,11 @@ import pyarrow as pa
 from ..columns import Column
 from ..domain import Domain
 from .duck import Scan, identifier, kind_of_sql, length_of_sql
+from .locations import Location, Paths
 from .pairs import Pairs
 from .people import person_sql
 from .selections import Fault, QueriedPairs, by_person, in_order
-from .source import BATCH_ROWS, ColumnInfo, Location, Part, Paths, Source, numbered
+from .source import BATCH_ROWS, ColumnInfo, Part, Source, numbered
 
 FromPaths = Callable[[Sequence[str]], str]
 """From the paths of the opened files to an SQL table expression."""
