@@ -14,7 +14,7 @@ from .measuring import Curve, Settings
 from .race_reference import NumpyRace, colours, race
 from .timing import in_turn
 
-RECORDS, ROWS, WIDTH, COLUMNS = 50_000, 500, 1000, 3
+RECORDS, ROWS, WIDTH = 50_000, 500, 1000
 TITLE = "Fill a table, against {}"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from .distances.profiles import profile_named
 from .domain import Domain
 from .errors import RequestError
-from .hashing import families, frequencies, structured
+from .hashing import families, structured
 from .kernels import Kernel
 from .privacy.budget import Budget
 from .sketches.distance import Distance
@@ -28,11 +28,6 @@ MANY_DIMENSIONS = 128
 def hashed(kernel: Kernel) -> bool:
     """Whether RACE has the kernel."""
     return _passes(families.check_kernel, kernel)
-
-
-def waved(kernel: Kernel) -> bool:
-    """Whether random features have the kernel."""
-    return _passes(frequencies.check_kernel, kernel)
 
 
 def race(

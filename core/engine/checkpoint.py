@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from platformdirs import user_data_path
@@ -197,7 +198,7 @@ class Checkpoints:
             with suppress(OSError):
                 path.unlink()
 
-    def _opened(self, name: str):
+    def _opened(self, name: str) -> BinaryIO:
         """The file, if it is an ordinary one that belongs to this user alone."""
         file = os.fdopen(os.open(self.folder / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb")
         facts = os.fstat(file.fileno())
@@ -209,7 +210,7 @@ class Checkpoints:
         return file
 
 
-def _read_header(file) -> tuple[Checkpoint, bytes]:
+def _read_header(file: BinaryIO) -> tuple[Checkpoint, bytes]:
     """What the file says of itself, and the bytes that say it."""
     head = file.read(len(MAGIC) + LENGTH_BYTES)
     length = int.from_bytes(head[len(MAGIC) :], "little")
@@ -220,7 +221,8 @@ def _read_header(file) -> tuple[Checkpoint, bytes]:
         facts = json.loads(text)
         checkpoint = Checkpoint(**facts | {"records": tuple(facts["records"])})
         whole = [checkpoint.paid, checkpoint.rows, *checkpoint.records]
-        if not all(type(number) is int and 0 <= number < 1 << 63 for number in whole) or checkpoint.age is None:
+        # A time that cannot be read, or is of no zone, has no age: asking for it raises one of these.
+        if not all(type(number) is int and 0 <= number < 1 << 63 for number in whole) or checkpoint.age < 0:
             raise ValueError
     except (ValueError, TypeError, KeyError, RecursionError):
         raise DamagedCheckpoint("Its header cannot be read.") from None
@@ -234,7 +236,7 @@ def _pieces(table: np.ndarray) -> Iterator[memoryview]:
     return (flat[start : start + step] for start in range(0, len(flat), step))
 
 
-def _write_all(file, piece: bytes | memoryview) -> None:
+def _write_all(file: BinaryIO, piece: bytes | memoryview) -> None:
     rest = memoryview(piece)
     while rest:
         rest = rest[file.write(rest) :]

@@ -37,7 +37,7 @@ from ..errors import RequestError
 from ..privacy.ledger import Ledger
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import sketch_from_parameters
-from .building import Building
+from .building import Begun, Building
 from .checkpoint import Checkpoint, Checkpoints, DamagedCheckpoint
 from .exact import Exact
 from .recipe import surroundings
@@ -153,7 +153,7 @@ class ResumableBuilding:
         now = monotonic()
         return now + max(SECONDS, (now - began) / LARGEST_SHARE)
 
-    def _found(self, sketch: LinearSketch):
+    def _found(self, sketch: LinearSketch) -> tuple[LinearSketch, Begun | None]:
         """The sketch to go on with and where it stood, or the sketch as it is and None."""
         if self._checkpoint is None:
             return sketch, None
