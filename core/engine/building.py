@@ -78,7 +78,7 @@ class Building:
         self._exact: Exact | None = None
 
     def __iter__(self) -> Iterator[int]:
-        batches, add = self._encoded(), adding(self.sketch)
+        before, batches, add = self.source.fingerprint(), self._encoded(), adding(self.sketch)
         with closing(read_ahead(batches) if self._reads_ahead else batches) as ready:
             for points, rows, read in ready:
                 check_room(self.sketch, int(self._records.sum()) + len(points))
@@ -86,6 +86,9 @@ class Building:
                 self._records += self.sketch.count(points)
                 self._rows += rows
                 yield read
+        # A file that was replaced meanwhile may have given a record before and again after.
+        if self.source.fingerprint() != before:
+            raise RequestError(f"What is in {self.source.label} has changed while it was read; start again.")
         self._exact = Exact(self._table, self._records)
 
     @property

@@ -52,6 +52,9 @@ class Share:
 
     parts: tuple[Part, ...]
 
+    def fingerprint(self) -> None:
+        """Whether files have changed is seen once, for all shares."""
+
     def batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
         """The batches of the parts, in order."""
         for part in self.parts:

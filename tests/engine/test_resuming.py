@@ -134,6 +134,18 @@ def test_data_that_changes_while_it_is_read_on_is_refused(checkpoints, path):
     assert not building.kept
 
 
+def test_data_that_is_replaced_while_it_is_read_is_refused(path):
+    building = Building(race(), open_source(path))
+    with pytest.raises(RequestError, match=r"'people\.parquet' has changed while it was read"):
+        for rows in building:
+            if rows == 2000:  # the rows that come then may have come before
+                other = path.with_name("other.parquet")
+                pd.read_parquet(path)[::-1].to_parquet(other, row_group_size=700)
+                other.replace(path)
+    with pytest.raises(RuntimeError, match="not finished"):
+        _ = building.exact
+
+
 def test_another_program_starts_from_the_beginning(checkpoints, path, monkeypatch):
     Run(checkpoints, path, stop_at=1000)
     monkeypatch.setattr(resuming, "surroundings", lambda: (("numpy", "another"),))

@@ -284,3 +284,12 @@ def test_nothing_is_left_behind_when_reading_stops_early(tmp_path, monkeypatch):
         assert folder.stat().st_mode & 0o777 == 0o700
         batches.close()
         assert not list((tmp_path / "spill").iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are for administrators there")
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_file_with_two_names_is_not_read_twice(tmp_path, link):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n3,4\n")
+    link(tmp_path / "a.csv", tmp_path / "latest.csv")
+    assert drain(tmp_path / "latest.csv") == 2
+    assert "'a.csv' and 'latest.csv' are one file, whose records would count twice" in refused(tmp_path / "*.csv")

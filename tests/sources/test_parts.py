@@ -14,7 +14,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
-from core.domain import FIRST_ROW, Domain, Numeric, PrivacyUnit, Vector
+from core.domain import FIRST_ROW, Domain, Items, Numeric, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.sources import Upload, open_source, parquet
 
@@ -177,3 +177,21 @@ def test_columns_with_dots_and_nested_namesakes(tmp_path):
     domain = Domain((Numeric("a.b", 0, 10),))
     source = open_source(tmp_path / "x.parquet")
     assert np.concatenate([domain.encode(batch) for batch in source.batches(domain)]).ravel().tolist() == [1, 2]
+
+
+def test_a_file_that_was_replaced_is_divided_as_it_is_now(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "PART_ROWS", 10)
+    domain = Domain((Items("item", gathered=True),), unit=PrivacyUnit("who", 1))
+    path = tmp_path / "edges.parquet"
+
+    def write(sets, items, groups):
+        edges = {"who": np.repeat(np.arange(sets), items), "item": np.tile(np.arange(items), sets)}
+        pd.DataFrame(edges).to_parquet(path, row_group_size=groups)
+
+    write(20, 3, 9)
+    source = open_source(path)
+    assert source.rows_total() == 60
+    write(10, 7, 5)
+    assert source.rows_total() == 70
+    together = [len(one) for part in source.parts(domain) for batch in part.batches(domain) for one in batch["item"]]
+    assert together == [7] * 10
