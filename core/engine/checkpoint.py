@@ -9,6 +9,7 @@ says what it is, the length of a header, the header as JSON, the counters, and t
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -99,8 +100,7 @@ class Checkpoints:
         then: whenever the process or the machine dies, there is exactly one whole state.
         """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if os.name == "posix":
-            self.folder.chmod(0o700)
+        self._check_closed()
         self._remove_unfinished(checkpoint.name)
         facts = vars(checkpoint) | {
             "rows": begun.rows,
@@ -192,6 +192,12 @@ class Checkpoints:
         with suppress(OSError):
             self.folder.rmdir()
 
+    def _check_closed(self) -> None:
+        """OSError when others may enter the folder; one that was there before is not closed to them, but not used."""
+        facts = self.folder.stat()
+        if os.name == "posix" and (facts.st_uid != os.getuid() or facts.st_mode & 0o077):
+            raise PermissionError(errno.EACCES, f"others may enter {str(self.folder)!r}")
+
     def _remove_unfinished(self, name: str) -> None:
         """Remove what a process that was killed while writing has left."""
         for path in self.folder.glob(f".{name}.*{UNFINISHED}"):
@@ -200,7 +206,9 @@ class Checkpoints:
 
     def _opened(self, name: str) -> BinaryIO:
         """The file, if it is an ordinary one that belongs to this user alone."""
-        file = os.fdopen(os.open(self.folder / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb")
+        # Not following a link, and not waiting for whoever writes to what is no file but a pipe.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        file = os.fdopen(os.open(self.folder / name, flags), "rb")
         facts = os.fstat(file.fileno())
         if os.name == "posix" and (
             not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o077

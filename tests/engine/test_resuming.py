@@ -249,6 +249,18 @@ def test_what_others_could_have_touched_is_never_used(checkpoints, path, tmp_pat
     file.replace(tmp_path / "elsewhere")
     file.symlink_to(tmp_path / "elsewhere")
     assert "damaged" in Run(checkpoints, path, stop_at=1000).said[0]
+    file.unlink()
+    os.mkfifo(file, 0o600)
+    assert "damaged" in Run(checkpoints, path, stop_at=1000).said[0]
+
+
+def test_a_folder_that_others_may_enter_is_neither_used_nor_changed(checkpoints, path):
+    checkpoints.folder.mkdir()
+    checkpoints.folder.chmod(0o755)
+    run = Run(checkpoints, path)
+    assert "cannot be kept (others may enter" in run.said[0] and len(run.said) == 1
+    assert same(run.exact, undisturbed(path))
+    assert stat.S_IMODE(checkpoints.folder.stat().st_mode) == 0o755 and not list(checkpoints.folder.iterdir())
 
 
 def test_a_header_that_lies_is_refused(checkpoints, path):
