@@ -8,19 +8,16 @@ import streamlit as st
 
 from ..errors import RequestError
 from ..figures.classes import confusion_figure, confusion_in_words
-from ..report.words import listed
-from ..sources import Upload, open_source
-from ..sources.queries import beside, read_queries
+from ..sources.queries import beside
 from ..tasks.classification import Classification, classify
 from ..tasks.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
+from .asked_table import LISTED, dropped_table, note_rest, read_table
 from .classify_map import say_decision
 from .classify_words import NEARLY, asked_domain, percent
-from .explore_anomalies import FILE_TYPES, MAX_MEGABYTES, MOST_POINTS
 from .marks import Visibility, main_action, mark, note
 from .markup import draw, escape, literal
 from .session import Opened
 
-LISTED = 200
 SAVE = "Save the groups of your points"
 NO_TRUTH = "Nobody told"
 
@@ -34,16 +31,13 @@ def points_view(opened: Opened, rule: str, level: float) -> None:
     """Everything under Your points."""
     say_decision(rule, level)
     mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
-    names = asked_domain(opened.release).names
-    wanted = literal(f"A table of points, with the column{'s' if len(names) > 1 else ''} {listed(names, 6)}")
-    dropped = st.file_uploader(wanted, FILE_TYPES, max_upload_size=MAX_MEGABYTES, key="classify-points")
+    dropped = dropped_table("points", asked_domain(opened.release).names, "classify-points")
     if dropped is None:
         note("A further column with the true groups lets you see how often the file is right.")
         no_points_yet()
         return
     try:
-        table = read_queries(open_source(Upload(dropped.name, dropped.getvalue())), asked_domain(opened.release),
-                             MOST_POINTS)
+        table = read_table(dropped, asked_domain(opened.release))
         with st.spinner("Comparing …"):
             found = classify(opened.release, table, rule, level)
     except RequestError as error:
@@ -54,8 +48,7 @@ def points_view(opened: Opened, rule: str, level: float) -> None:
     _say(found)
     _truth(opened, table, found, level)
     st.dataframe(shown_groups(table, found), hide_index=True, key="classify-listed", alt="The points and their groups")
-    if len(result) > LISTED:
-        note(f"The first {LISTED} are listed; the file has all {len(result):,}.")
+    note_rest(len(result))
     _save(opened, result)
 
 

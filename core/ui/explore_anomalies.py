@@ -17,10 +17,10 @@ from ..report.exploration import MAX_PLACES, Anomalies, Step
 from ..report.pictures import in_words, picture_figure
 from ..report.tables import SCORES
 from ..report.words import listed
-from ..sources import Upload, open_source
-from ..sources.queries import beside, read_queries
+from ..sources.queries import beside
 from ..tasks.anomalies import REFERENCE_POINTS, Scores, score
 from . import explore_answers as answers
+from .asked_table import LISTED, dropped_table, worked_out
 from .explore_answers import View
 from .explore_columns import choose_two, drawable
 from .explore_export import take_along
@@ -30,23 +30,20 @@ from .marks import Visibility, mark, note
 from .markup import literal
 from .session import Opened
 
-FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
-MAX_MEGABYTES = 50
-MOST_POINTS = 200_000
-LISTED = 200
 FILE, READ = "explore-points", "explore-points-read"
 
 
 def anomalies_view(opened: Opened) -> None:
     """Everything under Anomalies."""
     mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
-    label = literal(f"A table of points, with {columns_wanted(opened.release)}")
-    dropped = st.file_uploader(label, FILE_TYPES, max_upload_size=MAX_MEGABYTES, key=FILE)
+    dropped = dropped_table("points", opened.release.domain.names, FILE)
     if dropped is None:
         note("Further columns, such as a number that tells the points apart, are handed back as they are.")
         return
     try:
-        table, scores = _scored(opened, dropped)
+        table, scores = worked_out(
+            opened, dropped, READ, "Comparing …", lambda points: score(opened.release, points, answers.LEVEL)
+        )
     except RequestError as error:
         st.error(literal(error))
         return
@@ -69,24 +66,6 @@ def _steps(release: Release, table: pa.Table) -> tuple[Step, ...]:
     if table.num_rows > MAX_PLACES:
         return ()
     return (Anomalies({name: table.column(name).to_pylist() for name in release.domain.names}),)
-
-
-def columns_wanted(release: Release) -> str:
-    """Which columns a table of points must have, in words."""
-    names = release.domain.names
-    return f"the column{'s' if len(names) > 1 else ''} {listed(names, 6)}"
-
-
-def _scored(opened: Opened, dropped) -> tuple[pa.Table, Scores]:
-    """The points and their scores; both are kept in the visitor's session, as the points may be private."""
-    known = (dropped.file_id, opened.identity)
-    if st.session_state.get(READ, (None,))[0] != known:
-        source = open_source(Upload(dropped.name, dropped.getvalue()))
-        table = read_queries(source, opened.release.domain, MOST_POINTS)
-        with st.spinner("Comparing …"):
-            scores = score(opened.release, table, answers.LEVEL)
-        st.session_state[READ] = (known, table, scores)
-    return st.session_state[READ][1:]
 
 
 def _say(scores: Scores, counted: str) -> None:

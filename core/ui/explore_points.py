@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ..errors import RequestError
 from ..figures.density import close_by
@@ -14,10 +15,9 @@ from ..figures.rounding import rounded_all, rounded_range
 from ..releases import Release
 from ..report.exploration import MAX_PLACES, Points
 from ..sketches.linear import Answers
-from ..sources import Upload, open_source
-from ..sources.queries import beside, read_queries
+from ..sources.queries import beside
 from . import explore_answers as answers
-from .explore_anomalies import FILE_TYPES, LISTED, MAX_MEGABYTES, MOST_POINTS, columns_wanted
+from .asked_table import LISTED, dropped_table, note_rest, worked_out
 from .explore_columns import drawable
 from .explore_distance_words import kind_sentence
 from .explore_export import take_along
@@ -39,8 +39,7 @@ def points_view(opened: Opened) -> None:
             "vectors of your own: the file answers at each of them."
         )
     mark(Visibility.PRIVATE, "Your points stay in this session; the file is asked at them, and nothing is added to it")
-    label = literal(f"A table of points, with {columns_wanted(release)}")
-    dropped = st.file_uploader(label, FILE_TYPES, max_upload_size=MAX_MEGABYTES, key="explore-asked")
+    dropped = dropped_table("points", release.domain.names, "explore-asked")
     if dropped is None:
         note("Further columns, such as a number that tells the points apart, are handed back as they are.")
         return
@@ -54,24 +53,16 @@ def points_view(opened: Opened) -> None:
     asked = beside(table, answer_columns(release, found)).to_pandas()
     st.dataframe(shown_answers(release, table, found), hide_index=True, key="explore-answered",
                  alt="The points and the answer at each of them")
-    if every > LISTED:
-        note(f"The first {LISTED} are listed; the file has all {every:,}.")
+    note_rest(every)
     steps = () if every > MAX_PLACES else (
         Points({name: table.column(name).to_pylist() for name in release.domain.names}),
     )  # fmt: skip
     take_along(opened, "points", lambda: asked, steps, remark="They hold your points.")
 
 
-def answered(opened: Opened, dropped) -> tuple[pa.Table, Answers]:
-    """The points and the answers; both are kept in the visitor's session, as the points may be private."""
-    known = (dropped.file_id, opened.identity)
-    if st.session_state.get(READ, (None,))[0] != known:
-        source = open_source(Upload(dropped.name, dropped.getvalue()))
-        table = read_queries(source, opened.release.domain, MOST_POINTS)
-        with st.spinner("Asking …"):
-            found = opened.release.answer(table, answers.LEVEL)
-        st.session_state[READ] = (known, table, found)
-    return st.session_state[READ][1:]
+def answered(opened: Opened, dropped: UploadedFile) -> tuple[pa.Table, Answers]:
+    """The points, or sets, and the answers."""
+    return worked_out(opened, dropped, READ, "Asking …", lambda table: opened.release.answer(table, answers.LEVEL))
 
 
 def _meaning(release: Release) -> str:

@@ -19,7 +19,7 @@ from ..sketches.linear import Answers
 from ..sources.queries import beside, told_apart
 from ..tasks.uncertainty import quantile_dots
 from . import explore_answers as answers
-from .explore_anomalies import FILE_TYPES, LISTED, MAX_MEGABYTES, columns_wanted
+from .asked_table import LISTED, dropped_table, note_rest
 from .explore_export import take_along
 from .explore_point import EACH_DOT, say
 from .explore_points import BETWEEN, answer_columns, answered
@@ -133,8 +133,7 @@ def sets_view(opened: Opened) -> None:
     """Everything under Your sets."""
     release = opened.release
     mark(Visibility.PRIVATE, "Your sets stay in this session; the file is asked about them, and nothing is added to it")
-    label = literal(f"A table of sets, with {columns_wanted(release)}")
-    dropped = st.file_uploader(label, FILE_TYPES, max_upload_size=MAX_MEGABYTES, key="explore-asked-sets")
+    dropped = dropped_table("sets", release.domain.names, "explore-asked-sets")
     if dropped is None:
         note(how_sets_look(release.domain))
         return
@@ -148,8 +147,7 @@ def sets_view(opened: Opened) -> None:
                 "overlap with it: a set with the same items counts as 1, one with no common item as 0.")
     st.dataframe(_listed(release, table, found), hide_index=True, key="explore-answered-sets",
                  alt="The sets and the answer at each of them")
-    if every > LISTED:
-        note(f"The first {LISTED} are listed; the file has all {every:,}.")
+    note_rest(every)
     name = release.domain.names[0]
     steps = () if every > MAX_PLACES else (Points({name: table.column(name).to_pylist()}),)
     kept = told_apart(table, release.domain)
