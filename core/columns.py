@@ -319,8 +319,11 @@ class Items:
         if pa.types.is_null(array.type):
             return Sets.of_sizes(np.zeros(len(array), np.int64), np.empty(0, np.uint64))
         if not is_list(array.type):
-            cut = "" if self.separator else ", or name the text that separates the items"
-            raise RequestError(f"{what} holds {describe_type(array.type)} where lists of items are expected{cut}.")
+            other = "" if self.separator else (
+                "; where a row holds one item, gather the rows of one set, and where it holds a text of many, say what "
+                "separates them"
+            )
+            raise RequestError(f"{what} holds {describe_type(array.type)} where lists of items are expected{other}.")
         sizes = _to_numpy(pc.fill_null(pc.list_value_length(array), 0)).astype(np.int64)
         keys, present = item_keys(array.flatten(), what)
         sets = Sets.of_sizes(sizes, keys)

@@ -81,7 +81,7 @@ def sentence_of(problem: BaseException) -> str:
     if isinstance(problem, KeyboardInterrupt):
         return "Stopped before it was done."
     if isinstance(problem, typer.TyperException):
-        words = " ".join(problem.format_message().split()).removesuffix(".")
+        words = " ".join(problem.format_message().split()).removesuffix(".").replace(": Value error, ", ": ")
         context = getattr(problem, "ctx", None)
         return f"{words} (see '{context.command_path} --help')." if context else f"{words}."
     if isinstance(problem, MemoryError):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typer import Option
 
-from .output import print_json
+from .output import print_json, say
 from .reading import ReleaseArgument
 
 
@@ -32,3 +32,5 @@ def inspect(
             print_json(to_json(opened, content))
         else:
             print("\n".join(describe(opened, content)))
+    if verify:
+        say("The whole file was read, and its checksum is right.")

@@ -59,10 +59,10 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str 
 def progress(figures: str = "{task.completed:,.0f}") -> Iterator[Progress]:
     """Progress bars on standard error, with figures beside them, which show nothing unless that is a terminal."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(figures), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(figures))
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         yield bars
 
@@ -85,7 +85,8 @@ def reading(words: str, total: int | None, rows: int = 0) -> Iterator[Callable[[
 
     pace = Pace(total, rows=rows)
     of_all = f" of {total:,}" if total else ""
-    with progress(f"{{task.completed:,.0f}}{of_all} rows{{task.fields[pace]}}") as bars:
+    share = "{task.percentage:.0f}%, " if total else ""  # and not the total, to fit a terminal of 80 columns
+    with progress(f"{share}{{task.completed:,.0f}} rows{{task.fields[pace]}}") as bars:
         bar = bars.add_task(words, total=total, completed=rows, pace="")
         due = monotonic() + SECONDS_A_LINE
 

@@ -82,7 +82,7 @@ class DuckDBTable(QueriedSource):
         names = _duckdb_tables(path, label)
         found = [(schema, name) for schema, name in names if table in (name, f"{schema}.{name}")]
         if len(found) != 1:
-            known = ", ".join(f"{schema}.{name}" for schema, name in names)
+            known = ", ".join(_by_shortest_name(names))
             problem = "no table" if not found else "more than one table"
             raise RequestError(f"There is {problem} {table!r} in {label}; its tables are: {known}.")
         ((self.schema, self.name),) = found

@@ -139,6 +139,7 @@ def test_the_table_of_a_large_release_is_read_by_inspect_only_when_asked_to(comm
     fingerprint = sha256(large.read_bytes()).hexdigest()
     quick, whole = command("inspect", large), command("inspect", large, "--verify")
     assert quick.exit_code == whole.exit_code == 0
+    assert "checksum" not in quick.stderr and "its checksum is right" in whole.stderr
     assert "fingerprint" not in quick.stdout and fingerprint in whole.stdout
     assert json.loads(command("inspect", large, "--json").stdout)["fingerprint"] is None
     data = bytearray(large.read_bytes())

@@ -36,6 +36,7 @@ def test_usage_errors_are_one_sentence_too(command):
     assert "--epsilon" in refused(command("release", "people.csv", "--out", "x.npz"))
     assert "--kernel" in refused(command("forecast", "--epsilon", "1", "--kernel", "gauss"))
     assert "--rows" in refused(command("forecast", "--epsilon", "1", "--rows", "many"))
+    assert "'--scheme': 'two' is not one of" in refused(command("forecast", "--epsilon", "1", "--scheme", "two"))
     assert "No such option: --row" in refused(command("forecast", "--row", "3"))
     assert "No such command 'relase'" in refused(command("relase"))
     assert "--help" in refused(command("ledger"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from core.cli import output
@@ -44,3 +46,13 @@ def test_where_nobody_knows_the_total_there_is_no_time_left(clock, capsys):
         clock[0] = 10.0
         show(20)
     assert capsys.readouterr().err == "Reading records: 20 rows, 2 rows/s.\n"
+
+
+def test_a_line_of_a_narrow_terminal_holds_all_of_it(clock, capsys, monkeypatch):
+    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "80", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    with reading("Reading records", 2_000_000_000) as show:
+        clock[0] = 90.0
+        show(1_111_111_111)
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
+    assert re.search(r"Reading records .* 56%, 1,111,111,111 rows, 12,300,000 rows/s, 72 s left", shown), shown

@@ -224,6 +224,7 @@ def test_a_database_that_refers_to_other_files(tmp_path):
     assert "refers to other files" in refused(f"{tmp_path}/x.duckdb::leak")
     assert "more than one table 't'" in refused(f"{tmp_path}/x.duckdb::t")
     assert "no table 'none'" in refused(f"{tmp_path}/x.duckdb::none")
+    assert "are: leak, main.t, other.t." in refused(f"{tmp_path}/x.duckdb::none")
     assert drain(f"{tmp_path}/x.duckdb::other.t") == 1
     (tmp_path / "broken.duckdb").write_bytes(os.urandom(9000))
     (tmp_path / "broken.sqlite").write_bytes(b"SQLite format 3\0" + os.urandom(9000))

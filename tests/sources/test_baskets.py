@@ -64,7 +64,7 @@ def test_texts_in_a_file_are_cut_whatever_one_of_them_holds(tmp_path):
     assert [sorted(items) for items in sets_of(path, domain_of("cut"))] == expected
     # Without 1, a person's only set, the numbers of the others are still texts to be cut.
     assert len(sets_of(path, domain_of("cut", records=1))) == 3
-    with pytest.raises(RequestError, match="holds text where lists of items are expected, or name the text"):
+    with pytest.raises(RequestError, match="holds text where lists of items are expected; where a row holds one"):
         sets_of(path, domain_of("lists"))
 
 
