@@ -22,6 +22,7 @@ from numba import njit
 
 from ..domain import Domain
 from ..threads import over_ranges
+from .fetching import LINE_BYTES, fetch
 
 PRECISION = 30
 UNITS = 1 << PRECISION
@@ -34,6 +35,8 @@ PARTS = 32
 """Of a squared length. A release says nothing about it, but it is the same for records in any layout."""
 LONG = 64
 """Coordinates from which a record is added faster by itself than beside others."""
+STRETCH = 256
+"""Coordinates between two looks at how much of the next record to ask for."""
 ALONE = 1 << 18
 """Coordinates that one thread adds in less time than a second one takes to start."""
 
@@ -114,16 +117,23 @@ def _add_vectors(points, centre, radius, first, last, sums, squares):
 
 @njit(nogil=True, cache=True)
 def _add_rows(rows, order, slabs, centre, radius, first, last, sums, squares):
-    """The same for the records order[first:last] that lie in rows (n, d); sums (slabs, d) begin with the first's."""
+    """The same for the records order[first:last] that lie in rows (n, d); sums (slabs, d) begin with the first's.
+
+    The two walks along a record ask for the next one, half of it each.
+    """
     d = rows.shape[1]
-    most = UNITS * UNITS
-    units = np.empty(d, np.int32)
     parts = np.empty(PARTS)
     whole = d - d % PARTS
-    for i in order[first:last]:
+    half = whole // 2
+    line = LINE_BYTES // rows.itemsize
+    for place in range(first, last):
+        i, following = order[place], order[min(place + 1, last - 1)]
         x = rows[i]
         parts[:] = 0.0
         for j in range(0, whole, PARTS):
+            fetch(rows, following, j // 2)
+            if line < PARTS // 2:
+                fetch(rows, following, j // 2 + line)
             for k in range(PARTS):
                 offset = x[j + k] - centre[j + k]
                 parts[k] += offset * offset
@@ -136,18 +146,31 @@ def _add_rows(rows, order, slabs, centre, radius, first, last, sums, squares):
         distance = np.sqrt(distance)
         factor = UNITS / max(distance, radius) if distance > SHORTEST else 0.0
         total = np.int64(0)
-        for j in range(d):
-            units[j] = np.int32(min(max((x[j] - centre[j]) * factor, -float(UNITS)), float(UNITS)))
-            total += np.int64(units[j]) * np.int64(units[j])
-        while total > most:
-            total = 0
-            for j in range(d):
-                units[j] -= np.sign(units[j])
-                total += np.int64(units[j]) * np.int64(units[j])
-        squares[i] = total
         moved = sums[slabs[i] - slabs[order[first]]]
-        for j in range(d):
-            moved[j] += units[j]
+        for start in range(0, d, STRETCH):
+            for j in range(half + start // 2, min(half + (start + STRETCH) // 2, d), line):
+                fetch(rows, following, j)
+            # Written out here: as a function of its own the compiler makes it a third slower.
+            stop = min(start + STRETCH, d)
+            near, origin, sums_here = x[start:stop], centre[start:stop], moved[start:stop]
+            for j in range(len(near)):
+                units = np.int64(np.int32(min(max((near[j] - origin[j]) * factor, -float(UNITS)), float(UNITS))))
+                total += units * units
+                sums_here[j] += units
+        squares[i] = total if total <= UNITS * UNITS else _shorten(x, centre, factor, moved)
+
+
+@njit(nogil=True, cache=True)
+def _shorten(x, centre, factor, moved):
+    """Of a vector that rounding has left too long and that ``moved`` has, take off what is too much; what is left."""
+    vector = np.empty(len(x), np.int64)
+    for j in range(len(x)):
+        vector[j] = np.int64(np.int32(min(max((x[j] - centre[j]) * factor, -float(UNITS)), float(UNITS))))
+    moved -= vector
+    while (vector * vector).sum() > UNITS * UNITS:
+        vector -= np.sign(vector)
+    moved += vector
+    return (vector * vector).sum()
 
 
 def add_rows(

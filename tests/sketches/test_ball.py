@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Vector
 from core.errors import RequestError
-from core.sketches.ball import LONG, Rows, add_rows, add_vectors
+from core.sketches.ball import LONG, UNITS, Rows, _shorten, add_rows, add_vectors
 from core.sketches.classes import Classes
 from core.sketches.directions import Directions
 from core.sketches.moments import Moments
@@ -39,6 +39,22 @@ def test_rows_and_columns_add_the_same(d, n, slabs, radius, kind, seed):
         of_slab = add_vectors(np.asfortranarray(points[slab == k], dtype=np.float64), centre, radius, expected)
         assert (sums[k] == expected).all() and (squares[slab == k] == of_slab).all()
     assert (np.diff(slab[order]) >= 0).all() and sorted(order) == list(range(n))
+
+
+def test_a_vector_that_is_too_long_moves_the_sum_by_one_that_is_not():
+    """Rounding alone hardly ever makes one too long, so that a factor does that is a little too large."""
+    random = np.random.default_rng(5)
+    x, centre, before = random.normal(size=100), random.normal(size=100), random.integers(-9, 9, 100)
+    factor = (1.0 + 1e-7) * UNITS / np.linalg.norm(x - centre)
+    long = np.trunc((x - centre) * factor).astype(np.int64)
+    assert (long**2).sum() > UNITS**2
+    moved = before + long
+    square = _shorten(x, centre, factor, moved)
+    left = moved - before
+    assert (left**2).sum() == square <= UNITS**2
+    steps = abs(long - left)
+    assert (steps == steps[0]).all() and (abs(left) + steps == abs(long)).all()
+    assert ((left + np.sign(long)) ** 2).sum() > UNITS**2  # one step less would not have been enough
 
 
 def batch(vectors, labels) -> pa.RecordBatch:
