@@ -21,6 +21,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
@@ -48,15 +49,30 @@ NEWS_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Share:
-    """Consecutive parts of a source, which one task reads as if they were a source."""
+    """Consecutive parts of a source, which one task reads as if they were a source.
+
+    Attributes
+    ----------
+    parts : what is read.
+    sizes : path and bytes of each file, where they are known. A copy on a worker that is older than the others could
+        have a record again that another share has; one of the same age has the same size.
+    """
 
     parts: tuple[Part, ...]
+    sizes: tuple[tuple[str, int], ...] = ()
 
     def fingerprint(self) -> None:
         """Whether files have changed is seen once, for all shares."""
 
     def batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
-        """The batches of the parts, in order."""
+        """The batches of the parts, in order; RequestError when a file is not the one that was divided."""
+        for path, size in self.sizes:
+            file = Path(path)
+            if not file.is_file() or file.stat().st_size != size:
+                raise RequestError(
+                    f"The file {file.name!r} is not there, or not the same, on a worker: all computers of a cluster "
+                    "must read the same files by the same paths."
+                )
         for part in self.parts:
             yield from part.batches(domain, rows)
 
@@ -103,7 +119,8 @@ class ClusterBuilding:
             )
         recipe = Recipe.of(self.sketch)
         with connected(self.address) as client, _one_sentence():
-            shares = _shares(parts, SHARES_A_THREAD * sum(client.nthreads().values()))
+            wanted = SHARES_A_THREAD * sum(client.nthreads().values())
+            shares = [_sized(share, before) for share in _shares(parts, wanted)]
             with _News(client) as news:
                 total = _planted(client, recipe, shares, news.topic)
                 done = threading.Event()
@@ -131,6 +148,13 @@ def _shares(parts: tuple[Part, ...], wanted: int) -> list[Share]:
     wanted = min(max(wanted, 1), len(parts))  # workers may have left again
     edges = [len(parts) * number // wanted for number in range(wanted + 1)]
     return [Share(parts[edges[number] : edges[number + 1]]) for number in range(wanted)]
+
+
+def _sized(share: Share, fingerprint: dict | None) -> Share:
+    """The share with the sizes of its files, as the fingerprint of the source says them."""
+    sizes = {path: size for path, size, *_ in fingerprint["files"]} if fingerprint is not None else {}
+    files = dict.fromkeys(file for part in share.parts for file in part.files if file in sizes)
+    return Share(share.parts, tuple((file, sizes[file]) for file in files))
 
 
 def _planted(client: Client, recipe: Recipe, shares: list[Share], run: str) -> Future:

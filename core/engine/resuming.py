@@ -171,8 +171,8 @@ class ResumableBuilding:
                 return sketch, None
             if self._keeping.paid(same) > found.paid:
                 raise RequestError(
-                    "The run that was stopped had its budget spent already, and ended before the release was saved; to "
-                    "make it anew, at the same price once more, say --fresh."
+                    "The run that was stopped had its budget spent already, and may have saved its release before it "
+                    "ended: look for that first. To make it anew, at the same price once more, say --fresh."
                 )
             begun = checkpoints.begun(found, same)
         except DamagedCheckpoint:

@@ -142,6 +142,10 @@ class ArrowFile(Part):
 
     path: str
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.path,)
+
     def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         with plain_sentences(f"the file {Path(self.path).name!r}"):
             yield from numbered(_read_ipc(self.path, domain.names, rows))

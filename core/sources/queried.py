@@ -125,6 +125,10 @@ class QueriedFile(Part):
     values: tuple[tuple[str, str], ...]
     faults: tuple[Fault, ...]
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.path,)
+
     def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         scan = Scan(self.table, f"the file {Path(self.path).name!r}", (self.path,))
         return numbered(in_order(scan, dict(self.values), self.faults, rows))

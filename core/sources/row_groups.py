@@ -54,6 +54,10 @@ class RowGroups(Part):
     groups: tuple[int, ...]
     first_row: int
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.path,)
+
     def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         place = self.first_row
         with plain_sentences(self.label):
@@ -86,6 +90,10 @@ class EdgeRows(Part):
     label: str
     pieces: tuple[Piece, ...]
     first_row: int
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(piece.path for piece in self.pieces)
 
     def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         (name,), id_name = domain.names, domain.unit.column

@@ -46,6 +46,11 @@ class Part(ABC):
 
     rows: int | None
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Paths of the files that it reads, so that it can be seen whether another computer has the same ones."""
+        return ()
+
     @abstractmethod
     def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """The domain's columns of the records, in order, in batches of at most ``rows``.

@@ -8,7 +8,7 @@ import pickle
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -27,7 +27,7 @@ from core.cli.commands import app
 from core.domain import Domain, Items, PrivacyUnit
 from core.engine import scheduler
 from core.engine.building import Building
-from core.engine.cluster import ClusterBuilding, _shares
+from core.engine.cluster import ClusterBuilding, _shares, _sized
 from core.engine.engines import building_on, check_engine
 from core.engine.recipe import Recipe
 from core.errors import RequestError
@@ -121,6 +121,18 @@ def test_seeds_travel_and_arrays_do_not():
     other = again.zeros()
     again.add(other, np.full((3, 20), 0.5, order="F"))
     assert np.array_equal(table, other)
+
+
+def test_a_worker_with_another_copy_of_a_file_is_refused(people):
+    source = open_source(people)
+    shares = [_sized(share, source.fingerprint()) for share in _shares(source.parts(DOMAIN), 3)]
+    assert all(share.sizes for share in shares)
+    assert sum(len(batch) for share in shares for batch in share.batches(DOMAIN, 100)) == 4701
+    stale = replace(shares[0], sizes=tuple((path, size + 1) for path, size in shares[0].sizes))
+    absent = replace(shares[0], sizes=(("/nowhere/people.parquet", 1),))
+    for share in (stale, absent):
+        with pytest.raises(RequestError, match="not the same, on a worker"):
+            next(share.batches(DOMAIN, 100))
 
 
 def test_another_program_is_refused(address, people, monkeypatch):
