@@ -275,12 +275,16 @@ def seal(
     RuntimeError
         When the exact table is used up already; nothing was spent.
     """
-    exact.check()
     planned = plan(sketch, budget) if planned is None else planned
     check_drawable(planned.noise, planned.count_noise)
+    # Taken before it is paid for, so that nobody else can pay for the same table meanwhile.
+    table, records = held = exact.use_up()
     if spend is not None:
-        spend(planned.cost)
-    table, records = exact.use_up()
+        try:
+            spend(planned.cost)
+        except BaseException:
+            exact.give_back(held)
+            raise
     table = _with_noise(table, planned.noise, noise_source)
     count = None
     if planned.counts:

@@ -69,6 +69,22 @@ def test_an_exact_table_is_used_up_by_its_release_and_costs_nothing_twice():
     assert np.array_equal(seal(sketch, again, Budget(1), noise_source=SeededSource(1)).table, table)
 
 
+def test_nobody_pays_for_a_table_that_another_is_paying_for():
+    sketch, spent = race(), []
+    truth = exact(sketch)
+
+    def meanwhile(cost):
+        with pytest.raises(RuntimeError, match="already"):
+            seal(sketch, truth, Budget(1), spent.append)
+        raise BudgetError("no")
+
+    with pytest.raises(BudgetError):
+        seal(sketch, truth, Budget(1), meanwhile)
+    assert not spent
+    seal(sketch, truth, Budget(1), spent.append)  # whoever could not pay has left it as it was
+    assert len(spent) == 1
+
+
 def test_noise_that_fails_half_way_leaves_no_exact_table_to_try_again(monkeypatch):
     import core.releases as releases
 

@@ -7,6 +7,8 @@ a release of the records.
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
 
 
@@ -31,6 +33,7 @@ class Exact:
         if table.dtype not in (np.int64, np.int32) or not (table.flags.c_contiguous and table.flags.writeable):
             raise TypeError("An exact table is a writable array of int64 or int32 in C order.")
         self._held: tuple[np.ndarray, int | np.ndarray] | None = (table, records)
+        self._handing_over = Lock()
 
     @property
     def table(self) -> np.ndarray:
@@ -49,12 +52,13 @@ class Exact:
 
     def use_up(self) -> tuple[np.ndarray, int | np.ndarray]:
         """Table and number of records, handed over to who adds the noise; they can be had this way once."""
-        held, self._held = self._unused(), None
+        with self._handing_over:
+            held, self._held = self._unused(), None
         return held
 
-    def check(self) -> None:
-        """RuntimeError once it is used up: for who has to know before anything is spent."""
-        self._unused()
+    def give_back(self, held: tuple[np.ndarray, int | np.ndarray]) -> None:
+        """Undo `use_up`, for who could not pay and has drawn no noise."""
+        self._held = held
 
     def _unused(self) -> tuple[np.ndarray, int | np.ndarray]:
         if self._held is None:
