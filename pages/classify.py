@@ -33,6 +33,6 @@ def classify(visitor: Session, opened: Opened) -> None:
 with frame(CLASSIFY) as visitor:
     if visitor.shown is None or not has_groups(visitor.shown.release):
         open_groups(visitor)
-        no_points_yet()
+        no_points_yet("a released file with groups")
     else:
         classify(visitor, visitor.shown)

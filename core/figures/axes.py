@@ -93,6 +93,11 @@ def plain(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def significant(value: float, digits: int) -> str:
+    """A number in so many significant digits, with separators between thousands and no power of ten."""
+    return f"{float(f'{value:.{digits}g}'):,.12g}"
+
+
 def apply(figure: go.Figure, x: Axis, y: Axis | None = None) -> None:
     """Give a figure its axes."""
     figure.update_xaxes(x.layout())

@@ -16,6 +16,7 @@ from statistics import NormalDist
 import numpy as np
 import plotly.graph_objects as go
 
+from .axes import significant
 from .palette import TEAL
 
 DOTS = 50
@@ -84,6 +85,6 @@ def dots_in_words(outcomes: Sequence[float] | np.ndarray, name: str) -> str:
     inside = int(((values >= low) & (values <= high)).sum())
     middle = float(np.median(values))
     return (
-        f"{values.size} equally likely outcomes of {name}: {inside} of them lie between {low:,.4g} and {high:,.4g}, "
-        f"the middle one at {middle:,.4g}."
+        f"{values.size} equally likely outcomes of {name}: {inside} of them lie between {significant(low, 4)} and "
+        f"{significant(high, 4)}, the middle one at {significant(middle, 4)}."
     )

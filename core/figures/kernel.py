@@ -8,7 +8,7 @@ from plotly.subplots import make_subplots
 
 from ..domain import Categorical, Domain, Numeric, Vector
 from ..kernels import Angular, Kernel, of_coordinates
-from .axes import plain
+from .axes import plain, significant
 from .palette import DENSITY_SCALE, INK, TEAL, faded
 
 STEPS = 401
@@ -59,7 +59,7 @@ def kernel_in_words(domain: Domain, kernel: Kernel) -> str:
         if not isinstance(column, Categorical):
             distance = half_distance(domain, kernel, index)
             if distance is not None:
-                halves[column.name] = f"{distance:,.3g} {column.unit}".strip()
+                halves[column.name] = f"{significant(distance, 3)} {column.unit}".strip()
     if not halves:
         return "Someone at the other end of the bounds still counts half or more."
     alike = len(set(halves.values())) == 1

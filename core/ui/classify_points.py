@@ -22,9 +22,9 @@ SAVE = "Save the groups of your points"
 NO_TRUTH = "Nobody told"
 
 
-def no_points_yet() -> None:
-    """The main action while there are no points."""
-    main_action(SAVE, ["a table of your points"], "classify-save")
+def no_points_yet(*before: str) -> None:
+    """The main action while there are no points, nor what is named here and comes before them."""
+    main_action(SAVE, [*before, "a table of your points"], "classify-save")
 
 
 def points_view(opened: Opened, rule: str, level: float) -> None:

@@ -61,7 +61,7 @@ STYLE = f"""
 .stApp .fg-group { font-size: 0.8rem; color: var(--faint); margin: 0.9rem 0 -0.5rem; }
 .st-key-fg-nav { display: none; }
 @media (max-width: 768px) {
-  .st-key-fg-nav { display: flex; margin-inline: -0.5rem; }
+  .st-key-fg-nav { display: flex; margin-inline: -0.5rem; row-gap: 0.5rem; }
   [data-testid="stSidebar"] { display: none; }
   [data-testid="stExpandSidebarButton"] { visibility: hidden; }
 }

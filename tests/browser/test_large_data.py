@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 PATIENCE = 60_000
-ROWS = 1_000_000
+ROWS = 200_000
 ROWS_VIEW = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n{limit}) SELECT i % 100 AS age FROM n"
 """Rows that SQLite counts out one by one while they are read: a file of a few kilobytes that takes long to read."""
 

@@ -84,3 +84,8 @@ def test_very_wide_data_stays_quick_and_small():
 def test_a_name_is_never_markup():
     figure = kernel_figure(Domain((Numeric("<b>x</b>", 0, 1),)), Euclidean(0.1))
     assert figure.layout.xaxis.title.text == "&lt;b&gt;x&lt;/b&gt;"
+
+
+def test_long_distances_are_said_in_full():
+    domain = Domain.of(pay=(0, 20_000))
+    assert "a distance of 1,390," in kernel_in_words(domain, Laplacian(2_000))
