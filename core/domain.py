@@ -300,6 +300,19 @@ class Domain:
             raise RequestError(f"The query in row {row} is not made of finite numbers.")
         return np.asarray(self._scaled(points), order=order)
 
+    def are_encoded(self, queries: np.ndarray) -> bool:
+        """Whether `encode_queries` gives the very numbers of an array (n, columns), or refuses one that is not finite.
+
+        Then whoever takes single precision and numbers that are not finite can do without the copy.
+        """
+        return (
+            self.numeric_only
+            and not self.holds_sets
+            and self.scale == "none"
+            and queries.dtype in (np.float32, np.float64)
+            and queries.shape[1:] == (self.dimensions,)
+        )
+
     def decode_points(self, points: np.ndarray, metric: str = "l2") -> pd.DataFrame:
         """Encoded points (n, dimensions) in natural units; a category is the one of the largest coordinate."""
         self.check_coordinates()

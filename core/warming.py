@@ -40,6 +40,7 @@ from .sketches.moments import Moments
 from .sketches.projected import Projected
 from .sketches.projected_distance import ProjectedDistance
 from .sketches.race import Race
+from .sketches.row_products import row_products
 from .tasks.classification import classify
 
 GROUPS = Categorical("group", ("a", "b"))
@@ -98,6 +99,7 @@ def _means() -> None:
     for kind in (np.float32, np.float64):
         for inner in (Moments, Directions):
             _released(Classes(LONG, "group", inner(LONG.without("group"))), _vectors(kind))
+        row_products(np.zeros((1, LENGTH), kind), np.zeros(LENGTH), np.zeros((1, LENGTH)))
 
 
 def _projections() -> None:

@@ -35,6 +35,7 @@ from ..threads import over_ranges
 from .ball import BLOCK, SHORTEST, UNITS, Rows, add_rows, add_vectors, records_alone, rows_of
 from .linear import Answers, LinearSketch, check_points
 from .moments import checked_centre
+from .row_products import row_products
 
 SHARED_DIRECTION = 1.0 / 3.0
 """Length of the mean of a class's unit vectors that is assumed where nothing is known: a class is that much of one
@@ -166,11 +167,14 @@ class Directions(LinearSketch):
         return Answers.of_errors(estimate, error, records, level)
 
     def cosine_sums(self, tables: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """The sums of cosines that several tables say at encoded queries, float64 (n, tables)."""
-        seen = self.seen(points)
-        lengths = np.sqrt(np.einsum("ij,ij->i", seen, seen))[:, None]
-        sums = seen @ self.sum(tables).T
-        return np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > SHORTEST)
+        """The sums of cosines that several tables say at encoded queries, float64 (n, tables).
+
+        They are not finite where a query is not.
+        """
+        seen, origin = (points, self.origin) if self.takes_rows else (self.seen(points), np.zeros(self.dimensions))
+        sums, squares = row_products(seen, origin, self.sum(tables))
+        lengths = np.sqrt(squares)[:, None]
+        return np.divide(sums, lengths, out=np.zeros_like(sums), where=~(lengths <= SHORTEST))
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         variance = counter_variance / UNITS**2

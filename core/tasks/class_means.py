@@ -14,6 +14,7 @@ import numpy as np
 
 from ..sketches.directions import Directions
 from ..sketches.moments import Moments
+from ..sketches.row_products import row_products
 
 
 def direction_scores(
@@ -30,7 +31,7 @@ def direction_scores(
     sketch : of one class.
     tables : noisy sums, int64 (K, dimensions).
     counter_variance : of the noise in one counter.
-    points : encoded places, float64 (n, d).
+    points : encoded places, float32 or float64 (n, d); scores are not finite where they are not.
     """
     lengths = np.array([max(sketch.length(table, counter_variance), 1e-9) for table in tables])
     cosines = sketch.cosine_sums(tables, points) / lengths
@@ -66,10 +67,9 @@ def mean_scores(
     numbers : float64 (K,), the number of records of every class as well as it is known.
     square_spread : of the noise's distribution.
     """
-    offsets = np.asarray(points, dtype=np.float64) - sketch.origin
     means = np.array([sketch.moments(table)[1] / number for table, number in zip(tables, numbers, strict=True)])
     noise, d = sketch.sum_variance(counter_variance) / np.asarray(numbers) ** 2, means.shape[1]
-    # |q - m|^2 as |q|^2 - 2 <q, m> + |m|^2: one matrix product for all classes, and no copy of the places a class.
-    lengths = np.einsum("ij,ij->i", offsets, offsets)[:, None]
-    distance = lengths - 2.0 * (offsets @ means.T) + np.einsum("kj,kj->k", means, means) - d * noise
+    # |q - m|^2 as |q|^2 - 2 <q, m> + |m|^2: the places are read once for all classes.
+    products, squares = row_products(points, sketch.origin, means)
+    distance = squares[:, None] - 2.0 * products + np.einsum("kj,kj->k", means, means) - d * noise
     return -distance, 4.0 * noise * np.maximum(distance, 0.0) + square_spread * d * noise**2

@@ -78,12 +78,18 @@ def _scores_in_pieces(release: Release, queries: np.ndarray, rule: str) -> Score
     sketch, step = release.sketch, max(1, PIECE // queries.shape[1])
     order = "C" if sketch.inner.takes_rows else "F"
     scores = Scores(*np.empty((2, len(queries), len(sketch.categories))))
+    as_they_are = rule in ("mean", "direction") and sketch.inner.takes_rows and sketch.query_domain.are_encoded(queries)
 
     def pieces(first: int, last: int) -> None:
         for start in range(first, last, step):
             part = slice(start, min(start + step, last))
-            points = sketch.query_domain.encode_queries(queries[part], sketch.metric, start, order)
-            of_part = class_scores(release, points, rule)
+            points = queries[part]
+            if not as_they_are:
+                points = sketch.query_domain.encode_queries(points, sketch.metric, start, order)
+            with np.errstate(invalid="ignore"):  # of what is not finite, as is then seen
+                of_part = class_scores(release, points, rule)
+            if as_they_are and not np.isfinite(of_part.value).all():
+                sketch.query_domain.encode_queries(points, sketch.metric, start)  # refuses what is not finite
             scores.value[part], scores.variance[part] = of_part.value, of_part.variance
 
     with threadpool_limits(1):  # matrix products of pieces are small, and have a processor each

@@ -202,6 +202,10 @@ def test_queries_in_pieces_are_those_in_one_and_a_refusal_names_the_row(kind, mo
     pieces = classify(release, queries)
     assert (pieces.codes == whole.codes).all()
     assert pieces.scores == pytest.approx(whole.scores) and pieces.confidence == pytest.approx(whole.confidence)
-    queries[17, 1] = np.nan
-    with pytest.raises(RequestError, match="row 18 "):
-        classify(release, queries)
+    single = queries.astype(np.float32)
+    assert classify(release, single).scores == pytest.approx(classify(release, single.astype(float)).scores, rel=1e-12)
+    for value in (np.nan, np.inf, -np.inf):
+        for asked in (queries, single):
+            asked[17, 1] = value
+            with pytest.raises(RequestError, match="row 18 "):
+                classify(release, asked)
