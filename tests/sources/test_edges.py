@@ -214,3 +214,10 @@ def test_refusals(tmp_path):
     with pytest.raises(RequestError, match="no column 'whim'"):
         sets_of(table, Domain((Items("whim", gathered=True),), unit=PrivacyUnit("who", 1)))
     assert sets_of(table[:0]) == [] and sets_of(pd.DataFrame({"who": [], "whom": []})) == []
+
+
+def test_ids_that_are_spans_of_time_are_people_by_what_is_written():
+    """A month and 30 days compare as equal in a database, and stand between each other when they are sorted."""
+    month, days = pa.MonthDayNano([1, 0, 0]), pa.MonthDayNano([0, 30, 0])
+    who = pa.array([month, days, month, days], pa.month_day_nano_interval())
+    assert sets_of(pa.table({"who": who, "whom": [1, 2, 3, 4]})) == [(1, 3), (2, 4)]
