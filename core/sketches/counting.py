@@ -5,6 +5,10 @@ all these rows, whose counters stay in the first-level cache. One row after the 
 the increments then go to that row. Hashes of many terms, which have every coordinate, are computed a few rows at a time
 in registers (`core.projections.inner_products`), as projecting takes all the time there.
 
+Where rows have few columns, two of them are counted together: one increment a record, of the counter of the pair of its
+columns, whose sums over either row's columns are the other row's counters. Integers add up to the same, half of the
+increments are saved, and fewer have to wait for the one before as it goes to the same counter.
+
 Threads own rows when building (no two write to the same counter) and queries when reading. Everything is added in a
 fixed order, so a table does not depend on how the records were split into batches, nor on the number of threads.
 """
@@ -21,6 +25,8 @@ from ..threads import over_ranges
 BLOCK = 1024
 CACHED = 1 << 12
 """Counters of the rows that a block is poured into together: 32 KiB, which a first-level cache holds."""
+WORTHWHILE = 4 * CACHED
+"""Records for which rows are counted together: so many that taking the counters apart costs little beside them."""
 PROJECTED = 1 << 10
 """Hashes of many terms that a block is projected on together."""
 
@@ -69,6 +75,33 @@ def _wrap(value, cells):
 
 
 @njit(nogil=True, cache=True)
+def _count(column, length, counters):
+    """Add one to each of these counters; a place without a sign cannot mean one from the end, which would be asked."""
+    for i in range(length):
+        counters[np.uint64(column[i])] += 1
+
+
+@njit(nogil=True, cache=True)
+def _count_together(column, other_column, length, other_span, together):
+    """Add one to the counter of each pair of columns; they take the place of the first."""
+    factor = np.uint32(other_span)
+    for i in range(length):
+        column[i] = np.uint32(column[i] * factor) + other_column[i]
+    _count(column, length, together)
+
+
+@njit(nogil=True, cache=True)
+def _take_apart(together, span, other_span, counters, other_counters):
+    """Add the counters of pairs to those of their two rows, and set them to zero."""
+    for i in range(span):
+        pairs = together[i * other_span : (i + 1) * other_span]
+        for j in range(other_span):
+            counters[i] += pairs[j]
+            other_counters[j] += pairs[j]
+        pairs[:] = 0
+
+
+@njit(nogil=True, cache=True)
 def _pour(
     points,
     first_row,
@@ -86,15 +119,18 @@ def _pour(
     addend,
     rehashed,
     width,
+    span,
     table,
 ):
     d, n = points.shape
     panel = np.empty((min(d, DEPTH) if many else 1, block))
     values = np.empty((_most_hashes(first_row, last_row, rows_at_once, first_hash) if many else 1, block))
     key = np.empty(block, np.uint64)
-    column = np.empty(block, np.uint32)
+    column, column_before = np.empty(block, np.uint32), np.empty(block, np.uint32)
+    together = np.zeros(CACHED, np.int64)
     for first in range(first_row, last_row, rows_at_once):
         last = min(first + rows_at_once, last_row)
+        paired = last - first == 2 and 0 < span[first] * span[first + 1] <= CACHED
         for start in range(0, n, block):
             length = min(block, n - start)
             if many:
@@ -126,10 +162,15 @@ def _pour(
                 elif not single:
                     for i in range(length):
                         column[i] = np.uint32(key[i])
-                counters = table[r]
-                # A place without a sign cannot mean one from the end, which would have to be asked at every increment.
-                for i in range(length):
-                    counters[np.uint64(column[i])] += 1
+                if not paired:
+                    _count(column, length, table[r])
+                elif r == first:
+                    for i in range(length):
+                        column_before[i] = column[i]
+            if paired:
+                _count_together(column_before, column, length, span[first + 1], together)
+        if paired:
+            _take_apart(together, span[first], span[first + 1], table[first], table[first + 1])
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -229,6 +270,11 @@ def pour(points: np.ndarray, columns: Columns, table: np.ndarray) -> None:
     hashes = columns.hashes
     by_coordinate = np.ascontiguousarray(points.T)
     many, rows_at_once, block = _tiling(columns, len(by_coordinate))
+    span = None if many or len(points) < WORTHWHILE else spans_together(columns)
+    if span is None:
+        span = np.zeros(len(table), np.int64)
+    else:
+        rows_at_once = 2
 
     def rows(start: int, stop: int) -> None:
         _pour(
@@ -248,6 +294,7 @@ def pour(points: np.ndarray, columns: Columns, table: np.ndarray) -> None:
             columns.addend,
             columns.rehashed,
             np.uint64(columns.width),
+            span,
             table,
         )
 
@@ -307,6 +354,13 @@ def read(
 
     over_ranges(len(points), queries, at_least=256)
     return out
+
+
+def spans_together(columns: Columns) -> np.ndarray | None:
+    """int64 (R,), columns that a row's records can fall in, 0 for rehashed rows; None where few pairs fit."""
+    span = np.where(columns.rehashed, 0, columns.reachable)
+    pairs = span[:-1] * span[1:]
+    return span if 2 * np.count_nonzero((pairs > 0) & (pairs <= CACHED)) > len(span) else None
 
 
 def fused(columns: Columns, dimensions: int) -> bool:

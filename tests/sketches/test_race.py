@@ -9,6 +9,7 @@ from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
 from core.privacy.neighbours import Neighbours
+from core.sketches.counting import WORTHWHILE, spans_together
 from core.sketches.race import Race
 
 from .slow_race import slow_estimates, slow_table
@@ -111,6 +112,25 @@ def test_several_records_a_person_multiply_the_sensitivity_and_reach_it():
     assert np.abs(difference).sum() == declared.l1 == 80
     assert (difference**2).sum() == declared.l2_squared == 400
     assert not declared.unit_shifts
+
+
+@pytest.mark.parametrize("width", [7, 64, 4096])
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_a_batch_so_long_that_rows_are_counted_together_gives_the_same_table(kernel, width):
+    race = Race(DOMAIN, kernel, rows=9, width=width, seed=5)
+    encoded = np.asfortranarray(np.random.default_rng(6).normal(0.0, 1.5, (WORTHWHILE + 77, 2)).clip(-3.0, 3.0))
+    apart = sum(filled_with(race, part) for part in np.array_split(encoded, 3))
+    assert (filled_with(race, encoded) == apart).all()
+
+
+def test_rows_are_counted_together_where_they_have_few_columns_and_only_there():
+    def spans(kernel: Euclidean, width: int) -> np.ndarray | None:
+        return spans_together(Race(DOMAIN, kernel, rows=9, width=width, seed=5).columns)
+
+    few = spans(Euclidean(1.0), 64)
+    assert few.min() > 1 and few.max() <= 64
+    assert spans(Euclidean(0.01), 4096) is None
+    assert spans(Euclidean(0.01), 64) is None
 
 
 @given(kernels, st.data(), st.integers(0, 2**64))
