@@ -33,6 +33,11 @@ FAITH = 10.0
 ITERATIONS = 200
 NEGLIGIBLE = 1e-3
 """Explanations that are so much less likely than the likeliest one are left out of a chance."""
+LOG_NEGLIGIBLE = math.log(NEGLIGIBLE)
+UNSEEN = -40.0
+"""Log of a share in a sum that double precision hardly sees."""
+ORDINARY = 1e-100
+"""A number between this and its inverse has a product with another such one that is a number too."""
 CLEARLY = 5.0
 """Standard errors between two numbers of which one is taken to be the larger."""
 NODES, _SHARES = np.polynomial.hermite_e.hermegauss(16)
@@ -100,7 +105,11 @@ def _tell_apart(value, variance, deviation, first, last, out):
             _explain(value[i], variance[i], deviation[j], even, explained)
             for kind in range(kinds):
                 most = explained[kind].max()
-                out[i, j * kinds + kind] = most + np.log(np.exp(explained[kind] - most).sum())
+                total = 0.0
+                for k in range(classes):
+                    if explained[kind, k] > most + UNSEEN:
+                        total += np.exp(explained[kind, k] - most)
+                out[i, j * kinds + kind] = most + np.log(total)
 
 
 def chance_of_winning(value: np.ndarray, variance: np.ndarray, scatter: Scatter) -> np.ndarray:
@@ -143,8 +152,8 @@ def _chances(value, variance, deviation, log_weight, first, last, chance):
         for j in range(len(deviation)):
             for kind in range(kinds):
                 for k in range(classes):
-                    share = np.exp(log_share[j, kind, k] - most)
-                    if share > NEGLIGIBLE:
+                    if log_share[j, kind, k] > most + LOG_NEGLIGIBLE:  # before an exponential, as few are
+                        share = np.exp(log_share[j, kind, k] - most)
                         lead = LEADS[kind - 1] * deviation[j] if kind else 0.0
                         _shrink(value[i], variance[i], deviation[j], lead, k, mean, error)
                         total += share
@@ -159,11 +168,20 @@ def _explain(value, variance, tau, log_weight, out):
     Known noise and scatter make a score normal with variance v + tau^2 around a middle of which nothing is known.
     """
     total = middle = logs = squares = 0.0
+    product = 1.0
     for k in range(len(value)):
         weight = 1.0 / (variance[k] + tau * tau)
         total += weight
         middle += weight * value[k]
-        logs += np.log(weight)
+        # One logarithm of many weights, for as long as their product is far from the ends of the numbers.
+        if ORDINARY < weight < 1.0 / ORDINARY:
+            product *= weight
+        else:
+            logs += np.log(weight)
+        if not ORDINARY < product < 1.0 / ORDINARY:
+            logs += np.log(product)
+            product = 1.0
+    logs += np.log(product)
     middle /= total
     for k in range(len(value)):
         squares += (value[k] - middle) ** 2 / (variance[k] + tau * tau)

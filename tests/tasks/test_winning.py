@@ -101,3 +101,17 @@ def test_scores_without_noise_and_equal_scores_are_no_trouble():
     assert chance_of_winning(level, np.ones((5, 3)), learned_scatter(level, np.ones((5, 3)))) == pytest.approx(
         1 / 3, abs=0.02
     )
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1e-20, 1e20, 1e60])
+def test_the_unit_of_the_scores_changes_no_confidence(unit):
+    """The logarithm of a product of weights is one of numbers, however small or large they are."""
+    random = np.random.default_rng(9)
+    value, variance = random.normal(size=(30, 8)), random.uniform(0.1, 1.0, (30, 8))
+    value[:10, 3] += 4.0
+
+    def confidence(unit: float) -> np.ndarray:
+        known = value * unit, variance * unit**2
+        return chance_of_winning(*known, learned_scatter(*known))
+
+    assert confidence(unit) == pytest.approx(confidence(1.0), rel=1e-9)
