@@ -1,6 +1,6 @@
 # make app    set up and open the app on http://127.0.0.1:8501
 # make test   set up and run every check and test
-# make bench  set up and run the benchmarks
+# make bench  set up and run the benchmarks; OPTIONS="--data FOLDER" and others as benchmarks/README.md says
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,13 +19,14 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(OPTIONS)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Frostglass needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); apt-get install -y python3-venv && $(PYTHON) -m venv $(VENV); }
 
 $(VENV)/.app: requirements.txt | $(VENV)/bin/python
+	@echo "Fetching the libraries, which takes a minute or two the first time."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
