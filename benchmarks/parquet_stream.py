@@ -1,7 +1,9 @@
 """100 million rows of three columns in Parquet files, through the command line, against reading the files alone.
 
-Made-up measurements with two decimals, written as pandas or Spark would: snappy, dictionaries, a million rows a group.
-Both sides are programmes of their own that start from nothing; memory is the most that was resident at once.
+Made-up measurements, written as pandas or Spark would: snappy, dictionaries where they pay, a million rows a group.
+With two decimals, as prices and sensors have, a dictionary makes them quick to read; with all digits, as what was
+computed has, reading takes longer, and filling the table the same. Both sides are programmes of their own that start
+from nothing; memory is the most that was resident at once.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ for batch in dataset.dataset(sys.argv[1], format="parquet").to_batches(columns=s
     rows += batch.num_rows
 print(rows)
 """
+DECIMALS = {"two decimals": 2, "all digits": None}
 ROOM = 30
 """Bytes a row that the files need at most."""
 
@@ -42,9 +45,15 @@ def run(settings: Settings) -> Iterator[Comparison]:
     """Time, then memory: that of the whole stream beside that of a tenth of it, as it must not grow."""
     rows = int(settings.size(ROWS, 200_000) * settings.scale)
     folder = settings.scratch / "stream"
-    if shutil.disk_usage(settings.scratch).free < ROOM * rows:
-        raise NotMeasured(f"the scratch folder has less than {ROOM * rows / 2**30:.1f} GiB free")
-    write(folder, rows)
+    for kind, decimals in DECIMALS.items():
+        if shutil.disk_usage(settings.scratch).free < ROOM * rows:
+            raise NotMeasured(f"the scratch folder has less than {ROOM * rows / 2**30:.1f} GiB free")
+        write(folder, rows, decimals=decimals)
+        yield from _compared(folder, settings, f"release {rows:,} × {len(NAMES)} of {kind} from Parquet files", rows)
+        shutil.rmtree(folder)
+
+
+def _compared(folder: Path, settings: Settings, work: str, rows: int) -> Iterator[Comparison]:
     found: dict[str, list[Finished]] = {"ours": [], "reading": []}
     reading = (sys.executable, "-c", READING, str(folder), ",".join(NAMES))
     for _ in range(1 + settings.repeats(3)):  # the first round only compiles and fills the system's cache of files
@@ -52,15 +61,14 @@ def run(settings: Settings) -> Iterator[Comparison]:
         found["reading"].append(run_apart(reading))
     ours, alone = (tuple(one.seconds for one in found[side][1:]) for side in ("ours", "reading"))
     limit = Rival("pyarrow, reading alone", alone)
-    work = f"release {rows:,} × {len(NAMES)} from Parquet files, R = {SKETCH_ROWS}"
-    timed = Comparison(work, ours, limits=(limit,))
+    timed = Comparison(f"{work}, R = {SKETCH_ROWS}", ours, limits=(limit,))
     slower = Target("times as long as reading alone", 1.0 / timed.ratio(limit), 2.0)
     yield replace(timed, targets=(slower,), facts={"million rows/s, start to end": rows / 1e6 / timed.median})
 
     peaks = tuple(float(one.peak_bytes) for one in found["ours"][1:])
     tenth = release(folder / "part-000[01].parquet", settings.scratch)
     yield Comparison(
-        f"{work}: memory",
+        f"{work}, R = {SKETCH_ROWS}: memory",
         peaks,
         BYTES,
         rivals=(Rival("a tenth of the rows", (float(tenth.peak_bytes),)),),
@@ -80,19 +88,21 @@ def release(pattern: Path, scratch: Path, *options: str) -> Finished:
     return run_apart([*command, "--ledger", str(ledger), "--dataset", "stream"])
 
 
-def write(folder: Path, rows: int, files: int = FILES) -> None:
-    """The files, each with a seed of its own."""
+def write(folder: Path, rows: int, files: int = FILES, decimals: int | None = 2) -> None:
+    """The files, each with a seed of its own; with so many decimals, or all digits."""
     folder.mkdir(parents=True, exist_ok=True)
     edges = [rows * number // files for number in range(files + 1)]
     with ThreadPoolExecutor(cores()) as pool:
-        list(pool.map(lambda number: _write(folder, number, edges[number + 1] - edges[number]), range(files)))
+        list(pool.map(lambda part: _write(folder, part, edges[part + 1] - edges[part], decimals), range(files)))
 
 
-def _write(folder: Path, number: int, rows: int) -> None:
+def _write(folder: Path, number: int, rows: int, decimals: int | None) -> None:
     random = np.random.default_rng(number)
     schema = pa.schema([(name, pa.float64()) for name in NAMES])
     with pq.ParquetWriter(folder / f"part-{number:04d}.parquet", schema) as file:
         for start in range(0, rows, GROUP):
             count = min(GROUP, rows - start)
-            columns = [random.normal(500.0, 120.0, count).clip(LOW, HIGH).round(2) for _ in NAMES]
+            columns = [random.normal(500.0, 120.0, count).clip(LOW, HIGH) for _ in NAMES]
+            if decimals is not None:
+                columns = [column.round(decimals) for column in columns]
             file.write_table(pa.table(columns, schema=schema))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any
 
 import pyarrow as pa
 import streamlit as st
@@ -17,7 +17,6 @@ from .marks import note
 from .markup import literal
 from .session import Opened
 
-Result = TypeVar("Result")
 FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
 MAX_MEGABYTES = 50
 MOST_RECORDS = 200_000
@@ -37,8 +36,8 @@ def read_table(dropped: UploadedFile, domain: Domain) -> pa.Table:
 
 
 def worked_out(
-    opened: Opened, dropped: UploadedFile, key: str, words: str, work: Callable[[pa.Table], Result]
-) -> tuple[pa.Table, Result]:
+    opened: Opened, dropped: UploadedFile, key: str, words: str, work: Callable[[pa.Table], Any]
+) -> tuple[pa.Table, Any]:
     """The table and what the file says of it, worked out once and kept in the session, as the table may be private.
 
     Parameters
