@@ -32,7 +32,8 @@ READING = """
 import sys
 import pyarrow.dataset as dataset
 rows = 0
-for batch in dataset.dataset(sys.argv[1], format="parquet").to_batches(columns=sys.argv[2].split(",")):
+files = dataset.dataset(sys.argv[1], format="parquet")
+for batch in files.to_batches(columns=sys.argv[2].split(","), use_threads=sys.argv[3] == "all"):
     rows += batch.num_rows
 print(rows)
 """
@@ -54,14 +55,17 @@ def run(settings: Settings) -> Iterator[Comparison]:
 
 
 def _compared(folder: Path, settings: Settings, work: str, rows: int) -> Iterator[Comparison]:
-    found: dict[str, list[Finished]] = {"ours": [], "reading": []}
-    reading = (sys.executable, "-c", READING, str(folder), ",".join(NAMES))
+    found: dict[str, list[Finished]] = {"ours": [], "all": [], "one": []}
     for _ in range(1 + settings.repeats(3)):  # the first round only compiles and fills the system's cache of files
         found["ours"].append(release(folder / "*.parquet", settings.scratch))
-        found["reading"].append(run_apart(reading))
-    ours, alone = (tuple(one.seconds for one in found[side][1:]) for side in ("ours", "reading"))
-    limit = Rival("pyarrow, reading alone", alone)
-    timed = Comparison(f"{work}, R = {SKETCH_ROWS}", ours, limits=(limit,))
+        for threads in ("all", "one"):
+            reading = (sys.executable, "-c", READING, str(folder), ",".join(NAMES), threads)
+            found[threads].append(run_apart(reading))
+    ours, on_all, on_one = (tuple(one.seconds for one in side[1:]) for side in found.values())
+    limit = Rival("pyarrow, reading alone on all cores", on_all)
+    timed = Comparison(
+        f"{work}, R = {SKETCH_ROWS}", ours, limits=(limit, Rival("pyarrow, reading alone on one core", on_one))
+    )
     slower = Target("times as long as reading alone", 1.0 / timed.ratio(limit), 2.0)
     yield replace(timed, targets=(slower,), facts={"million rows/s, start to end": rows / 1e6 / timed.median})
 
