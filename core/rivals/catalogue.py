@@ -1,0 +1,72 @@
+"""Every published rival by name: what it answers, what its one setting means, and how it is made.
+
+The command line and the comparison make rivals here, so that the same words give the same mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..domain import Domain
+from ..errors import RequestError
+from ..kernels import Kernel
+from ..sketches.linear import LinearSketch
+from .counts_and_sums import CountsAndSums
+from .exponential_sum import ExponentialSum
+from .interval_tree import IntervalTree
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A published mechanism, as others are compared with it.
+
+    Attributes
+    ----------
+    name : on the command line and in release files.
+    title : for people.
+    paper : authors and year.
+    answers : "closeness", sums of a kernel, or "distance", sums of L1 distances.
+    setting : what its size counts, in a few words; None where it has no size to choose.
+    sizes : sizes worth trying, coarse to fine.
+    most_dimensions : beyond these it is out of reach; None where there is no limit.
+    needs_delta : whether it only exists under (epsilon, delta).
+    make : from the columns, the kernel (None for distances), the size and the seed of its public random numbers; either
+        None leaves the choice to public facts and fresh random numbers.
+    """
+
+    name: str
+    title: str
+    paper: str
+    answers: str
+    setting: str | None
+    sizes: tuple[int, ...]
+    most_dimensions: int | None
+    needs_delta: bool
+    make: Callable[[Domain, Kernel | None, int | None, int | None], LinearSketch]
+
+
+RIVALS: dict[str, Rival] = {
+    rival.name: rival
+    for rival in (
+        Rival(
+            "exponential-sum", "Sum of exponentials", "Backurs et al. 2024", "closeness", "rows", (50, 200, 800), None,
+            False, lambda domain, kernel, size, seed: ExponentialSum(domain, kernel, size, seed=seed),
+        ),
+        Rival(
+            "interval-tree", "Tree of intervals", "Backurs et al. 2024", "distance", "levels", (4, 6, 8, 10), None,
+            False, lambda domain, kernel, size, seed: IntervalTree(domain, levels=size),
+        ),
+        Rival(
+            "counts-and-sums", "Tree of counts and sums", "Liu et al. 2024", "distance", "levels", (4, 6, 8, 10), None,
+            False, lambda domain, kernel, size, seed: CountsAndSums(domain, size),
+        ),
+    )
+}  # fmt: skip
+
+
+def rival(name: str) -> Rival:
+    """The rival of a name; RequestError where there is none."""
+    if name not in RIVALS:
+        raise RequestError(f"There is no rival {name!r}; there are: {', '.join(RIVALS)}.")
+    return RIVALS[name]
