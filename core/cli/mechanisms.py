@@ -25,11 +25,11 @@ OPTIONS = {
     "distance": {"--norm", "--radius", "--seed"},
     "directions": {"--project", "--projection", "--seed"},
     "exponential-sum": KERNEL | {"--rows", "--groups", "--seed"},
-    "interval-tree": set(),
-    "counts-and-sums": set(),
     "auto": KERNEL | {"--norm", "--radius", "--seed"},
 }
 """Options that a mechanism has, beside those that all have."""
+RIVAL_OPTIONS = {"closeness": KERNEL | {"--size", "--seed"}, "distance": {"--size", "--seed"}}
+"""Those of a rival without options of its own, by what it answers."""
 MAIN = ("race", "minhash", "features", "histogram", "distance", "directions")
 """Mechanisms that are named where an option belongs to another one."""
 COMMON = {"--mechanism", "--label", "--classes", "--like"}
@@ -60,7 +60,8 @@ def declared_mechanism(
     check_options(shape, name)
     if name == "auto":
         return _recommended(shape, domain, budget, guess)
-    made = _MAKERS[name](shape, domain if shape.label is None else domain.without(shape.label), budget)
+    make = _MAKERS.get(name, _rival)
+    made = make(shape, domain if shape.label is None else domain.without(shape.label), budget)
     return made if shape.label is None else Classes(domain, shape.label, made)
 
 
@@ -83,13 +84,14 @@ def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
 
 def check_options(shape: SketchOptions, name: str) -> None:
     """Refuse options that another mechanism has, and this one not."""
+    from ..rivals.catalogue import rival
+
+    own = OPTIONS[name] if name in OPTIONS else RIVAL_OPTIONS[rival(name).answers]
     for option in typed(shape):
-        if option not in OPTIONS[name] | COMMON:
-            owners = [owner for owner in MAIN if option in OPTIONS[owner]]
-            raise RequestError(
-                f"{option} cannot be given here, as it belongs to the mechanism {' or '.join(owners)}, and this is "
-                f"{name}."
-            )
+        if option not in own | COMMON:
+            owners = " or ".join(owner for owner in MAIN if option in OPTIONS[owner])
+            owner = f"the mechanism {owners}" if owners else "the rivals from papers"
+            raise RequestError(f"{option} cannot be given here, as it belongs to {owner}, and this is {name}.")
     if shape.project is None:
         refuse_typed([option for option in typed(shape) if option == "--projection"], "--project says no dimensions")
         if name not in ("distance", "auto") and shape.radius is not None:
@@ -210,16 +212,12 @@ def _exponential_sum(shape: SketchOptions, domain: Domain, budget: Budget) -> Li
     return ExponentialSum(domain, kernel, shape.rows, seed=seed_of(shape), groups=shape.groups)
 
 
-def _interval_tree(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..rivals.interval_tree import IntervalTree
+def _rival(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+    from ..rivals.catalogue import rival
 
-    return IntervalTree(domain)
-
-
-def _counts_and_sums(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..rivals.counts_and_sums import CountsAndSums
-
-    return CountsAndSums(domain)
+    named = rival(shape.mechanism)
+    kernel = declared_kernel(shape, domain) if named.answers == "closeness" else None
+    return named.make(domain, kernel, shape.size, seed_of(shape))
 
 
 _MAKERS = {
@@ -230,8 +228,6 @@ _MAKERS = {
     "distance": _distance,
     "directions": _directions,
     "exponential-sum": _exponential_sum,
-    "interval-tree": _interval_tree,
-    "counts-and-sums": _counts_and_sums,
 }
 
 

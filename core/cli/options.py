@@ -82,7 +82,8 @@ class DataOptions:
 
 Mechanism = Literal[
     "auto", "race", "minhash", "features", "histogram", "distance", "directions",
-    "exponential-sum", "interval-tree", "counts-and-sums",
+    "exponential-sum", "fourier-series", "trigonometric", "bernstein", "pfda", "mean-embedding", "flat-histogram",
+    "hierarchical-histogram", "privbayes", "mst", "mwem", "interval-tree", "counts-and-sums", "huang-roth",
 ]
 KernelName = Literal[
     "euclidean", "manhattan", "angular", "laplacian", "gaussian", "exponential", "smooth", "smooth-squared",
@@ -158,6 +159,10 @@ class SizeOptions:
         help="Most columns of a race table (1,000 without it) or columns of a minhash table (10,000).",
         rich_help_panel=SIZE, show_default=False,
     )] = None
+    size: Annotated[int | None, Option(
+        help="How fine a rival from a paper is: its terms, lattice points, cells, synthetic points or rounds; without "
+        "it, public facts choose.", rich_help_panel=SIZE, show_default=False,
+    )] = None
     groups: Annotated[int | None, Option(
         help="Independent groups of rows, from whose spread intervals are made; 4 to 10 by default.",
         rich_help_panel=SIZE, show_default=False,
@@ -189,8 +194,8 @@ class SketchOptions(SetOptions, SizeOptions, ClassOptions, ReductionOptions, Nor
         help="What kind of table is released: race (rows of hashed counters), minhash (the same of sets), features "
         "(random waves), histogram (a grid; best in one to three columns), distance (with --norm), directions "
         "(cosines), or auto, the one with the least forecast error. Without it: race, or features where the kernel is "
-        "not one of race, minhash for sets, or distance with --norm. exponential-sum, interval-tree and "
-        "counts-and-sums are rivals from papers, to compare with.",
+        "not one of race, minhash for sets, or distance with --norm. The others are rivals from papers, to compare "
+        "with: docs/rivals.md says what each is.",
         rich_help_panel=SKETCH, show_default=False,
     )] = None
     like: Annotated[Path | None, Option(
