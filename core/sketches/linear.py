@@ -140,6 +140,8 @@ class LinearSketch(ABC):
     """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
     reads_mapped: ClassVar[bool] = False
     """Whether it answers from a `core.tables.Table` as well as from an array, so that large files can be mapped."""
+    linear_decode: ClassVar[bool] = True
+    """Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it."""
     takes_rows: ClassVar[bool] = False
     """Whether `add_rows` adds long records as they lie in memory; see `core.sketches.ball.Rows`."""
     domain: Domain
@@ -198,6 +200,15 @@ class LinearSketch(ABC):
     def one_answer(self) -> tuple[LinearSketch, float]:
         """The sketch that one answer is read off, and the share of the records in it: itself, or that of one class."""
         return self, 1.0
+
+    def check_budget(self, budget: Budget) -> None:  # noqa: B027, most sketches serve any budget
+        """Refuse a promise under which the sketch's own theory gives none, before anything is read or paid.
+
+        Raises
+        ------
+        RequestError
+            For example when the sketch is only private under (epsilon, delta) and delta is 0.
+        """
 
     def reseeded(self, seed: int) -> LinearSketch:
         """The same sketch with other public random numbers, where it has any."""
