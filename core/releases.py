@@ -234,7 +234,13 @@ def plan(sketch: LinearSketch, budget: Budget) -> Plan:
 
     The number of records is needed for densities. It is public when a neighbour replaces a record and no record can be
     left out; read off the table when that is good enough; otherwise worth a small share of the budget of its own.
+
+    Raises
+    ------
+    RequestError
+        When the sketch cannot keep such a promise.
     """
+    sketch.check_budget(budget)
     table, count = sketch.sensitivity(budget.neighbours), sketch.count_sensitivity(budget.neighbours)
     epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
     (alone,) = calibrate_shares([(table, Fraction(1))], epsilon, delta)

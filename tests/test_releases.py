@@ -7,16 +7,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from core.domain import Domain, PrivacyUnit
+from core.domain import Categorical, Domain, PrivacyUnit
 from core.engine.building import Building, check_room
 from core.engine.exact import Exact
 from core.errors import BudgetError, RequestError
+from core.forecast import forecast
 from core.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.privacy.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.randomness import SeededSource
 from core.releases import plan, release, seal
+from core.sketches.audit import audit_sketch
+from core.sketches.classes import Classes
 from core.sketches.moments import Moments
 from core.sketches.race import Race
 
@@ -282,3 +285,23 @@ def test_noise_that_fits_no_counter_is_refused_before_anything_is_spent(delta):
     with pytest.raises(RequestError, match="a larger epsilon"):
         seal(sketch, Exact(sketch.zeros(), 0), Budget("1e-6", delta), spent.append)
     assert not spent
+
+
+class _Approximate(Race):
+    """A sketch whose theory knows nothing of pure promises."""
+
+    def check_budget(self, budget):
+        if budget.pure:
+            raise RequestError("This sketch needs a delta.")
+
+
+def test_a_promise_that_a_sketch_cannot_keep_is_refused_before_any_data_is_opened():
+    sketch = _Approximate(DOMAIN, Euclidean(1.0), rows=10)
+    grouped = Domain((*DOMAIN.columns, Categorical("group", ("a", "b"))))
+    for refusing in (sketch, Classes(grouped, "group", sketch)):
+        for asked in (plan, forecast, audit_sketch):
+            with pytest.raises(RequestError, match="needs a delta"):
+                asked(refusing, Budget(1))
+        with pytest.raises(RequestError, match="needs a delta"):
+            release(refusing, "no such file", Budget(1))
+        assert plan(refusing, Budget(1, "1e-6")).noise.variance > 0

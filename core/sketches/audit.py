@@ -35,7 +35,13 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
         Runs on each of the two data sets.
     level
         Probability with which the bound holds.
+
+    Raises
+    ------
+    RequestError
+        When the sketch cannot keep such a promise.
     """
+    sketch.check_budget(budget)
     epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
     scale = calibrate(sketch.sensitivity(budget.neighbours), epsilon, delta)
     # Gaussian noise hides a difference by its Euclidean length, as if the table were one vector.

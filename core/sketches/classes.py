@@ -127,6 +127,9 @@ class Classes(LinearSketch):
     def sized_for(self, budget: Budget, records: float) -> Self:
         return self.with_inner(self.inner.sized_for(budget, records / len(self.categories)))
 
+    def check_budget(self, budget: Budget) -> None:
+        self.inner.check_budget(budget)
+
     @property
     def one_answer(self) -> tuple[LinearSketch, float]:
         return self.inner, 1.0 / len(self.categories)
