@@ -29,6 +29,7 @@ from .release_file import LARGE, load, to_bytes
 from .releases import Release, release
 from .rivals.counts_and_sums import CountsAndSums
 from .rivals.interval_tree import IntervalTree
+from .rivals.marginals import Marginals
 from .sketches.classes import Classes
 from .sketches.directions import Directions
 from .sketches.distance import Distance
@@ -121,7 +122,7 @@ def _sets() -> None:
 
 
 def _rivals() -> None:
-    for sketch in (IntervalTree(PLANE), CountsAndSums(PLANE)):
+    for sketch in (IntervalTree(PLANE), CountsAndSums(PLANE), Marginals(PLANE, "l2", (2, 2), ((0, 1),))):
         _ask(sketch, _plane())
 
 

@@ -7,6 +7,7 @@ from ..errors import RequestError
 from ..rivals.counts_and_sums import CountsAndSums
 from ..rivals.exponential_sum import ExponentialSum
 from ..rivals.interval_tree import IntervalTree
+from ..rivals.marginals import Marginals
 from .classes import Classes
 from .directions import Directions
 from .distance import Distance
@@ -35,6 +36,7 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
         ExponentialSum,
         IntervalTree,
         CountsAndSums,
+        Marginals,
     )
 }
 MAX_NESTING = 4
