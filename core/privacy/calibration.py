@@ -156,9 +156,13 @@ def calibrate_shares(
         )
     rho = Fraction(_calibrated_rho(sensitivities, shares, float(epsilon), float(delta)))
     return tuple(
-        NoiseScale("discrete_gaussian", _round_up(sensitivity.l2_squared / (2 * share * rho)))
-        for sensitivity, share in zip(sensitivities, shares, strict=True)
+        gaussian_scale(sensitivity, share * rho) for sensitivity, share in zip(sensitivities, shares, strict=True)
     )
+
+
+def gaussian_scale(sensitivity: Sensitivity, rho: Fraction) -> NoiseScale:
+    """Return the Gaussian noise that makes an integer table rho-zCDP."""
+    return NoiseScale("discrete_gaussian", _round_up(sensitivity.l2_squared / (2 * rho)))
 
 
 def _pure_scale(sensitivity: Sensitivity, epsilon: Fraction) -> NoiseScale:

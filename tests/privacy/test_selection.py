@@ -1,0 +1,141 @@
+"""Choices against the closed form of the exponential mechanism, and what they cost."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.privacy.accounting import Cost, keeps_promise
+from core.privacy.audit import audit
+from core.privacy.events import PureParts, Selections, event_from_dict
+from core.privacy.randomness import SeededSource
+from core.privacy.selection import DEEPEST, LARGEST_SCORE, select
+
+from .goodness_of_fit import FALSE_ALARM
+
+DRAWS = 4000
+
+
+def closed_form(scores, sensitivity, epsilon) -> np.ndarray:
+    weights = np.exp([float(Fraction(epsilon) * (s - max(scores)) / (2 * sensitivity)) for s in scores])
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize(
+    ("scores", "sensitivity", "epsilon"),
+    [
+        ([3, 3, 3], 1, Fraction(1)),
+        ([5, 4, 3, 2, 1, 0], 1, Fraction(1, 2)),
+        ([0, 1, 5, 9, 9, 2, -7, 0], 2, Fraction(7, 3)),
+        ([100, 0, 40, 97], 3, Fraction(1)),
+        ([10] + [0] * 500 + [3] * 40, 1, Fraction(3, 2)),
+        ([-(LARGEST_SCORE - 1), LARGEST_SCORE - 1, LARGEST_SCORE - 3], 1, Fraction(1)),
+        ([0, 1000], 1000, Fraction(2, 10**6)),
+    ],
+)
+def test_frequencies_are_those_of_the_closed_form(scores, sensitivity, epsilon):
+    source, array = SeededSource(11), np.array(scores, dtype=np.int64)
+    chosen = np.bincount([select(array, sensitivity, epsilon, source) for _ in range(DRAWS)], minlength=len(scores))
+    expected = closed_form(scores, sensitivity, epsilon) * DRAWS
+    assert not chosen[expected < 1e-9].any()
+    rare = expected < 20
+    pairs = [(chosen[~rare], expected[~rare]), ([chosen[rare].sum()], [expected[rare].sum()])]
+    observed, wanted = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    observed, wanted = observed[wanted > 1e-9], wanted[wanted > 1e-9]
+    statistic = ((observed - wanted) ** 2 / wanted).sum()
+    assert len(wanted) == 1 or stats.chi2.sf(statistic, len(wanted) - 1) > FALSE_ALARM
+
+
+def test_equal_candidates_are_equally_likely_wherever_they_stand():
+    scores, source = np.array([0, 50, 0, 50, 0, 50, 50], dtype=np.int64), SeededSource(2)
+    chosen = np.bincount([select(scores, 1, Fraction(2), source) for _ in range(DRAWS)], minlength=7)
+    assert chosen[::2][:3].sum() == 0
+    assert stats.chisquare(chosen[[1, 3, 5, 6]]).pvalue > FALSE_ALARM
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=30), st.integers(1, 50), st.integers(0, 2**32))
+def test_some_candidate_is_always_chosen(scores, sensitivity, seed):
+    place = select(np.array(scores), sensitivity, Fraction(1, 3), SeededSource(seed))
+    assert type(place) is int and 0 <= place < len(scores)
+
+
+def test_a_hundred_thousand_hopeless_candidates_take_a_few_proposals():
+    """With naive rejection the best would be proposed once in 100,000 times."""
+
+    class Counting(SeededSource):
+        asked = 0
+
+        def stream(self):
+            inner, outer = super().stream(), self
+
+            class Stream:
+                def words(self, count):
+                    outer.asked += 1
+                    return inner.words(count)
+
+            return Stream()
+
+    source = Counting(5)
+    scores = -np.arange(100_000, dtype=np.int64) * 3
+    assert select(scores, 1, Fraction(100), source) == 0
+    assert source.asked < 100
+
+
+def test_far_below_the_deepest_level_nothing_is_chosen():
+    scores = np.array([0] + [-10 * DEEPEST] * 1000, dtype=np.int64)
+    assert {select(scores, 1, Fraction(1), SeededSource(seed)) for seed in range(50)} == {0}
+
+
+def test_the_worst_pair_of_neighbours_shows_the_promise_and_half_the_factor_breaks_it():
+    """Scores that move by one in opposite directions, with many candidates: the loss is close to all of epsilon."""
+    above, below = np.array([1] + [0] * 30), np.array([0] + [1] * 30)
+    scores = {0: above.astype(np.int64), 1: below.astype(np.int64)}
+
+    source = SeededSource(8)
+
+    def mechanism(epsilon):
+        return lambda side: np.array([select(scores[side], 1, epsilon, source) == 0], dtype=np.float64)
+
+    assert audit(mechanism(Fraction(2)), 0, 1, 2, exact=lambda side: np.array([1.0 - side]), runs=6000).passed
+    assert not audit(mechanism(Fraction(4)), 0, 1, 2, exact=lambda side: np.array([1.0 - side]), runs=6000).passed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (np.array([0.5, 1.0]), 1, Fraction(1)),
+        (np.array([], dtype=np.int64), 1, Fraction(1)),
+        (np.array([[1, 2]]), 1, Fraction(1)),
+        (np.array([LARGEST_SCORE]), 1, Fraction(1)),
+        (np.array([-LARGEST_SCORE]), 1, Fraction(1)),
+        (np.array([1, 2]), 0, Fraction(1)),
+        (np.array([1, 2]), True, Fraction(1)),
+        (np.array([1, 2]), 1, Fraction(0)),
+        (np.array([1, 2]), 1, 0.5),
+    ],
+)
+def test_what_could_not_be_exact_is_refused(arguments):
+    with pytest.raises((TypeError, ValueError)):
+        select(*arguments)
+
+
+@given(st.lists(st.integers(0, 12), min_size=2, max_size=6), st.lists(st.sampled_from([-1, 1]), min_size=6, max_size=6))
+def test_choices_of_neighbours_are_as_close_as_zcdp_says(scores, moves):
+    """Rényi divergences of the closed form, at several orders, never above alpha epsilon²/8."""
+    epsilon = 3.0
+    p, q = closed_form(scores, 1, 3), closed_form([s + m for s, m in zip(scores, moves, strict=False)], 1, 3)
+    for alpha in (1.01, 1.5, 2.0, 5.0, 30.0):
+        divergence = math.log(np.sum(p**alpha * q ** (1 - alpha))) / (alpha - 1)
+        assert divergence <= alpha * epsilon**2 / 8 + 1e-12
+
+
+def test_a_choice_is_a_pure_event_of_a_smaller_rho():
+    event = Selections(Fraction(1, 2), 3)
+    assert isinstance(event, PureParts) and event.rho == Fraction(3, 32)
+    assert event_from_dict(event.to_dict()) == event != PureParts(Fraction(1, 2), 3)
+    assert keeps_promise([event], 1.5, 0) and not keeps_promise([event], 1.4, 0)
+    assert Cost.from_dict(Cost((event,), 2, "1e-6").to_dict()).events == (event,)
