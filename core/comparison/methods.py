@@ -30,6 +30,7 @@ class Method:
     answers : "closeness" or "distance".
     setting : what its size counts; None where there is none to choose.
     own : whether it is Frostglass's own and no rival.
+    idea : how it works, in one plain sentence.
     """
 
     key: str
@@ -38,6 +39,7 @@ class Method:
     answers: str
     setting: str | None
     own: bool
+    idea: str
     _sizes: tuple[int, ...]
     _make: Callable[[Domain, Question, Budget, int | None, int | None], LinearSketch]
     _limit: Callable[[Domain, Question, Budget], str | None] = lambda domain, question, budget: None
@@ -92,7 +94,9 @@ class Method:
 _WORDS = {"closeness": "closeness, and not of distances", "distance": "distances, and not of closeness"}
 
 
-def _own(key: str, title: str, paper: str, answers: str, setting: str | None = None, sizes: tuple = ()) -> Method:
+def _own(
+    key: str, title: str, paper: str, answers: str, idea: str, setting: str | None = None, sizes: tuple = ()
+) -> Method:
     """A mechanism that the recommendation knows by the same name."""
 
     def make(domain: Domain, question: Question, budget: Budget, size: int | None, seed: int | None) -> LinearSketch:
@@ -104,7 +108,7 @@ def _own(key: str, title: str, paper: str, answers: str, setting: str | None = N
             raise RequestError(f"{title} cannot answer this question.")
         return makers[key]()
 
-    return Method(key, title, paper, answers, setting, True, sizes, make)
+    return Method(key, title, paper, answers, setting, True, idea, sizes, make)
 
 
 def _rival(rival: Rival) -> Method:
@@ -123,7 +127,9 @@ def _rival(rival: Rival) -> Method:
             return f"{rival.title} answers sums of L1 distances, and the question is {question.norm}."
         return None
 
-    return Method(rival.name, rival.title, rival.paper, rival.answers, rival.setting, False, rival.sizes, make, limit)
+    return Method(
+        rival.name, rival.title, rival.paper, rival.answers, rival.setting, False, rival.idea, rival.sizes, make, limit
+    )
 
 
 _L1_NORMS = {False: ("l1", "lp:1"), True: ("l1", "lp:1", "l2")}
@@ -132,14 +138,40 @@ _OURS = "Frostglass"
 METHODS: dict[str, Method] = {
     method.key: method
     for method in (
-        _own("race", "RACE", "Coleman, Shrivastava 2021", "closeness", "rows", ROWS),
-        _own("features", "Random features", _OURS, "closeness", "rows", ROWS),
-        _own("histogram", "Fitted histogram", _OURS, "closeness"),
-        _own("projected race", "RACE on projected points", _OURS, "closeness", "rows", ROWS),
-        _own("projected features", "Random features of projected points", _OURS, "closeness", "rows", ROWS),
-        _own("distance", "Fitted tree of distances", _OURS, "distance"),
-        _own("moments", "Sums of squares", _OURS, "distance"),
-        _own("projected-distance", "Distances along random directions", _OURS, "distance"),
+        _own(
+            "race", "RACE", "Coleman, Shrivastava 2021", "closeness",
+            "Random lines cut the space into cells, many times over, and the records in every cell are counted with "
+            "noise.", "rows", ROWS,
+        ),
+        _own(
+            "features", "Random features", _OURS, "closeness",
+            "Random waves are laid over the space, and their heights at all records are added up with noise.",
+            "rows", ROWS,
+        ),
+        _own(
+            "histogram", "Fitted histogram", _OURS, "closeness",
+            "One grid of noisy counts, read with weights that are fitted to the kernel.",
+        ),
+        _own(
+            "projected race", "RACE on projected points", _OURS, "closeness",
+            "The same as RACE after the records are projected on fewer random directions.", "rows", ROWS,
+        ),
+        _own(
+            "projected features", "Random features of projected points", _OURS, "closeness",
+            "The same as random features after the records are projected on fewer random directions.", "rows", ROWS,
+        ),
+        _own(
+            "distance", "Fitted tree of distances", _OURS, "distance",
+            "Coarse and fine differences of a grid of counts get noise fitted to the distance that is asked for.",
+        ),
+        _own(
+            "moments", "Sums of squares", _OURS, "distance",
+            "A noisy count, the sum of all records and that of their squared lengths say every squared distance.",
+        ),
+        _own(
+            "projected-distance", "Distances along random directions", _OURS, "distance",
+            "A straight line is an average over random directions, along each of which distances are easy.",
+        ),
         *map(_rival, RIVALS.values()),
     )
 }

@@ -33,6 +33,7 @@ class Rival:
     needs_delta : whether it only exists under (epsilon, delta).
     make : from the columns, the kernel (None for distances), the size and the seed of its public random numbers; either
         None leaves the choice to public facts and fresh random numbers.
+    idea : how it works, in one plain sentence for whoever compares it with others.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Rival:
     most_dimensions: int | None
     needs_delta: bool
     make: Callable[[Domain, Kernel | None, int | None, int | None], LinearSketch]
+    idea: str = ""
 
 
 RIVALS: dict[str, Rival] = {
@@ -52,14 +54,20 @@ RIVALS: dict[str, Rival] = {
         Rival(
             "exponential-sum", "Sum of exponentials", "Backurs et al. 2024", "closeness", "rows", (50, 200, 800), None,
             False, lambda domain, kernel, size, seed: ExponentialSum(domain, kernel, size, seed=seed),
+            "A kernel with a long tail is written as a sum of a few exponentials, each of which gets noisy random "
+            "waves of its own.",
         ),
         Rival(
             "interval-tree", "Tree of intervals", "Backurs et al. 2024", "distance", "levels", (4, 6, 8, 10), None,
             False, lambda domain, kernel, size, seed: IntervalTree(domain, levels=size),
+            "People are counted with noise in halves, quarters, eighths and so on of every column, and a distance is "
+            "added up from rings of such intervals around the place.",
         ),
         Rival(
             "counts-and-sums", "Tree of counts and sums", "Liu et al. 2024", "distance", "levels", (4, 6, 8, 10), None,
             False, lambda domain, kernel, size, seed: CountsAndSums(domain, size),
+            "Noisy counts and noisy sums of values in halves, quarters, eighths and so on of every column, from which "
+            "the part of the distance on either side of the place follows.",
         ),
     )
 }  # fmt: skip
