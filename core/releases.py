@@ -28,6 +28,7 @@ from .privacy.ledger import Ledger
 from .privacy.noise import add_noise, check_drawable, has_room
 from .privacy.randomness import Source as NoiseSource
 from .privacy.record import PrivacyRecord
+from .sketches.adaptive import Adaptive
 from .sketches.classes import Classes
 from .sketches.linear import Answers, LinearSketch
 from .tables import Table, added, same, sum_of_slabs
@@ -299,6 +300,18 @@ def seal(
             # A vector, as noise is drawn for tables and one number is not one.
             count = add_noise(count.reshape(-1), planned.count_noise, noise_source).reshape(sketch.count_shape)
         count = count if sketch.count_shape else int(count)
+    return sealed(sketch, table, count, planned, budget, noise_source)
+
+
+def sealed(
+    sketch: LinearSketch,
+    table: np.ndarray,
+    count: int | np.ndarray | None,
+    planned: Plan,
+    budget: Budget,
+    noise_source: NoiseSource | None,
+) -> Release:
+    """The release of a table and a count that have their noise, under the promise of all that was paid for."""
     privacy = PrivacyRecord(
         budget.epsilon,
         budget.delta,
@@ -326,7 +339,7 @@ def _with_noise(table: np.ndarray, scale: NoiseScale, source: NoiseSource | None
 
 
 def release(
-    sketch: LinearSketch,
+    sketch: LinearSketch | Adaptive,
     data: object,
     budget: Budget,
     *,
@@ -342,7 +355,8 @@ def release(
 
     Parameters
     ----------
-    sketch : for example `Race(domain, kernel)`; its size is chosen by the forecast when it has none.
+    sketch : for example `Race(domain, kernel)`; its size is chosen by the forecast when it has none. A mechanism that
+        chooses before it measures (`Adaptive`) is released by `core.adaptive_release`.
     data : whatever `core.sources.open_source` opens: a path, a frame, an array.
     budget : the promise.
     ledger : a `Ledger`, or its file or URL; the user's own when None.
@@ -366,6 +380,15 @@ def release(
     """
     from .sources import open_source  # who explores a released file never needs what reads private data
 
+    if isinstance(sketch, Adaptive):
+        from .adaptive_release import release_adaptive  # it ends as any release does, in `sealed`
+
+        if checkpoints is not None:
+            raise RequestError(f"Checkpoints are for tables filled in one go, and {sketch.name!r} is not: leave them.")
+        paying = {"ledger": ledger, "dataset": dataset, "records": records}
+        return release_adaptive(
+            sketch, data, budget, **paying, progress=progress, noise_source=noise_source, engine=engine
+        )
     sketch = with_chosen_size(sketch, budget, records)
     planned = plan(sketch, budget)
     spend = paid_from(ledger, dataset, sketch, planned.cost, budget)
@@ -381,7 +404,7 @@ def release(
 
 
 def paid_from(
-    ledger: Ledger | str | None, dataset: str | None, sketch: LinearSketch, cost: Cost, budget: Budget
+    ledger: Ledger | str | None, dataset: str | None, sketch: LinearSketch | Adaptive, cost: Cost, budget: Budget
 ) -> Callable[[Cost], object] | None:
     """What writes the cost of a release to a data set's ledger; None without a data set.
 
@@ -418,12 +441,16 @@ def _book(ledger: Ledger | str | None) -> Ledger:
     return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
-def with_chosen_size(sketch: LinearSketch, budget: Budget, records: int | None) -> LinearSketch:
+def with_chosen_size(
+    sketch: LinearSketch | Adaptive, budget: Budget, records: int | None
+) -> LinearSketch | Adaptive:
     """The sketch with a size: its own, or the best one by forecast."""
     if sketch.sized:
         return sketch
-    from .forecast import choose_size
+    from .forecast import checked_records, choose_size
 
+    if isinstance(sketch, Adaptive):
+        return sketch.sized_for(budget, checked_records(records))
     return choose_size(sketch, budget, records)
 
 

@@ -1,0 +1,210 @@
+"""Mechanisms that choose what to measure by looking at private data, and pay for each look.
+
+    records --> exact sums --choices and noise, all paid for beforehand--> a linear sketch and its noisy table
+
+What is released in the end is a linear sketch like any other, whose parameters hold what was privately chosen; so
+files, answers and merging know nothing of the choices. Their price is part of the release's one promise.
+
+A mechanism is composed of two things alone, both from `core.privacy`: choices by the exponential mechanism
+(`selection.select`) and noisy tables. It says beforehand, from public facts, how many of each there are and what each
+costs, so that everything is in the ledger before the first look.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import ClassVar
+
+import numpy as np
+
+from ..domain import Domain
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
+from ..privacy.events import Selections, event_of
+from ..privacy.neighbours import Sensitivity
+from ..privacy.noise import add_noise
+from ..privacy.randomness import Source as NoiseSource
+from ..privacy.zcdp import largest_rho
+from .linear import LinearSketch
+
+Read = Callable[[LinearSketch], np.ndarray]
+"""Fills any linear sketch of the private records: its exact table, int64, in one more reading of the source."""
+
+
+@dataclass(frozen=True)
+class AdaptivePlan:
+    """How a budget is used, decided from public facts before any record is read.
+
+    Attributes
+    ----------
+    budget : the promise of everything together.
+    choices : epsilon of every choice, in the order of the shares that were asked for.
+    noises : of every table that is measured, in that order.
+    count_noise : of a number of records released apart; None when there is none, or when it is public.
+    counts : whether the number of records goes into the release by itself, noisy or public.
+    cost : of everything; what is written to the ledger.
+    """
+
+    budget: Budget
+    choices: tuple[Fraction, ...]
+    noises: tuple[NoiseScale, ...]
+    count_noise: NoiseScale | None
+    counts: bool
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a mechanism gives away.
+
+    Attributes
+    ----------
+    sketch : with all that was chosen among its parameters.
+    table : noisy counters of its shape.
+    noise : of every counter of the table; one of the plan's.
+    count : the number of records where the plan says that it is released apart, as `noisy_count` gives it; else None.
+    """
+
+    sketch: LinearSketch
+    table: np.ndarray
+    noise: NoiseScale
+    count: int | None = None
+
+
+class Adaptive(ABC):
+    """A mechanism that chooses before it measures. Subclasses are frozen dataclasses of public parameters."""
+
+    name: ClassVar[str]
+    """Of the sketch that is released as well."""
+    answers: ClassVar[str] = "closeness"
+    count_share: ClassVar[Fraction] = Fraction(1, 50)
+    """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
+    domain: Domain
+
+    @property
+    @abstractmethod
+    def metric(self) -> str:
+        """The metric, "l1" or "l2", in which the domain encodes categories."""
+
+    @property
+    @abstractmethod
+    def first(self) -> LinearSketch:
+        """What is read before anything is paid for, to the source's end.
+
+        Whatever has to be refused comes out in this reading. `run` gets its exact table without another one.
+        """
+
+    @property
+    def query_domain(self) -> Domain:
+        """The columns that a query has."""
+        return self.domain
+
+    @property
+    def sized(self) -> bool:
+        """Whether all sizes are settled; if not, `sized_for` settles them from public facts."""
+        return True
+
+    def sized_for(self, budget: Budget, records: float) -> Adaptive:
+        """The same mechanism with the sizes that suit the budget and a public guess of the number of records."""
+        return self
+
+    def check_budget(self, budget: Budget) -> None:
+        """RequestError in one sentence when the mechanism does not exist under this promise."""
+        return
+
+    @abstractmethod
+    def plan(self, budget: Budget) -> AdaptivePlan:
+        """The price of every choice and table, from public facts alone; see `share_budget`."""
+
+    @abstractmethod
+    def run(self, read: Read, plan: AdaptivePlan, noise_source: NoiseSource | None = None) -> Outcome:
+        """Choose and measure. Called once, after all of `plan.cost` was written to the ledger.
+
+        Nothing may be refused here, and every look at what `read` returns must be a choice or a noisy table of the
+        plan. Choices and noise take their randomness from `noise_source`.
+        """
+
+    @abstractmethod
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        """The exact sums that a release estimates, float64 (n,), at encoded queries over encoded records."""
+
+    @abstractmethod
+    def parameters(self) -> dict:
+        """All public parameters but the domain, for the ledger's note."""
+
+
+def share_budget(
+    mechanism: Adaptive,
+    budget: Budget,
+    choices: Sequence[Fraction],
+    tables: Sequence[tuple[Sensitivity, Fraction]],
+    released: LinearSketch,
+) -> AdaptivePlan:
+    """Share a budget between choices, tables and, where it is worth it, a count of records.
+
+    Under pure epsilon the shares are of epsilon, which adds up. Under (epsilon, delta) they are of ρ, which does too: a
+    choice of ε costs ε²/8 of it, and a table with Gaussian noise Δ2²/(2σ²).
+
+    Parameters
+    ----------
+    mechanism, budget : for whom, and the promise of everything together.
+    choices : the share of each choice.
+    tables : how far one person moves each table that is measured, and its share.
+    released : a sketch of the shape of the released one, which says how well it tells the number of records, when its
+        counters have the noise of the last table, and how far a person moves that number.
+
+    Raises
+    ------
+    RequestError
+        When the mechanism does not exist under this promise.
+    """
+    mechanism.check_budget(budget)
+    whole = sum(choices, Fraction(0)) + sum((share for _, share in tables), Fraction(0))
+    public = released.count_is_public(budget.neighbours)
+    prices, noises, events = _shared(budget, choices, tables, whole)
+    if not public:
+        count, left = released.count_sensitivity(budget.neighbours), 1 - mechanism.count_share
+        asked = [*((own, share * left) for own, share in tables), (count, whole * mechanism.count_share)]
+        others = _shared(budget, [share * left for share in choices], asked, whole)
+        if others[1][-1].variance < released.total_variance(noises[-1].variance):
+            prices, (*noises, count_noise), events = others
+            cost = Cost(events, budget.epsilon, budget.delta)
+            return AdaptivePlan(budget, prices, tuple(noises), count_noise, True, cost)
+    return AdaptivePlan(budget, prices, noises, None, public, Cost(events, budget.epsilon, budget.delta))
+
+
+def noisy_count(records: int, plan: AdaptivePlan, noise_source: NoiseSource | None) -> int | None:
+    """The number of records as the plan releases it: exact where it is public, and None where it is in the table."""
+    if not plan.counts:
+        return None
+    if plan.count_noise is None:
+        return int(records)
+    return int(add_noise(np.array([records], dtype=np.int64), plan.count_noise, noise_source)[0])
+
+
+def _shared(
+    budget: Budget, choices: Sequence[Fraction], tables: Sequence[tuple[Sensitivity, Fraction]], whole: Fraction
+) -> tuple[tuple[Fraction, ...], tuple[NoiseScale, ...], tuple]:
+    """Prices of the choices, noise of the tables, and the events that they are."""
+    if budget.pure:
+        epsilon = Fraction(budget.epsilon)
+        prices = tuple(epsilon * share / whole for share in choices)
+        noises = tuple(calibrate(sensitivity, epsilon * share / whole) for sensitivity, share in tables)
+    else:
+        rho = Fraction(largest_rho(float(budget.epsilon), float(budget.delta)))
+        prices = tuple(_price(rho * share / whole) for share in choices)
+        noises = tuple(gaussian_scale(sensitivity, rho * share / whole) for sensitivity, share in tables)
+    chosen = (Selections(price, len(list(equal))) for price, equal in groupby(prices))
+    measured = (event_of(sensitivity, noise) for (sensitivity, _), noise in zip(tables, noises, strict=True))
+    return prices, noises, (*chosen, *measured)
+
+
+def _price(rho: Fraction) -> Fraction:
+    """The epsilon of a choice that costs ρ = ε²/8, rounded down to thirty places or so."""
+    return Fraction(math.isqrt(math.floor(8 * rho * 10**80)), 10**40)
