@@ -3,7 +3,8 @@
 The noise part of the error is exact: its variance follows from the budget. The rest (random hashes, rounding to a grid)
 depends on how the records lie, which nobody may look at. So the sketch itself, with fresh public seeds and without
 noise, is tried on a *reference population* whose average closeness is the stated one. A public sample, where there is
-one, takes the place of the reference population and makes the forecast sharp.
+one, takes the place of the reference population and makes the forecast sharp. Where answers are not linear in the
+table, noise cannot be kept apart, and the whole is rehearsed with it (`core.rehearsal`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ import numpy as np
 
 from .errors import RequestError
 from .hashing.uniforms import PublicRandom
+from .kernels import Kernel
 from .privacy.budget import Budget
 from .privacy.calibration import NoiseScale, calibrate
 from .privacy.neighbours import Neighbours
 from .reference_population import REFERENCE_POINTS, reference_population
 from .reference_sets import QUERIES, reference_sets
-from .releases import plan
+from .rehearsal import Rehearsal, rehearse, rehearse_adaptive
+from .releases import Plan, plan
 from .sets import Sets
+from .sketches.adaptive import Adaptive, AdaptivePlan
 from .sketches.grouped import GroupedSketch
 from .sketches.linear import LinearSketch
 from .sketches.minhash import MinHash
@@ -116,7 +120,7 @@ class _Sampling:
 
 
 def forecast(
-    sketch: LinearSketch,
+    sketch: LinearSketch | Adaptive,
     budget: Budget,
     records: float | None = None,
     density: float | None = None,
@@ -127,7 +131,8 @@ def forecast(
 
     Parameters
     ----------
-    sketch : with or without a number of rows; without, `choose_rows` gives it one.
+    sketch : with or without a number of rows; without, `choose_rows` gives it one. Of a mechanism that chooses before
+        it measures, the forecast is a rehearsal.
     budget : the promise.
     records : a public guess of their number, 10,000 when None.
     density : a public guess of the average closeness of two records, 0 to 1; when None, the reference population
@@ -144,9 +149,13 @@ def forecast(
     if not sketch.sized:
         sketch = choose_size(sketch, budget, records, density, sample, set_size)
     records = checked_records(records)
+    if isinstance(sketch, Adaptive):
+        return _rehearsed_choices(sketch, budget, records, density, sample)
     planned = plan(sketch, budget)
     one, share = sketch.one_answer
     records *= share
+    if not one.linear_decode:
+        return _rehearsed(sketch, planned, records, density, sample)
     sampling = _sampling_error(one, density, sample, records, set_size)
     noise = np.sqrt(planned.noise.variance * np.array(sampling.gains))
     densities = _scaled_to(density, sampling.densities)
@@ -155,10 +164,6 @@ def forecast(
     noise_error = math.sqrt(float(np.mean(noise**2)))
     sampling_error = sampling.error * records * typical
     standard_error = math.hypot(sampling_error, noise_error)
-    if planned.counts:
-        records_error = 0.0 if planned.count_noise is None else math.sqrt(planned.count_noise.variance)
-    else:
-        records_error = math.sqrt(one.total_variance(planned.noise.variance))
     counters = int(np.prod(sketch.shape))
     return Forecast(
         answers=one.answers,
@@ -174,22 +179,108 @@ def forecast(
         low=max(0.0, records * typical - 1.96 * standard_error),
         high=records * typical + 1.96 * standard_error,
         empty_below=1.645 * noise_error,
-        records_error=records_error,
+        records_error=_records_error(one, planned, planned.noise),
         file_bytes=_file_bytes(counters, planned.noise),
         seconds=0.2 + one.shape[0] * records / share / 1.5e9 + counters * 1.5e-7,
     )
 
 
+def _rehearsed(
+    sketch: LinearSketch, planned: Plan, records: float, density: float | None, sample: np.ndarray | None
+) -> Forecast:
+    """The forecast of a mechanism whose answers are not linear in its table."""
+    one, _ = sketch.one_answer
+    if sample is None:
+        checked_density(density)
+        tried = _reference_rehearsal(one.reseeded(0), planned.noise, records, density)
+    else:
+        _check_sample(sample)
+        tried = _rehearse(one, planned.noise, records, sample[: 4 * REFERENCE_POINTS])
+    counters = int(np.prod(sketch.shape))
+    return _forecast_of(tried, records, counters, _records_error(one, planned, planned.noise))
+
+
+def _rehearsed_choices(
+    mechanism: Adaptive, budget: Budget, records: float, density: float | None, sample: np.ndarray | None
+) -> Forecast:
+    """The forecast of a mechanism that chooses before it measures."""
+    planned = mechanism.plan(budget)
+    if sample is None:
+        checked_density(density)
+        tried = _reference_choices(mechanism, planned, records, density)
+    else:
+        _check_sample(sample)
+        tried = _rehearse_choices(mechanism, planned, records, sample[: 4 * REFERENCE_POINTS])
+    counters = int(np.prod(tried.sketch.shape))
+    return _forecast_of(tried, records, counters, _records_error(tried.sketch, planned, tried.noise))
+
+
+def _forecast_of(tried: Rehearsal, records: float, counters: int, records_error: float) -> Forecast:
+    typical = float(tried.exact.mean())
+    return Forecast(
+        answers=tried.sketch.answers,
+        rows=tried.sketch.shape[0],
+        columns=tried.sketch.shape[-1],
+        records=records,
+        density=typical / records,
+        estimate=typical,
+        noise_error=tried.noise_error,
+        sampling_error=tried.systematic_error,
+        standard_error=tried.standard_error,
+        relative_error=tried.relative_error,
+        low=max(0.0, typical - 1.96 * tried.standard_error),
+        high=typical + 1.96 * tried.standard_error,
+        empty_below=1.645 * tried.noise_error,
+        records_error=records_error,
+        file_bytes=_file_bytes(counters, tried.noise),
+        seconds=0.2 + tried.seconds_read * records + tried.seconds,
+    )
+
+
+@lru_cache(maxsize=64)
+def _reference_rehearsal(sketch: LinearSketch, noise: NoiseScale, records: float, density: float | None) -> Rehearsal:
+    """Cached, as `_reference_error` is."""
+    return _rehearse(sketch, noise, records, _reference(sketch.domain, sketch.metric, _kernel_of(sketch), density))
+
+
+def _rehearse(sketch: LinearSketch, noise: NoiseScale, records: float, points: np.ndarray) -> Rehearsal:
+    queries, kept, _ = _queries_and_records(sketch, points)
+    return rehearse(sketch, noise, records, kept, queries)
+
+
+@lru_cache(maxsize=64)
+def _reference_choices(
+    mechanism: Adaptive, planned: AdaptivePlan, records: float, density: float | None
+) -> Rehearsal:
+    """Cached, as `_reference_error` is."""
+    points = _reference(mechanism.domain, mechanism.metric, _kernel_of(mechanism), density)
+    return _rehearse_choices(mechanism, planned, records, points)
+
+
+def _rehearse_choices(mechanism: Adaptive, planned: AdaptivePlan, records: float, points: np.ndarray) -> Rehearsal:
+    queries, kept, _ = _queries_and_records(mechanism, points)
+    return rehearse_adaptive(mechanism, planned, records, kept, queries)
+
+
+def _records_error(sketch: LinearSketch, planned: Plan | AdaptivePlan, noise: NoiseScale) -> float:
+    """Standard deviation of the released number of records, where every counter has the noise."""
+    if planned.counts:
+        return 0.0 if planned.count_noise is None else math.sqrt(planned.count_noise.variance)
+    return math.sqrt(sketch.total_variance(noise.variance))
+
+
 def choose_size(
-    sketch: LinearSketch,
+    sketch: LinearSketch | Adaptive,
     budget: Budget,
     records: float | None = None,
     density: float | None = None,
     sample: np.ndarray | Sets | None = None,
     set_size: float | None = None,
-) -> LinearSketch:
+) -> LinearSketch | Adaptive:
     """The sketch with the size of the least forecast error, from public facts alone; see `forecast`."""
     records = checked_records(records)
+    if isinstance(sketch, Adaptive):
+        return sketch.sized_for(budget, records)
     one, share = sketch.one_answer
     if isinstance(one, GroupedSketch):
         return sketch.with_rows(choose_rows(one, budget, records * share, density, sample, set_size))
@@ -288,8 +379,7 @@ def _sampling_error(
         if sketch.answers == "closeness":
             checked_density(density)
         return _reference_error(sketch.reseeded(0), None if density is None else float(f"{density:.3g}"))
-    if len(sample) < 200:
-        raise RequestError("A public sample needs at least 200 points to forecast from.")
+    _check_sample(sample)
     return _simulate(sketch, *_queries_and_records(sketch, sample[: 4 * REFERENCE_POINTS]))
 
 
@@ -322,9 +412,7 @@ def _reference_set_errors(
     return _row_deviations(trial, sets[:QUERIES], sets, records)
 
 
-def _row_deviations(
-    trial: MinHash, queries: Sets, sets: Sets, records: float
-) -> tuple[np.ndarray, tuple[float, ...]]:
+def _row_deviations(trial: MinHash, queries: Sets, sets: Sets, records: float) -> tuple[np.ndarray, tuple[float, ...]]:
     """Standard deviations of single rows at queries, relative to the answers, and the answers as shares of all sets.
 
     There is a column for as many sets as in the table that is forecast.
@@ -340,15 +428,27 @@ def _row_deviations(
 @lru_cache(maxsize=256)
 def _reference_error(sketch: LinearSketch, density: float | None) -> _Sampling:
     """Cached, as the app asks again at every move of a slider; arguments are public, and so is the answer."""
-    points = _reference(sketch.domain, sketch.metric, getattr(sketch, "kernel", None), density)
+    points = _reference(sketch.domain, sketch.metric, _kernel_of(sketch), density)
     return _simulate(sketch, *_queries_and_records(sketch, points))
+
+
+def _kernel_of(sketch: LinearSketch | Adaptive) -> Kernel | None:
+    """What closeness is to a sketch; None for sums of distances."""
+    return getattr(sketch, "kernel", None)
+
+
+def _check_sample(sample: np.ndarray) -> None:
+    if len(sample) < 200:
+        raise RequestError("A public sample needs at least 200 points to forecast from.")
 
 
 _reference = lru_cache(maxsize=4)(reference_population)
 """Kept for the several sizes of a sketch that are tried on it."""
 
 
-def _queries_and_records(sketch: LinearSketch, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _queries_and_records(
+    sketch: LinearSketch | Adaptive, points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Some of the points as queries, the others as records, and the exact sums."""
     queries, records = np.asfortranarray(points[:REFERENCE_QUERIES]), np.asfortranarray(points[REFERENCE_QUERIES:])
     exact = np.maximum(sketch.exact(queries, records), 1e-9 * len(records))
