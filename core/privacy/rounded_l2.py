@@ -90,8 +90,8 @@ class RoundedL2Sampler:
         decided.reshape(-1)[list(numbers.tossed)] = False
         exact: dict[int, int] = {}
         for vector in np.flatnonzero(~decided.all(axis=1)).tolist():
-            length = _Length(self.scale, _expansions(radii, vector, self.block + 1, self.places), self.places, stream)
-            directions = _expansions(numbers, vector, self.block, self.places)
+            length = Length(self.scale, expansions(radii, vector, self.block + 1, self.places), self.places, stream)
+            directions = expansions(numbers, vector, self.block, self.places)
             for place in np.flatnonzero(~decided[vector]).tolist():
                 index = vector * self.block + place
                 size = length.rounded_product(directions[place])
@@ -151,7 +151,7 @@ def rounded_l2_variance(scale: Fraction, block: int) -> float:
     return float(weights @ (tails @ (2.0 * (2 * steps + 1))))
 
 
-class _Length:
+class Length:
     """b|G'| of one vector, and the products with it, with as many digits as it takes."""
 
     def __init__(self, scale: Fraction, radius: list[Expansion], places: int, stream: Stream):
@@ -162,18 +162,23 @@ class _Length:
         """Return round(b|G'| · direction)."""
         extra = 0
         while True:
-            places = self._places + WORD_BITS * extra
-            least, most = self._bounded(extra)
-            digits = direction.leading(places, self._stream)
-            low, high = ((end + (1 << 2 * places - 1)) >> 2 * places for end in (least * digits, most * (digits + 1)))
+            *ends, places = self.product(direction, extra)
+            low, high = ((end + (1 << places - 1)) >> places for end in ends)
             if low == high:
                 return low
             extra += 1
 
+    def product(self, direction: Expansion, extra: int) -> tuple[int, int, int]:
+        """Return whole numbers low <= 2^k b|G'| · direction <= high, and k: from 64 `extra` more digits of either."""
+        places = self._places + WORD_BITS * extra
+        least, most = self._bounded(extra)
+        digits = direction.leading(places, self._stream)
+        return least * digits, most * (digits + 1), 2 * places
+
     def _bounded(self, extra: int) -> tuple[int, int]:
         """A and B of the module with 64 `extra` more digits."""
-        if extra == len(self._bounds):
-            places = self._places + WORD_BITS * extra
+        while extra >= len(self._bounds):
+            places = self._places + WORD_BITS * len(self._bounds)
             digits = [number.leading(places, self._stream) for number in self._radius]
             least, most = sum(y * y for y in digits), sum((y + 1) ** 2 for y in digits)
             self._bounds.append((_scaled_root(self._scale, least, 0), _scaled_root(self._scale, most, 0) + 1))
@@ -186,7 +191,8 @@ def _scaled_root(scale: Fraction, squares: int, shift: int) -> int:
     return math.isqrt((above << 2 * shift) // below if shift >= 0 else above // (below << -2 * shift))
 
 
-def _expansions(normals: Normals, vector: int, length: int, places: int) -> list[Expansion]:
+def expansions(normals: Normals, vector: int, length: int, places: int) -> list[Expansion]:
+    """Return the numbers of one vector, of `length` each, with all digits that were tossed so far."""
     start = vector * length
     cells = normals.cells[start : start + length].tolist()
     return [normals.tossed.get(start + i, Expansion(cell, places)) for i, cell in enumerate(cells)]

@@ -209,7 +209,7 @@ def test_what_the_compiled_loop_decides_is_what_any_further_digits_give(radius, 
         for word in (0, WORD - 1):
             length = [Expansion((y << 64) + word, PLACES + 64) for y in radius]
             stream = ScriptedStream(single=[word] * 3)
-            exact = module._Length(scale, length, PLACES + 64, stream)
+            exact = module.Length(scale, length, PLACES + 64, stream)
             size = exact.rounded_product(Expansion((cell << 64) + word, PLACES + 64))
             assert values[0, 0] == (-size if negative else size)
 
@@ -232,7 +232,7 @@ def test_nearly_everything_is_decided_by_the_compiled_loop():
 def test_a_near_tie_is_settled_by_more_digits_of_the_same_numbers(words, expected):
     stream = ScriptedStream(single=list(words))
     radius = [Expansion(1 << PLACES, PLACES), Expansion(0, PLACES)]
-    length = module._Length(Fraction(1), radius, PLACES, stream)
+    length = module.Length(Fraction(1), radius, PLACES, stream)
     direction = Expansion((1 << PLACES - 1) - 1, PLACES)
     assert length.rounded_product(direction) == expected
     assert not stream.single
@@ -244,7 +244,7 @@ def test_a_near_tie_is_settled_by_more_digits_of_the_same_numbers(words, expecte
 def test_a_vector_has_one_length_whichever_coordinates_need_more_of_it():
     stream = ScriptedStream(single=[0, 0, WORD - 1, 7, 0, WORD - 1])
     radius = [Expansion(1 << PLACES, PLACES), Expansion(0, PLACES)]
-    length = module._Length(Fraction(1), radius, PLACES, stream)
+    length = module.Length(Fraction(1), radius, PLACES, stream)
     near_half = (1 << PLACES - 1) - 1
     length.rounded_product(Expansion(near_half, PLACES))  # twice 64 digits more of each number
     digits = [number.digits for number in radius]
