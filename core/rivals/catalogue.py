@@ -12,8 +12,12 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..kernels import Kernel
 from ..sketches.linear import LinearSketch
+from .bernstein import Bernstein
+from .cells import cells_of
 from .counts_and_sums import CountsAndSums
 from .exponential_sum import ExponentialSum
+from .flat_histogram import FlatHistogram
+from .hierarchy import HierarchicalHistogram
 from .interval_tree import IntervalTree
 
 
@@ -68,6 +72,26 @@ RIVALS: dict[str, Rival] = {
             False, lambda domain, kernel, size, seed: CountsAndSums(domain, size),
             "Noisy counts and noisy sums of values in halves, quarters, eighths and so on of every column, from which "
             "the part of the distance on either side of the place follows.",
+        ),
+        Rival(
+            "bernstein", "Bernstein mechanism", "Aldà and Rubinstein 2017", "closeness", "steps of the lattice a coordinate",
+            (4, 10, 20, 40, 100), 8, False,
+            lambda domain, kernel, size, seed: Bernstein(domain, kernel, size),
+            "The curve's heights are taken on an even lattice, get noise, and a polynomial through the whole box is "
+            "drawn close to them.",
+        ),
+        Rival(
+            "flat-histogram", "Flat histogram", "Dwork et al. 2006", "closeness", "cells a coordinate",
+            (8, 16, 32, 64, 128, 256), 6, False,
+            lambda domain, kernel, size, seed: FlatHistogram(domain, kernel, cells_of(domain, size)),
+            "People are counted with noise in the cells of a grid, and everyone in a cell is put in the middle of it.",
+        ),
+        Rival(
+            "hierarchical-histogram", "Hierarchical histogram", "Hay et al. 2010", "closeness", "levels",
+            (2, 3, 4, 5, 6, 7, 8, 10), 6, False,
+            lambda domain, kernel, size, seed: HierarchicalHistogram(domain, kernel, size),
+            "People are counted with noise in the cells of a grid and in larger and larger boxes of them, and the "
+            "counts are then moved as little as possible until every box holds the sum of its parts.",
         ),
     )
 }  # fmt: skip

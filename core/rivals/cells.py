@@ -168,6 +168,20 @@ class Cells:
         """The centres of all cells as encoded points, float64 (size, dimensions); the last axis moves fastest."""
         return self.points(np.indices(self.counts).reshape(len(self.counts), -1).T)
 
+    @cached_property
+    def middle(self) -> np.ndarray:
+        """The middle of the bounds, with the first of all categories, encoded, float64 (dimensions,)."""
+        return self.places(np.where([axis.categories for axis in self.axes], 0.0, 0.5)[None])[0]
+
+    def places(self, uniforms: np.ndarray) -> np.ndarray:
+        """Encoded points at these shares of every axis' length, float64 (n, axes) in [0, 1).
+
+        A category is the one whose part of the axis the share falls in.
+        """
+        moved = uniforms * np.array(self.counts)
+        indices = np.minimum(moved.astype(np.int64), np.array(self.counts) - 1)
+        return self._points(indices, moved - indices)
+
     def scattered(self, indices: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """Encoded points that lie anywhere in the given cells, evenly; as `points`, but for the places in the cells."""
         return self._points(indices, random.random((len(indices), len(self.axes))))
@@ -184,6 +198,11 @@ class Cells:
                 moved = axis.positions(indices[:, place] + places[:, place])
                 points[:, axis.coordinate] = np.clip(moved, axis.low, axis.high)
         return points
+
+
+def cells_of(domain: Domain, size: int | None) -> tuple[int, ...] | None:
+    """The same number of cells for every coordinate of numbers; None where that is left open."""
+    return None if size is None else (size,) * sum(not categories for _, categories in _axes(domain))
 
 
 def _axes(domain: Domain) -> list[tuple[int, int]]:

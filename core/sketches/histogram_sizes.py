@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import RequestError
+from ..kernels import Kernel
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
 from .grids import along, is_product_of_columns
@@ -50,7 +51,9 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
         When the kernel is too narrow for any grid.
     """
     low, high = sketch.domain.bounds(sketch.metric)
-    reaches = np.array([_reach(sketch, coordinate) for coordinate in sketch.numeric])
+    reaches = np.array(
+        [reach(sketch.point_kernel, sketch.middle, place, low[place], high[place]) for place in sketch.numeric]
+    )
     spans = (high - low)[list(sketch.numeric)]
     most = _most_counters(sketch)
     tried: list[tuple[float, Histogram]] = []
@@ -102,12 +105,23 @@ def _expected_error(sketch: Histogram, budget: Budget, records: float) -> float:
     return noise.variance * gains + (sketch.smoothing.discretisation * typical) ** 2
 
 
-def _reach(sketch: Histogram, coordinate: int) -> float:
-    """The distance along a coordinate at which the kernel has fallen to exp(-1/2), a Gaussian's bandwidth."""
-    low, high = (bound[coordinate] for bound in sketch.domain.bounds(sketch.metric))
+def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high: float) -> float:
+    """The distance along a coordinate at which a kernel has fallen to exp(-1/2), a Gaussian's bandwidth.
+
+    Parameters
+    ----------
+    kernel : of encoded points.
+    middle : an encoded point in the middle of the bounds, float64 (d,).
+    coordinate, low, high : which, and its bounds.
+
+    Raises
+    ------
+    RequestError
+        When the kernel is too narrow for any grid.
+    """
     centre = (low + high) / 2.0
     distances = np.geomspace(1e-7, 10.0, 400) * (high - low)
-    profile = along(sketch.point_kernel, sketch.middle, coordinate, np.array([centre]), centre + distances)[0]
+    profile = along(kernel, middle, coordinate, np.array([centre]), centre + distances)[0]
     beyond = np.flatnonzero(profile < math.exp(-0.5))
     if len(beyond) == 0:
         return float(distances[-1])

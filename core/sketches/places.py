@@ -90,6 +90,24 @@ class Places:
         everywhere = (products @ factors[longest].T).reshape([len(factors[axis]) for axis in (*others, longest)])
         return everywhere[tuple(self.which[axis] for axis in (*others, longest))]
 
+    def squares(self, weights: np.ndarray, terms: list[list[np.ndarray]]) -> np.ndarray:
+        """Sum over all counters of the square of a weighted sum of products of factors, float64 (n,).
+
+        The square of the sum is a sum over pairs of terms, and each of them again the product of one sum an axis.
+
+        Parameters
+        ----------
+        weights : float64 (terms,).
+        terms : the factors of each, one an axis, float64 (distinct, counters).
+        """
+        first, second = np.triu_indices(len(terms))
+        along_axes = []
+        for factors in zip(*terms, strict=True):
+            stacked = np.stack(factors, axis=1)
+            along_axes.append((stacked @ stacked.swapaxes(1, 2))[:, first, second])
+        twice = np.where(first == second, 1.0, 2.0)
+        return np.maximum(self.combined(twice * weights[first] * weights[second], along_axes), 0.0)
+
     def numbers(self, shape: tuple[int, ...], terms: int) -> int:
         """How many numbers the intermediate results of `sums` and `combined` have at most.
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..rivals.bernstein import Bernstein
 from ..rivals.counts_and_sums import CountsAndSums
 from ..rivals.exponential_sum import ExponentialSum
+from ..rivals.flat_histogram import FlatHistogram
+from ..rivals.hierarchy import HierarchicalHistogram
 from ..rivals.interval_tree import IntervalTree
 from ..rivals.marginals import Marginals
 from .classes import Classes
@@ -36,7 +39,10 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
         ExponentialSum,
         IntervalTree,
         CountsAndSums,
+        Bernstein,
         Marginals,
+        FlatHistogram,
+        HierarchicalHistogram,
     )
 }
 MAX_NESTING = 4

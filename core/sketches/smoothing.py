@@ -186,9 +186,9 @@ class Smoothing:
         weights = self._weights_of_terms
         fine = [factors.fine for factors in fitted]
         if fitted[0].coarse is None:
-            return _squares(places, weights, fine) / self.scales[0] ** 2
-        details = _squares(places, np.append(weights, -weights), [*fine, *(factors.refined for factors in fitted)])
-        rough = _squares(places, weights, [factors.coarse for factors in fitted])
+            return places.squares(weights, fine) / self.scales[0] ** 2
+        details = places.squares(np.append(weights, -weights), [*fine, *(factors.refined for factors in fitted)])
+        rough = places.squares(weights, [factors.coarse for factors in fitted])
         return details / self.scales[0] ** 2 + rough / self.scales[1] ** 2
 
     def _gains_of(self, weights: np.ndarray, rough: np.ndarray | None) -> np.ndarray:
@@ -407,17 +407,3 @@ class Smoothing:
             POINTS_A_CELL / float(truth.sum(axis=1).mean()),
             float(truth.mean()),
         )
-
-
-def _squares(places: Places, weights: np.ndarray, terms: list[list[np.ndarray]]) -> np.ndarray:
-    """Sum over all counters of the square of a weighted sum of products of factors, float64 (n,).
-
-    The square of the sum is a sum over pairs of terms, and each of them again the product of one sum an axis.
-    """
-    first, second = np.triu_indices(len(terms))
-    along_axes = []
-    for factors in zip(*terms, strict=True):
-        stacked = np.stack(factors, axis=1)
-        along_axes.append((stacked @ stacked.swapaxes(1, 2))[:, first, second])
-    twice = np.where(first == second, 1.0, 2.0)
-    return np.maximum(places.combined(twice * weights[first] * weights[second], along_axes), 0.0)
