@@ -12,6 +12,7 @@ from ..privacy.budget import Budget
 from ..recommendation import Closeness, Distances
 from ..releases import plan
 from ..rivals.catalogue import RIVALS, Rival
+from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 
 Question = Closeness | Distances
@@ -41,7 +42,7 @@ class Method:
     own: bool
     idea: str
     _sizes: tuple[int, ...]
-    _make: Callable[[Domain, Question, Budget, int | None, int | None], LinearSketch]
+    _make: Callable[[Domain, Question, Budget, int | None, int | None], LinearSketch | Adaptive]
     _limit: Callable[[Domain, Question, Budget], str | None] = lambda domain, question, budget: None
 
     def refusal(self, domain: Domain, question: Question, budget: Budget) -> str | None:
@@ -62,8 +63,8 @@ class Method:
 
     def build(
         self, domain: Domain, question: Question, budget: Budget, size: int | None = None, seed: int | None = None
-    ) -> LinearSketch:
-        """The mechanism: a `LinearSketch`, perhaps without a size yet, or one that looks more than once (`Adaptive`).
+    ) -> LinearSketch | Adaptive:
+        """The mechanism, perhaps without a size yet.
 
         Parameters
         ----------
@@ -80,10 +81,11 @@ class Method:
     def _problem(self, domain: Domain, question: Question, budget: Budget, size: int | None) -> str | None:
         try:
             made = self.build(domain, question, budget, size, seed=0)
+            made.check_budget(budget)
+            if not made.sized:
+                return None
             if isinstance(made, LinearSketch):
-                made.check_budget(budget)
-                if made.sized:
-                    plan(made, budget)
+                plan(made, budget)
             else:
                 made.plan(budget)
         except RequestError as problem:
