@@ -20,13 +20,14 @@ import numpy as np
 
 from .columns import Categorical, Items, Vector
 from .domain import Domain
-from .kernels import Euclidean, Gaussian, Jaccard, Laplacian
+from .kernels import Angular, Euclidean, Gaussian, Jaccard, Laplacian, Product
 from .privacy import noise
 from .privacy.budget import Budget
 from .projections.dense import GaussianProjection
 from .projections.fast import FastProjection
 from .release_file import LARGE, load, to_bytes
 from .releases import Release, release
+from .rivals.bernstein import Bernstein
 from .rivals.counts_and_sums import CountsAndSums
 from .rivals.interval_tree import IntervalTree
 from .rivals.marginals import Marginals
@@ -124,6 +125,7 @@ def _sets() -> None:
 def _rivals() -> None:
     for sketch in (IntervalTree(PLANE), CountsAndSums(PLANE), Marginals(PLANE, "l2", (2, 2), ((0, 1),))):
         _ask(sketch, _plane())
+    _ask(Bernstein(PLANE, Product((Gaussian(1.0), Angular())), 2), _plane())
 
 
 STEPS: dict[str, Callable[[], None]] = {
