@@ -72,11 +72,19 @@ CLASSIFY = Page(
     "Ask a released file with groups which of them a place is most like, and whether the noise lets it know.",
     Visibility.PUBLIC, PUBLIC_PROMISE,
 )
+# Each lesson is headed by its own question.
+LEARN = Page("pages/learn.py", "Learn")
+COMPARE = Page(
+    "pages/compare.py", "Compare", "Which method is best for this?",
+    "Every method that can answer, side by side: how far off it is, how long it takes, and what it releases. Public "
+    "data only, as errors measured against exact answers give these answers away.",
+    Visibility.PUBLIC, "Public: samples, files that you declare public, and forecasts from public facts",
+)
 
 GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
     ("Own data", (DATA, RELEASE, LEDGER)),
     ("Released sketches", (EXPLORE, CLASSIFY)),
-    ("Understand", ()),
+    ("Understand", (LEARN, COMPARE)),
 )
 
 FOOTER = "Frostglass. No account, no tracking, no outside server: the data stays on the computer that runs the app."

@@ -135,12 +135,44 @@ STYLE = f"""
 .st-key-fg-pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.4rem, 1fr)); }
 .st-key-fg-pictures > div { width: auto !important; min-width: 0; max-width: 12rem; & button p { text-align: left; } }
 
+/* Compare: small maps in a row, the mark of a method beside its name, and no moving pictures for who wants none. */
+.st-key-fg-maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.6rem, 1fr)); gap: 1rem; }
+.st-key-fg-maps > div { width: auto !important; min-width: 0; }
+.stApp .fg-map-title { font-size: 0.9rem; font-weight: 500; white-space: nowrap; overflow: hidden;
+  text-overflow: ellipsis; }
+.fg-swatch { width: 1.75rem; height: 0.75rem; margin-right: 0.5rem; flex: none; }
+.fg-paper { color: var(--faint); font-size: 0.85rem; margin-left: 0.4rem; }
+@media (prefers-reduced-motion: reduce) { .st-key-compare-playing { display: none; } }
+
 /* On a phone a figure fills the screen: a finger on it scrolls the page, and what a click would do has fields. */
 .fg-touch { display: none; }
 @media (pointer: coarse) and (max-width: 640px) {
   .stPlotlyChart .drag { pointer-events: none !important; }
   .fg-touch { display: block; } .fg-mouse { display: none; }
 }
+
+/* Lessons: names with a capital letter (in the address they have none), what to do and to see, tables of counts. */
+.st-key-lesson button p::first-letter { text-transform: uppercase; }
+.stApp .fg-lesson { padding: 0.1rem 0 0.6rem; margin: 0; font-size: 2rem; }
+.stApp .fg-task { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 0.9rem; margin: 0;
+  font-size: 1.06rem; line-height: 1.5; max-width: 54rem; }
+.fg-task dt { font-weight: 600; } .fg-task dd { margin: 0; }
+.stApp .fg-told h2 { padding: 0 0 0.4rem; margin: 0; font-size: 1.05rem; } .stApp .fg-told p { line-height: 1.6; }
+.stApp .fg-finding { font-size: 1.15rem; } .stApp .fg-finding small { display: block; color: var(--faint); }
+.fg-finding small { font-size: 0.92rem; line-height: 1.5; margin-top: 0.2rem; }
+.stApp .fg-counts { border-collapse: separate; border-spacing: 3px; width: 100%; table-layout: fixed; margin: 0; }
+.stApp .fg-counts :is(th, td) { border: 0; padding: 0.3rem 0.1rem; text-align: center;
+  font-variant-numeric: tabular-nums; }
+.stApp .fg-counts th { width: 3.9rem; text-align: left; font-weight: 400; color: var(--faint); white-space: nowrap; }
+.fg-counts-private .fg-one { background: color-mix(in srgb, var(--amber-shape) 14%, transparent); }
+.fg-counts-public .fg-one { background: color-mix(in srgb, var(--teal-shape) 14%, transparent); }
+.stApp .fg-counts .fg-one { border-radius: 0.25rem; }
+.stApp .fg-counts .fg-met { outline: 2px solid var(--ink); outline-offset: -2px; font-weight: 600; }
+.stApp .fg-counts .fg-now th { color: var(--ink); font-weight: 600; }
+.fg-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.stApp .fg-file { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 0.9rem; margin: 0;
+  font-size: 0.95rem; }
+.fg-file dt { color: var(--faint); } .fg-file dd { margin: 0; overflow-wrap: anywhere; }
 
 /* Drawings. */
 .st-key-fg-hero h1 { font-size: clamp(2.5rem, 5.2vw, 4rem); line-height: 1.1; }

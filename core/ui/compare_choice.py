@@ -1,0 +1,83 @@
+"""Choosing methods, the range of ε, and whether there is a δ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import streamlit as st
+
+from ..comparison.methods import METHODS, Method
+from ..figures.comparison_marks import method_marks
+from ..privacy.budget import Budget
+from .compare_plan import Plan
+from .compare_subject import Subject
+from .marks import facts, note
+from .release_draft import EPSILONS, SLACK, amount
+
+STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))
+"""Of the ε slider."""
+TRIED = tuple(map(Decimal, ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")))
+"""Where errors are measured within the range, besides its ends."""
+METHODS_KEY, POSSIBLE_KEY = "methods", "compare-possible"
+MARKS = method_marks({key: method.title for key, method in METHODS.items()})
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is compared.
+
+    Attributes
+    ----------
+    subject : on what.
+    plan : which methods, and under which promises.
+    left_out : methods that cannot take part, with the reason.
+    """
+
+    subject: Subject
+    plan: Plan
+    left_out: tuple[tuple[Method, str], ...]
+
+
+def choose_plan(subject: Subject) -> Chosen | None:
+    """Draw the choices; None while no method is chosen."""
+    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        low, high = st.select_slider(
+            "Range of the privacy loss ε", STEPS, (STEPS[0], STEPS[-1]), format_func=amount, key="epsilons",
+            bind="query-params", width=380,
+        )  # fmt: skip
+        slack = st.toggle(
+            f"With a slack of one in a million (δ = {SLACK:f})", key="slack", bind="query-params",
+            help="With a chance of at most one in a million, what comes out may say more about someone than ε allows. "
+            "Some methods exist only with it, and most are better.",
+        )  # fmt: skip
+    delta = SLACK if slack else Decimal(0)
+    taking_part = list(subject.taking_part(Budget(high, delta)))
+    possible = [method.key for method, refusal in taking_part if refusal is None]
+    left_out = tuple((method, refusal) for method, refusal in taking_part if refusal is not None)
+    chosen = _choose_methods(possible)
+    if left_out:
+        with st.expander(f"{len(left_out)} cannot take part", type="compact"):
+            facts((method.title, refusal) for method, refusal in left_out)
+    if not chosen:
+        note("Pick at least one method." if possible else "No method can answer this question on these columns.")
+        return None
+    epsilons = tuple(sorted({low, high} | {step for step in TRIED if low <= step <= high}))
+    measured = subject.data is not None
+    sizes = {key: subject.sizes(key) if measured else (None,) for key in chosen}
+    return Chosen(subject, Plan(sizes, epsilons, delta, None, measured), left_out)
+
+
+def _choose_methods(possible: list[str]) -> list[str]:
+    """All that can take part, unless the visitor, or the address of the page, says otherwise."""
+    if st.session_state.get(POSSIBLE_KEY, possible) != possible:  # chosen among others
+        st.session_state.pop(METHODS_KEY, None)
+    st.session_state[POSSIBLE_KEY] = possible
+    if not possible:
+        return []
+    chosen = st.pills(
+        "Methods", possible, selection_mode="multi", default=possible, format_func=lambda key: METHODS[key].title,
+        key=METHODS_KEY, bind="query-params",
+    )  # fmt: skip
+    return [key for key in possible if key in chosen]
+

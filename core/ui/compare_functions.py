@@ -1,0 +1,124 @@
+"""Released functions over the exact one, with the noise drawn again and again.
+
+Only ever of public records: one release of private ones drawn many times would be many releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+import numpy as np
+import streamlit as st
+
+from ..comparison.methods import METHODS
+from ..figures.comparison import percent
+from ..figures.comparison_functions import (
+    curves_figure,
+    distance,
+    functions_in_words,
+    map_ends,
+    map_figure,
+)
+from .compare_choice import MARKS, Chosen
+from .compare_picture import Picture
+from .compare_plan import Step
+from .compare_results import LOOK_EVERY
+from .compare_swatches import swatch
+from .compare_work import Bench
+from .marks import note
+from .markup import draw, escape
+from .release_charts import show
+from .release_draft import amount
+
+NEXT_EVERY = 1.2
+"""Seconds that a draw is shown while they play."""
+AT, PLAYING, DRAW, LINES, LINES_OF = "at", "compare-playing", "compare-draw", "compare-lines", "compare-lines-of"
+MOST_LINES = 4
+"""Curves that are drawn at first: more of them hide each other."""
+
+
+def choose_epsilon(epsilons: tuple[Decimal, ...]) -> Decimal:
+    """The ε at which functions are drawn; the one nearest to 1 at first."""
+    start = min(epsilons, key=lambda epsilon: abs(epsilon.ln()))
+    if len(epsilons) == 1:
+        return start
+    if st.session_state.get(AT, start) not in epsilons:  # chosen within another range
+        del st.session_state[AT]
+    return st.select_slider(
+        "Released at ε =", epsilons, start, format_func=amount, key=AT, bind="query-params", width=380
+    )
+
+
+def functions(chosen: Chosen, desk: Bench) -> None:
+    """The functions, and what draws their noise again."""
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        again = st.button("Draw the noise again", key="compare-again")
+        # Nothing moves unless asked to; who asked the system for less motion is not even offered it (style sheet).
+        playing = st.toggle("Play", key=PLAYING, help="A new draw of the noise every second.")
+    if again:
+        st.session_state[DRAW] = st.session_state.get(DRAW, 0) + 1
+    picture = chosen.subject.picture
+    methods = list(chosen.plan.methods)
+    if len(picture.axes) == 1 and len(methods) > MOST_LINES:
+        methods = _choose_lines(methods)
+    every = NEXT_EVERY if playing else LOOK_EVERY if desk.running else None
+    st.fragment(_drawn, run_every=every)(chosen, desk, picture, methods, playing)
+
+
+def _choose_lines(methods: list[str]) -> list[str]:
+    if st.session_state.get(LINES_OF, methods) != methods:  # chosen among others
+        st.session_state.pop(LINES, None)
+    st.session_state[LINES_OF] = methods
+    return st.pills(
+        "Drawn", methods, selection_mode="multi", default=methods[:MOST_LINES], key=LINES,
+        format_func=lambda key: METHODS[key].title,
+    )  # fmt: skip
+
+
+def _drawn(chosen: Chosen, desk: Bench, picture: Picture, methods: list[str], playing: bool) -> None:
+    number = st.session_state.get(DRAW, 0) + playing
+    st.session_state[DRAW] = number
+    known = desk.known(chosen.subject.identity)
+    plan = chosen.plan
+    draws = {key: known.get(Step(key, plan.shown_at, plan.delta, drawn=True)) for key in methods}
+    released = {
+        key: picture.shaped(outcome.value[number % len(outcome.value)])
+        for key, outcome in draws.items()
+        if outcome is not None and outcome.value is not None
+    }
+    (_lines if len(picture.axes) == 1 else _maps)(picture, released, float(plan.shown_at), chosen.subject.answers)
+    waiting = sum(outcome is None for outcome in draws.values())
+    if waiting and desk.running:
+        note(f"{waiting} of {len(draws)} are on their way.")
+    most = max((len(outcome.value) for outcome in draws.values() if outcome and outcome.value is not None), default=0)
+    drawn = f"Draw {number % most + 1} of {most}: the same hashes, other noise." if most else ""
+    held = f" Held at what is usual: {picture.held}." if picture.held else ""
+    note(drawn + held)
+
+
+def _lines(picture: Picture, released: Mapping[str, np.ndarray], epsilon: float, answers: str) -> None:
+    words = functions_in_words(picture.exact, released, MARKS, epsilon)
+    show(curves_figure(picture.axes[0], picture.exact, released, MARKS, picture.answer), "compare-functions", words)
+
+
+def _maps(picture: Picture, released: Mapping[str, np.ndarray], epsilon: float, answers: str) -> None:
+    """Small maps in the same colours, each with its name above."""
+    ends = map_ends(picture.exact, answers)
+    x, y = picture.axes
+    with st.container(key="fg-maps"):
+        for key, values in ({"exact": picture.exact} | dict(released)).items():
+            with st.container(key=f"compare-map-{key.replace(' ', '-')}", gap=None):
+                if key == "exact":
+                    title, words, mark = "exact", "The exact function.", ""
+                else:
+                    title, mark = METHODS[key].title, swatch(MARKS[key])
+                    words = functions_in_words(picture.exact, {key: values}, MARKS, epsilon)
+                draw(f'<p class="fg-map-title">{mark}{escape(title)}</p>')
+                show(map_figure(x, y, values, ends, picture.answer), f"compare-map-{key}-figure", words)
+                if key != "exact":
+                    note(f"off by {percent(distance(picture.exact, values))}")
+    note(
+        f"{x.title} across, {y.title} upwards. The colours of all maps go from {ends[0]:,.3g} to {ends[1]:,.3g} "
+        f"{picture.answer}."
+    )

@@ -1,0 +1,60 @@
+"""Each method in words: where it is published, how it works, its best setting and what finding that would have cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..comparison.curves import Curve, curves
+from ..comparison.methods import METHODS, Method
+from ..comparison.outcome import Trial
+from ..figures.comparison import percent
+from .compare_choice import MARKS, Chosen
+from .compare_swatches import swatch
+from .markup import draw, escape
+
+
+def about_methods(chosen: Chosen, found: Iterable[Trial], measure: str, looking: bool) -> None:
+    """A list of the methods that take part; ``looking`` while their best settings are still looked for."""
+    drawn = curves(found, measure)
+    by_key = {(curve.method, curve.tuned): curve for curve in drawn}
+    near = float(chosen.plan.shown_at) if chosen.plan.shown_at is not None else 1.0
+    items = []
+    for key in chosen.plan.methods:
+        method = METHODS[key]
+        said = "" if chosen.subject.data is None else tuning_sentence(
+            method, len(chosen.plan.methods[key]) - 1, by_key.get((key, False)), by_key.get((key, True)), near, looking
+        )  # fmt: skip
+        idea = f"<small>{escape(method.idea)}</small>" if method.idea else ""
+        tuning = f"<small>{escape(said)}</small>" if said else ""
+        items.append(
+            f'<li>{swatch(MARKS[key])}<strong>{escape(method.title)}</strong> '
+            f'<span class="fg-paper">{escape(method.paper)}</span>{idea}{tuning}</li>'
+        )
+    draw(f'<ul class="fg-facts">{"".join(items)}</ul>')
+
+
+def tuning_sentence(
+    method: Method, settings: int, default: Curve | None, tuned: Curve | None, epsilon: float, looking: bool
+) -> str:
+    """What its best setting is near an ε, how much better than the one that public facts choose, and at what cost.
+
+    Parameters
+    ----------
+    settings : how many settings there are to try.
+    default, tuned : its curves, as far as they are known.
+    """
+    if settings < 1:
+        return "Public facts choose its setting; there is none to tune."
+    if tuned is None or default is None:
+        return "Its best setting is still looked for." if looking else "It was too slow to look for its best setting."
+    place = min(range(len(tuned.epsilons)), key=lambda i: abs(tuned.epsilons[i] / epsilon - 1))
+    at = tuned.epsilons[place]
+    if at not in default.epsilons:
+        return ""
+    chosen, best, size = default.centres[default.epsilons.index(at)], tuned.centres[place], tuned.sizes[place]
+    error = f"At ε = {at:g} its error is {percent(chosen)} at the setting that public facts choose"
+    paid = f"ε = {tuned.paid[place]:g} in place of {at:g}"
+    cost = f"Trying {tuned.tried[place]} settings on private data would cost {paid}"
+    if size is None:
+        return f"{error}, and none of the {tuned.tried[place] - 1} others that were tried was better. {cost}."
+    return f"{error} and {percent(best)} at the best one, {size:,} {method.setting}. {cost}."

@@ -1,0 +1,15 @@
+"""Compare: every method that can answer a question, side by side in error, time and size."""
+
+import streamlit as st
+
+from core.errors import RequestError
+from core.ui.compare_page import compare, nothing_yet
+from core.ui.frame import COMPARE, frame
+from core.ui.markup import literal
+
+with frame(COMPARE) as visitor:
+    try:
+        compare(visitor)
+    except RequestError as error:
+        st.error(literal(error))
+        nothing_yet()
