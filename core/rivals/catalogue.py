@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from ..domain import Domain
 from ..errors import RequestError
 from ..kernels import Kernel
+from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from .bernstein import Bernstein
 from .cells import cells_of
 from .counts_and_sums import CountsAndSums
 from .exponential_sum import ExponentialSum
 from .flat_histogram import FlatHistogram
+from .fourier_series import FourierSeries
+from .functional_noise import FunctionalNoise
 from .hierarchy import HierarchicalHistogram
 from .interval_tree import IntervalTree
+from .privbayes import CELLS, PrivBayes
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class Rival:
     sizes: tuple[int, ...]
     most_dimensions: int | None
     needs_delta: bool
-    make: Callable[[Domain, Kernel | None, int | None, int | None], LinearSketch]
+    make: Callable[[Domain, Kernel | None, int | None, int | None], LinearSketch | Adaptive]
     idea: str = ""
 
 
@@ -81,6 +85,19 @@ RIVALS: dict[str, Rival] = {
             "drawn close to them.",
         ),
         Rival(
+            "fourier-series", "Fourier series", "Hall et al. 2013", "closeness", "highest frequency a coordinate",
+            (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), 3, False,
+            lambda domain, kernel, size, seed: FourierSeries(domain, kernel, size),
+            "The people are described by waves, slow ones to quick ones; each wave's strength gets noise, and their sum "
+            "draws the curve.",
+        ),
+        Rival(
+            "pfda", "Functional noise", "Mirshani et al. 2019", "closeness", "highest frequency a coordinate",
+            (16, 64, 256, 1024, 4096), 3, True,
+            lambda domain, kernel, size, seed: FunctionalNoise(domain, kernel, size),
+            "The exact curve gets one smooth random curve on top, whose waves are as strong as the curve's own can be.",
+        ),
+        Rival(
             "flat-histogram", "Flat histogram", "Dwork et al. 2006", "closeness", "cells a coordinate",
             (8, 16, 32, 64, 128, 256), 6, False,
             lambda domain, kernel, size, seed: FlatHistogram(domain, kernel, cells_of(domain, size)),
@@ -92,6 +109,13 @@ RIVALS: dict[str, Rival] = {
             lambda domain, kernel, size, seed: HierarchicalHistogram(domain, kernel, size),
             "People are counted with noise in the cells of a grid and in larger and larger boxes of them, and the "
             "counts are then moved as little as possible until every box holds the sum of its parts.",
+        ),
+        Rival(
+            "privbayes", "PrivBayes", "Zhang et al. 2017", "closeness", "cells a coordinate", (8, 16, 32, 64), None,
+            False,
+            lambda domain, kernel, size, seed: PrivBayes(domain, kernel, CELLS if size is None else size, seed=seed),
+            "For every column a few others that say most about it are chosen under noise, counts of their combinations "
+            "get noise, and made-up people are drawn column by column.",
         ),
     )
 }  # fmt: skip

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..rivals.bayesian_network import BayesianNetwork
 from ..rivals.bernstein import Bernstein
 from ..rivals.counts_and_sums import CountsAndSums
 from ..rivals.exponential_sum import ExponentialSum
 from ..rivals.flat_histogram import FlatHistogram
+from ..rivals.fourier_series import FourierSeries
+from ..rivals.functional_noise import FunctionalNoise
 from ..rivals.hierarchy import HierarchicalHistogram
 from ..rivals.interval_tree import IntervalTree
 from ..rivals.marginals import Marginals
@@ -43,6 +46,9 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
         Marginals,
         FlatHistogram,
         HierarchicalHistogram,
+        FourierSeries,
+        FunctionalNoise,
+        BayesianNetwork,
     )
 }
 MAX_NESTING = 4
