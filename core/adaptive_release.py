@@ -11,14 +11,15 @@ from collections.abc import Callable
 import numpy as np
 
 from .engine.engines import LOCAL, building_on
+from .privacy.accounting import Cost
 from .privacy.budget import Budget
 from .privacy.ledger import Ledger
 from .privacy.noise import check_drawable
 from .privacy.randomness import Source as NoiseSource
 from .releases import Plan, Release, paid_from, sealed, with_chosen_size
-from .sketches.adaptive import Adaptive
+from .sketches.adaptive import Adaptive, AdaptivePlan
 from .sketches.linear import LinearSketch
-from .sources import open_source
+from .sources import Source, open_source
 
 
 def release_adaptive(
@@ -55,9 +56,33 @@ def release_adaptive(
     """
     mechanism = with_chosen_size(mechanism, budget, records)
     planned = mechanism.plan(budget)
-    check_drawable(*planned.noises, planned.count_noise)
     spend = paid_from(ledger, dataset, mechanism, planned.cost, budget)
-    source, rows = open_source(data), 0
+    return run_planned(
+        mechanism, planned, open_source(data), spend=spend, progress=progress, noise_source=noise_source, engine=engine
+    )
+
+
+def run_planned(
+    mechanism: Adaptive,
+    planned: AdaptivePlan,
+    source: Source,
+    *,
+    spend: Callable[[Cost], object] | None = None,
+    progress: Callable[[int], None] | None = None,
+    noise_source: NoiseSource | None = None,
+    engine: str = LOCAL,
+) -> Release:
+    """The same from a plan that was made before, for who has a way of its own to pay.
+
+    Parameters
+    ----------
+    mechanism, planned : of a settled size, and its plan.
+    source : the private records.
+    spend : writes the cost of everything to a ledger, durably, or raises; called once, after the first reading.
+    progress, noise_source, engine : see `core.releases.release`.
+    """
+    check_drawable(*planned.noises, planned.count_noise)
+    rows, budget = 0, planned.budget
 
     def read(sketch: LinearSketch) -> np.ndarray:
         nonlocal rows
