@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..domain import Column, Domain
     from ..privacy.budget import Budget
     from ..releases import Release
+    from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
 
 TAKEN = "--like takes it from the release file"
@@ -27,7 +28,7 @@ def declared_sketch(
     budget: Budget,
     guess: GuessOptions | None = None,
     found: Mapping[str, Column] | None = None,
-) -> LinearSketch:
+) -> LinearSketch | Adaptive:
     """The sketch that was typed, or that of the release file which ``--like`` names.
 
     Parameters
@@ -167,7 +168,9 @@ def _sample_facts(data: DataOptions, names: list[str]) -> dict[str, Column]:
     return public_facts(open_source(data.bounds_from_sample), names)
 
 
-def with_size(sketch: LinearSketch, budget: Budget, guess: GuessOptions, groups: int | None = None) -> LinearSketch:
+def with_size(
+    sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions, groups: int | None = None
+) -> LinearSketch | Adaptive:
     """The sketch with a size: its own, or the best by forecast for what was guessed, and says so.
 
     Parameters
@@ -177,11 +180,14 @@ def with_size(sketch: LinearSketch, budget: Budget, guess: GuessOptions, groups:
     """
     from ..forecast import DEFAULT_RECORDS, choose_size
     from ..report.meaning import table
+    from ..sketches.adaptive import Adaptive
     from ..sketches.grouped import GroupedSketch
 
     if sketch.sized:
         return sketch
     chosen = choose_size(sketch, budget, guess.records, guess.density, set_size=guess.set_size)
+    if isinstance(chosen, Adaptive):
+        return chosen
     one, _ = chosen.one_answer
     if isinstance(one, GroupedSketch) and groups is not None:
         chosen = chosen.with_rows(one.rows, groups)

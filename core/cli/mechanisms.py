@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..domain import Domain
     from ..kernels import Kernel
     from ..privacy.budget import Budget
+    from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
 
 KERNEL = {"--kernel", "--bandwidth", "--power"}
@@ -39,7 +40,7 @@ OTHERWISE = "gaussian"
 
 def declared_mechanism(
     shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions | None = None
-) -> LinearSketch:
+) -> LinearSketch | Adaptive:
     """The sketch that was typed.
 
     Parameters
@@ -54,6 +55,7 @@ def declared_mechanism(
     RequestError
         When options are missing or contradict each other.
     """
+    from ..sketches.adaptive import Adaptive
     from ..sketches.classes import Classes
 
     name = mechanism_name(shape, domain.holds_sets)
@@ -62,7 +64,11 @@ def declared_mechanism(
         return _recommended(shape, domain, budget, guess)
     make = _MAKERS.get(name, _rival)
     made = make(shape, domain if shape.label is None else domain.without(shape.label), budget)
-    return made if shape.label is None else Classes(domain, shape.label, made)
+    if shape.label is None:
+        return made
+    if isinstance(made, Adaptive):
+        raise RequestError(f"--label cannot be given here, as the mechanism {name} makes no table a class.")
+    return Classes(domain, shape.label, made)
 
 
 def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
@@ -212,7 +218,7 @@ def _exponential_sum(shape: SketchOptions, domain: Domain, budget: Budget) -> Li
     return ExponentialSum(domain, kernel, shape.rows, seed=seed_of(shape), groups=shape.groups)
 
 
-def _rival(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+def _rival(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch | Adaptive:
     from ..rivals.catalogue import rival
 
     named = rival(shape.mechanism)

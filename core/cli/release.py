@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..engine.resuming import Keeping
     from ..privacy.budget import Budget
     from ..releases import Release
+    from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
     from ..sources import Source
 
@@ -61,6 +62,7 @@ def release(
     from ..figures.rounding import rounded
     from ..releases import unit_words
     from ..report.meaning import table
+    from ..sketches.adaptive import Adaptive
     from ..sketches.registry import sketch_from_parameters
     from ..sources import open_source
 
@@ -78,12 +80,17 @@ def release(
         if purchase is not None and engine != LOCAL:
             raise RequestError("--engine cannot be given beside --private-bounds, which are bought on one computer.")
         sketch = _sketch(data, shape, guess, budget, purchase)
-        # Whatever could not be read back must be refused before it is paid for.
-        sketch_from_parameters(sketch.name, sketch.domain, sketch.parameters())
-        check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
+        adaptive = isinstance(sketch, Adaptive)
+        if not adaptive:
+            # Whatever could not be read back must be refused before it is paid for.
+            sketch_from_parameters(sketch.name, sketch.domain, sketch.parameters())
+            check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
         name = dataset or _named_after(source)
         bill.account = account = Account(payer.open(), name, budget, unit_words(sketch.domain.unit))
-        if purchase is None:
+        if adaptive:
+            made = _release_adaptive(sketch, opened, account, engine)
+            made.save(out)
+        elif purchase is None:
             any_seed = shape.seed is None and shape.like is None
             made = _release(sketch, opened, account, engine, kept.keeping(account, any_seed), out)
         else:
@@ -102,9 +109,10 @@ def _named_after(source: str) -> str:
 
 def _sketch(
     data: DataOptions, shape: SketchOptions, guess: GuessOptions, budget: Budget, purchase: BoundsPurchase | None
-) -> LinearSketch:
+) -> LinearSketch | Adaptive:
     """The sketch as declared; columns whose bounds are bought have their generous ranges."""
     from ..domain import Numeric
+    from ..sketches.adaptive import Adaptive
 
     if purchase is None:
         return with_size(declared_sketch(data, shape, budget, guess), budget, guess, shape.groups)
@@ -112,6 +120,8 @@ def _sketch(
         raise RequestError("--private-bounds cannot be given here, as --like takes the bounds from the release file.")
     ranges = {name: Numeric(name, grid.low, grid.high) for name, grid in purchase.grids.items()}
     sketch = declared_sketch(data, shape, budget, found=ranges)
+    if isinstance(sketch, Adaptive):
+        raise RequestError(f"--private-bounds cannot be given here, as {sketch.name} shares its budget out by itself.")
     if not sketch.sized:
         raise RequestError(
             "--private-bounds needs a table whose size is known (--rows, of race and features), as the cost is written "
@@ -145,6 +155,18 @@ def _release(
     if resumable is not None:
         resumable.forget()
     return made
+
+
+def _release_adaptive(mechanism: Adaptive, source: Source, account: Account, engine: str) -> Release:
+    """Read, pay, then choose and measure; what is chosen is part of the release."""
+    from ..adaptive_release import run_planned
+
+    planned = mechanism.plan(account.budget)
+    account.check(planned.cost)
+    with reading("Reading records", source.rows_total()) as show:
+        return run_planned(
+            mechanism, planned, source, spend=lambda cost: account.spend(cost, mechanism), progress=show, engine=engine
+        )
 
 
 def _release_bounded(sketch: LinearSketch, purchase: BoundsPurchase, source: Source, account: Account) -> Release:
