@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.errors import RequestError
 from core.ui import drawings
-from core.ui.frame import DATA, EXPLORE, HOME, frame
+from core.ui.frame import DATA, EXPLORE, HOME, LEARN, frame
 from core.ui.gallery import gallery
 from core.ui.marks import Visibility, facts, rail
 from core.ui.markup import draw, literal
@@ -43,6 +43,9 @@ def doors(visitor: Session) -> None:
         if st.button("Pick a sample", key="door-sample"):
             st.session_state[ORIGIN] = SAMPLE
             st.switch_page(DATA.path)
+        door("Learn by touching", "You want to understand it, or to teach it: small experiments, no data needed.")
+        if st.button("Open the lessons", key="door-learn"):
+            st.switch_page(LEARN.path)
 
 
 def open_released_file(visitor: Session) -> None:

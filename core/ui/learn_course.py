@@ -1,0 +1,36 @@
+"""The lessons in their order, and going from one to the next."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from . import learn_bounds, learn_cells, learn_epsilon
+from .learn_lesson import Lesson, show_lesson
+from .marks import main_action
+
+LESSON = "lesson"
+"""Key of the choice, and its name in the address."""
+GO = "learn-go"
+LESSONS: tuple[Lesson, ...] = (learn_cells.LESSON, learn_epsilon.LESSON, learn_bounds.LESSON)
+LINK = "The address of this page holds every setting: hand it out, and a class starts where you stand."
+
+
+def course() -> bool:
+    """The chosen lesson with a way to the next one; whether its last one was left by the main action."""
+    names = [lesson.name for lesson in LESSONS]
+    if GO in st.session_state:
+        st.session_state[LESSON] = st.session_state.pop(GO)
+    chosen = st.segmented_control(
+        "Lesson", names, default=names[0], required=True, key=LESSON, bind="query-params",
+        label_visibility="collapsed", width="content",
+    )  # fmt: skip
+    place = names.index(chosen)
+    show_lesson(LESSONS[place], place + 1, len(LESSONS))
+    last = place + 1 == len(LESSONS)
+    label = "Try it on sample data" if last else f"Next: {LESSONS[place + 1].title}"
+    if not main_action(label, (), "learn-next", LINK):
+        return False
+    if not last:
+        st.session_state[GO] = names[place + 1]
+        st.rerun()
+    return last

@@ -1,0 +1,13 @@
+"""Learn: small experiments that one can touch, each with a link of its own."""
+
+import streamlit as st
+
+from core.ui.frame import DATA, LEARN, frame
+from core.ui.learn_course import course
+from core.ui.picking import ORIGIN, SAMPLE
+
+with frame(LEARN):
+    if course():
+        st.session_state[ORIGIN] = SAMPLE
+        # Streamlit refuses to clear what fields keep in the address, and replaces it without a word.
+        st.switch_page(DATA.path, query_params={})

@@ -1,0 +1,88 @@
+"""A class of five minutes: the lessons in a browser, by mouse, by keyboard, by link, on a projector and on a phone."""
+
+import pytest
+
+from core.ui.learn_course import LESSONS
+
+NAMES = [lesson.name for lesson in LESSONS]
+
+
+@pytest.fixture
+def lesson(visitor):
+    """Opens a lesson by its link; ``lesson("cells", rows=2)`` is a `Visit`."""
+
+    def open_it(name, width="desktop", theme="light", **settings):
+        visit = visitor(width, theme)
+        visit.go("/learn?" + "&".join(f"{key}={value}" for key, value in {"lesson": name, **settings}.items()))
+        return visit
+
+    return open_it
+
+
+def says(visit, words):
+    """Wait until the lesson's finding holds the words."""
+    visit.page.locator(".fg-finding", has_text=words).first.wait_for()
+
+
+def test_playing_counts_row_by_row_and_clicking_asks_and_adds(lesson):
+    visit = lesson("cells")
+    page = visit.page
+    says(visit, "Nobody is counted yet")
+    visit.click("button", "Play")
+    page.get_by_role("rowheader", name="Row 4").and_(page.locator(".fg-now th")).wait_for()
+    says(visit, "is the average of the framed counts")
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    assert page.locator(".fg-met").count() == 4 and "rows=4" in page.url
+    area = page.locator(".st-key-learn-plane .nsewdrag")
+    box = area.bounding_box()
+    for choice, share, param in (("asks there", 0.7, "ask="), ("adds a person", 0.6, "people=")):
+        visit.choose(choice)
+        where = {"x": share * box["width"], "y": (1 - share) * box["height"]}
+        area.hover(position=where)
+        page.wait_for_timeout(150)
+        area.click(position=where)
+        page.wait_for_function(f"location.search.includes('{param}')")
+        visit.settle()
+    counts = [int(cell) for cell in page.locator("tr.fg-now td.fg-one").all_inner_texts()]
+    assert sum(counts) == 13, "twelve people and the one who was added"
+    assert visit.errors == []
+
+
+def test_the_whole_course_by_keyboard(lesson):
+    """From lesson to lesson with Enter, and an experiment moved with the arrow keys."""
+    visit = lesson("epsilon", epsilon="10")
+    page = visit.page
+    says(visit, "in 50 of 50 possible releases")
+    page.get_by_role("slider").first.focus()
+    for _ in range(8):
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_function("location.search.includes('epsilon=0.3')")
+    page.locator(".fg-finding", has_not_text="in 50 of 50").first.wait_for()
+    for following in LESSONS[2:]:
+        page.get_by_role("button", name=f"Next: {following.title}").focus()
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", level=1, name=following.title).wait_for()
+        assert f"lesson={following.name}" in page.url
+        visit.settle()
+    page.get_by_role("button", name="Try it on sample data").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Describe your data").wait_for()
+    assert visit.errors == []
+
+
+@pytest.mark.parametrize("width", ["phone", 1920])
+def test_every_lesson_fits_is_legible_and_has_its_figures_in_words(visitor, width):
+    visit = visitor(width, "dark" if width == "phone" else "light")
+    for name in NAMES:
+        visit.go(f"/learn?lesson={name}&rows=3")
+        visit.page.locator(".stPlotlyChart .main-svg").first.wait_for()
+        assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == [], name
+        for figure in visit.page.locator("[data-testid=stMain] .stPlotlyChart").all():
+            assert len(figure.get_attribute("aria-label") or "") > 30, name
+
+
+def test_the_first_page_leads_to_the_lessons(visitor):
+    visit = visitor()
+    visit.go()
+    visit.click("button", "Open the lessons")
+    visit.page.get_by_role("heading", level=1, name=LESSONS[0].title).wait_for()
