@@ -29,8 +29,10 @@ from .release_file import LARGE, load, to_bytes
 from .releases import Release, release
 from .rivals.bernstein import Bernstein
 from .rivals.counts_and_sums import CountsAndSums
+from .rivals.fourier_series import FourierSeries
 from .rivals.interval_tree import IntervalTree
 from .rivals.marginals import Marginals
+from .rivals.mean_embedding import MeanEmbedding
 from .sketches.classes import Classes
 from .sketches.directions import Directions
 from .sketches.distance import Distance
@@ -125,7 +127,9 @@ def _sets() -> None:
 def _rivals() -> None:
     for sketch in (IntervalTree(PLANE), CountsAndSums(PLANE), Marginals(PLANE, "l2", (2, 2), ((0, 1),))):
         _ask(sketch, _plane())
+    _ask(FourierSeries(PLANE, Gaussian(1.0), 2), _plane())
     _ask(Bernstein(PLANE, Product((Gaussian(1.0), Angular())), 2), _plane())
+    _ask(MeanEmbedding(GROUPED, Gaussian(1.0), 8, seed=0), _plane())
 
 
 STEPS: dict[str, Callable[[], None]] = {

@@ -1,4 +1,4 @@
-"""The Bernstein mechanism: noisy kernel sums on a lattice, and a polynomial through the box (Alda, Rubinstein, 2017).
+"""The Bernstein mechanism: noisy kernel sums on a lattice, and a polynomial through the box (Aldà, Rubinstein, 2017).
 
 f(y), the sum over all records of k(x, y), is evaluated at the points of the lattice {0, 1/K, ..., 1}^d of the box, each
 value gets noise, and the answer anywhere else is the iterated Bernstein polynomial of the noisy values,

@@ -22,6 +22,7 @@ from .fourier_series import FourierSeries
 from .functional_noise import FunctionalNoise
 from .hierarchy import HierarchicalHistogram
 from .interval_tree import IntervalTree
+from .mean_embedding import MeanEmbedding
 from .privbayes import CELLS, PrivBayes
 
 
@@ -85,11 +86,18 @@ RIVALS: dict[str, Rival] = {
             "drawn close to them.",
         ),
         Rival(
+            "mean-embedding", "Kernel mean embedding", "Balog et al. 2018", "closeness", "synthetic points",
+            (50, 100, 200, 400, 800, 1600), None, False,
+            lambda domain, kernel, size, seed: MeanEmbedding(domain, kernel, size, seed=seed),
+            "Made-up points anyone may know get noisy weights, so that together they look, through the kernel, like the "
+            "records.",
+        ),
+        Rival(
             "fourier-series", "Fourier series", "Hall et al. 2013", "closeness", "highest frequency a coordinate",
             (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), 3, False,
             lambda domain, kernel, size, seed: FourierSeries(domain, kernel, size),
-            "The people are described by waves, slow ones to quick ones; each wave's strength gets noise, and their sum "
-            "draws the curve.",
+            "The people are described by waves, slow ones to quick ones; each wave's strength gets noise, and the sum "
+            "of them all draws the curve.",
         ),
         Rival(
             "pfda", "Functional noise", "Mirshani et al. 2019", "closeness", "highest frequency a coordinate",
