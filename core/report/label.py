@@ -6,6 +6,7 @@ Everything on it is public: it is read off the release and nothing else.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from hashlib import sha256
 from mmap import mmap
@@ -49,7 +50,7 @@ class PrivacyLabel:
     records : number of records, rounded to what its noise supports.
     records_source : where that number comes from.
     counted : what a kernel sum counts: "people", "records" or "sets".
-    answer_noise : standard deviation of an answer, a sum, by privacy noise alone.
+    answer_noise : standard deviation of an answer, a sum, by privacy noise alone; infinite where no formula knows it.
     answer_noise_in_words : the same as a sentence.
     columns : the columns.
     left_out : what was done with records that do not fit.
@@ -113,7 +114,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         odds_in_words=words.odds(privacy.budget, release.domain),
         slack=_slack(release),
         overlap=_overlap(release),
-        noise=tuple(_noise(scale, privacy.parts) for scale in scales),
+        noise=tuple(_noise(scale, privacy.parts, sketch.largest_entry) for scale in scales),
         theorem=privacy.theorem,
         records=about if release.count_is_public else f"about {about}",
         records_source=release.records_source if release.count_is_public else f"known from {release.records_source}",
@@ -191,14 +192,17 @@ def to_json(release: Release, file: bytes | mmap | None = None) -> dict:
             "standard_error": release.records_error,
             "source": release.records_source,
         },
-        "answer_noise": label.answer_noise,
+        "answer_noise": label.answer_noise if math.isfinite(label.answer_noise) else None,
         "odds": label.odds,
         "in_words": describe(release, file),
     }
 
 
-def _noise(scale: NoiseScale, parts: int) -> str:
+def _noise(scale: NoiseScale, parts: int, largest: int) -> str:
     sentence = scale.describe()
+    if largest > 1:  # counters in fixed point, where the noise's own number means nothing to a person
+        share = words.figures(math.sqrt(scale.variance) / largest, 2)
+        sentence = f"{sentence.removesuffix('.')}, {share} times the most that one record adds to a counter."
     return sentence if parts == 1 else f"In one or more of its parts, {sentence[0].lower()}{sentence[1:]}"
 
 

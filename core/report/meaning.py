@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -97,6 +98,8 @@ def noise_in_answer(release: Release, deviation: float) -> str:
     release : any release.
     deviation : standard deviation of an answer by noise alone.
     """
+    if not math.isfinite(deviation):
+        return "No formula says how far noise alone moves an answer: the answers follow from choices made under noise."
     if release.sketch.answers == "closeness":
         return f"Noise alone moves an answer by about {figures(deviation, 2)} {counted(release.domain)}."
     mean = deviation / float(np.mean(release.counts))
