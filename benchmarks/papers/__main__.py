@@ -1,0 +1,91 @@
+"""The papers' experiments by one command, which goes on where it was stopped.
+
+    python -m benchmarks.papers --data FOLDER --out FOLDER [--only NAME] [--quick] [--repetitions N] [--workers N]
+
+Everything that is done is written down in FOLDER/records.sqlite at once, and never done again by the same version of
+the program. At the end, and whenever an experiment is finished, FOLDER/papers.html is written anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from core.comparison.methods import METHODS
+from core.threads import cores
+
+from . import published_noise, report
+from .catalogue import EXPERIMENTS
+from .running import run
+from .store import Store
+from .work import Experiment, Record, Settings
+
+RECORDS, PAGE = "records.sqlite", "papers.html"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is asked for; 0 when all is done, 2 when the request is wrong, 130 when it was stopped."""
+    options = _parser().parse_args(arguments)
+    names = options.only or list(EXPERIMENTS)
+    methods = [method for method in options.method or () if method not in METHODS and method != published_noise.KEY]
+    unknown = [name for name in names if name not in EXPERIMENTS] or methods
+    if unknown:
+        known = ", ".join(METHODS if methods else EXPERIMENTS)
+        print(f"There is no {unknown[0]!r}; there are: {known}.", file=sys.stderr)
+        return 2
+    repetitions = options.repetitions or (2 if options.quick else 10)
+    if repetitions < 1 or options.workers < 1 or options.seconds <= 0:
+        print("Repetitions, workers and seconds must be above zero.", file=sys.stderr)
+        return 2
+    settings = Settings(
+        options.data, options.out, options.quick, repetitions, tuple(options.method or ()), options.seconds
+    )
+    store = Store(options.out / RECORDS)
+    # Whoever ends the program by a signal gets the same tidy end as with Ctrl-C.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        _run([EXPERIMENTS[name] for name in EXPERIMENTS if name in names], settings, store, options.workers)
+    except KeyboardInterrupt:
+        print("Stopped; the same command goes on from here.", file=sys.stderr)
+        return 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        store.close()
+    print(f"The report is {options.out / PAGE}.")
+    return 0
+
+
+def _run(experiments: list[Experiment], settings: Settings, store: Store, workers: int) -> None:
+    found: dict[str, list[Record]] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        for experiment in experiments:
+            task = progress.add_task(experiment.title, total=None)
+            found[experiment.name] = run(
+                experiment, settings, store, workers,
+                lambda done, total, task=task: progress.update(task, completed=done, total=total),
+            )  # fmt: skip
+            sections = [EXPERIMENTS[name].section(settings, records) for name, records in found.items()]
+            report.write(settings.out / PAGE, sections, settings)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="a folder of the papers' data as Parquet files; made up without")
+    parser.add_argument("--out", type=Path, default=Path("artefacts/papers"), help="records and report")
+    parser.add_argument("--only", action="append", metavar="NAME", help=f"one of {', '.join(EXPERIMENTS)}; repeatable")
+    parser.add_argument("--method", action="append", metavar="KEY", help="only this mechanism; repeatable")
+    parser.add_argument("--quick", action="store_true", help="small sizes and few promises, seconds an experiment")
+    parser.add_argument("--repetitions", type=int, help="reported draws of every method; 10")
+    parser.add_argument("--workers", type=int, default=cores(), help="processes, one core each; all cores")
+    parser.add_argument("--seconds", type=float, default=120.0, help="most that one trial may take; 120")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
