@@ -18,12 +18,9 @@ from ..errors import RequestError
 from ..kernels import Kernel, kernel_from_dict
 from .cells import Cells
 from .marginals import Marginals
-from .synthetic_records import SyntheticSketch, along_cells, check_imitation
+from .synthetic_records import Node, SyntheticSketch, check_imitation, drawn_in_order
 
 MOST_DEGREE = 8
-
-Node = tuple[int, tuple[int, ...]]
-"""An axis and its parents, in increasing order."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +84,7 @@ class BayesianNetwork(SyntheticSketch):
 
     def _places(self, table: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
         """Each axis in the order of the network, given its parents' cells (section 3.3)."""
-        drawn, cells = np.empty_like(uniforms), np.empty(uniforms.shape, np.int64)
-        for (child, parents), weights in zip(self.network, self.conditionals(table), strict=True):
-            rows = np.zeros(len(uniforms), np.int64)
-            for parent in parents:
-                rows = rows * self.counts[parent] + cells[:, parent]
-            drawn[:, child] = along_cells(weights, rows, uniforms[:, child])
-            cells[:, child] = drawn[:, child].astype(np.int64)
-        return drawn / np.array(self.counts)
+        return drawn_in_order(self.network, self.conditionals(table), self.counts, uniforms)
 
     def parameters(self) -> dict:
         return {

@@ -23,6 +23,7 @@ from .functional_noise import FunctionalNoise
 from .hierarchy import HierarchicalHistogram
 from .interval_tree import IntervalTree
 from .mean_embedding import MeanEmbedding
+from .mst import MST
 from .privbayes import CELLS, PrivBayes
 
 
@@ -124,6 +125,12 @@ RIVALS: dict[str, Rival] = {
             lambda domain, kernel, size, seed: PrivBayes(domain, kernel, CELLS if size is None else size, seed=seed),
             "For every column a few others that say most about it are chosen under noise, counts of their combinations "
             "get noise, and made-up people are drawn column by column.",
+        ),
+        Rival(
+            "mst", "MST", "McKenna et al. 2021", "closeness", "cells a coordinate", (8, 16, 32, 64), None, False,
+            lambda domain, kernel, size, seed: MST(domain, kernel, size, seed=seed),
+            "Every column and the most telling pairs of columns, chosen under noise, are counted with noise, and "
+            "made-up people are drawn from the most even crowd that fits these counts.",
         ),
     )
 }  # fmt: skip

@@ -36,11 +36,11 @@ from ..privacy.noise import add_noise
 from ..privacy.randomness import Source as NoiseSource
 from ..privacy.selection import select
 from ..sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
-from .bayesian_network import MOST_DEGREE, BayesianNetwork, Node
+from .bayesian_network import MOST_DEGREE, BayesianNetwork
 from .cells import Cells
 from .dependence import dependence, dependence_sensitivity
 from .marginals import MAX_CLIQUES, Marginals
-from .synthetic_records import check_imitation
+from .synthetic_records import Node, check_imitation, noise_scale
 
 CELLS = 16
 """Cells of every coordinate of numbers, as in the paper's experiments."""
@@ -121,8 +121,7 @@ class PrivBayes(Adaptive):
             except RequestError:
                 break
             largest = math.prod(sorted(self.counts)[-degree - 1 :])
-            scale = float(noise.parameter) if noise.distribution == "discrete_laplace" else noise.variance**0.5
-            if records / largest < USEFULNESS * scale:
+            if records / largest < USEFULNESS * noise_scale(noise):
                 break
             chosen = tried
         return chosen

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import ClassVar
 
@@ -19,6 +20,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..hashing.uniforms import PublicRandom, scrambled_sobol
 from ..kernels import Kernel, of_coordinates
+from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..sketches.linear import Answers, LinearSketch, check_level, check_points
 from .cells import Cells
@@ -29,6 +31,9 @@ POINTS = 1 << 14
 """Synthetic records that are drawn."""
 _POINTS = 51
 """Label of their stream of public randomness."""
+
+Node = tuple[int, tuple[int, ...]]
+"""An axis and its parents, in increasing order."""
 
 
 class SyntheticSketch(LinearSketch):
@@ -133,6 +138,33 @@ def check_imitation(domain: object, kernel: object, what: str) -> None:
     if not isinstance(domain, Domain) or not isinstance(kernel, Kernel):
         raise RequestError(f"{what} is made of a domain and a kernel.")
     check_points(domain, kernel)
+
+
+def noise_scale(noise: NoiseScale) -> float:
+    """By how much noise typically moves a count: the scale of Laplace's, the standard deviation of Gaussian noise."""
+    return float(noise.parameter) if noise.distribution == "discrete_laplace" else math.sqrt(noise.variance)
+
+
+def drawn_in_order(
+    nodes: Sequence[Node], weights: Sequence[np.ndarray], counts: Sequence[int], uniforms: np.ndarray
+) -> np.ndarray:
+    """Records drawn axis by axis, each given the cells of its parents, as shares of each axis' length, (m, axes).
+
+    Parameters
+    ----------
+    nodes : every axis once, after its parents.
+    weights : of each node, float64 (parents' cells, cells): how likely each cell is given the parents', up to a factor.
+    counts : cells of each axis.
+    uniforms : float64 (m, axes), in (0, 1).
+    """
+    drawn, cells = np.empty_like(uniforms), np.empty(uniforms.shape, np.int64)
+    for (child, parents), densities in zip(nodes, weights, strict=True):
+        rows = np.zeros(len(uniforms), np.int64)
+        for parent in parents:
+            rows = rows * counts[parent] + cells[:, parent]
+        drawn[:, child] = along_cells(densities, rows, uniforms[:, child])
+        cells[:, child] = drawn[:, child].astype(np.int64)
+    return drawn / np.array(counts)
 
 
 def along_cells(weights: np.ndarray, rows: np.ndarray, uniforms: np.ndarray) -> np.ndarray:

@@ -14,6 +14,8 @@ from ..rivals.functional_noise import FunctionalNoise
 from ..rivals.hierarchy import HierarchicalHistogram
 from ..rivals.interval_tree import IntervalTree
 from ..rivals.marginals import Marginals
+from ..rivals.mean_embedding import MeanEmbedding
+from ..rivals.spanning_tree import SpanningTree
 from .classes import Classes
 from .directions import Directions
 from .distance import Distance
@@ -43,12 +45,14 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
         IntervalTree,
         CountsAndSums,
         Bernstein,
+        MeanEmbedding,
         Marginals,
         FlatHistogram,
         HierarchicalHistogram,
         FourierSeries,
         FunctionalNoise,
         BayesianNetwork,
+        SpanningTree,
     )
 }
 MAX_NESTING = 4
