@@ -27,6 +27,7 @@ from .projections.dense import GaussianProjection
 from .projections.fast import FastProjection
 from .release_file import LARGE, load, to_bytes
 from .releases import Release, release
+from .rivals.asked_distances import AskedDistances
 from .rivals.bernstein import Bernstein
 from .rivals.counts_and_sums import CountsAndSums
 from .rivals.fourier_series import FourierSeries
@@ -130,6 +131,7 @@ def _rivals() -> None:
     _ask(FourierSeries(PLANE, Gaussian(1.0), 2), _plane())
     _ask(Bernstein(PLANE, Product((Gaussian(1.0), Angular())), 2), _plane())
     _ask(MeanEmbedding(GROUPED, Gaussian(1.0), 8, seed=0), _plane())
+    _ask(AskedDistances(PLANE, ((0, 64), (0, 64))), _plane())
 
 
 STEPS: dict[str, Callable[[], None]] = {

@@ -21,6 +21,7 @@ from .flat_histogram import FlatHistogram
 from .fourier_series import FourierSeries
 from .functional_noise import FunctionalNoise
 from .hierarchy import HierarchicalHistogram
+from .huang_roth import MOST_DIMENSIONS, HuangRoth
 from .interval_tree import IntervalTree
 from .mean_embedding import MeanEmbedding
 from .mst import MST
@@ -78,6 +79,13 @@ RIVALS: dict[str, Rival] = {
             False, lambda domain, kernel, size, seed: CountsAndSums(domain, size),
             "Noisy counts and noisy sums of values in halves, quarters, eighths and so on of every column, from which "
             "the part of the distance on either side of the place follows.",
+        ),
+        Rival(
+            "huang-roth", "Queries asked when wrong", "Huang and Roth 2014", "distance", "places a coordinate",
+            (4, 6, 9, 14, 20, 32), MOST_DIMENSIONS, False,
+            lambda domain, kernel, size, seed: HuangRoth(domain, size),
+            "A convex curve is guessed from few sums of distances, tested under noise at other places, and measured "
+            "with noise only where the guess is found wrong.",
         ),
         Rival(
             "bernstein", "Bernstein mechanism", "Aldà and Rubinstein 2017", "closeness", "lattice steps a coordinate",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..rivals.asked_distances import AskedDistances
 from ..rivals.bayesian_network import BayesianNetwork
 from ..rivals.bernstein import Bernstein
 from ..rivals.counts_and_sums import CountsAndSums
@@ -53,6 +54,7 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
         FunctionalNoise,
         BayesianNetwork,
         SpanningTree,
+        AskedDistances,
     )
 }
 MAX_NESTING = 4
