@@ -37,7 +37,9 @@ def error_at(curve: Curve, epsilon: float) -> float:
     return math.exp(float(np.interp(math.log(epsilon), *zip(*known, strict=True), left=math.nan, right=math.nan)))
 
 
-def errors_figure(curves: Sequence[Curve], marks: Mapping[str, MethodMark], present: float) -> go.Figure:
+def errors_figure(
+    curves: Sequence[Curve], marks: Mapping[str, MethodMark], present: float, span: tuple[float, float]
+) -> go.Figure:
     """Error against ε on logarithmic axes; the legend goes from the least error to the greatest.
 
     Parameters
@@ -45,6 +47,7 @@ def errors_figure(curves: Sequence[Curve], marks: Mapping[str, MethodMark], pres
     curves : all of one measure, at most one a method.
     marks : how each is shown, by its key.
     present : the ε that is marked, and by which the legend is ordered.
+    span : the least and the greatest ε, where the axis ends however little is known yet.
     """
     figure = go.Figure()
     ordered = sorted(curves, key=lambda curve: _rank(curve, present))
@@ -52,7 +55,7 @@ def errors_figure(curves: Sequence[Curve], marks: Mapping[str, MethodMark], pres
     figure.add_traces([_line(curve, marks[curve.method]) for curve in ordered])
     figure.add_vline(x=present, line={"color": FAINT.shape, "width": 1, "dash": "dot"})
     figure.update_xaxes(
-        type="log", range=_ends(curves), showgrid=False, zeroline=False, fixedrange=True, title="ε",
+        type="log", range=_ends(span), showgrid=False, zeroline=False, fixedrange=True, title="ε",
         tickvals=EPSILON_TICKS, ticktext=[f"{tick:g}" for tick in EPSILON_TICKS],
     )  # fmt: skip
     figure.update_yaxes(
@@ -104,7 +107,6 @@ def _line(curve: Curve, mark: MethodMark) -> go.Scatter:
     )  # fmt: skip
 
 
-def _ends(curves: Sequence[Curve]) -> list[float] | None:
+def _ends(span: tuple[float, float]) -> list[float]:
     """The range of the ε axis in powers of ten, with a little room for symbols."""
-    values = [epsilon for curve in curves for epsilon in curve.epsilons]
-    return [math.log10(min(values)) - 0.05, math.log10(max(values)) + 0.05] if values else None
+    return [math.log10(span[0]) - 0.05, math.log10(span[1]) + 0.05]

@@ -15,7 +15,7 @@ from .palette import FAINT, INK
 
 EXACT = "exact"
 CURVE_HEIGHT = 400
-MAP_HEIGHT = 210
+MAP_HEIGHT = 168
 STEPS_BETWEEN_SYMBOLS = 12
 """Places along a curve from one of its symbols to the next: enough to tell curves apart, too few to hide them."""
 

@@ -13,7 +13,7 @@ from ..privacy.budget import Budget
 from .compare_plan import Plan
 from .compare_subject import Subject
 from .marks import facts, note
-from .release_draft import EPSILONS, SLACK, amount
+from .release_draft import EPSILONS, SLACK
 
 STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))
 """Of the ε slider."""
@@ -21,6 +21,11 @@ TRIED = tuple(map(Decimal, ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")))
 """Where errors are measured within the range, besides its ends."""
 METHODS_KEY, POSSIBLE_KEY = "methods", "compare-possible"
 MARKS = method_marks({key: method.title for key, method in METHODS.items()})
+
+
+def plainly(epsilon: Decimal) -> str:
+    """An ε as it stands on a slider and in the address of the page."""
+    return f"{epsilon.normalize():f}"
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,23 @@ class Chosen:
     plan: Plan
     left_out: tuple[tuple[Method, str], ...]
 
+    @property
+    def present(self) -> float:
+        """The ε that is looked at: where functions are drawn, or in the middle."""
+        plan = self.plan
+        return float(plan.shown_at or plan.epsilons[len(plan.epsilons) // 2])
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The least and the greatest ε."""
+        return float(self.plan.epsilons[0]), float(self.plan.epsilons[-1])
+
 
 def choose_plan(subject: Subject) -> Chosen | None:
     """Draw the choices; None while no method is chosen."""
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         low, high = st.select_slider(
-            "Range of the privacy loss ε", STEPS, (STEPS[0], STEPS[-1]), format_func=amount, key="epsilons",
+            "Range of the privacy loss ε", STEPS, (STEPS[0], STEPS[-1]), format_func=plainly, key="epsilons",
             bind="query-params", width=380,
         )  # fmt: skip
         slack = st.toggle(
@@ -52,9 +68,9 @@ def choose_plan(subject: Subject) -> Chosen | None:
             "Some methods exist only with it, and most are better.",
         )  # fmt: skip
     delta = SLACK if slack else Decimal(0)
-    taking_part = list(subject.taking_part(Budget(high, delta)))
-    possible = [method.key for method, refusal in taking_part if refusal is None]
-    left_out = tuple((method, refusal) for method, refusal in taking_part if refusal is not None)
+    taking_part = _taking_part(subject.identity, delta, subject)
+    possible = [key for key, refusal in taking_part if refusal is None]
+    left_out = tuple((METHODS[key], refusal) for key, refusal in taking_part if refusal is not None)
     chosen = _choose_methods(possible)
     if left_out:
         with st.expander(f"{len(left_out)} cannot take part", type="compact"):
@@ -63,9 +79,13 @@ def choose_plan(subject: Subject) -> Chosen | None:
         note("Pick at least one method." if possible else "No method can answer this question on these columns.")
         return None
     epsilons = tuple(sorted({low, high} | {step for step in TRIED if low <= step <= high}))
-    measured = subject.data is not None
-    sizes = {key: subject.sizes(key) if measured else (None,) for key in chosen}
-    return Chosen(subject, Plan(sizes, epsilons, delta, None, measured), left_out)
+    return Chosen(subject, Plan(tuple(chosen), epsilons, delta, subject.data is not None), left_out)
+
+
+# Some methods draw all their public random numbers to know whether they can.
+@st.cache_data(scope="session", max_entries=32, show_spinner=False)
+def _taking_part(identity: str, delta: Decimal, _subject: Subject) -> list[tuple[str, str | None]]:
+    return [(method.key, refusal) for method, refusal in _subject.taking_part(Budget(1, delta))]
 
 
 def _choose_methods(possible: list[str]) -> list[str]:

@@ -23,7 +23,7 @@ from .release_draft import DEFAULT_SHARE, kernel_at, suggested_kernel
 from .release_questions import NORMS
 from .session import OwnData, Session
 
-ON_SAMPLE, ON_FILE, ON_FACTS = "A sample", "A public file", "Forecasts for my data"
+ON_SAMPLE, ON_FILE, ON_FACTS = "A sample", "A public file", "My data"
 CLOSENESS, DISTANCE = "closeness", "distance"
 QUESTIONS = {CLOSENESS: "How dense is it here?", DISTANCE: "How far is everyone?"}
 MOST_COLUMNS = 8
@@ -39,7 +39,7 @@ def choose_subject(visitor: Session) -> Subject | None:
     RequestError
         When the data cannot be read, or cannot be compared.
     """
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with st.container(horizontal=True, gap="medium"):
         on = st.segmented_control(
             "Compare on", [ON_SAMPLE, ON_FILE, ON_FACTS], default=ON_SAMPLE, required=True, key="compare-on"
         )
@@ -143,7 +143,7 @@ def _own_kernel(own: OwnData):
 
 def _choose_question(domain: Domain, closeness: Closeness) -> Closeness | Distances:
     """What is asked, and how closeness or distance is measured."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with st.container(horizontal=True, gap="medium"):
         question = st.segmented_control(
             "Question", list(QUESTIONS), default=CLOSENESS, required=True, format_func=QUESTIONS.__getitem__,
             key="question", bind="query-params",

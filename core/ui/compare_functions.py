@@ -20,7 +20,7 @@ from ..figures.comparison_functions import (
     map_ends,
     map_figure,
 )
-from .compare_choice import MARKS, Chosen
+from .compare_choice import MARKS, Chosen, plainly
 from .compare_picture import Picture
 from .compare_plan import Step
 from .compare_results import LOOK_EVERY
@@ -29,7 +29,6 @@ from .compare_work import Bench
 from .marks import note
 from .markup import draw, escape
 from .release_charts import show
-from .release_draft import amount
 
 NEXT_EVERY = 1.2
 """Seconds that a draw is shown while they play."""
@@ -46,7 +45,7 @@ def choose_epsilon(epsilons: tuple[Decimal, ...]) -> Decimal:
     if st.session_state.get(AT, start) not in epsilons:  # chosen within another range
         del st.session_state[AT]
     return st.select_slider(
-        "Released at ε =", epsilons, start, format_func=amount, key=AT, bind="query-params", width=380
+        "Released at ε =", epsilons, start, format_func=plainly, key=AT, bind="query-params", width=380
     )
 
 
@@ -77,6 +76,11 @@ def _choose_lines(methods: list[str]) -> list[str]:
 
 
 def _drawn(chosen: Chosen, desk: Bench, picture: Picture, methods: list[str], playing: bool) -> None:
+    with st.container(key="fg-steady-functions"):
+        _draw(chosen, desk, picture, methods, playing)
+
+
+def _draw(chosen: Chosen, desk: Bench, picture: Picture, methods: list[str], playing: bool) -> None:
     number = st.session_state.get(DRAW, 0) + playing
     st.session_state[DRAW] = number
     known = desk.known(chosen.subject.identity)
@@ -88,7 +92,10 @@ def _drawn(chosen: Chosen, desk: Bench, picture: Picture, methods: list[str], pl
         if outcome is not None and outcome.value is not None
     }
     (_lines if len(picture.axes) == 1 else _maps)(picture, released, float(plan.shown_at), chosen.subject.answers)
-    waiting = sum(outcome is None for outcome in draws.values())
+    undrawn = plan.undrawn(known)
+    for key in undrawn & (draws.keys() - released.keys()):
+        note(f"{METHODS[key].title} answers too slowly to be drawn here.")
+    waiting = sum(outcome is None for key, outcome in draws.items() if key not in undrawn)
     if waiting and desk.running:
         note(f"{waiting} of {len(draws)} are on their way.")
     most = max((len(outcome.value) for outcome in draws.values() if outcome and outcome.value is not None), default=0)

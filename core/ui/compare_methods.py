@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from ..comparison.curves import Curve, curves
 from ..comparison.methods import METHODS, Method
-from ..comparison.outcome import Trial
 from ..figures.comparison import percent
 from .compare_choice import MARKS, Chosen
+from .compare_plan import Outcome, Step
+from .compare_results import trials_of
 from .compare_swatches import swatch
+from .marks import note
 from .markup import draw, escape
 
 
-def about_methods(chosen: Chosen, found: Iterable[Trial], measure: str, looking: bool) -> None:
+def about_methods(chosen: Chosen, known: Mapping[Step, Outcome], measure: str, looking: bool) -> None:
     """A list of the methods that take part; ``looking`` while their best settings are still looked for."""
-    drawn = curves(found, measure)
+    if looking and chosen.subject.data is not None:
+        note("What tuning would gain, and what it would cost, is said here when all is tried.")
+    drawn = curves(trials_of(chosen, known), measure)
     by_key = {(curve.method, curve.tuned): curve for curve in drawn}
-    near = float(chosen.plan.shown_at) if chosen.plan.shown_at is not None else 1.0
     items = []
     for key in chosen.plan.methods:
         method = METHODS[key]
         said = "" if chosen.subject.data is None else tuning_sentence(
-            method, len(chosen.plan.methods[key]) - 1, by_key.get((key, False)), by_key.get((key, True)), near, looking
+            method, chosen.plan.sizes(key, known), by_key.get((key, False)), by_key.get((key, True)), chosen.present
         )  # fmt: skip
         idea = f"<small>{escape(method.idea)}</small>" if method.idea else ""
         tuning = f"<small>{escape(said)}</small>" if said else ""
@@ -34,19 +37,19 @@ def about_methods(chosen: Chosen, found: Iterable[Trial], measure: str, looking:
 
 
 def tuning_sentence(
-    method: Method, settings: int, default: Curve | None, tuned: Curve | None, epsilon: float, looking: bool
+    method: Method, sizes: tuple[int | None, ...], default: Curve | None, tuned: Curve | None, epsilon: float
 ) -> str:
     """What its best setting is near an ε, how much better than the one that public facts choose, and at what cost.
 
     Parameters
     ----------
-    settings : how many settings there are to try.
-    default, tuned : its curves, as far as they are known.
+    sizes : settings to try, as far as they are known.
+    default, tuned : its curves, as far as they are known; nothing is said where one is missing.
     """
-    if settings < 1:
+    if method.setting is None or len(sizes) == 1:
         return "Public facts choose its setting; there is none to tune."
     if tuned is None or default is None:
-        return "Its best setting is still looked for." if looking else "It was too slow to look for its best setting."
+        return ""
     place = min(range(len(tuned.epsilons)), key=lambda i: abs(tuned.epsilons[i] / epsilon - 1))
     at = tuned.epsilons[place]
     if at not in default.epsilons:

@@ -46,7 +46,7 @@ def compare(visitor: Session) -> None:
         with pictures:
             functions(chosen, desk)
     st.subheader("How each works", anchor=False)
-    about_methods(chosen, trials_of(chosen, desk.known(subject.identity)), measure, desk.running)
+    about_methods(chosen, desk.known(subject.identity), measure, desk.running)
     save_action(chosen, lambda: trials_of(chosen, desk.known(subject.identity)), measure, tuned)
 
 
@@ -56,7 +56,8 @@ def _shown(chosen: Chosen) -> Chosen:
         return chosen
     st.subheader("What is released", anchor=False)
     note("The thick grey line or the first map is exact; the others are what one would get.")
-    return replace(chosen, plan=replace(chosen.plan, shown_at=choose_epsilon(chosen.plan.epsilons)))
+    shown_at = choose_epsilon(chosen.plan.epsilons)
+    return replace(chosen, plan=replace(chosen.plan, shown_at=shown_at, places=len(chosen.subject.picture.points)))
 
 
 def nothing_yet(missing: str = "public data to compare on") -> None:

@@ -16,12 +16,14 @@ import numpy as np
 from ..comparison.curves import best_sizes
 from ..comparison.outcome import Trial
 
-REPETITIONS = 5
-"""Draws of hashes and noise at each ε."""
+REPETITIONS, AT_FIRST = 5, 3
+"""Draws of hashes and noise at each ε: all of them, and those before any setting is tuned."""
 TUNING = 2
 """Draws that every setting is tried on."""
-MOST_SECONDS = 12.0
-"""Of a method, together; it is left after the step that passes it."""
+MOST_SECONDS = 25.0
+"""Of one core for a method, all its steps together; it is left after the step that passes it."""
+MOST_DRAWING = 8.0
+"""Seconds that a method may need for all answers of one picture."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Step:
     method, epsilon, delta : which mechanism, and under which promise.
     size, repetition, tuning : as of a `core.comparison.outcome.Trial`.
     drawn : whether released functions are wanted, and not their error.
+    sizing : whether the sizes that are worth trying are wanted, and no release.
     """
 
     method: str
@@ -42,6 +45,7 @@ class Step:
     repetition: int = 0
     tuning: bool = False
     drawn: bool = False
+    sizing: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,12 @@ class Outcome:
 
     Attributes
     ----------
-    value : a trial, or released functions, float64 (draws, places); None where there is a problem.
+    value : a trial; released functions, float64 (draws, places); or sizes. None where there is a problem.
     problem : why there is none, in one sentence.
-    seconds : how long it took.
+    seconds : of processor time that it took.
     """
 
-    value: Trial | np.ndarray | None
+    value: Trial | np.ndarray | tuple[int | None, ...] | None
     problem: str | None
     seconds: float
 
@@ -66,36 +70,62 @@ class Plan:
 
     Attributes
     ----------
-    methods : keys, with the sizes worth trying of each.
+    methods : keys.
     epsilons : increasing, not empty.
     delta : 0 or the slack.
-    shown_at : the ε at which functions are drawn; None where none are.
     measured : whether errors are measured, which is worth repeating, or forecast, which is not.
+    shown_at : the ε at which functions are drawn; None where none are.
+    places : answers that a picture of a function needs.
     """
 
-    methods: Mapping[str, tuple[int | None, ...]]
+    methods: tuple[str, ...]
     epsilons: tuple[Decimal, ...]
     delta: Decimal
-    shown_at: Decimal | None
-    measured: bool = True
+    measured: bool
+    shown_at: Decimal | None = None
+    places: int = 0
 
     @property
     def coarse(self) -> tuple[Decimal, ...]:
-        """Both ends and the middle: enough for a first curve, and for tuning."""
-        return tuple(dict.fromkeys((self.epsilons[0], self.epsilons[len(self.epsilons) // 2], self.epsilons[-1])))
+        """The middle and both ends: enough for a first curve, and for tuning."""
+        return tuple(dict.fromkeys((self.epsilons[len(self.epsilons) // 2], self.epsilons[0], self.epsilons[-1])))
 
     def next_step(self, known: Mapping[Step, Outcome]) -> Step | None:
         """What to try next; None when everything was tried that is worth it."""
-        spent = {method: 0.0 for method in self.methods}
-        failed = set()
+        spent = self._spent(known)
+        failed = {
+            step.method for step, outcome in known.items()
+            if outcome.problem is not None and step == Step(step.method, step.epsilon, self.delta)
+        }  # fmt: skip
+        able = sorted((key for key in self.methods if key not in failed), key=spent.__getitem__)
+        return next(
+            (
+                step
+                for step in self._steps(able, known)
+                if step not in known and (step.drawn or spent[step.method] < MOST_SECONDS)
+            ),
+            None,
+        )
+
+    def slow(self, known: Mapping[Step, Outcome]) -> set[str]:
+        """Methods that have taken their share of time."""
+        return {method for method, seconds in self._spent(known).items() if seconds >= MOST_SECONDS}
+
+    def undrawn(self, known: Mapping[Step, Outcome]) -> set[str]:
+        """Methods that answer too slowly for a picture of as many places."""
+        return {
+            step.method
+            for step, outcome in known.items()
+            if isinstance(outcome.value, Trial) and outcome.value.seconds_query * self.places > MOST_DRAWING
+        }
+
+    def _spent(self, known: Mapping[Step, Outcome]) -> dict[str, float]:
+        """Seconds that each method has taken under such promises for anything but pictures."""
+        spent = dict.fromkeys(self.methods, 0.0)
         for step, outcome in known.items():
-            if step.method in spent and step.delta == self.delta:
+            if step.method in spent and step.delta == self.delta and not step.drawn:
                 spent[step.method] += outcome.seconds
-                if outcome.problem is not None and step == Step(step.method, step.epsilon, step.delta):
-                    failed.add(step.method)
-        going = [key for key in self.methods if key not in failed and spent[key] < MOST_SECONDS]
-        going.sort(key=spent.__getitem__)
-        return next((step for step in self._steps(going, known) if step not in known), None)
+        return spent
 
     def progress(self, known: Mapping[Step, Outcome]) -> float:
         """The share of the steps that were tried; the best sizes are left out, as only tuning can tell them."""
@@ -110,21 +140,37 @@ class Plan:
             yield from (Step(key, epsilon, self.delta) for epsilon in self.epsilons for key in methods)
             return
         if self.shown_at is not None:
-            yield from (Step(key, self.shown_at, self.delta, drawn=True) for key in methods)
-        for repetition in range(REPETITIONS):
-            for epsilon in self.epsilons:
-                yield from (Step(key, epsilon, self.delta, repetition=repetition) for key in methods)
-        tried = [step for key in methods for step in self._tuning(key)]
-        yield from tried
-        best = best_sizes(known[step].value for step in tried if step in known and known[step].problem is None)
-        for repetition in range(REPETITIONS):
-            for step in first:
-                size = best.get((step.method, float(step.epsilon)))
-                yield replace(step, size=size, repetition=repetition)
+            quick = [key for key in methods if key not in self.undrawn(known)]
+            yield from (Step(key, self.shown_at, self.delta, drawn=True) for key in quick)
+        every = [Step(key, epsilon, self.delta) for epsilon in self.epsilons for key in methods]
+        for repetition in range(AT_FIRST):
+            yield from (replace(step, repetition=repetition) for step in every)
+        yield from map(self.sizing, methods)
+        for step in first:
+            yield from self._tuning(step, known)
+        for repetition in range(AT_FIRST, REPETITIONS):
+            yield from (replace(step, repetition=repetition) for step in every)
 
-    def _tuning(self, method: str) -> Iterator[Step]:
-        sizes = self.methods[method]
-        for epsilon in self.coarse if len(sizes) > 1 else ():
-            for size in sizes:
-                for repetition in range(TUNING):
-                    yield Step(method, epsilon, self.delta, size, repetition, tuning=True)
+    def sizing(self, method: str) -> Step:
+        """The step that looks for the sizes of a method."""
+        return Step(method, self.epsilons[0], self.delta, sizing=True)
+
+    def sizes(self, method: str, known: Mapping[Step, Outcome]) -> tuple[int | None, ...]:
+        """The sizes of a method that are worth trying; none as long as nobody looked for them."""
+        outcome = known.get(self.sizing(method))
+        return () if outcome is None or outcome.value is None else outcome.value
+
+    def _tuning(self, step: Step, known: Mapping[Step, Outcome]) -> Iterator[Step]:
+        """Every size on draws of its own, then the best of them on those that are reported."""
+        sizes = self.sizes(step.method, known)
+        if len(sizes) < 2:
+            return
+        tried = [
+            replace(step, size=size, repetition=repetition, tuning=True)
+            for size in sizes
+            for repetition in range(TUNING)
+        ]
+        yield from tried
+        best = best_sizes(known[one].value for one in tried if one in known and known[one].problem is None)
+        for size in best.values():
+            yield from (replace(step, size=size, repetition=repetition) for repetition in range(AT_FIRST))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import streamlit as st
 from streamlit.runtime import get_instance
@@ -16,15 +16,14 @@ from ..comparison.public_data import PublicData
 from ..figures.comparison import errors_figure, errors_in_words
 from ..figures.comparison_costs import Costs, bytes_in_words, costs_figure, costs_in_words, seconds_in_words
 from .attendance import Attendance
-from .compare_choice import MARKS, Chosen
+from .compare_choice import MARKS, Chosen, plainly
 from .compare_plan import Outcome, Step
 from .compare_work import Bench, Results, Turns
 from .marks import note
 from .markup import literal
 from .release_charts import show
-from .release_draft import amount
 
-LOOK_EVERY = 0.7
+LOOK_EVERY = 1.0
 """Seconds until the browser looks again what is there."""
 AT_ONCE = 0.4
 """Seconds that a page waits before it first shows what is there."""
@@ -98,6 +97,13 @@ def _watch(chosen: Chosen, desk: Bench, measure: str, tuned: bool) -> None:
 
 def _found(chosen: Chosen, desk: Bench, measure: str, tuned: bool) -> None:
     known = desk.known(chosen.subject.identity)
+    with st.container(key="fg-steady-results"):
+        _everything(chosen, desk, known, measure, tuned)
+
+
+def _everything(
+    chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome], measure: str, tuned: bool
+) -> None:
     _progress(chosen, desk, known)
     found = trials_of(chosen, known)
     drawn = [curve for curve in curves(found, measure) if curve.tuned == tuned]
@@ -108,10 +114,20 @@ def _found(chosen: Chosen, desk: Bench, measure: str, tuned: bool) -> None:
         note("The best settings are looked for last; they appear here." if found else "The first curves appear here.")
     else:
         note("Nothing was found yet." if desk.stopped else "No method gave an answer.")
+    for sentence in _missing(chosen, found, known):
+        note(sentence)
+
+
+def _missing(chosen: Chosen, found: list[Trial], known: Mapping[Step, Outcome]) -> Iterator[str]:
+    """What is not there, or not as often as it might be, and why; a sentence a method."""
     problems = {step.method: outcome.problem for step, outcome in known.items() if outcome.problem}
-    for method, problem in problems.items():
-        if method in chosen.plan.methods and not any(trial.method == method for trial in found):
-            note(f"{METHODS[method].title} is missing. {problem}")
+    measured = {trial.method for trial in found}
+    slow = chosen.plan.slow(known)
+    for key in chosen.plan.methods:
+        if key in problems and key not in measured:
+            yield f"{METHODS[key].title} is missing. {problems[key]}"
+        elif key in slow:
+            yield f"{METHODS[key].title} takes long, so it was tried less often than the others."
 
 
 def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> None:
@@ -126,16 +142,16 @@ def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> Non
             st.button("Stop", key="compare-stop", on_click=desk.stop)
             doing = desk.doing
             words = "Waiting for a free core" if doing is None else (
-                f"{METHODS[doing.method].title} at ε = {amount(doing.epsilon)}"
+                f"{METHODS[doing.method].title} at ε = {plainly(doing.epsilon)}"
                 + (", looking for its best setting" if doing.tuning else "")
             )
             st.progress(chosen.plan.progress(known), literal(words))
 
 
 def _curves(chosen: Chosen, drawn: list[Curve], tuned: bool) -> None:
-    present = float(chosen.plan.shown_at or chosen.plan.epsilons[len(chosen.plan.epsilons) // 2])
+    present = chosen.present
     words = errors_in_words(drawn, MARKS, present)
-    show(errors_figure(drawn, MARKS, present), f"compare-errors-{drawn[0].measure}-{tuned}", words)
+    show(errors_figure(drawn, MARKS, present, chosen.span), f"compare-errors-{drawn[0].measure}-{tuned}", words)
     if chosen.subject.data is None:
         note("Forecasts, each at the setting that public facts choose.")
         return

@@ -54,14 +54,13 @@ def save_action(chosen: Chosen, found: Callable[[], list[Trial]], measure: str, 
     found : the trials there are.
     measure, tuned : which curves the picture shows.
     """
-    subject, plan = chosen.subject, chosen.plan
+    subject = chosen.subject
     stem = f"comparison-{re.sub(r'[^a-z0-9]+', '-', subject.title.lower()).strip('-')}"
     missing = [] if found() else ["the first curves"]
-    present = float(plan.shown_at or plan.epsilons[len(plan.epsilons) // 2])
 
     def picture() -> bytes:
         drawn = [curve for curve in curves(found(), measure) if curve.tuned == tuned]
-        return standalone(errors_figure(drawn, MARKS, present), f"Error against ε: {subject.title}")
+        return standalone(errors_figure(drawn, MARKS, chosen.present, chosen.span), f"Error against ε: {subject.title}")
 
     if not missing:
         with st.popover("Take this along"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from time import perf_counter
 
 import numpy as np
 from scipy.optimize import brentq
@@ -24,10 +25,12 @@ from ..sketches.linear import LinearSketch
 from .compare_picture import Picture, picture_of
 from .compare_plan import Step
 
-RECORDS, QUERIES = 10_000, 200
+RECORDS, QUERIES = 10_000, 150
 """Most records and held-out questions: enough for the curves, and few enough to see them within seconds."""
 DRAWS = 8
 """Releases whose functions are drawn; fewer of slow methods."""
+QUICK = 1.5
+"""Seconds that one of them may take for more to be drawn."""
 SEED = 0
 """Of the hashes that forecasts are made with."""
 SHAPES: dict[str, type[Stationary]] = {"Gaussian": Gaussian, "Laplacian": Laplacian, "Smooth": Smooth}
@@ -68,17 +71,13 @@ class Subject:
         """Where released functions are drawn; None without records."""
         return None if self.data is None else picture_of(self.data, self.show)
 
-    def sizes(self, method: str) -> tuple[int | None, ...]:
-        """The settings of a method that are worth trying."""
-        return METHODS[method].sizes(self.domain, self.question, self.records)
-
     def taking_part(self, budget: Budget) -> Iterator[tuple[Method, str | None]]:
         """Every method for such questions, with None or the reason why it cannot take part."""
         for method in METHODS.values():
             if method.answers == self.answers:
                 yield method, method.refusal(self.domain, self.question, budget)
 
-    def work(self, step: Step) -> Trial | np.ndarray:
+    def work(self, step: Step) -> Trial | np.ndarray | tuple[int | None, ...]:
         """Try a step.
 
         Raises
@@ -89,9 +88,19 @@ class Subject:
         method, budget = METHODS[step.method], Budget(step.epsilon, step.delta)
         if self.data is None:
             return self._forecast(method, budget)
+        if step.sizing:
+            return method.sizes(self.domain, self.question, self.records)
         if step.drawn:
-            return released_functions(self.data, method, step.size, budget, self.picture.points, DRAWS)
+            return self._drawn(method, budget)
         return run_trial(self.data, method, step.size, budget, step.repetition, step.tuning)
+
+    def _drawn(self, method: Method, budget: Budget) -> np.ndarray:
+        """Released functions at the picture's points, float64 (draws, points): one, and more where that was quick."""
+        start = perf_counter()
+        once = released_functions(self.data, method, None, budget, self.picture.points, 1)
+        if perf_counter() - start > QUICK:
+            return once
+        return released_functions(self.data, method, None, budget, self.picture.points, DRAWS)
 
     def _forecast(self, method: Method, budget: Budget) -> Trial:
         """What public facts say of a trial; nobody looks at a record for it."""
