@@ -108,8 +108,11 @@ def lines_figure(
             for trace in _traces(line, mark):
                 shown = trace.mode != "lines" and not any(drawn.name == trace.name for drawn in figure.data)
                 figure.add_trace(trace.update(showlegend=shown), row=1, col=column)
-    figure.update_xaxes(type="log", title=x)
+    places = sorted({place for lines in panels.values() for line in lines for place in line.x})
+    figure.update_xaxes(type="log", title=x, tickvals=places, ticktext=[f"{place:g}" for place in places])
     figure.update_yaxes(type="log" if log_y else "linear", tickformat=".2~%" if percent else None)
+    if log_y:
+        figure.update_yaxes(dtick="D2")  # 1, 2 and 5
     figure.update_yaxes(title=y, col=1)
     count = len({trace.name for trace in figure.data if trace.name})
     legend = {"orientation": "h", "y": -0.2, "yanchor": "top"}

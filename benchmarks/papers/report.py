@@ -97,7 +97,6 @@ def _section(section: Section, number: int) -> Iterator[str]:
     yield f"<section><h2 id='s{number}'>{escape(section.title)}</h2><p class='source'>{escape(section.source)}</p>"
     for paragraph in section.about:
         yield f"<p>{escape(paragraph)}</p>"
-    yield f"<ul>{''.join(map(_claim, section.claims))}</ul>"
     yield from map(_picture, section.pictures)
     yield from map(_table, section.sheets)
     yield "</section>"

@@ -23,7 +23,8 @@ class Trial:
     relative_error : mean over the queries of |answer - exact| / exact.
     upper_error : the 95th percentile of the same.
     l2_error : in one dimension, the L2 norm of released less exact function over that of the exact one; else None.
-    seconds_build : from the records to the noisy table, public random numbers, choice of the size and noise included.
+    seconds_build : from the records to the noisy table, public random numbers and noise included; not the choice of the
+        size, which needs no records.
     seconds_noise : the part of it from the exact to the noisy table; 0 where a mechanism looks more than once.
     seconds_query : for one question, when all are asked at once and nothing has been asked before.
     file_bytes : length of the release file.

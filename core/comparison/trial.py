@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from time import perf_counter
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..forecast import choose_size
 from ..privacy.budget import Budget
 from ..privacy.randomness import SeededSource
 from ..releases import Release, release, seal
+from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from .methods import Method
 from .outcome import Trial
@@ -81,7 +83,8 @@ def released_functions(
     if not isinstance(sketch, LinearSketch):
         several = (released(data, method, size, budget, draw) for draw in range(draws))
         return np.stack([one.answer_points(points).estimate for one in several])
-    sketch = _sized(sketch, budget, data)
+    if not sketch.sized:
+        sketch = _sized(sketch, budget, len(data.records))
     table = _filled(sketch, data)
     sources = (SeededSource(_seed("noise", method.key, size, budget, draw, False)) for draw in range(draws))
     return np.stack(
@@ -100,23 +103,26 @@ class _Made:
 
 def _make(data: PublicData, method: Method, size: int | None, budget: Budget, repetition: int, tuning: bool) -> _Made:
     noise = SeededSource(_seed("noise", method.key, size, budget, repetition, tuning))
-    start = perf_counter()
     built = method.build(data.domain, data.question, budget, size, _seed("hashes", method.key, repetition, tuning))
+    if not built.sized:
+        built = _sized(built, budget, len(data.records))
     if not isinstance(built, LinearSketch):
         frame = data.domain.decode_points(data.records, data.metric)
+        start = perf_counter()
         once = release(built, frame, budget, noise_source=noise, records=len(data.records))
         return _Made(once, perf_counter() - start, 0.0)
-    sketch = _sized(built, budget, data)
-    exact = _filled(sketch, data)
+    start = perf_counter()
+    exact = _filled(built, data)
     before = perf_counter()
-    made = seal(sketch, exact, budget, noise_source=noise)
+    made = seal(built, exact, budget, noise_source=noise)
     end = perf_counter()
     return _Made(made, end - start, end - before)
 
 
-def _sized(sketch: LinearSketch, budget: Budget, data: PublicData) -> LinearSketch:
-    """With the size that public facts choose, where it has none: the number of records is taken as known."""
-    return sketch if sketch.sized else choose_size(sketch, budget, len(data.records))
+@lru_cache(maxsize=64)
+def _sized(sketch: LinearSketch | Adaptive, budget: Budget, records: int) -> LinearSketch | Adaptive:
+    """With the size that public facts choose; the number of records is taken as known."""
+    return choose_size(sketch, budget, records)
 
 
 def _filled(sketch: LinearSketch, data: PublicData) -> Exact:
