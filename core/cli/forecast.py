@@ -17,6 +17,7 @@ from .output import print_json, print_table
 if TYPE_CHECKING:
     from ..forecast import Forecast
     from ..privacy.budget import Budget
+    from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
 
 SLACK = Decimal("0.000001")
@@ -28,9 +29,9 @@ LEAST_EPSILON, LARGEST_EPSILON = Decimal("1e-12"), Decimal(100)
 
 @dataclass(frozen=True)
 class Expected:
-    """A sketch of a settled size, and what it promises to answer."""
+    """A mechanism of a settled size, and what it promises to answer."""
 
-    sketch: LinearSketch
+    sketch: LinearSketch | Adaptive
     forecast: Forecast
 
     @property
@@ -38,12 +39,19 @@ class Expected:
         """The size of the table in words."""
         from ..report.meaning import table
 
-        return table(self.sketch)
+        return f"{self.size} counters, chosen under noise" if self._chooses else table(self.sketch)
 
     @property
     def size(self) -> str:
         """The number of counters, by their sides."""
-        return " × ".join(f"{side:,}" for side in self.sketch.shape)
+        return f"{self.forecast.columns:,}" if self._chooses else " × ".join(f"{side:,}" for side in self.sketch.shape)
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether there is no table before something is chosen; the forecast knows one of its size."""
+        from ..sketches.adaptive import Adaptive
+
+        return isinstance(self.sketch, Adaptive)
 
 
 @grouped
@@ -91,7 +99,7 @@ def _promises(asked: Budget) -> list[Budget]:
     return [replace(asked, epsilon=epsilon, delta=0) for epsilon in possible]
 
 
-def _expected(sketch: LinearSketch, budget: Budget, guess: GuessOptions) -> Expected:
+def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> Expected:
     from ..forecast import choose_size, forecast
 
     guessed = {"records": guess.records, "density": guess.density, "set_size": guess.set_size}

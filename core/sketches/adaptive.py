@@ -106,6 +106,11 @@ class Adaptive(ABC):
         return self.domain
 
     @property
+    def count_shape(self) -> tuple[int, ...]:
+        """Shape of the numbers of records: one number."""
+        return ()
+
+    @property
     def sized(self) -> bool:
         """Whether all sizes are settled; if not, `sized_for` settles them from public facts."""
         return True
