@@ -33,6 +33,7 @@ GROWTH = 1.25
 TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
 
+
 @dataclass(frozen=True)
 class WaveSketch(LinearSketch):
     """Sums of waves; see the subclasses.
@@ -195,17 +196,16 @@ class WaveSketch(LinearSketch):
     def expected_error(self, budget: Budget, records: float) -> float:
         """Expected squared error of a typical answer, from public facts alone.
 
-        A typical answer is taken to be ten times that of records spread evenly. Let u be the sum of (c_m - b_m)^2 over
-        that of c_m^2, for all frequencies m: what the weights miss of the kernel. Of records in heaps that are shaped
-        like the kernel, a share u of the answer is missed; of records that all agree, the root of u. Most data lie
-        between, and so does what is expected: u^(3/4), the geometric mean.
+        A typical answer is taken to be ten times that of records spread evenly, and to miss a share of itself that is
+        the sum of (c_m - b_m)^2 over that of c_m^2, for all frequencies m: what records in heaps that are shaped like
+        the kernel miss of it in their middle.
         """
         spectrum, kernel = self.torus.spectrum, self.kernel_coefficients
         kept = full_sum(kernel**2) - full_sum((kernel - self.weights) ** 2)
         missed = min(max(1.0 - kept / full_sum(spectrum**2), 0.0), 1.0)
         typical = records * min(1.0, TYPICAL_CROWDING * float(spectrum.flat[0]))
         noise = calibrate(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
-        return self.noise_variance(noise.variance) + (typical * missed**0.75) ** 2
+        return self.noise_variance(noise.variance) + (typical * missed) ** 2
 
     @cached_property
     def _coefficients(self) -> np.ndarray:
