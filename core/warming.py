@@ -34,6 +34,7 @@ from .rivals.fourier_series import FourierSeries
 from .rivals.interval_tree import IntervalTree
 from .rivals.marginals import Marginals
 from .rivals.mean_embedding import MeanEmbedding
+from .rivals.trigonometric import Trigonometric
 from .sketches.classes import Classes
 from .sketches.directions import Directions
 from .sketches.distance import Distance
@@ -129,6 +130,7 @@ def _rivals() -> None:
     for sketch in (IntervalTree(PLANE), CountsAndSums(PLANE), Marginals(PLANE, "l2", (2, 2), ((0, 1),))):
         _ask(sketch, _plane())
     _ask(FourierSeries(PLANE, Gaussian(1.0), 2), _plane())
+    _ask(Trigonometric(PLANE, Gaussian(1.0), 2, "none"), _plane())
     _ask(Bernstein(PLANE, Product((Gaussian(1.0), Angular())), 2), _plane())
     _ask(MeanEmbedding(GROUPED, Gaussian(1.0), 8, seed=0), _plane())
     _ask(AskedDistances(PLANE, ((0, 64), (0, 64))), _plane())

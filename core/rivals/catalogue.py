@@ -26,6 +26,7 @@ from .interval_tree import IntervalTree
 from .mean_embedding import MeanEmbedding
 from .mst import MST
 from .privbayes import CELLS, PrivBayes
+from .trigonometric import Trigonometric
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,13 @@ RIVALS: dict[str, Rival] = {
             lambda domain, kernel, size, seed: FourierSeries(domain, kernel, size),
             "The people are described by waves, slow ones to quick ones; each wave's strength gets noise, and the sum "
             "of them all draws the curve.",
+        ),
+        Rival(
+            "trigonometric", "Trigonometric polynomials", "Wang et al. 2013", "closeness", "orders a coordinate",
+            (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), 3, False,
+            lambda domain, kernel, size, seed: Trigonometric(domain, kernel, size),
+            "The people are described by polynomials, flat ones to wiggly ones; each one's strength gets noise, and "
+            "the curve is put together from them.",
         ),
         Rival(
             "pfda", "Functional noise", "Mirshani et al. 2019", "closeness", "highest frequency a coordinate",
