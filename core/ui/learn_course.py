@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import streamlit as st
 
-from . import learn_bounds, learn_cells, learn_epsilon
+from . import (
+    learn_averaging,
+    learn_bounds,
+    learn_cells,
+    learn_epsilon,
+    learn_floating_point,
+    learn_rows,
+    learn_slack,
+)
 from .learn_lesson import Lesson, show_lesson
 from .marks import main_action
 
 LESSON = "lesson"
 """Key of the choice, and its name in the address."""
 GO = "learn-go"
-LESSONS: tuple[Lesson, ...] = (learn_cells.LESSON, learn_epsilon.LESSON, learn_bounds.LESSON)
+LESSONS: tuple[Lesson, ...] = (
+    learn_cells.LESSON, learn_epsilon.LESSON, learn_bounds.LESSON, learn_averaging.LESSON, learn_rows.LESSON,
+    learn_slack.LESSON, learn_floating_point.LESSON,
+)  # fmt: skip
 LINK = "The address of this page holds every setting: hand it out, and a class starts where you stand."
 
 

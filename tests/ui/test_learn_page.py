@@ -72,6 +72,16 @@ def test_places_that_cannot_be_read_get_one_sentence():
     assert not page(people="", ask="", rows="2").exception
 
 
+def test_what_the_lessons_find_follows_their_controls():
+    often = words(page(lesson="averaging", times="5,000", secret="812"))
+    assert "5,000 answers are 811.97 on average" in often and "ε = 2,500" in often and "says 807 every time" in often
+    assert "slack gains nothing" in words(page(lesson="slack", **{"sketch-rows": "4"}))
+    assert "slack makes the noise 11 times smaller" in words(page(lesson="slack"))
+    assert "nobody should do this" in words(page(lesson="floating-point"))
+    few, many = (words(page(lesson="rows", records=records)) for records in ("100", "3,000"))
+    assert "Best with" in few and few != many
+
+
 def test_bounds_from_the_data_are_said_to_give_the_pay_away():
     assert "someone earns exactly 2,000,000" in words(page(lesson="bounds", richest="2,000,000"))
     app = page(lesson="bounds", bounds="public knowledge", richest="2,000,000")
