@@ -43,8 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
         print("Repetitions, workers and seconds must be above zero.", file=sys.stderr)
         return 2
     settings = Settings(
-        options.data, options.out, options.quick, repetitions, tuple(options.method or ()), options.seconds
-    )
+        options.data, options.out, options.quick, repetitions, tuple(options.method or ()), options.seconds,
+        tuple(f"{epsilon:g}" for epsilon in options.epsilon or ()),
+    )  # fmt: skip
     store = Store(options.out / RECORDS)
     # Whoever ends the program by a signal gets the same tidy end as with Ctrl-C.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -80,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=Path("artefacts/papers"), help="records and report")
     parser.add_argument("--only", action="append", metavar="NAME", help=f"one of {', '.join(EXPERIMENTS)}; repeatable")
     parser.add_argument("--method", action="append", metavar="KEY", help="only this mechanism; repeatable")
+    parser.add_argument("--epsilon", action="append", type=float, help="only this promise; repeatable")
     parser.add_argument("--quick", action="store_true", help="small sizes and few promises, seconds an experiment")
     parser.add_argument("--repetitions", type=int, help="reported draws of every method; 10")
     parser.add_argument("--workers", type=int, default=cores(), help="processes, one core each; all cores")

@@ -26,10 +26,9 @@ from core.tasks.classification import classify
 
 from ..labelled_data import Labelled, data_sets
 from .pictures import Claim, Picture, Section, lines_figure, of_repetitions
-from .work import DONE, Record, Settings, Work
+from .work import DONE, EPSILONS, Record, Settings, Work
 
 NAME = "classification"
-EPSILONS = ("0.01", "0.03", "0.1", "0.3", "1", "3", "10")
 BANDWIDTHS = {"occupancy": 0.5, "htru2": 0.1}
 """Of columns that are scaled to their bounds (RACE paper, table 2)."""
 ROWS, WIDTH = (10, 20, 50, 100, 200), 100
@@ -92,7 +91,7 @@ def _first(settings: Settings) -> Iterator[Work]:
             if not settings.takes(key):
                 continue
             work = partial(Work, NAME, name, key, delta="0", quick=settings.quick)
-            for epsilon in epsilons(settings):
+            for epsilon in settings.epsilons(EPSILONS):
                 for repetition in range(settings.tuning if len(sizes) > 1 else 0):
                     for size in sizes[:3] if settings.quick else sizes:
                         yield work(size=size, epsilon=epsilon, repetition=repetition, tuning=True)
@@ -151,11 +150,6 @@ def _table(frame: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
-def epsilons(settings: Settings) -> tuple[str, ...]:
-    """Promises, as they are written."""
-    return ("0.1", "1") if settings.quick else EPSILONS
-
-
 def section(settings: Settings, records: list[Record]) -> Section:
     """Accuracy against ε, a panel a data set."""
     chosen, panels, claims = best(records), {}, []
@@ -166,7 +160,7 @@ def section(settings: Settings, records: list[Record]) -> Section:
             for tuned in (False, True) if len(sizes) > 1 else (False,):
                 found = {
                     float(epsilon): values
-                    for epsilon in epsilons(settings)
+                    for epsilon in settings.epsilons(EPSILONS)
                     if (values := _accuracies(own, key, epsilon, chosen.get((name, key, epsilon)) if tuned else None))
                 }
                 if found:
@@ -174,7 +168,7 @@ def section(settings: Settings, records: list[Record]) -> Section:
                     at_one[key, tuned] = {place: float(np.mean(values)) for place, values in found.items()}
         reference = next((one.found["accuracy"] for one in own if one.work.method == LOGISTIC), None)
         if reference is not None:
-            ends = {float(epsilon): [reference] for epsilon in epsilons(settings)}
+            ends = {float(epsilon): [reference] for epsilon in settings.epsilons(EPSILONS)}
             lines.append(of_repetitions("reference", LOGISTIC, ends, dashed=True))
         panels[name] = lines
         claims += _claims(name, at_one)

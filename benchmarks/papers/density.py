@@ -21,10 +21,8 @@ from core.recommendation import Closeness, Distances
 
 from . import published_noise
 from .datasets import LINE, WIDE, points, public_data
-from .work import DONE, Record, Settings, Work
+from .work import DONE, EPSILONS, Record, Settings, Work
 
-EPSILONS = ("0.01", "0.03", "0.1", "0.3", "1", "3", "10")
-QUICK_EPSILONS = ("0.1", "1")
 DELTA = "1e-6"
 FEW = 8
 """Dimensions that a method gets that cannot have all: fewer than ten, as in the RACE paper."""
@@ -60,14 +58,14 @@ class Density:
         for delta in ("0", DELTA):
             for key, data, sizes in self._methods(settings, delta):
                 work = partial(Work, self.name, data, key, delta=delta, quick=settings.quick)
-                for epsilon in epsilons(settings):
+                for epsilon in settings.epsilons(EPSILONS):
                     for repetition in range(settings.tuning if len(sizes) > 1 else 0):
                         for size in sizes:
                             yield work(size=size, epsilon=epsilon, repetition=repetition, tuning=True)
                     for repetition in range(settings.repetitions):
                         yield work(size=None, epsilon=epsilon, repetition=repetition)
         if settings.takes(published_noise.KEY) and isinstance(self._question(settings)[1], Closeness):
-            for epsilon in epsilons(settings):
+            for epsilon in settings.epsilons(EPSILONS):
                 for repetition in range(settings.repetitions):
                     yield Work(
                         self.name, self.data, published_noise.KEY, None, epsilon, "0", repetition, False, settings.quick
@@ -140,11 +138,6 @@ def _published(data, work: Work) -> dict:
         0.0, 0.0, 0.0, 0,
     )  # fmt: skip
     return asdict(trial) | {"real_epsilon": published_noise.real_epsilon(data, float(work.epsilon))}
-
-
-def epsilons(settings: Settings) -> tuple[str, ...]:
-    """Promises, as they are written."""
-    return QUICK_EPSILONS if settings.quick else EPSILONS
 
 
 def trials(records: list[Record]) -> list[Trial]:

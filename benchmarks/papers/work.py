@@ -16,6 +16,9 @@ from .pictures import Section
 DONE, LONG, REFUSED, ENDED = "done", "too long", "refused", "ended"
 """What can come of a piece of work; "ended" when it took its process with it, for want of memory as a rule."""
 
+EPSILONS = ("0.01", "0.03", "0.1", "0.3", "1", "3", "10")
+QUICK_EPSILONS = ("0.1", "1")
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -29,6 +32,7 @@ class Settings:
     repetitions : reported draws of every method.
     methods : the only ones that take part; all when empty.
     seconds : most that one piece of work may take.
+    promises : the only epsilons, as they are written; those of each experiment when empty.
     """
 
     data: Path | None
@@ -37,11 +41,16 @@ class Settings:
     repetitions: int = 10
     methods: tuple[str, ...] = ()
     seconds: float = 120.0
+    promises: tuple[str, ...] = ()
 
     @property
     def tuning(self) -> int:
         """Draws on which each setting is tried."""
         return min(self.repetitions, 1 if self.quick else 3)
+
+    def epsilons(self, usual: tuple[str, ...]) -> tuple[str, ...]:
+        """Promises of an experiment that usually has these."""
+        return self.promises or (QUICK_EPSILONS if self.quick else usual)
 
     def takes(self, method: str) -> bool:
         """Whether a method takes part."""

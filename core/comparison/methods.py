@@ -52,8 +52,10 @@ class Method:
         limit = self._limit(domain, question, budget)
         if limit is not None:
             return limit
-        sentences = [self._problem(domain, question, budget, size) for size in (None, *self._sizes)]
-        return None if None in sentences else sentences[0]
+        first = self._problem(domain, question, budget, None)
+        if first is None or any(self._problem(domain, question, budget, size) is None for size in self._sizes):
+            return None
+        return first
 
     def sizes(self, domain: Domain, question: Question, records: float) -> tuple[int | None, ...]:
         """Settings worth trying: None, for what public facts choose, and then every one that is possible here."""

@@ -38,7 +38,7 @@ def test_a_method_is_refused_or_made_and_every_size_it_offers_can_be_made(key, d
     assert method.answers == ("closeness" if isinstance(question, Closeness) else "distance")
     sizes = method.sizes(domain, question, 5_000)
     assert sizes[0] is None and len(set(sizes)) == len(sizes)
-    for size in sizes[1:]:
+    for size in sizes[1:4]:
         made = method.build(domain, question, budget, size, seed=1)
         assert made.domain == domain
     if isinstance(made := method.build(domain, question, budget, None, seed=1), LinearSketch):
