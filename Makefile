@@ -1,13 +1,14 @@
 # make app    set up and open the app on http://127.0.0.1:8501
 # make test   set up and run every check and test
 # make bench  set up and run the benchmarks; OPTIONS="--data FOLDER" and others as benchmarks/README.md says
+# make papers set up and run the papers' experiments again; OPTIONS likewise; what was stopped goes on
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: app test bench clean
+.PHONY: app test bench papers clean
 
 app: $(VENV)/.warm
 	$(BIN)/python -m streamlit run app.py --server.port=$(PORT)
@@ -20,6 +21,9 @@ test: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(OPTIONS)
+
+papers: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.papers $(OPTIONS)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Frostglass needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
