@@ -17,6 +17,7 @@ from ..rivals.interval_tree import IntervalTree
 from ..rivals.marginals import Marginals
 from ..rivals.mean_embedding import MeanEmbedding
 from ..rivals.spanning_tree import SpanningTree
+from ..rivals.trigonometric import Trigonometric
 from .classes import Classes
 from .directions import Directions
 from .distance import Distance
@@ -51,6 +52,7 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
         FlatHistogram,
         HierarchicalHistogram,
         FourierSeries,
+        Trigonometric,
         FunctionalNoise,
         BayesianNetwork,
         SpanningTree,
