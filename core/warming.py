@@ -34,6 +34,7 @@ from .rivals.fourier_series import FourierSeries
 from .rivals.interval_tree import IntervalTree
 from .rivals.marginals import Marginals
 from .rivals.mean_embedding import MeanEmbedding
+from .rivals.multiplicative_weights import MultiplicativeWeights
 from .rivals.trigonometric import Trigonometric
 from .sketches.classes import Classes
 from .sketches.directions import Directions
@@ -133,6 +134,7 @@ def _rivals() -> None:
     _ask(Trigonometric(PLANE, Gaussian(1.0), 2, "none"), _plane())
     _ask(Bernstein(PLANE, Product((Gaussian(1.0), Angular())), 2), _plane())
     _ask(MeanEmbedding(GROUPED, Gaussian(1.0), 8, seed=0), _plane())
+    _ask(MultiplicativeWeights(PLANE, Gaussian(1.0), (2, 2), 4, 0, (0, 1)), _plane())
     _ask(AskedDistances(PLANE, ((0, 64), (0, 64))), _plane())
 
 

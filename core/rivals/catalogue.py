@@ -25,6 +25,7 @@ from .huang_roth import MOST_DIMENSIONS, HuangRoth
 from .interval_tree import IntervalTree
 from .mean_embedding import MeanEmbedding
 from .mst import MST
+from .mwem import MWEM
 from .privbayes import CELLS, PrivBayes
 from .trigonometric import Trigonometric
 
@@ -147,6 +148,12 @@ RIVALS: dict[str, Rival] = {
             lambda domain, kernel, size, seed: MST(domain, kernel, size, seed=seed),
             "Every column and the most telling pairs of columns, chosen under noise, are counted with noise, and "
             "made-up people are drawn from the most even crowd that fits these counts.",
+        ),
+        Rival(
+            "mwem", "MWEM", "Hardt et al. 2012", "closeness", "rounds", (5, 10, 20, 40, 80), 6, False,
+            lambda domain, kernel, size, seed: MWEM(domain, kernel, size, seed=seed),
+            "Made-up data start out even everywhere; again and again the question that they answer worst is picked and "
+            "measured with noise, and they are changed to agree.",
         ),
     )
 }  # fmt: skip

@@ -23,12 +23,12 @@ from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .cell_sizes import best_cells
 from .cells import Cells
-from .grid_sketch import MAX_COUNTERS, GridSketch
+from .grid_sketch import MAX_COUNTERS, CountedGrid, check_parts
 from .marginals import Marginals
 
 
 @dataclass(frozen=True)
-class FlatHistogram(GridSketch):
+class FlatHistogram(CountedGrid):
     """Noisy counts of the cells of a grid, read as weighted points.
 
     Parameters
@@ -50,7 +50,7 @@ class FlatHistogram(GridSketch):
     name: ClassVar[str] = "flat-histogram"
 
     def __post_init__(self) -> None:
-        self._check_parts("A flat histogram")
+        check_parts(self.domain, self.kernel, "A flat histogram")
         if self.cells is not None:
             object.__setattr__(self, "cells", tuple(self.cells) if isinstance(self.cells, list) else self.cells)
             if self.grid.size > MAX_COUNTERS:
@@ -96,7 +96,8 @@ class FlatHistogram(GridSketch):
         """A record is in one cell: 1 counter changes by 1, or 2 when it is replaced (`Marginals`, one clique)."""
         return self._counting.record_sensitivity(neighbours)
 
-    def cell_counts(self, table: np.ndarray) -> np.ndarray:
+    def cell_counts(self, table: np.ndarray, records: float, counter_variance: float) -> np.ndarray:
+        """The noisy counts as they are, of any sign."""
         return table.reshape(self.grid.counts).astype(np.float64)
 
     def _gains(self, queries: np.ndarray) -> np.ndarray:

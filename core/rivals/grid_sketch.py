@@ -29,16 +29,9 @@ _PLACES = 41
 
 
 class GridSketch(LinearSketch):
-    """A sketch that is read through counts of cells. Subclasses are frozen dataclasses with a kernel."""
+    """A sketch that tells how many records each cell of a grid has. Subclasses are frozen dataclasses with a kernel."""
 
     kernel: Kernel
-
-    def _check_parts(self, what: str) -> None:
-        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
-            raise RequestError(f"{what} is made of a domain and a kernel.")
-        check_points(self.domain, self.kernel)
-        if len(Cells.of(self.domain, self.kernel.metric, 1).axes) > MAX_AXES:
-            raise RequestError(f"{what} may have at most {MAX_AXES} coordinates, as its cells are all combinations.")
 
     @property
     @abstractmethod
@@ -46,12 +39,13 @@ class GridSketch(LinearSketch):
         """The cells; RequestError before their number is chosen."""
 
     @abstractmethod
-    def cell_counts(self, table: np.ndarray) -> np.ndarray:
-        """How many records each cell has, as the table says: float64 in the shape of the grid, of any sign."""
+    def cell_counts(self, table: np.ndarray, records: float, counter_variance: float) -> np.ndarray:
+        """How many records each cell has, as far as a release knows it; float64 in the shape of the grid.
 
-    @abstractmethod
-    def _gains(self, queries: np.ndarray) -> np.ndarray:
-        """Variance of the estimates when every counter's noise has variance 1, float64 (n,)."""
+        Parameters
+        ----------
+        table, records, counter_variance : as for `answer`.
+        """
 
     @property
     def metric(self) -> str:
@@ -74,12 +68,20 @@ class GridSketch(LinearSketch):
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         return self.point_kernel.evaluate(queries, records).sum(axis=1)
 
+
+class CountedGrid(GridSketch):
+    """A sketch whose counts of cells are linear in its table, so that their noise is known exactly."""
+
+    @abstractmethod
+    def _gains(self, queries: np.ndarray) -> np.ndarray:
+        """Variance of the estimates when every counter's noise has variance 1, float64 (n,)."""
+
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
         """The noise part of the error is exact; that of moving records to centres is read off the counts."""
         points = np.asarray(points, dtype=np.float64)
-        estimate, moved = self._read(self.cell_counts(table), points)
+        estimate, moved = self._read(self.cell_counts(table, records, counter_variance), points)
         error = np.sqrt(self.noise_variance(counter_variance, points) + moved)
         return Answers.of_errors(estimate, error, records, level)
 
@@ -108,3 +110,12 @@ class GridSketch(LinearSketch):
             uniforms = PublicRandom(0, _PLACES).uniforms(PLACES, len(self.grid.axes))
             return float(self._gains(self.grid.places(uniforms)).mean()) * counter_variance
         return self._gains(points) * counter_variance
+
+
+def check_parts(domain: object, kernel: object, what: str) -> None:
+    """RequestError unless there are columns with places, few enough of them, and a kernel of places."""
+    if not isinstance(domain, Domain) or not isinstance(kernel, Kernel):
+        raise RequestError(f"{what} is made of a domain and a kernel.")
+    check_points(domain, kernel)
+    if len(Cells.of(domain, kernel.metric, 1).axes) > MAX_AXES:
+        raise RequestError(f"{what} may have at most {MAX_AXES} coordinates, as its cells are all combinations.")

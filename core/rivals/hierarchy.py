@@ -32,14 +32,14 @@ from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .cell_sizes import MOST_CELLS_OF_TERMS, TOO_FAR, expected_error
 from .cells import Cells
-from .grid_sketch import MAX_COUNTERS, GridSketch
+from .grid_sketch import MAX_COUNTERS, CountedGrid, check_parts
 from .marginals import Marginals
 
 MAX_LEVELS, MAX_BRANCHES = 24, 64
 
 
 @dataclass(frozen=True)
-class HierarchicalHistogram(GridSketch):
+class HierarchicalHistogram(CountedGrid):
     """Noisy counts of all nodes of a tree over a grid, read through consistent leaves.
 
     Parameters
@@ -62,7 +62,7 @@ class HierarchicalHistogram(GridSketch):
     name: ClassVar[str] = "hierarchical-histogram"
 
     def __post_init__(self) -> None:
-        self._check_parts("A hierarchical histogram")
+        check_parts(self.domain, self.kernel, "A hierarchical histogram")
         check_integer(self.branches, "The number of branches", 2, MAX_BRANCHES)
         if all(isinstance(column, Categorical) for column in self.domain.columns):
             raise RequestError("A tree needs a column of numbers to cut into parts; a flat histogram needs none.")
@@ -156,7 +156,11 @@ class HierarchicalHistogram(GridSketch):
         moved = max(2 * movable, levels)
         return Sensitivity(moved, moved, parts=movable if moved == 2 * movable else 1, unit_shifts=True)
 
-    def cell_counts(self, table: np.ndarray) -> np.ndarray:
+    def cell_counts(self, table: np.ndarray, records: float, counter_variance: float) -> np.ndarray:
+        """The consistent leaves, of any sign."""
+        return self._consistent(table)
+
+    def _consistent(self, table: np.ndarray) -> np.ndarray:
         """The leaves of the closest consistent tree, in two passes (Theorem 3).
 
         Upwards, z of a node is the best estimate from its own subtree: of its count, and of the sum of its children's
@@ -208,7 +212,7 @@ class HierarchicalHistogram(GridSketch):
 
     def total(self, table: np.ndarray) -> float:
         """The sum of the consistent roots."""
-        return float(self.cell_counts(table).sum())
+        return float(self._consistent(table).sum())
 
     def total_variance(self, counter_variance: float) -> float:
         """Of the roots' z: a root's own count has the weight of its z and no more noise than any other counter."""

@@ -16,6 +16,7 @@ from ..rivals.hierarchy import HierarchicalHistogram
 from ..rivals.interval_tree import IntervalTree
 from ..rivals.marginals import Marginals
 from ..rivals.mean_embedding import MeanEmbedding
+from ..rivals.multiplicative_weights import MultiplicativeWeights
 from ..rivals.spanning_tree import SpanningTree
 from ..rivals.trigonometric import Trigonometric
 from .classes import Classes
@@ -51,6 +52,7 @@ MECHANISMS: dict[str, type[LinearSketch]] = {
         Marginals,
         FlatHistogram,
         HierarchicalHistogram,
+        MultiplicativeWeights,
         FourierSeries,
         Trigonometric,
         FunctionalNoise,
