@@ -3,7 +3,8 @@
     python -m benchmarks.papers --data FOLDER --out FOLDER [--only NAME] [--quick] [--repetitions N] [--workers N]
 
 Everything that is done is written down in FOLDER/records.sqlite at once, and never done again by the same version of
-the program. At the end, and whenever an experiment is finished, FOLDER/papers.html is written anew.
+the program. At the end, and whenever an experiment is finished, FOLDER/papers.html is written anew; with --report it is
+written from what is there already, and nothing is done.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from core.threads import cores
 
 from . import published_noise, report
 from .catalogue import EXPERIMENTS
-from .running import run
+from .running import known, run
 from .store import Store
 from .work import Experiment, Record, Settings
 
@@ -50,7 +51,11 @@ def main(arguments: list[str] | None = None) -> int:
     # Whoever ends the program by a signal gets the same tidy end as with Ctrl-C.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        _run([EXPERIMENTS[name] for name in EXPERIMENTS if name in names], settings, store, options.workers)
+        experiments = [EXPERIMENTS[name] for name in EXPERIMENTS if name in names]
+        if options.report:
+            _write({one.name: known(one, settings, store) for one in experiments}, settings)
+        else:
+            _run(experiments, settings, store, options.workers)
     except KeyboardInterrupt:
         print("Stopped; the same command goes on from here.", file=sys.stderr)
         return 130
@@ -71,8 +76,13 @@ def _run(experiments: list[Experiment], settings: Settings, store: Store, worker
                 experiment, settings, store, workers,
                 lambda done, total, task=task: progress.update(task, completed=done, total=total),
             )  # fmt: skip
-            sections = [EXPERIMENTS[name].section(settings, records) for name, records in found.items()]
-            report.write(settings.out / PAGE, sections, settings)
+            _write(found, settings)
+
+
+def _write(found: dict[str, list[Record]], settings: Settings) -> None:
+    """The page of all experiments of which there is something to say."""
+    sections = [EXPERIMENTS[name].section(settings, records) for name, records in found.items() if records]
+    report.write(settings.out / PAGE, sections, settings)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -82,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", metavar="NAME", help=f"one of {', '.join(EXPERIMENTS)}; repeatable")
     parser.add_argument("--method", action="append", metavar="KEY", help="only this mechanism; repeatable")
     parser.add_argument("--epsilon", action="append", type=float, help="only this promise; repeatable")
+    parser.add_argument("--report", action="store_true", help="only write the page, from what is done already")
     parser.add_argument("--quick", action="store_true", help="small sizes and few promises, seconds an experiment")
     parser.add_argument("--repetitions", type=int, help="reported draws of every method; 10")
     parser.add_argument("--workers", type=int, default=cores(), help="processes, one core each; all cores")

@@ -51,8 +51,11 @@ class Density:
     about: str = ""
 
     def first(self, settings: Settings) -> list[Work]:
-        """Every setting on tuning draws, and the size that public facts choose on those that are reported."""
-        return list(self._first(settings))
+        """Every setting on tuning draws, and the size that public facts choose on those that are reported.
+
+        A draw of everything comes before the next draw of anything, so that a report halfway shows every method.
+        """
+        return sorted(self._first(settings), key=lambda work: work.repetition)
 
     def _first(self, settings: Settings) -> Iterator[Work]:
         for delta in ("0", DELTA):

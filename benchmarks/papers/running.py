@@ -53,6 +53,13 @@ def run(
     return records
 
 
+def known(experiment: Experiment, settings: Settings, store: Store) -> list[Record]:
+    """What the store has of an experiment, without doing anything."""
+    found = [record for work in experiment.first(settings) if (record := store.get(work)) is not None]
+    follow = (store.get(work) for work in experiment.then(settings, found))
+    return found + [record for record in follow if record is not None]
+
+
 def _all_of(
     experiment: Experiment, works: Sequence[Work], settings: Settings, store: Store, workers: int
 ) -> Iterator[Record]:
