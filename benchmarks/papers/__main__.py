@@ -36,8 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
     methods = [method for method in options.method or () if method not in METHODS and method != published_noise.KEY]
     unknown = [name for name in names if name not in EXPERIMENTS] or methods
     if unknown:
-        known = ", ".join(METHODS if methods else EXPERIMENTS)
-        print(f"There is no {unknown[0]!r}; there are: {known}.", file=sys.stderr)
+        names = ", ".join(METHODS if methods else EXPERIMENTS)
+        print(f"There is no {unknown[0]!r}; there are: {names}.", file=sys.stderr)
         return 2
     repetitions = options.repetitions or (2 if options.quick else 10)
     if repetitions < 1 or options.workers < 1 or options.seconds <= 0:

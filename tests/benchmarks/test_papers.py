@@ -78,6 +78,9 @@ def test_what_is_in_the_store_is_not_done_again(tmp_path):
     records = run(experiment, one, store, 1, lambda *numbers: told.append(numbers))
     assert len(records) == len(experiment.first(one)) + len(follow) and told[-1][0] == len(records)
     store.close()
+    assert main([*TINY, "--report", "--out", str(tmp_path)]) == 0
+    page = (tmp_path / PAGE).read_text()
+    assert "Tree of intervals" in page and "At sizes 4: stopped after 1.00 s a piece." in page
 
 
 def test_the_store_keeps_what_came_of_work_and_gives_up_what_kills_its_process(tmp_path):
