@@ -13,9 +13,10 @@ from core.privacy.accounting import Cost, keeps_promise
 from core.privacy.audit import audit
 from core.privacy.events import PureParts, Selections, event_from_dict
 from core.privacy.randomness import SeededSource
-from core.privacy.selection import DEEPEST, LARGEST_SCORE, select
+from core.privacy.selection import DEEPEST, LARGEST_SCORE, _below, select
 
 from .goodness_of_fit import FALSE_ALARM
+from .scripted import ScriptedStream
 
 DRAWS = 4000
 
@@ -83,6 +84,13 @@ def test_a_hundred_thousand_hopeless_candidates_take_a_few_proposals():
     scores = -np.arange(100_000, dtype=np.int64) * 3
     assert select(scores, 1, Fraction(100), source) == 0
     assert source.asked < 100
+
+
+def test_whole_numbers_below_a_bound_are_words_that_are_small_enough():
+    stream = ScriptedStream(single=[3 << 62, (2 << 62) + 5, 1 << 62], bulk=[1, 1 << 63])
+    assert [_below(3, stream), _below(3, stream)] == [2, 1]  # the first word is too large
+    assert _below(1 << 65, stream) == 3 and not stream.bulk
+    assert _below(1, stream) == 0
 
 
 def test_far_below_the_deepest_level_nothing_is_chosen():
