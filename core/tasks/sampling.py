@@ -12,6 +12,8 @@ import pandas as pd
 from ..checks import check_integer
 from ..errors import RequestError
 from ..releases import Release
+from ..rivals.grid_sketch import GridSketch
+from ..rivals.synthetic_records import SyntheticSketch
 from .asked import check_closeness
 from .box import Box
 from .chain import CHAINS, FEWEST_KEPT, run_chains
@@ -34,7 +36,7 @@ class Sample:
     Attributes
     ----------
     points : frame with the domain's columns, in natural units; the order says nothing.
-    method : "population", "grid" or "chain".
+    method : "population", "grid" or "chain"; "cells" or "records" of sketches that tell where records are themselves.
     misfit : of a population, how far its kernel sums are from the released ones, in standard errors of the latter; 1 or
         less when they agree. None otherwise.
     r_hat : of chains, the largest split R-hat of any coordinate; above 1.05 or so, chains have not converged.
@@ -56,7 +58,9 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
 
     With ``sharpen``, a population whose own kernel sums agree with the released ones within their error: the kernel is
     undone as far as the noise lets one see. Shape finer than a bandwidth is mostly invented, and with many columns the
-    search may miss parts; ``misfit`` says how well it went.
+    search may miss parts; ``misfit`` says how well it went. Where a release tells how many records each cell of a grid
+    has, there is nothing to undo: a cell is drawn by its count, zero where noise made it negative, and a point uniform
+    in the cell. Where it is made of synthetic records, they are drawn from.
 
     Without, the released estimate itself, as if it were a density: zero where it is below zero, and zero outside the
     bounds. These points spread wider than the population did, by the kernel; with the p-stable kernels (Euclidean,
@@ -81,6 +85,11 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
     check_closeness(release, "population to draw")
     random = np.random.default_rng(seed)
     box = Box.of(release.sketch)
+    if sharpen and isinstance(release.sketch, GridSketch):
+        return Sample(box.decode(_from_cells(release, n, random)), "cells")
+    if sharpen and isinstance(release.sketch, SyntheticSketch):
+        records = release.sketch.synthetic(release.table)
+        return Sample(box.decode(records[random.integers(len(records), size=n)]), "records")
     if sharpen:
         population = explaining_population(release, random)
         return Sample(box.decode(population.draw(box, n, random)), "population", misfit=population.misfit)
@@ -94,6 +103,16 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
     states = chains.states.reshape(-1, release.domain.dimensions)
     drawn = states[random.choice(len(states), n, replace=False)]
     return Sample(box.decode(drawn), "chain", r_hat=chains.r_hat, effective=chains.effective)
+
+
+def _from_cells(release: Release, n: int, random: np.random.Generator) -> np.ndarray:
+    """Encoded points (n, dimensions): a cell by its released count, then a place in the cell."""
+    counts = release.sketch.cell_counts(release.table, release.counts, release.privacy.counter_variance)
+    grid, weights = release.sketch.grid, np.maximum(counts, 0.0).reshape(-1)
+    if not weights.any():
+        raise RequestError("No released count is above zero, as noise drowns them, so nothing can be drawn.")
+    cells = random.choice(grid.size, n, p=weights / weights.sum())
+    return grid.scattered(np.column_stack(np.unravel_index(cells, grid.counts)), random)
 
 
 def _height(release: Release):

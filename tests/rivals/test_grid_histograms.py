@@ -21,6 +21,7 @@ from core.rivals.flat_histogram import FlatHistogram
 from core.rivals.grid_sums import GridSums
 from core.rivals.hierarchy import HierarchicalHistogram
 from core.sketches.audit import audit_sketch
+from core.tasks.sampling import sample
 
 LINE = Domain.of(x=(-3, 5))
 PLANE = Domain.of(x=(-3, 5), y=(0, 10))
@@ -210,6 +211,19 @@ def test_forecasts_know_the_noise_exactly(kind, promise):
     assert np.sqrt(np.mean((estimates / inside) ** 2)) == pytest.approx(1.0, rel=0.15)
     assert predicted.noise_error == pytest.approx(inside.mean(), rel=0.3)
     assert predicted.sampling_error < 2.0 * predicted.noise_error
+
+
+@pytest.mark.parametrize("sketch", [FLAT[2], TREES[3]], ids=names)
+def test_synthetic_points_are_drawn_by_the_counts_of_cells(sketch):
+    """Cells of 60,000 points: five deviations of the most likely one are 1%."""
+    records = sketch.grid.scattered(np.array([[0, 2, 1]] * 30 + [[2, 0, 4]] * 10), np.random.default_rng(1))
+    made = release(sketch, MIXED.decode_points(records, sketch.metric), Budget(50), noise_source=SeededSource(1))
+    drawn = sample(made, 60_000, seed=2)
+    assert drawn.method == "cells" and drawn.points.x.between(-3, 5).all() and drawn.points.y.between(0, 10).all()
+    counts = np.maximum(sketch.cell_counts(made.table, made.counts, 1.0), 0.0)
+    found = slow_counts(sketch, MIXED.encode_queries(drawn.points, sketch.metric))
+    assert found / 60_000 == pytest.approx(counts / counts.sum(), abs=0.011)
+    assert found[0, 2, 1] / 60_000 == pytest.approx(0.75, abs=0.05)
 
 
 def test_sizes_follow_the_budget():

@@ -22,6 +22,7 @@ from core.rivals.multiplicative_weights import ONE, MultiplicativeWeights, even
 from core.rivals.mwem import MWEM
 from core.rivals.reweighting import CYCLES, LARGEST_STEP, reweighted
 from core.sketches.audit import audit_sketch
+from core.tasks.sampling import sample
 
 PLANE = Domain.of(x=(-3, 5), y=(0, 10))
 MIXED = Domain.of(x=(-3, 5), city=["Bern", "Basel", "Chur"], y=(0, 10))
@@ -244,6 +245,7 @@ def test_a_release_is_made_saved_and_read(domain):
     assert again.sketch == made.sketch
     assert (again.answer(natural[:20]).estimate == made.answer(natural[:20]).estimate).all()
     assert (made.sketch.cell_counts(made.table, made.records, 1.0) >= 0).all()
+    assert sample(again, 50, seed=1).method == "cells"
     exact = mechanism.exact(records[:20], records)
     assert np.mean(np.abs(again.answer(natural[:20]).estimate / exact - 1.0)) < 0.5
 

@@ -8,6 +8,9 @@ from scipy.stats import chisquare, ks_2samp, kstest
 from core.domain import Domain
 from core.errors import RequestError
 from core.kernels import Euclidean, Laplacian
+from core.privacy.budget import Budget
+from core.releases import release
+from core.rivals.privbayes import PrivBayes
 from core.tasks.box import Box
 from core.tasks.chain import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains
 from core.tasks.density import grid, line
@@ -177,6 +180,15 @@ def test_a_population_is_a_distribution_inside_the_bounds(crowd):
     population = explaining_population(release, np.random.default_rng(0))
     assert population.weights.sum() == pytest.approx(1) and (population.weights >= 0).all()
     assert ((population.places >= 0) & (population.places <= 1)).all()
+
+
+def test_releases_of_synthetic_records_give_away_those():
+    people = clusters([[0.2, 0.3], [0.7, 0.6]], 1000)
+    made = release(PrivBayes(box_of(2), Laplacian(0.1), 8, 1, seed=1), people, Budget(50))
+    drawn = sample(made, 400, seed=3)
+    assert drawn.method == "records"
+    known = {tuple(record) for record in made.sketch.synthetic(made.table).tolist()}
+    assert set(drawn.points.itertuples(index=False, name=None)) <= known
 
 
 def test_the_same_seed_gives_the_same_points(crowd):
