@@ -14,14 +14,18 @@ def playing(key: str) -> float | None:
 
 
 def advance(key: str, steps: list[int]) -> None:
-    """Before the slider is drawn: go one step on while it plays, and stop at the end."""
+    """Before the slider is drawn: go one step on while it plays, and stop at the end.
+
+    It stops when the browser itself says that the slider is at its end: a run that was under way when the last step was
+    set still brings the step before, and would put the slider back.
+    """
     if not st.session_state.get(_flag(key)):
         return
     here = st.session_state.get(key, steps[0])
     later = [step for step in steps if step > here]
     if later:
         st.session_state[key] = later[0]
-    if len(later) <= 1:
+    else:
         st.session_state[_flag(key)] = False
         st.rerun(scope="app")
 

@@ -59,6 +59,12 @@ def test_names_are_short_unlike_and_fit_an_address():
     assert len(set(NAMES)) == len(NAMES) and all(name.replace("-", "").isalpha() and name.islower() for name in NAMES)
 
 
+def test_the_first_page_leads_to_the_lessons():
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    button(app, "Open the lessons").click().run()
+    assert not app.exception and LESSONS[0].title in words(app)
+
+
 def test_cells_are_counted_row_by_row_and_a_question_is_their_average():
     shown = words(page(people="1 1, 1 1, 9 9", ask="1 1", rows="4"))
     assert "is the average of the framed counts" in shown and shown.count("fg-met") == 4
