@@ -53,6 +53,8 @@ TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
 _BLOCK = 1 << 19
 """Numbers of an intermediate result: 4 MiB."""
+_NO_SHARE = 1e-200
+"""Shares of the bounds below this are none: the library's binomial probabilities overflow on the smallest of them."""
 _PLACES, _REFERENCE = 50, 200
 """Label of the stream of public random places, and how many there are."""
 
@@ -151,7 +153,7 @@ class Bernstein(LinearSketch):
         """
         if self.sized:
             return self
-        degrees = [degree for degree in DEGREES_OFFERED if self._points_at(degree) <= MAX_POINTS >> 2]
+        degrees = [degree for degree in DEGREES_OFFERED if self._points_at(degree) <= MAX_POINTS]
         tried = [(replace(self, degree=degree)._expected_error(budget, records), degree) for degree in degrees or [1]]
         least = min(error for error, _ in tried)
         return replace(self, degree=next(degree for error, degree in tried if error <= 1.05 * least))
@@ -338,7 +340,8 @@ def iterated_operator(degree: int, iterations: int) -> np.ndarray:
 
 def _binomial(degree: int, shares: np.ndarray) -> np.ndarray:
     """The Bernstein polynomials at places of one coordinate: binomial probabilities, float64 (n, K + 1)."""
-    return binom.pmf(np.arange(degree + 1), degree, np.asarray(shares)[:, None])
+    shares = np.where(shares < _NO_SHARE, 0.0, shares)
+    return binom.pmf(np.arange(degree + 1), degree, shares[:, None])
 
 
 def _combined(values: np.ndarray, weights: list[np.ndarray]) -> np.ndarray:

@@ -81,6 +81,15 @@ def test_one_iteration_is_the_polynomial_of_a_library():
     assert sketch.answer(table, 100, queries, 0.0, 0.95).estimate == pytest.approx(library(queries[:, 0]), rel=1e-9)
 
 
+@pytest.mark.parametrize("degree", [1, 41, 1000])
+def test_queries_next_to_a_bound_are_those_at_it(degree):
+    sketch = Bernstein(Domain.of(x=(0, 1)), Gaussian(0.5), degree)
+    table = filled(sketch, [(0.2, 0.0)])
+    near = np.array([0.0, 5e-324, 2.3e-308, 1e-306, 1e-200, 1e-30])[:, None]
+    answers = sketch.answer(table, 1, near, 0.0, 0.95).estimate
+    assert answers == pytest.approx(np.full(6, answers[0]), rel=1e-9)
+
+
 def test_many_iterations_go_through_all_values():
     values = np.random.default_rng(0).normal(size=9)
     assert (iterated_operator(8, 1) == np.eye(9)).all()
