@@ -10,10 +10,12 @@ from .centroid_classifier import PrivateCentroidClassifier
 from .distance_sum import PrivateDistanceSum
 from .kernel_classifier import PrivateKernelClassifier
 from .kernel_density import PrivateKernelDensity
+from .logistic_regression import PrivateLogisticRegression
 
 __all__ = [
     "PrivateCentroidClassifier",
     "PrivateDistanceSum",
     "PrivateKernelClassifier",
     "PrivateKernelDensity",
+    "PrivateLogisticRegression",
 ]

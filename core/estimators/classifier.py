@@ -1,4 +1,4 @@
-"""What private classifiers share: one release with a table a class, compared at the places asked about."""
+"""What private classifiers share: a public list of labels, and mostly one release with a table a class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,32 @@ from ..tasks.classification import Classification, classify
 from .private import CLASS, PrivateEstimator
 
 
-class PrivateClassifier(ClassifierMixin, PrivateEstimator):
+class LabelledEstimator(ClassifierMixin, PrivateEstimator):
+    """A private estimator whose labels are a public list.
+
+    Subclasses have the parameter ``classes`` beside those of every private estimator.
+    """
+
+    def _public_classes(self) -> np.ndarray:
+        if self.classes is None:
+            raise RequestError(
+                f"{type(self).__name__} needs the public list of classes; reading it off the data would tell that "
+                "someone of a rare class is in it."
+            )
+        classes = np.asarray(self.classes)
+        if classes.ndim != 1 or len({str(label) for label in classes}) < max(len(classes), 2):
+            raise RequestError("The classes must be a list of two different labels or more.")
+        return classes
+
+    def _codes(self, y: np.ndarray) -> np.ndarray:
+        """The place of each label in the list, int64 (n,); RequestError when one is not on it."""
+        matches = np.asarray(y)[:, None] == self.classes_[None, :]
+        if not np.all(np.any(matches, axis=1)):
+            raise RequestError("Unknown label type: a label is not on the public list of classes.")
+        return matches.argmax(axis=1)
+
+
+class PrivateClassifier(LabelledEstimator):
     """A classifier whose `fit` makes one private release with a table a class.
 
     Subclasses have the parameters ``classes`` (the public list of labels) and ``rule`` beside those of every private
@@ -75,21 +100,3 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         """All that the release says about each point, "don't know" included; see `core.tasks.classification`."""
         queries = self._queries(X)
         return classify(self.release_, queries, self.rule, level)
-
-    def _public_classes(self) -> np.ndarray:
-        if self.classes is None:
-            raise RequestError(
-                f"{type(self).__name__} needs the public list of classes; reading it off the data would tell that "
-                "someone of a rare class is in it."
-            )
-        classes = np.asarray(self.classes)
-        if classes.ndim != 1 or len({str(label) for label in classes}) < max(len(classes), 2):
-            raise RequestError("The classes must be a list of two different labels or more.")
-        return classes
-
-    def _codes(self, y: np.ndarray) -> np.ndarray:
-        """The place of each label in the list, int64 (n,); RequestError when one is not on it."""
-        matches = np.asarray(y)[:, None] == self.classes_[None, :]
-        if not np.all(np.any(matches, axis=1)):
-            raise RequestError("Unknown label type: a label is not on the public list of classes.")
-        return matches.argmax(axis=1)

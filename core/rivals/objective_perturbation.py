@@ -19,13 +19,15 @@ A record u more, of weight p at f, moves b_D(f) by pu, no longer than p, and mul
     add_remove: r-private;    replace_one (take one away, put one in): 2r-private;    m records a person: m times that.
 
 r is reached in the limit of f against u. These are the constants "sharp": r = ε/m or ε/(2m), and k = max(nΛ, 1/r).
+Where no Λ is given, k = 1/r: the least that the promise allows, which served best wherever it was tried. The values of
+Λ in the RACE paper, 0.01 to 2, leave of thousands of records little more than which class is more frequent.
 
 *The paper's constants* ("published") bound the determinant by itself: ε′ = ε - 2 log(1 + c/k) for c = 1/4, r = ε′/2;
 and where that is not positive, k = c/(e^(ε/4) - 1) and ε′ = ε/2. They hold for one replaced record. The factor 2 in
 front of the logarithm is not needed even so, as one record is taken away before one is put in; and nothing of the
 budget need go to the determinant at all, as it counts most where p, and so the move of b, is small.
 
-*n.* Only k depends on it. Where the number of records is private, a public guess takes its place.
+*n.* Only nΛ depends on it. Where the number of records is private, a public guess takes its place.
 
 *Exactness.* The proof is about real b and an exact minimiser. Records are whole multiples of 2^-30 whose exact length
 is at most 1 (`vectors_of`); b is a real vector whose digits are tossed on demand (`privacy.l2_vector`); and what is
@@ -82,9 +84,9 @@ class ObjectivePerturbation:
     ----------
     domain : the public facts about the records, the class among them.
     label : the name of a column of categories, the public list of classes.
-    regularisation : Λ, of the average loss.
-    records : a public number of records n, which Λ is multiplied by. None where the number is public anyway, as records
-        are replaced and none can be left out.
+    regularisation : Λ, of the average loss; None is the least that the promise allows.
+    records : a public number of records n, which Λ is multiplied by. None where there is no Λ, or where the number is
+        public anyway, as records are replaced and none can be left out.
     radius : a public length; features that are further from the middle of their bounds are moved closer. None is that
         of the farthest corner.
     constants : "sharp" or "published"; see the module.
@@ -97,7 +99,7 @@ class ObjectivePerturbation:
 
     domain: Domain
     label: str
-    regularisation: float = 0.01
+    regularisation: float | None = None
     records: int | None = None
     radius: float | None = None
     constants: str = "sharp"
@@ -115,10 +117,14 @@ class ObjectivePerturbation:
             )
         if self.features.dimensions + 1 > MAX_COORDINATES:
             raise RequestError(f"A private logistic regression takes at most {MAX_COORDINATES - 1:,} coordinates.")
-        value = check_number(self.regularisation, "The regularisation")
-        if not LEAST_REGULARISATION <= value <= MOST_REGULARISATION:
-            raise RequestError("The regularisation must lie between 1e-9 and 1e9; zero would leave no promise.")
-        object.__setattr__(self, "regularisation", value)
+        check_choice(self.constants, "The constants", CONSTANTS)
+        if self.regularisation is not None:
+            value = check_number(self.regularisation, "The regularisation")
+            if not LEAST_REGULARISATION <= value <= MOST_REGULARISATION:
+                raise RequestError("The regularisation must lie between 1e-9 and 1e9; zero would leave no promise.")
+            object.__setattr__(self, "regularisation", value)
+        elif self.constants == "published":
+            raise RequestError("The published constants need a regularisation.")
         if self.records is not None:
             check_integer(self.records, "The public number of records", 1, MAX_RECORDS)
         low, high = self.features.bounds()
@@ -127,7 +133,6 @@ class ObjectivePerturbation:
         if not 1e-100 < radius < 1e100:
             raise RequestError("The radius of the features must be above zero and finite.")
         object.__setattr__(self, "radius", radius)
-        check_choice(self.constants, "The constants", CONSTANTS)
 
     @cached_property
     def features(self) -> Domain:
@@ -165,7 +170,7 @@ class ObjectivePerturbation:
         if not budget.pure:
             raise RequestError("Objective perturbation keeps a pure promise: leave out delta.")
         public = budget.neighbours is Neighbours.REPLACE_ONE and self.domain.keeps_every_record
-        if self.records is None and not public:
+        if self.regularisation is not None and self.records is None and not public:
             raise RequestError(
                 "A private logistic regression needs a public number of records, which its regularisation is "
                 "multiplied by: the number in the data is private here."
@@ -179,7 +184,7 @@ class ObjectivePerturbation:
     def perturbation(self, budget: Budget, records: int) -> Perturbation:
         """Noise and curvature of every problem, from the budget and the public number of records."""
         epsilon = Fraction(budget.epsilon) / self.problems
-        curvature = Fraction(self.regularisation) * records
+        curvature = Fraction(self.regularisation or 0) * records
         if self.constants == "published":
             return published_constants(epsilon, curvature)
         moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2

@@ -94,7 +94,7 @@ def test_the_noise_behind_what_is_released_has_the_law_it_should_have():
     made = ObjectivePerturbation(LINE, "kind", 1.0, records=3)
     units = made._read(source)[0] * np.array([[1], [-1], [-1]])
     vectors, found = units / 2.0**UNIT_BITS, []
-    for _ in range(600):
+    for _ in range(300):
         model = made.fit(source, Budget(2), noise_source=noises)
         f = np.array(model.rows[0]) / 2.0**GRID_BITS
         found.append(expit(-vectors @ f) @ vectors - float(model.perturbation.curvature) * f)
@@ -105,14 +105,19 @@ def test_the_noise_behind_what_is_released_has_the_law_it_should_have():
 
 
 def test_the_audit_passes_and_catches_too_little_noise(monkeypatch):
-    made = ObjectivePerturbation(LINE, "kind", 0.5, records=1)
-    one, none = rows([2.0], ["yes"]), rows([], [])
-    noises = SeededSource(3)
+    """One record or none, at the vectors that it becomes."""
+    made, noises = ObjectivePerturbation(LINE, "kind", 0.5, records=1), SeededSource(3)
+    one, none = (rotated(0.0), np.array([1])), (np.empty((0, 2), np.int64), np.empty(0, np.int64))
+    monkeypatch.setattr(ObjectivePerturbation, "_read", lambda self, prepared: prepared)
+    nothing = lambda level: ([Fraction(0)] * 2, [Fraction(0)] * 2)  # noqa: E731
 
-    def mechanism(source):
-        return np.array(made.fit(source, Budget(1), noise_source=noises).rows[0])
+    def outputs(prepared):
+        return np.array(made.fit(prepared, Budget(1), noise_source=noises).rows[0])
 
-    assert audit(mechanism, one, none, 1.0, runs=400).passed
+    def without_noise(prepared):
+        return np.array(rounded_minimiser(prepared[0], Fraction(1), nothing))
+
+    assert audit(outputs, one, none, 1.0, exact=without_noise, runs=300).passed
     honest = ObjectivePerturbation.perturbation
 
     def planted(self, budget, records):
@@ -120,7 +125,7 @@ def test_the_audit_passes_and_catches_too_little_noise(monkeypatch):
         return Perturbation(noise.rate * 6, noise.curvature)
 
     monkeypatch.setattr(ObjectivePerturbation, "perturbation", planted)
-    assert not audit(mechanism, one, none, 1.0, runs=400).passed
+    assert not audit(outputs, one, none, 1.0, exact=without_noise, runs=600).passed
 
 
 def test_with_next_to_no_noise_it_is_scikit_learns_regression():
@@ -183,6 +188,13 @@ def test_the_published_constants_are_algorithm_two():
     raised = published_constants(Fraction(1, 10), Fraction(1))
     assert float(raised.curvature) == pytest.approx(0.25 / np.expm1(0.025), rel=1e-12)
     assert raised.rate == Fraction(1, 40)
+
+
+def test_without_a_regularisation_it_is_the_least_that_the_promise_allows():
+    made = ObjectivePerturbation(PLANE, "kind")
+    assert made.perturbation(Budget(2), 1).curvature == Fraction(1, 2)
+    assert made.perturbation(Budget(2, neighbours="replace_one"), 1).curvature == 1
+    assert made.fit(open_source(plane()), Budget(2)).is_kept()
 
 
 def test_several_records_a_person_need_as_many_times_the_noise():
@@ -264,9 +276,10 @@ def test_a_promise_that_the_noise_does_not_keep_is_refused(change):
         ({"records": 0}, None),
         ({"radius": -1.0}, None),
         ({"constants": "hopeful"}, None),
-        ({}, Budget(1)),
+        ({"regularisation": 0.01}, Budget(1)),
+        ({"constants": "published"}, None),
         ({"records": 5}, Budget(1, Decimal("1e-6"))),
-        ({"records": 5, "constants": "published"}, Budget(1)),
+        ({"records": 5, "regularisation": 1.0, "constants": "published"}, Budget(1)),
     ],
 )
 def test_requests_that_cannot_be_kept_are_refused(facts, budget):

@@ -1,0 +1,76 @@
+"""scikit-learn's own checks, and fits that are those of the mechanism, paid for once."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from core import Ledger
+from core.errors import BudgetError, RequestError
+from core.estimators import PrivateLogisticRegression
+
+PUBLIC_LIST = "the classes are a public list, never learned from the labels, and the check expects the latter"
+
+
+@parametrize_with_checks(
+    # Enough epsilon for the checks' few dozen records to be told apart at all.
+    [PrivateLogisticRegression(epsilon=100, bounds=(-30, 30), classes=[0, 1, 2, 3, -1])],
+    expected_failed_checks=lambda estimator: {
+        "check_classifiers_classes": PUBLIC_LIST,
+        "check_classifiers_train": PUBLIC_LIST,
+        "check_decision_proba_consistency": "the check takes two labels for two classes, and the public list has more",
+    },
+)
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+def slope(n: int = 4000) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    X = random.uniform(-3, 3, (n, 2))
+    return X, np.where(X @ [2.0, -1.0] + 1.0 + random.logistic(size=n) > 0, "up", "down")
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("facts", [{"bounds": (-3, 3)}, {"bounds": [(-3, 3), (-5, 5)]}, {"radius": 4.3}])
+def test_it_comes_near_what_is_not_private(facts, neighbours):
+    X, y = slope()
+    fitted = PrivateLogisticRegression(epsilon=5, neighbours=neighbours, classes=["down", "up"], **facts).fit(X, y)
+    plain = LogisticRegression().fit(X, y)
+    assert fitted.model_.private and fitted.score(X, y) > plain.score(X, y) - 0.02
+    assert fitted.coef_ == pytest.approx(plain.coef_, rel=0.3) and fitted.intercept_ == pytest.approx(1, abs=0.4)
+    assert fitted.decision_function(X) == pytest.approx((X @ fitted.coef_.T + fitted.intercept_)[:, 0])
+    assert (fitted.predict(X) == np.where(fitted.predict_proba(X)[:, 1] > 0.5, "up", "down")).all()
+
+
+def test_the_order_of_the_list_decides_which_class_is_the_second():
+    X, y = slope()
+    fitted = PrivateLogisticRegression(epsilon=5, bounds=(-3, 3), classes=["up", "down"]).fit(X, y)
+    assert fitted.coef_[0, 0] < 0 and fitted.score(X, y) > 0.8
+
+
+def test_a_fit_is_paid_once(tmp_path):
+    ledger = Ledger(tmp_path / "ledger")
+    X, y = slope(200)
+    estimator = PrivateLogisticRegression(bounds=(-3, 3), classes=["down", "up"], ledger=ledger, dataset="slope")
+    estimator.fit(X, y)
+    assert ledger.status("slope").spent == 1
+    with pytest.raises(BudgetError):
+        estimator.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"classes": None}, "public list of classes"),
+        ({"classes": ["up", "north"]}, "not on the public list"),
+        ({"bounds": None}, "bounds"),
+        ({"delta": 1e-6}, "pure promise"),
+        ({"regularisation": 0.1}, "public number of records"),
+        ({"radius": -1.0}, "radius"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_refused(change, word):
+    X, y = slope(100)
+    with pytest.raises(RequestError, match=word):
+        PrivateLogisticRegression(**({"classes": ["down", "up"], "bounds": (-3, 3)} | change)).fit(X, y)
