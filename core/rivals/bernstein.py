@@ -51,8 +51,8 @@ DEFAULT_ITERATIONS = 20
 DEGREES_OFFERED = (2, 3, 4, 6, 8, 10, 14, 20, 28, 40, 56, 80, 110, 160, 220, 320, 450, 640)
 TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
-_BLOCK = 1 << 19
-"""Numbers of an intermediate result: 4 MiB."""
+_BLOCK, _BLOCK_OF_ANSWERS = 1 << 16, 1 << 22
+"""Numbers of an intermediate result: half a megabyte, which a second-level cache holds, and 32 MiB."""
 _NO_SHARE = 1e-200
 """Shares of the bounds below this are none: the library's binomial probabilities overflow on the smallest of them."""
 _PLACES, _REFERENCE = 50, 200
@@ -120,7 +120,7 @@ class Bernstein(LinearSketch):
         if self.degree is None:
             return 0
         points = self._points_at(self.degree)
-        compared = 3 * max(_BLOCK, points)
+        compared = 3 * max(_BLOCK_OF_ANSWERS, points)
         return 8 * (2 * points * self.domain.dimensions + compared + 6 * (self.degree + 1) ** 2)
 
     @property
@@ -153,10 +153,14 @@ class Bernstein(LinearSketch):
         """
         if self.sized:
             return self
-        degrees = [degree for degree in DEGREES_OFFERED if self._points_at(degree) <= MAX_POINTS]
-        tried = [(replace(self, degree=degree)._expected_error(budget, records), degree) for degree in degrees or [1]]
-        least = min(error for error, _ in tried)
-        return replace(self, degree=next(degree for error, degree in tried if error <= 1.05 * least))
+        least, tried = math.inf, []
+        for degree in [degree for degree in DEGREES_OFFERED if self._points_at(degree) <= MAX_POINTS] or [1]:
+            sized = replace(self, degree=degree)
+            tried.append((sized._expected_error(budget, records), sized))
+            least = min(least, tried[-1][0])
+            if tried[-1][0] > 4.0 * least:  # a still finer lattice only has more noise
+                break
+        return next(sized for error, sized in tried if error <= 1.05**2 * least)
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         block = max(1, _BLOCK // len(self.lattice))
@@ -347,7 +351,7 @@ def _binomial(degree: int, shares: np.ndarray) -> np.ndarray:
 def _combined(values: np.ndarray, weights: list[np.ndarray]) -> np.ndarray:
     """Sum over the lattice of value times the product of the weights along each coordinate, float64 (n,)."""
     first, *others = weights
-    block = max(1, 8 * _BLOCK * len(values) // values.size)
+    block = max(1, _BLOCK_OF_ANSWERS * len(values) // values.size)
     sums = []
     for start in range(0, len(first), block):
         part = np.tensordot(first[start : start + block], values, axes=1)

@@ -5,9 +5,10 @@ promise it: libraries compute the last few entries of an array by other instruct
 here from public tables, with sums, products and square roots only, one record after the other, and every one of these
 is rounded in the one way that IEEE 754 allows.
 
-A kernel of a distance c, in bandwidths, is kept as a cubic in each 128th of each octave [2^e, 2^(e+1)), found from the
-leading bits of c as a floating-point number; an angle is read at s = tan(a/2)/(1 + tan(a/2)). Both are within 1e-10 of
-the kernel, whatever its peak (a test sees to it). Products and mixtures are made in whole numbers, exactly.
+A kernel of a distance in bandwidths is kept as a cubic in each 128th of each octave [2^e, 2^(e+1)) of the distance, or
+of its square where the distance is Euclidean, found from the leading bits of that as a floating-point number; an angle
+is read at s = tan(a/2)/(1 + tan(a/2)). Both are within 1e-10 of the kernel, whatever its peak (a test sees to it).
+Products and mixtures are made in whole numbers, exactly.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ BITS = 30
 """Closeness is counted in units of 2^-30."""
 _PARTS = 7
 """An octave has 2^7 parts."""
-_FIRST, _LAST = -40, 40
-"""Octaves: nearer than 2^-40 bandwidths is no distance, and further than 2^40 is that far."""
+_FIRST, _LAST = -80, 80
+"""Octaves: nearer is no distance, and further is that far; 2^-40 and 2^40 bandwidths where squares are taken."""
 _ANGLES = 1024
 
 
@@ -65,8 +66,9 @@ def _reader(kernel: Kernel, places: np.ndarray) -> Callable[[np.ndarray], np.nda
     if isinstance(kernel, Angular):
         return lambda points: _filled(_read_angles, points, m, places, _of_angles(kernel))
     inverse = np.broadcast_to(1.0 / np.asarray(kernel.bandwidth, dtype=np.float64), d).copy()
-    profile = _of_distances(replace(kernel, bandwidth=1.0))
-    return lambda points: _filled(_read_distances, points, m, places, inverse, kernel.metric == "l2", profile)
+    squared = kernel.metric == "l2"
+    profile = _of_distances(replace(kernel, bandwidth=1.0), squared)
+    return lambda points: _filled(_read_distances, points, m, places, inverse, squared, profile)
 
 
 def _multiplied(parts: list[Callable[[np.ndarray], np.ndarray]], points: np.ndarray) -> np.ndarray:
@@ -83,12 +85,16 @@ def _filled(loop: Callable, points: np.ndarray, places: int, *facts) -> np.ndarr
 
 
 @lru_cache(maxsize=16)
-def _of_distances(kernel: Stationary) -> np.ndarray:
-    """Cubics of a kernel of bandwidth 1, float64 (parts, 4): coefficients of the powers of the share of the part."""
+def _of_distances(kernel: Stationary, squared: bool) -> np.ndarray:
+    """Cubics of a kernel of bandwidth 1, float64 (parts, 4): coefficients of the powers of the share of the part.
+
+    They are cubics in the distance, or in its square.
+    """
     edges = np.exp2(np.arange(_FIRST, _LAST)[:, None]) * (1.0 + np.arange(1 << _PARTS) / (1 << _PARTS))
     widths = np.exp2(np.arange(_FIRST, _LAST) - _PARTS)[:, None]
-    distances = (edges + widths * (np.arange(4) / 3.0)[:, None, None]).reshape(4, -1)
-    return _cubics(kernel.evaluate(np.zeros((1, 1)), distances.reshape(-1, 1)).reshape(4, -1))
+    distances = (edges + widths * (np.arange(4) / 3.0)[:, None, None]).reshape(-1, 1)
+    distances = np.sqrt(distances) if squared else distances
+    return _cubics(kernel.evaluate(np.zeros((1, 1)), distances).reshape(4, -1))
 
 
 @lru_cache(maxsize=16)
@@ -127,9 +133,6 @@ def _read_distances(points, places, inverse, squared, profile, out):
             else:
                 for p in range(m):
                     far[p] += abs((x - column[p]) * unit)
-        if squared:
-            for p in range(m):
-                far[p] = np.sqrt(far[p])
         row = out[i]
         for p in range(m):
             part = (bits[p] >> shift) - first

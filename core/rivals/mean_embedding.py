@@ -157,7 +157,7 @@ class MeanEmbedding(LinearSketch):
             return self
         tried = [(replace(self, points=m)._expected_error(budget, records), m) for m in POINTS_OFFERED]
         least = min(error for error, _ in tried)
-        return replace(self, points=next(m for error, m in tried if error <= 1.05 * least))
+        return replace(self, points=next(m for error, m in tried if error <= 1.05**2 * least))
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         l1, l2_squared = self._l1, 1 << 2 * self.bits
