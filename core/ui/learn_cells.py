@@ -8,7 +8,7 @@ import streamlit as st
 from ..errors import RequestError
 from ..figures.lesson_cells import plane_figure, plane_in_words
 from ..figures.rounding import rounded
-from ..lessons.cells import DRAWS, MOST_PEOPLE, ROWS, SIDE, Plane, in_text, places
+from ..lessons.cells import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
 from ..releases import Release
 from .learn_lesson import EPSILONS, FIXED, Lesson, say
 from .learn_playing import advance, play_button, playing
@@ -32,10 +32,12 @@ def _experiment() -> None:
     plane_side, table_side = st.columns(2, gap="large")
     with table_side:
         counted = _rows_counted()
-    plane, asked = _people()
-    with plane_side:
+    with plane_side, st.container(horizontal=True, gap="medium"):
         st.segmented_control("A click on the plane", [ADDS, ASKS], default=ADDS, required=True, key=CLICK,
                              bind="query-params")
+        crowd = st.segmented_control("People a dot", CROWDS, default=1, required=True, key=CROWD, bind="query-params")
+    plane, asked = _plane(crowd)
+    with plane_side:
         row = counted - 1 if counted else None
         figure = plane_figure(plane, row, asked, counted)
         st.plotly_chart(
@@ -43,6 +45,7 @@ def _experiment() -> None:
             alt=plane_in_words(plane, row, asked),
         )
         note("Lines are the cuts of the row counted last. Shaded are the cells that the question, ×, falls in.")
+        draw('<p class="fg-note fg-touch">On a phone, type the places below.</p>')
     with table_side:
         epsilon = _noise()
         made = plane.released(epsilon, 1) if epsilon != NONE and len(plane.people) else None
@@ -65,13 +68,11 @@ def _noise() -> str:
     )
 
 
-def _people() -> tuple[Plane, tuple[float, float] | None]:
+def _plane(crowd: int) -> tuple[Plane, tuple[float, float] | None]:
     """Who is on the plane and where it is asked; what cannot be read is said, and left out."""
     with st.expander("Type places instead of clicking, or change the cuts"):
         people = st.text_input("People, as x y, x y …", START, key=PEOPLE, bind="query-params", max_chars=800)
         asked = st.text_input("Ask at, as x y", "2.5 3", key=ASKED, bind="query-params", max_chars=40)
-        crowd = st.segmented_control("Each dot stands for so many people", CROWDS, default=1, required=True, key=CROWD,
-                                     bind="query-params")
         cuts = st.number_input("Which random cuts (1 to 99)", 1, DRAWS, 1, key=CUTS, bind="query-params")
     where = _read(asked, 1)
     return Plane(_read(people, MOST_PEOPLE), cuts, crowd), tuple(map(float, where[0])) if len(where) else None
@@ -158,7 +159,7 @@ LESSON = Lesson(
         ("Then hide everyone",
          "One more person changes one count in each row by one, and no more. So a little random noise on every count "
          "hides whether anyone is there. Twelve people drown in it, as they should. Let each dot stand for a hundred "
-         f"people (below the plane; it is {SIDE:g} wide), and the answer stays."),
+         "people, and the answer stays."),
     ),
     experiment,
 )
