@@ -36,14 +36,12 @@ from ..sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_cou
 from .cells import Cells
 from .marginals import Marginals
 from .markov_model import check_installed
-from .spanning_tree import Edge, SpanningTree, joined
+from .spanning_tree import MOST_COUNTERS, Edge, SpanningTree, joined
 from .synthetic_records import check_imitation, noise_scale
 
 TREE_SHARE = Fraction(1, 3)
 """Share of the budget that pays for the choice of the tree (section 4.2 of the paper)."""
-USEFULNESS = 4
-"""The least ratio of an average count of a pair to its noise's scale, for the choice of the number of cells."""
-CELLS_TRIED = (4, 8, 16, 32, 64)
+CELLS_TRIED = (4, 8, 16, 32, 64, 128)
 MAX_COUNTERS = 1 << 24
 """Of all pairs together: 128 MiB."""
 SCALE = 1 << 8
@@ -78,10 +76,12 @@ class MST(Adaptive):
         object.__setattr__(self, "seed", check_integer(seed, "A seed", 0, (1 << 128) - 1))
         if self.cells is not None:
             check_integer(self.cells, "The number of cells", 1, 1 << 12)
-            if sum(self.counts[one] * self.counts[other] for one, other in self._pairs) > MAX_COUNTERS:
+            sizes = sorted(self.counts[one] * self.counts[other] for one, other in self._pairs)
+            largest_tree = sum(self.counts) + sum(sizes[len(sizes) - len(self.counts) + 1 :])
+            if sum(sizes) > MAX_COUNTERS or largest_tree > MOST_COUNTERS:
                 raise RequestError(
-                    f"The tables of all pairs of columns may have {MAX_COUNTERS:,} counts together, and these would "
-                    "have more; use fewer cells or columns."
+                    f"The tables of all pairs of columns may have {MAX_COUNTERS:,} counts together, and those of a "
+                    f"tree {MOST_COUNTERS:,}; use fewer cells or columns."
                 )
 
     @property
@@ -100,7 +100,7 @@ class MST(Adaptive):
         return self.cells is not None
 
     def sized_for(self, budget: Budget, records: float) -> MST:
-        """With the most cells for which the counts of pairs are well above their noise."""
+        """With the most cells for which the average count of a pair is above its noise's scale."""
         if self.sized:
             return self
         chosen = replace(self, cells=CELLS_TRIED[0])
@@ -110,7 +110,7 @@ class MST(Adaptive):
                 noise = tried.plan(budget).noises[0]
             except RequestError:
                 break
-            if records / cells ** min(len(tried.counts), 2) < USEFULNESS * noise_scale(noise):
+            if records / cells ** min(len(tried.counts), 2) < noise_scale(noise):
                 break
             chosen = tried
         return chosen

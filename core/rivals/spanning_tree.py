@@ -22,6 +22,9 @@ from .marginals import Marginals
 from .markov_model import fitted_marginals
 from .synthetic_records import Node, SyntheticSketch, check_imitation, drawn_in_order
 
+MOST_COUNTERS = 1 << 20
+"""So many are fitted within a minute or so; a stranger's file should not keep anyone for hours."""
+
 Edge = tuple[int, int]
 """Two axes, in increasing order."""
 
@@ -55,7 +58,11 @@ class SpanningTree(SyntheticSketch):
         check_imitation(self.domain, self.kernel, "A tree of marginals")
         object.__setattr__(self, "counts", Cells(self.domain, self.kernel.metric, self.counts).counts)
         object.__setattr__(self, "edges", _checked_tree(self.edges, len(self.counts)))
-        _ = self.marginals
+        if self.shape[0] > MOST_COUNTERS:
+            raise RequestError(
+                f"The tables of a tree would have {self.shape[0]:,} counters, and a model can be fitted to "
+                f"{MOST_COUNTERS:,}: use fewer cells or columns."
+            )
 
     @cached_property
     def marginals(self) -> Marginals:

@@ -197,7 +197,7 @@ def test_one_or_two_columns_leave_nothing_to_choose(columns):
 
 def test_cells_are_as_many_as_stand_above_the_noise():
     sizes = [MST(CUBE, KERNEL).sized_for(Budget(1), records).cells for records in (100, 10**4, 10**7)]
-    assert sizes[0] == 4 < sizes[1] < sizes[2] == 64
+    assert sizes == [4, 32, 128]
     with pytest.raises(RequestError, match="no number of cells"):
         _ = MST(CUBE, KERNEL).first
 
@@ -269,6 +269,7 @@ GOOD = tree().parameters()
         {"edges": 3},
         {"counts": [4, 3, 2]},
         {"counts": [1 << 24, 3, 1 << 24, 2]},
+        {"counts": [1 << 20, 3, 2, 2]},
         {"seed": "0"},
         {"kernel": None},
         {"more": 1},
@@ -291,7 +292,7 @@ def test_a_file_whose_noise_is_too_small_is_refused():
         load(replace(made, privacy=replace(made.privacy, epsilon=Budget(1).epsilon)).to_bytes())
 
 
-@pytest.mark.parametrize("arguments", [{"cells": 0}, {"cells": 2.0}, {"cells": 4096}, {"seed": -1}], ids=str)
+@pytest.mark.parametrize("arguments", [{"cells": 0}, {"cells": 2.0}, {"cells": 1024}, {"cells": 4096}, {"seed": -1}], ids=str)
 def test_what_makes_no_sense_is_refused(arguments):
     with pytest.raises(RequestError):
         MST(MIXED, KERNEL, **arguments)
