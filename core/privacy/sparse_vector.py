@@ -7,9 +7,10 @@ Dwork and Roth (2014, Algorithm 1, Theorem 3.23), in the form for several findin
 
 and after c findings no further question is answered. Only the words "above" and "below" come out.
 
-*Proof* that it is (ε₁ + ε₂, 0)-private, however questions and their thresholds τ are chosen from earlier words. One
-person moves every f by at most Δ. Fix the words and compare, for neighbours D and D', the probability given ρ = z under
-D with that given ρ = z + Δ under D'; the probabilities of z and z + Δ differ by e^ε₁ at most. At z + Δ
+*Proof* that it is (ε₁ + ε₂, 0)-private, however questions and their thresholds τ are chosen from earlier words, and
+from what else was released and paid for in between with noise of its own. One person moves every f by at most Δ. Fix
+all that was said and compare, for neighbours D and D', the probability given ρ = z under D with that given ρ = z + Δ
+under D'; the probabilities of z and z + Δ differ by e^ε₁ at most. At z + Δ
 
     below: f + ν < τ + z implies f' + ν < τ + z + Δ, as f' <= f + Δ: at least as likely for D', at no cost;
     above: f + ν >= τ + z implies f' + ν' >= τ + z + Δ for ν' = ν + 2Δ, as f' >= f - Δ: ν' is at most e^(2Δ ε₂/(2cΔ))

@@ -76,6 +76,8 @@ COMPARING = {"practical": Fraction(1, 4), "guaranteed": Fraction(8, 9)}
 COUNTING = Fraction(1, 50)
 """Share for a count of records of its own, where the ends do not tell it and it is not public."""
 FAILURE = 0.05
+OFFERED = (*range(4, 34), 41, 49, 57, 65)
+"""Numbers of places that `sized_for` tries."""
 MOST_DIMENSIONS = 64
 """Each has a part of the budget only, and a grid of sums that is read first."""
 
@@ -138,12 +140,15 @@ class HuangRoth(Adaptive):
         """What the theory asks for, or as many places as make noise and gaps about equal."""
         if self.sized:
             return self
-        epsilon = float(budget.epsilon) / self.domain.dimensions
         if self.constants == "guaranteed":
-            asked, threshold = guarantee(epsilon, records)
+            asked, threshold = guarantee(float(budget.epsilon) / self.domain.dimensions, records)
             return replace(self, asked=self.asked or asked, threshold=self.threshold or threshold)
-        # Of T places: noise of about T/epsilon in an answer, and gaps that cost about n / (6 T^2).
-        return replace(self, asked=min(max(4, round((records * epsilon / 4.0) ** (1 / 3)) + 1), 33))
+        return min((replace(self, asked=asked) for asked in OFFERED), key=lambda one: one._cost_of(budget, records))
+
+    def _cost_of(self, budget: Budget, records: float) -> float:
+        """Of T places: about 0.7 of a counter's noise in an answer, and gaps that cost n / (6 (T - 1)^2) on average."""
+        noise = math.sqrt(self.plan(budget).noises[0].variance) / SCALE
+        return 0.7 * noise + records / (6.0 * (self.asked - 1) ** 2)
 
     @property
     def _places(self) -> int:
