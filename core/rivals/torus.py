@@ -53,6 +53,7 @@ def check_torus(domain: Domain, kernel: Kernel, what: str) -> None:
             f"{what} needs a kernel of the difference of two records, such as gaussian or euclidean, and "
             f"{kernel.name!r} is none."
         )
+    of_coordinates(kernel, tuple(column.width for column in domain.columns))
 
 
 def is_of_difference(kernel: Kernel) -> bool:

@@ -38,10 +38,8 @@ def _turn(share, cosines, sines):
 
 @njit(nogil=True, cache=True, inline="always")
 def _wave(frequency, cosines, sines):
-    """cos and sin of one frequency's angle."""
-    m = frequency[0]
-    c, s = cosines[0, abs(m)], sines[0, abs(m)]
-    s = s if m >= 0 else -s
+    """cos and sin of one frequency's angle; the first coordinate of a frequency is never below zero."""
+    c, s = cosines[0, frequency[0]], sines[0, frequency[0]]
     for j in range(1, len(frequency)):
         m = frequency[j]
         a, b = cosines[j, abs(m)], sines[j, abs(m)]
@@ -90,7 +88,7 @@ def pour_waves(shares: np.ndarray, waves: np.ndarray, amplitudes: np.ndarray, ta
     Parameters
     ----------
     shares : float64 (d, n), how much of a turn each record is along each coordinate.
-    waves : int64 (H, d), the frequencies.
+    waves : int64 (H, d), the frequencies, with a first coordinate of 0 or more.
     amplitudes : int64 (1 + H,), from 0 to 2^30: of the number of records, and of every wave.
     table : int64 (1 + 2 H,), the number of records and a cosine and a sine a wave; changed in place.
     """

@@ -316,5 +316,6 @@ def test_columns_and_kernels_that_no_torus_has_are_refused(kind):
         (PLANE, Gaussian((1.0, 1.0, 1.0))),
         (LINE, "gaussian"),
     ):
-        with pytest.raises(RequestError):
-            kind(domain, kernel, 3)
+        for period in (None, [1.5] * domain.dimensions):
+            with pytest.raises(RequestError):
+                kind(domain, kernel, 3, period)
