@@ -17,11 +17,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from core.comparison.methods import METHODS
 from core.threads import cores
 
 from . import published_noise, report
 from .catalogue import EXPERIMENTS
+from .density import COMPARED
 from .running import known, run
 from .store import Store
 from .work import Experiment, Record, Settings
@@ -33,10 +33,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what is asked for; 0 when all is done, 2 when the request is wrong, 130 when it was stopped."""
     options = _parser().parse_args(arguments)
     names = options.only or list(EXPERIMENTS)
-    methods = [method for method in options.method or () if method not in METHODS and method != published_noise.KEY]
+    methods = [method for method in options.method or () if method not in COMPARED and method != published_noise.KEY]
     unknown = [name for name in names if name not in EXPERIMENTS] or methods
     if unknown:
-        names = ", ".join(METHODS if methods else EXPERIMENTS)
+        names = ", ".join(COMPARED if methods else EXPERIMENTS)
         print(f"There is no {unknown[0]!r}; there are: {names}.", file=sys.stderr)
         return 2
     repetitions = options.repetitions or (2 if options.quick else 10)

@@ -6,7 +6,7 @@ The RACE paper's figures 3 and 7 and table 3, and figure 1 of the ICLR 2024 pape
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +18,7 @@ from core.comparison.trial import released, run_trial
 from core.domain import Domain
 from core.privacy.budget import Budget
 from core.recommendation import Closeness, Distances
+from core.rivals.huang_roth import HuangRoth
 
 from . import published_noise
 from .datasets import LINE, WIDE, points, public_data
@@ -29,6 +30,18 @@ FEW = 8
 PUBLISHED_ROWS = 1000
 SHOWN = "1"
 """The ε at which functions are drawn and methods are listed."""
+
+
+GUARANTEED = replace(
+    METHODS["huang-roth"],
+    key="huang-roth-guaranteed",
+    title="Queries asked when wrong, constants of the theory",
+    setting=None,
+    offered=(),
+    make=lambda domain, question, budget, size, seed: HuangRoth(domain, constants="guaranteed"),
+)
+"""What the ICLR 2024 paper ran, and found to say nothing."""
+COMPARED = METHODS | {GUARANTEED.key: GUARANTEED}
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,7 @@ class Density:
         they are compared for.
         """
         domain, question = self._question(settings)
-        for key, method in METHODS.items():
+        for key, method in COMPARED.items():
             if not settings.takes(key) or (delta != "0" and not method.own and not _needs_delta(key, domain, question)):
                 continue
             for data, tried in self._variants(domain):
@@ -119,7 +132,7 @@ class Density:
         budget = Budget(work.epsilon, work.delta)
         if work.method == published_noise.KEY:
             return _published(data, work)
-        method = METHODS[work.method]
+        method = COMPARED[work.method]
         found = asdict(run_trial(data, method, work.size, budget, work.repetition, work.tuning))
         if data.grid is None or (work.repetition, work.epsilon, work.tuning) != (0, SHOWN, False):
             return found
@@ -165,7 +178,7 @@ def merged(records: list[Record], delta: str) -> list[Trial]:
 
 
 def _needs_delta(key: str, domain: Domain, question: Closeness | Distances) -> bool:
-    method = METHODS[key]
+    method = COMPARED[key]
     return method.refusal(domain, question, Budget(1)) is not None and (
         method.refusal(domain, question, Budget(1, DELTA)) is None
     )

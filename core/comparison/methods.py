@@ -32,6 +32,9 @@ class Method:
     setting : what its size counts; None where there is none to choose.
     own : whether it is Frostglass's own and no rival.
     idea : how it works, in one plain sentence.
+    offered : sizes worth trying, coarse to fine; `sizes` leaves out those that are impossible.
+    make : behind `build`.
+    limit : what is known to be out of reach without making anything, in one sentence; else None.
     """
 
     key: str
@@ -41,26 +44,26 @@ class Method:
     setting: str | None
     own: bool
     idea: str
-    _sizes: tuple[int, ...]
-    _make: Callable[[Domain, Question, Budget, int | None, int | None], LinearSketch | Adaptive]
-    _limit: Callable[[Domain, Question, Budget], str | None] = lambda domain, question, budget: None
+    offered: tuple[int, ...]
+    make: Callable[[Domain, Question, Budget, int | None, int | None], LinearSketch | Adaptive]
+    limit: Callable[[Domain, Question, Budget], str | None] = lambda domain, question, budget: None
 
     def refusal(self, domain: Domain, question: Question, budget: Budget) -> str | None:
         """Why it cannot answer, in one sentence; None where it can. No data is looked at, and nothing is filled."""
         if self.answers != ("closeness" if isinstance(question, Closeness) else "distance"):
             return f"{self.title} answers sums of {_WORDS[self.answers]}."
-        limit = self._limit(domain, question, budget)
+        limit = self.limit(domain, question, budget)
         if limit is not None:
             return limit
         first = self._problem(domain, question, budget, None)
-        if first is None or any(self._problem(domain, question, budget, size) is None for size in self._sizes):
+        if first is None or any(self._problem(domain, question, budget, size) is None for size in self.offered):
             return None
         return first
 
     def sizes(self, domain: Domain, question: Question, records: float) -> tuple[int | None, ...]:
         """Settings worth trying: None, for what public facts choose, and then every one that is possible here."""
         budget = Budget(1, 0 if self.refusal(domain, question, Budget(1)) is None else "1e-6")
-        possible = (size for size in self._sizes if self._problem(domain, question, budget, size) is None)
+        possible = (size for size in self.offered if self._problem(domain, question, budget, size) is None)
         return None, *possible
 
     def build(
@@ -78,7 +81,7 @@ class Method:
         RequestError
             When it cannot answer; `refusal` says the same.
         """
-        return self._make(domain, question, budget, size, seed)
+        return self.make(domain, question, budget, size, seed)
 
     def _problem(self, domain: Domain, question: Question, budget: Budget, size: int | None) -> str | None:
         try:
