@@ -14,7 +14,8 @@ from core.kernels import Gaussian
 from core.privacy.budget import Budget
 from core.privacy.randomness import SeededSource
 from core.rehearsal import rehearse, scaled_table
-from core.releases import plan, seal
+from core.releases import plan, release, seal
+from core.rivals.huang_roth import HuangRoth
 from core.sketches.histogram import Histogram
 
 DOMAIN = Domain.of(x=(0, 10))
@@ -87,6 +88,23 @@ def test_a_rehearsal_is_the_same_every_time_and_each_run_has_noise_of_its_own():
     assert np.array_equal(first.errors, again.errors)
     assert len(np.unique(first.errors[:, 0])) == len(first.errors)
     assert first.standard_error**2 == pytest.approx(first.noise_error**2 + first.systematic_error**2)
+
+
+def test_a_mechanism_that_chooses_is_rehearsed_with_its_choices():
+    """On a public sample, against real releases of it with other noise."""
+    rng = np.random.default_rng(1)
+    points = np.asfortranarray(np.clip(rng.normal(5, 1, (3_000, 1)), 0, 10))
+    queries, kept = points[:100], np.asfortranarray(points[100:])
+    mechanism, budget = HuangRoth(DOMAIN), Budget(1)
+    sized = mechanism.sized_for(budget, len(kept))
+    made = [release(sized, kept, budget, noise_source=SeededSource(100 + seed)) for seed in range(12)]
+    exact = sized.exact(queries, kept)
+    errors = [np.mean(np.abs(one.answer_points(queries).estimate - exact) / exact) for one in made]
+    expected = forecast(mechanism, budget, len(kept), sample=points)
+    assert expected.answers == "distance" and expected.seconds > 0
+    assert expected.relative_error == pytest.approx(float(np.mean(errors)), rel=0.4)
+    assert forecast(mechanism, Budget(10), len(kept), sample=points).relative_error < expected.relative_error / 2
+    assert forecast(mechanism, budget, len(kept), density=None) == forecast(mechanism, budget, len(kept))
 
 
 def test_guesses_out_of_range_are_refused():
