@@ -87,7 +87,7 @@ class FlatHistogram(CountedGrid):
 
     @property
     def setup_bytes(self) -> int:
-        return self._counting.setup_bytes
+        return self._counting.setup_bytes + self.reading.most_bytes + 8 * self.grid.size
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         self._counting.add(table, points)

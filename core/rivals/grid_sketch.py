@@ -61,10 +61,6 @@ class GridSketch(LinearSketch):
         """How counts of cells are summed."""
         return GridSums(self.grid, self.point_kernel)
 
-    @property
-    def setup_bytes(self) -> int:
-        return 0
-
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         return self.point_kernel.evaluate(queries, records).sum(axis=1)
 

@@ -55,6 +55,12 @@ class GridSums:
                 f"every answer, and {LARGEST_DIRECT:,} is the most: use a Gaussian or Laplacian kernel, or fewer cells."
             )
 
+    @property
+    def most_bytes(self) -> int:
+        """Memory that an answer takes at most, besides the counts: known without looking at the kernel."""
+        together = self.cells.size if len(self.cells.axes) == 1 or self.cells.size <= LARGEST_DIRECT else 0
+        return 8 * (together * self.cells.domain.dimensions + 8 * max(PAIRS, together, BLOCK))
+
     @cached_property
     def _terms(self) -> Terms | None:
         """Weights and products of the axes whose sum is the kernel, where it is such a sum."""

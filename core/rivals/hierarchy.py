@@ -122,7 +122,7 @@ class HierarchicalHistogram(CountedGrid):
 
     @property
     def setup_bytes(self) -> int:
-        return self._leaves.setup_bytes + 8 * self.grid.size
+        return self._leaves.setup_bytes + self.reading.most_bytes + 3 * 8 * self.shape[0]
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         """Whole numbers add up to the same in any order, so the leaves of a batch are counted before their parents."""

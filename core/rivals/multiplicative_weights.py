@@ -95,7 +95,8 @@ class MultiplicativeWeights(GridSketch):
     @property
     def setup_bytes(self) -> int:
         cells = self.grid.size * (len(self.chosen) + 2 * self.domain.dimensions)
-        return 8 * (cells + self.queries * self.domain.dimensions + 3 * BLOCK)
+        places = self.queries * self.domain.dimensions
+        return 8 * (cells + places + 3 * BLOCK) + self.reading.most_bytes
 
     @property
     def largest_entry(self) -> int:
