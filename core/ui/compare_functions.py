@@ -22,7 +22,7 @@ from ..figures.comparison_functions import (
 )
 from .compare_choice import MARKS, Chosen, plainly
 from .compare_picture import Picture
-from .compare_plan import Step
+from .compare_plan import Outcome, Step
 from .compare_results import LOOK_EVERY
 from .compare_swatches import swatch
 from .compare_work import Bench
@@ -61,8 +61,15 @@ def functions(chosen: Chosen, desk: Bench) -> None:
     methods = list(chosen.plan.methods)
     if len(picture.axes) == 1 and len(methods) > MOST_LINES:
         methods = _choose_lines(methods)
-    every = NEXT_EVERY if playing else LOOK_EVERY if desk.running else None
+    waiting = desk.running and _waiting(chosen, methods, desk.known(chosen.subject.identity))
+    every = NEXT_EVERY if playing else LOOK_EVERY if waiting else None
     st.fragment(_drawn, run_every=every)(chosen, desk, picture, methods, playing)
+
+
+def _waiting(chosen: Chosen, methods: list[str], known: Mapping[Step, Outcome]) -> list[str]:
+    """Methods of which nothing was drawn yet."""
+    plan, undrawn = chosen.plan, chosen.plan.undrawn(known)
+    return [key for key in methods if key not in undrawn and plan.drawing(key) not in known]
 
 
 def _choose_lines(methods: list[str]) -> list[str]:
@@ -85,7 +92,7 @@ def _draw(chosen: Chosen, desk: Bench, picture: Picture, methods: list[str], pla
     st.session_state[DRAW] = number
     known = desk.known(chosen.subject.identity)
     plan = chosen.plan
-    draws = {key: known.get(Step(key, plan.shown_at, plan.delta, drawn=True)) for key in methods}
+    draws = {key: known.get(plan.drawing(key)) for key in methods}
     released = {
         key: picture.shaped(outcome.value[number % len(outcome.value)])
         for key, outcome in draws.items()
@@ -95,9 +102,9 @@ def _draw(chosen: Chosen, desk: Bench, picture: Picture, methods: list[str], pla
     undrawn = plan.undrawn(known)
     for key in undrawn & (draws.keys() - released.keys()):
         note(f"{METHODS[key].title} answers too slowly to be drawn here.")
-    waiting = sum(outcome is None for key, outcome in draws.items() if key not in undrawn)
+    waiting = _waiting(chosen, methods, known)
     if waiting and desk.running:
-        note(f"{waiting} of {len(draws)} are on their way.")
+        note(f"{len(waiting)} of {len(methods)} are on their way.")
     most = max((len(outcome.value) for outcome in draws.values() if outcome and outcome.value is not None), default=0)
     drawn = f"Draw {number % most + 1} of {most}: the same hashes, other noise." if most else ""
     held = f" Held at what is usual: {picture.held}." if picture.held else ""

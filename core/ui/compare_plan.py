@@ -141,7 +141,7 @@ class Plan:
             return
         if self.shown_at is not None:
             quick = [key for key in methods if key not in self.undrawn(known)]
-            yield from (Step(key, self.shown_at, self.delta, drawn=True) for key in quick)
+            yield from map(self.drawing, quick)
         every = [Step(key, epsilon, self.delta) for epsilon in self.epsilons for key in methods]
         for repetition in range(AT_FIRST):
             yield from (replace(step, repetition=repetition) for step in every)
@@ -150,6 +150,10 @@ class Plan:
             yield from self._tuning(step, known)
         for repetition in range(AT_FIRST, REPETITIONS):
             yield from (replace(step, repetition=repetition) for step in every)
+
+    def drawing(self, method: str) -> Step:
+        """The step that draws the released functions of a method."""
+        return Step(method, self.shown_at, self.delta, drawn=True)
 
     def sizing(self, method: str) -> Step:
         """The step that looks for the sizes of a method."""

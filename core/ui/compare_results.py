@@ -23,10 +23,9 @@ from .marks import note
 from .markup import literal
 from .release_charts import show
 
-LOOK_EVERY = 1.0
-"""Seconds until the browser looks again what is there."""
-AT_ONCE = 0.4
-"""Seconds that a page waits before it first shows what is there."""
+LOOK_FIRST, LOOK_EVERY = 0.8, 2.5
+"""Seconds until the browser looks again what is there: while nothing is, and then. Figures take time to draw, which the
+comparison would rather have."""
 MEASURES = {
     "relative_error": "Average error",
     "upper_error": "Worst answers",
@@ -84,13 +83,16 @@ def choose_measure(data: PublicData | None) -> tuple[str, bool]:
 def results(chosen: Chosen, desk: Bench, measure: str, tuned: bool) -> None:
     """Everything that was found so far; looked at again while more is on its way."""
     if desk.running:
-        st.fragment(_watch, run_every=LOOK_EVERY)(chosen, desk, measure, tuned)
+        empty = not trials_of(chosen, desk.known(chosen.subject.identity))
+        every = LOOK_FIRST if empty else LOOK_EVERY
+        st.fragment(_watch, run_every=every)(chosen, desk, measure, tuned, empty)
     else:
         _found(chosen, desk, measure, tuned)
 
 
-def _watch(chosen: Chosen, desk: Bench, measure: str, tuned: bool) -> None:
-    if not desk.running:
+def _watch(chosen: Chosen, desk: Bench, measure: str, tuned: bool, empty: bool) -> None:
+    """Look again; the whole page is drawn anew when it is over, and when there is something to save at last."""
+    if not desk.running or (empty and trials_of(chosen, desk.known(chosen.subject.identity))):
         st.rerun()
     _found(chosen, desk, measure, tuned)
 
