@@ -9,7 +9,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..mechanisms import distances
 from ..privacy.budget import Budget
-from ..recommendation import Closeness, Distances
+from ..recommendation import WORTH_PROJECTING, Closeness, Distances
 from ..releases import plan
 from ..rivals.catalogue import RIVALS, Rival
 from ..sketches.adaptive import Adaptive
@@ -112,10 +112,17 @@ def _own(
         else:
             makers = distances(domain, question.norm, question.radius, seed)
         if key not in makers:
-            raise RequestError(f"{title} cannot answer this question.")
+            raise RequestError(_elsewhere(title, question))
         return makers[key]()
 
     return Method(key, title, paper, answers, setting, True, idea, sizes, make)
+
+
+def _elsewhere(title: str, question: Question) -> str:
+    """Why one of ours has no part in a question."""
+    if isinstance(question, Closeness):
+        return f"{title} takes part from {WORTH_PROJECTING} dimensions, where a projection may pay."
+    return f"{title} answers another distance than {question.norm}."
 
 
 def _rival(rival: Rival) -> Method:
