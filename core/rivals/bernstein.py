@@ -5,10 +5,9 @@ value gets noise, and the answer anywhere else is the iterated Bernstein polynom
 
     B^(h) = I - (I - B)^h,    (B f)(y) = sum over v of f(v/K) times the binomial probability of v in K trials at y,
 
-along one coordinate after the other ("The Bernstein Mechanism: Function Release under Differential Privacy", AAAI 2017,
-Definitions 3 and 4 and Algorithm 1). The polynomial follows as B times sum over j < h of (I - B)^j, of which all but
-the outermost B acts on the lattice values, with the probabilities of B at the lattice points: no binomial coefficient
-is ever written down.
+along one coordinate after the other ("The Bernstein Mechanism: Function Release under Differential Privacy", AAAI
+2017). It is B times the sum over j < h of (I - B)^j, of which all but the outermost B acts on the lattice values, with
+the probabilities of B at the lattice points: no binomial coefficient is ever written down.
 
 Where this goes beyond the paper, and keeps its promise:
 
@@ -46,6 +45,8 @@ from .kernel_values import BITS, KernelValues
 MAX_DEGREE, MAX_ITERATIONS, MAX_DIMENSIONS = 1_000, 1_000, 8
 MAX_POINTS = 1 << 17
 """Of a lattice: every record is compared with each of them."""
+POINTS_OFFERED = 1 << 15
+"""Sizes that nobody asked for stop here, so that a record takes about a tenth of a millisecond."""
 DEFAULT_ITERATIONS = 20
 """Most of what iterating gains in closeness, before noise grows: figures in `iterated_operator`."""
 DEGREES_OFFERED = (2, 3, 4, 6, 8, 10, 14, 20, 28, 40, 56, 80, 110, 160, 220, 320, 450, 640)
@@ -154,7 +155,7 @@ class Bernstein(LinearSketch):
         if self.sized:
             return self
         least, tried = math.inf, []
-        for degree in [degree for degree in DEGREES_OFFERED if self._points_at(degree) <= MAX_POINTS] or [1]:
+        for degree in [degree for degree in DEGREES_OFFERED if self._points_at(degree) <= POINTS_OFFERED] or [1]:
             sized = replace(self, degree=degree)
             tried.append((sized._expected_error(budget, records), sized))
             least = min(least, tried[-1][0])
