@@ -58,6 +58,18 @@ def test_the_gradient_is_as_close_as_it_says(records, size):
         assert error < records * 2.0**-44 * (1 + spread)
 
 
+def test_the_bound_allows_for_products_that_cancel():
+    """Margins near zero of long coefficients: their rounding is most of the error, and far above that of a weight."""
+    lengths = (1 << UNIT_BITS - 1) + np.random.default_rng(2).integers(0, 10**6, (400, 1))
+    vectors = np.repeat(lengths, 2, axis=1)
+    objective = module._Objective(vectors, Fraction(1))
+    place = [Fraction(1e9 + 1 / 3), Fraction(-1e9 + 1 / 7)]
+    rough, error = objective.gradient(place, [Fraction(0)] * 2, 0)
+    fine, finer = objective.gradient(place, [Fraction(0)] * 2, 3)
+    distance = sum((a - b) ** 2 for a, b in zip(rough, fine, strict=True))
+    assert (100 * 400 * module.WEIGHT_ERROR) ** 2 < distance <= (error + finer) ** 2
+
+
 def cut(value: Fraction) -> Fraction:
     return Fraction(round(value * (1 << 256)), 1 << 256)
 

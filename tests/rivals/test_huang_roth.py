@@ -213,6 +213,29 @@ def test_prices_add_up_to_the_promise():
             assert planned.noises[0].fits(moved)
 
 
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("constants", ["practical", "guaranteed"])
+def test_comparisons_are_paid_for_what_a_person_moves(neighbours, constants, monkeypatch):
+    """Three records a person move a counter by three; only sums that all grow, asked from above, are monotone."""
+    made = []
+    honest = module.SparseVector
+
+    def watched(sensitivity, epsilon, findings, monotone, source):
+        made.append((sensitivity, epsilon, findings, monotone))
+        return honest(sensitivity, epsilon, findings, monotone, source)
+
+    monkeypatch.setattr(module, "SparseVector", watched)
+    domain = Domain.of(x=(0, 1), y=(0, 1), unit=PrivacyUnit("who", 3))
+    mechanism = HuangRoth(domain, 6, constants, 9.0 if constants == "guaranteed" else None)
+    planned = mechanism.plan(Budget(1, neighbours=neighbours))
+    exact = filled(every_place(domain), np.full((90, 2), 0.3))
+    mechanism.run(lambda sketch: exact.copy(), planned, SeededSource(0))
+    monotone = (neighbours, constants) == ("add_remove", "practical")
+    findings = 4 if constants == "practical" else 6
+    assert made == [(3 * SCALE, price, findings, monotone) for price in planned.choices]
+    assert planned.cost.events[0].epsilon == planned.choices[0] and planned.cost.events[0].count == 2
+
+
 def test_a_forecast_is_near_what_is_measured():
     budget = Budget(1)
     told = forecast(HuangRoth(LINE).sized_for(budget, 5000), budget, 5000)

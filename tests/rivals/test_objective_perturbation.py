@@ -18,6 +18,7 @@ from core.errors import BudgetError, RequestError
 from core.privacy.audit import audit
 from core.privacy.randomness import SeededSource
 from core.releases import paid_from
+from core.rivals import objective_perturbation as module
 from core.rivals.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from core.rivals.logistic_model import LogisticModel, Perturbation
 from core.rivals.objective_perturbation import LENGTHS, ObjectivePerturbation, published_constants, vectors_of
@@ -159,6 +160,13 @@ def test_vectors_are_no_longer_than_one_and_depend_on_nothing_else(records, size
     offsets = points - 1.0
     lengths = np.maximum(np.linalg.norm(offsets, axis=1), radius)
     assert together[:, :-1] / 2.0**UNIT_BITS == pytest.approx(0.8 * offsets / lengths[:, None], abs=1e-8)
+
+
+def test_a_vector_that_rounding_left_too_long_is_shortened(monkeypatch):
+    """Planted: features that may be a little longer than what the constant leaves."""
+    monkeypatch.setattr(module, "FEATURE_SHARE", module.FEATURE_SHARE + 500)
+    units = vectors_of(np.random.default_rng(0).normal(0, 9, (50, 3)), np.zeros(3), 1.0)
+    assert all(sum(int(value) ** 2 for value in row) <= LENGTHS for row in units.tolist())
 
 
 def test_what_overflows_keeps_its_bound():
