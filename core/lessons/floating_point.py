@@ -9,8 +9,8 @@ that the noise is added to: seen one output, an attacker looks for a U that expl
 
 The search is complete. An output y of value + s·b·ln w needs b |ln w| within h of |y - value|, where h is a few units
 in the last place of y and of the noise: the rounding of the sum, of the product and of the logarithm (each at most one
-unit). So w lies between exp(-(|y - value| ± h)/b), and every j in that short range is tried by the very computation
-that made the output.
+unit). So w lies within h/b of exp(-|y - value|/b), as a share of it, and every j in that short range is tried by the
+very computation that made the output.
 """
 
 from __future__ import annotations
@@ -49,11 +49,10 @@ def reachable(output: float, value: float, scale: float, bits: int = BITS) -> bo
     """Whether any uniform number at all makes ``value`` plus textbook noise come out as exactly this output."""
     noise = output - value
     reach = 2.0 * math.ulp(output) + 8.0 * math.ulp(noise)
-    steps = 2**bits
-    # The relative margin covers the rounding of the exponential and of its argument.
-    margin = 1e-14 * (1.0 + abs(noise) / scale)
-    least = math.floor(steps * math.exp(-(abs(noise) + reach) / scale) * (1.0 - margin))
-    most = math.ceil(steps * math.exp(-(abs(noise) - reach) / scale) * (1.0 + margin))
+    steps, middle = 2**bits, math.exp(-abs(noise) / scale)
+    # The share of w by which it may differ: by that reach, and by the rounding of this exponential and its argument.
+    margin = reach / scale + 4e-16 * (2.0 + abs(noise) / scale)
+    least, most = math.floor(steps * middle * (1.0 - margin)), math.ceil(steps * middle * (1.0 + margin))
     signs = (1.0, -1.0) if abs(noise) <= reach else (math.copysign(1.0, noise),)
     return any(
         value - sign * (scale * math.log(j / steps)) == output

@@ -29,7 +29,7 @@ def _experiment() -> None:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             play_button(TIMES, STEPS)
             advance(TIMES, STEPS)
-            times = st.select_slider("Questions asked", STEPS, value=1, key=TIMES, bind="query-params",
+            times = st.select_slider("Questions asked", STEPS, key=TIMES, bind="query-params",
                                      format_func=lambda number: f"{number:,}")
         each = st.select_slider("ε of each answer", LOSSES, value="0.5", key=EACH, bind="query-params")
         secret = st.number_input("The secret: how many of them were ill", 0, 1000, 37, key=SECRET, bind="query-params")

@@ -58,7 +58,7 @@ def _rows_counted() -> int:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         play_button(COUNTED, steps)
         advance(COUNTED, steps)
-        return st.slider("Rows counted", 0, ROWS, 0, key=COUNTED, bind="query-params")
+        return st.slider("Rows counted", 0, ROWS, key=COUNTED, bind="query-params")
 
 
 def _noise() -> str:
@@ -71,11 +71,12 @@ def _noise() -> str:
 def _plane(crowd: int) -> tuple[Plane, tuple[float, float] | None]:
     """Who is on the plane and where it is asked; what cannot be read is said, and left out."""
     with st.expander("Type places instead of clicking, or change the cuts"):
-        people = st.text_input("People, as x y, x y …", START, key=PEOPLE, bind="query-params", max_chars=800)
-        asked = st.text_input("Ask at, as x y", "2.5 3", key=ASKED, bind="query-params", max_chars=40)
+        people = st.text_input("People, as x y, x y …", _start(PEOPLE, START), key=PEOPLE, bind="query-params",
+                               max_chars=800)
+        asked = st.text_input("Ask at, as x y", _start(ASKED, "2.5 3"), key=ASKED, bind="query-params", max_chars=40)
         cuts = st.number_input("Which random cuts (1 to 99)", 1, DRAWS, 1, key=CUTS, bind="query-params")
-    where = _read(asked, 1)
-    return Plane(_read(people, MOST_PEOPLE), cuts, crowd), tuple(map(float, where[0])) if len(where) else None
+    where = _read(asked or "", 1)
+    return Plane(_read(people or "", MOST_PEOPLE), cuts, crowd), tuple(map(float, where[0])) if len(where) else None
 
 
 def _read(text: str, most: int) -> np.ndarray:
@@ -91,12 +92,21 @@ def _clicked() -> None:
     if not points:
         return
     place = in_text(np.array([[points[0]["x"], points[0]["y"]]]))
+    before = (st.session_state.get(PEOPLE) or "").strip().rstrip(",")
     if st.session_state.get(CLICK, ADDS) == ASKS:
-        st.session_state[ASKED] = place
-    else:
-        before = st.session_state.get(PEOPLE, START).strip().rstrip(",")
-        if before.count(",") + 1 < MOST_PEOPLE:
-            st.session_state[PEOPLE] = f"{before}, {place}" if before else place
+        _set(ASKED, place)
+    elif before.count(",") + 1 < MOST_PEOPLE:
+        _set(PEOPLE, f"{before}, {place}" if before else place)
+
+
+def _set(key: str, text: str) -> None:
+    st.session_state[key] = text
+    st.session_state[f"set-{key}"] = True
+
+
+def _start(key: str, text: str) -> str | None:
+    """What a field starts with: nothing just after a click wrote into it, as Streamlit would warn of two values."""
+    return None if st.session_state.pop(f"set-{key}", False) else text
 
 
 def _table(plane: Plane, counted: int, asked: tuple[float, float] | None, made: Release | None) -> None:

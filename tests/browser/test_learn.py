@@ -23,9 +23,9 @@ def says(visit, words):
 
 
 def test_playing_counts_row_by_row_and_clicking_asks_and_adds(lesson):
-    visit = lesson("cells")
+    visit = lesson("cells", rows=2)
     page = visit.page
-    says(visit, "Nobody is counted yet")
+    assert page.locator(".fg-met").count() == 2
     visit.click("button", "Play")
     page.get_by_role("rowheader", name="Row 4").and_(page.locator(".fg-now th")).wait_for()
     says(visit, "is the average of the framed counts")
@@ -57,10 +57,12 @@ def test_the_whole_course_by_keyboard_on_a_projector(lesson):
     page.wait_for_function("location.search.includes('epsilon=0.3')")
     page.locator(".fg-finding", has_not_text="in 50 of 50").first.wait_for()
     for following in LESSONS[2:]:
+        page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 9999)")
         page.get_by_role("button", name=f"Next: {following.title}").focus()
         page.keyboard.press("Enter")
         arrived(visit, following)
         assert f"lesson={following.name}" in page.url
+        assert page.locator(".fg-lesson").bounding_box()["y"] > 0, "it begins at its heading"
         assert page.get_by_role("button", name=f"Next: {following.title}").count() == 0
     page.get_by_role("button", name="Try it on sample data").focus()
     page.keyboard.press("Enter")

@@ -5,6 +5,8 @@ import random
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.lessons.floating_point import (
     BITS,
@@ -24,6 +26,11 @@ LOSSES = ("0.1", "0.5", "1", "2")
 def test_the_attack_is_never_wrong(truth, epsilon):
     files = textbook_files(truth, epsilon)
     assert len(files.outputs) == FILES and files.possible[:, truth].all()
+
+
+@given(st.integers(1, 2**53 - 1), st.sampled_from((0.0, 1.0, -7.0, 1000.0)), st.floats(0.01, 50.0))
+def test_whatever_comes_out_is_found_reachable(step, value, scale):
+    assert reachable(value + textbook_laplace(step / 2**53, scale), value, scale)
 
 
 @pytest.mark.parametrize("epsilon", LOSSES)
