@@ -91,7 +91,7 @@ RIVALS: dict[str, Rival] = {
         ),
         Rival(
             "bernstein", "Bernstein mechanism", "Aldà and Rubinstein 2017", "closeness", "lattice steps a coordinate",
-            (4, 10, 20, 40, 100), 8, False,
+            (4, 10, 20, 40, 100, 400, 1000), 8, False,
             lambda domain, kernel, size, seed: Bernstein(domain, kernel, size),
             "The curve's heights are taken on an even lattice, get noise, and a polynomial through the whole box is "
             "drawn close to them.",
