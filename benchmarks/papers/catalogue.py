@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from . import classes, density_report, embeddings
+from .datasets import public_data
 from .density import Density
 from .work import Experiment
 
@@ -31,26 +32,51 @@ DENSITIES = (
 
 
 def _density(one: Density) -> Experiment:
-    memory = 2 << 30 if one.data in ("skin", "wide") else 1 << 30
-    return Experiment(one.name, one.title, memory, one.first, one.then, one.trial, partial(density_report.section, one))
-
-
-EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        *map(_density, DENSITIES),
-        Experiment(
-            classes.NAME, "Classification", classes.MEMORY, classes.first, classes.then, classes.measure,
-            classes.section,
-        ),
-        Experiment(
-            embeddings.PROJECTION, "A projection before a kernel sum", embeddings.MEMORY, embeddings.projection_first,
-            lambda settings, records: [], embeddings.projection_measure, embeddings.projection_section,
-        ),
-        Experiment(
-            embeddings.MEAN, "Classification by the nearest mean", embeddings.MEMORY, embeddings.mean_first,
-            lambda settings, records: [], embeddings.mean_measure, embeddings.mean_section,
-        ),
+    return Experiment(
+        one.name,
+        one.title,
+        memory=2 << 30 if one.data in ("skin", "wide") else 1 << 30,
+        first=one.first,
+        then=one.then,
+        prepare=public_data,
+        measure=one.trial,
+        section=partial(density_report.section, one),
     )
-}  # fmt: skip
+
+
+CLASSIFICATION = Experiment(
+    classes.NAME,
+    "Classification",
+    memory=classes.MEMORY,
+    first=classes.first,
+    then=classes.then,
+    prepare=lambda work, settings: classes.sets(settings.data, work.quick),
+    measure=classes.measure,
+    section=classes.section,
+)
+PROJECTION = Experiment(
+    embeddings.PROJECTION,
+    "A projection before a kernel sum",
+    memory=embeddings.MEMORY,
+    first=embeddings.projection_first,
+    then=lambda settings, records: [],
+    prepare=lambda work, settings: None,
+    measure=embeddings.projection_measure,
+    section=embeddings.projection_section,
+    trials=embeddings.TRIALS,
+)
+NEAREST_MEAN = Experiment(
+    embeddings.MEAN,
+    "Classification by the nearest mean",
+    memory=embeddings.MEMORY,
+    first=embeddings.mean_first,
+    then=lambda settings, records: [],
+    prepare=lambda work, settings: None,
+    measure=embeddings.mean_measure,
+    section=embeddings.mean_section,
+    trials=embeddings.TRIALS,
+)
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment for experiment in (*map(_density, DENSITIES), CLASSIFICATION, PROJECTION, NEAREST_MEAN)
+}
 """By name, in the order of the report."""

@@ -14,6 +14,8 @@ from .work import DONE, Record, Settings, Work
 PROJECTION, MEAN = "projection", "nearest-mean"
 MEMORY = 3 << 30
 EMBEDDINGS = "clip_food10"
+TRIALS = 30
+"""About so many trials are one piece of work here."""
 DRAWS = 5
 """Of projections, frequencies and noise; every one is asked hundreds of questions."""
 

@@ -165,16 +165,18 @@ def done(name: str, work: Work, settings: Settings) -> Record:
     """Do one piece of work in this process, on one core, and say what came of it."""
     from .catalogue import EXPERIMENTS
 
-    measure = EXPERIMENTS[name].measure
+    experiment = EXPERIMENTS[name]
+    limit = settings.seconds * experiment.trials
     try:
-        with one_core(), at_most(settings.seconds):
-            return Record(work, DONE, measure(work, settings))
+        experiment.prepare(work, settings)
+        with one_core(), at_most(limit):
+            return Record(work, DONE, experiment.measure(work, settings))
     except RequestError as problem:
         return Record(work, REFUSED, reason=str(problem))
     except MemoryError:
         return Record(work, REFUSED, reason="There is not enough memory for it.")
     except TooLong:
-        found = {"limit": settings.seconds} | foretold(measure, work, settings)
+        found = {"limit": limit} | foretold(experiment.measure, work, settings)
         return Record(work, LONG, found)
 
 

@@ -110,8 +110,10 @@ class Experiment:
     memory : bytes that a process needs for it, about.
     first : the work that needs no other.
     then : work that follows from what was found so far, such as sizes that were chosen; asked again until it has none.
+    prepare : reads what a piece of work is about, exact sums included, in the same process and outside its time.
     measure : does one piece of work, in a process of its own.
     section : what is reported.
+    trials : how many trials one piece of work is, each of which may take the usual time.
     """
 
     name: str
@@ -119,8 +121,10 @@ class Experiment:
     memory: int
     first: Callable[[Settings], list[Work]]
     then: Callable[[Settings, list[Record]], list[Work]]
+    prepare: Callable[[Work, Settings], object]
     measure: Callable[[Work, Settings], dict]
     section: Callable[[Settings, list[Record]], Section]
+    trials: int = 1
 
 
 @cache
