@@ -108,7 +108,7 @@ def rehearse_adaptive(
     start = perf_counter()
     for run in range(CHOOSING_RUNS):
         made = mechanism.run(read, plan, SeededSource(run))
-        known = records if made.count is None else max(1.0, made.count)
+        known = max(1.0, made.sketch.total(made.table) if made.count is None else made.count)
         answers = made.sketch.answer(made.table, known, queries, made.noise.variance, LEVEL)
         errors.append(answers.estimate - exact)
     seconds = (perf_counter() - start) / CHOOSING_RUNS

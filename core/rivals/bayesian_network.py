@@ -1,7 +1,7 @@
 """A Bayesian network of noisy tables: each attribute given a few others (Zhang et al., SIGMOD 2014; ACM TODS 42, 2017).
 
-The joint tables of attribute and parents get noise (Algorithm 1); those of the first k attributes are read off the
-first of them. Synthetic records are drawn attribute by attribute (section 3.3). `privbayes` chooses the network.
+The joint tables of attribute and parents get noise (NoisyConditionals); those of the first k attributes are read
+off the first of them. Synthetic records are drawn attribute by attribute. `privbayes` chooses the network.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class BayesianNetwork(SyntheticSketch):
     def conditionals(self, table: np.ndarray) -> list[np.ndarray]:
         """How many records each cell of an axis has given its parents', float64 (parents' cells, cells); not negative.
 
-        Counts below zero are taken to be zero (Algorithm 1, line 4).
+        Counts below zero are taken to be zero, as in the paper.
         """
         counts = [np.maximum(part, 0.0) for part in self.marginals.marginals(table.astype(np.float64))]
         cliques = self.marginals.cliques
@@ -83,7 +83,7 @@ class BayesianNetwork(SyntheticSketch):
         return nodes
 
     def _places(self, table: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-        """Each axis in the order of the network, given its parents' cells (section 3.3)."""
+        """Each axis in the order of the network, given its parents' cells."""
         return drawn_in_order(self.network, self.conditionals(table), self.counts, uniforms)
 
     def parameters(self) -> dict:

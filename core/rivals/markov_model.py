@@ -63,4 +63,5 @@ def fitted_marginals(
             ]
             model = MirrorDescent().estimate(axes, measured, known_total=float(total), iters=ITERATIONS)
             found = [np.asarray(model.project(clique).datavector(flatten=False), np.float64) for clique in cliques]
-    return [np.maximum(table, 0.0) for table in found]
+    # Counts that no crowd has, in a stranger's file, may leave numbers that are none: nothing is known then.
+    return [np.maximum(np.nan_to_num(table, nan=0.0, posinf=0.0), 0.0) for table in found]

@@ -40,12 +40,14 @@ from .spanning_tree import MOST_COUNTERS, Edge, SpanningTree, joined
 from .synthetic_records import check_imitation, noise_scale
 
 TREE_SHARE = Fraction(1, 3)
-"""Share of the budget that pays for the choice of the tree (section 4.2 of the paper)."""
+"""Share of the budget that pays for the choice of the tree, as in the paper."""
 CELLS_TRIED = (4, 8, 16, 32, 64, 128)
 MAX_COUNTERS = 1 << 24
 """Of all pairs together: 128 MiB."""
 SCALE = 1 << 8
 """Parts of a record in which scores are counted."""
+LARGEST_TOTAL = float(1 << 50)
+"""Records that are expected at most, whatever the noise says, so that scores fit 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +192,8 @@ class MST(Adaptive):
         """
         parts = np.split(ones.astype(np.float64), np.cumsum(self.counts)[:-1])
         weights = 1.0 / np.array(self.counts)
-        total = max(1.0, float(np.average([part.sum() for part in parts], weights=weights)))
+        known = float(np.average([part.sum() for part in parts], weights=weights))
+        total = min(max(1.0, known), LARGEST_TOTAL)
         nearest = [nearest_with_total(part, total) for part in parts]
         return {
             (one, other): np.rint(SCALE / total * np.outer(nearest[one], nearest[other])).astype(np.int64)
@@ -226,4 +229,4 @@ def nearest_with_total(values: np.ndarray, total: float) -> np.ndarray:
     """
     falling = np.sort(values)[::-1]
     lowered = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
-    return np.maximum(values - lowered[falling > lowered][-1], 0.0)
+    return np.maximum(values - lowered[falling >= lowered][-1], 0.0)

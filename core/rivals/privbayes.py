@@ -1,9 +1,9 @@
 """PrivBayes (Zhang, Cormode, Procopiuc, Srivastava, Xiao: SIGMOD 2014; ACM TODS 42, 2017): a private Bayesian network.
 
-Algorithm 4 (network): the first attribute is any; each further one is chosen together with its k parents among those
-already there, by the exponential mechanism on the score R, half the L1 distance between the joint distribution of
-attribute and parents and the product of their own. Then the d - k joint tables of the network get noise (Algorithm 1).
-β = 0.3 of the budget pays for the network, the rest for the tables.
+The network (GreedyBayes): the first attribute is any; each further one is chosen together with its k parents among
+those already there, by the exponential mechanism on the score R, half the L1 distance between the joint distribution of
+attribute and parents and the product of their own. Then the d - k joint tables of the network get noise
+(NoisyConditionals). β = 0.3 of the budget pays for the network, the rest for the tables.
 
 Beyond the paper: the domain is public, as a histogram's is; one reading of the records suffices, in which all tables of
 k + 1 axes are filled, and what is refused is refused before anything is paid; noise and choices are exact; nothing is
@@ -47,7 +47,7 @@ CELLS = 16
 NETWORK_SHARE = Fraction(3, 10)
 """β: share of the budget that pays for the network, as in the paper's experiments."""
 USEFULNESS = 4
-"""θ: the least ratio of an average count to its noise's scale, as in the paper's experiments (section 4.5)."""
+"""θ: the least ratio of an average count to its noise's scale, as in the paper's experiments."""
 MAX_COUNTERS = 1 << 24
 """Of all tables of k + 1 axes together: 128 MiB."""
 _FIRST = 52
@@ -110,7 +110,7 @@ class PrivBayes(Adaptive):
         return self.degree is not None
 
     def sized_for(self, budget: Budget, records: float) -> PrivBayes:
-        """With the largest degree whose tables have counts well above their noise (θ-usefulness, section 4.5)."""
+        """With the largest degree whose tables have counts well above their noise (θ-usefulness)."""
         if self.sized:
             return self
         chosen = replace(self, degree=0)
@@ -172,7 +172,7 @@ class PrivBayes(Adaptive):
     def _chosen(
         self, exact: Mapping[tuple[int, ...], np.ndarray], plan: AdaptivePlan, noise_source: NoiseSource | None
     ) -> tuple[Node, ...]:
-        """The network, axis by axis (Algorithm 4)."""
+        """The network, axis by axis (GreedyBayes)."""
         axes = len(self.counts)
         root = int(PublicRandom(self.seed, _FIRST).words(1)[0] % np.uint64(axes))
         sensitivity = dependence_sensitivity(plan.budget.neighbours) * self.domain.unit.records
