@@ -21,13 +21,13 @@ STEPS_BETWEEN_SYMBOLS = 12
 
 
 def shown_range(exact: np.ndarray) -> tuple[float, float]:
-    """What of the answers a picture shows: a half more than the exact ones reach, and as much below zero.
+    """What of the answers a picture shows: a third more than the exact ones reach, and as much below zero.
 
     Noise at small ε reaches far beyond; were the scale to follow it, it would jump at every draw and nothing else would
     be seen.
     """
     low, high = min(0.0, float(exact.min())), float(exact.max())
-    room = 0.5 * max(high - low, np.finfo(float).tiny)
+    room = max(high - low, np.finfo(float).tiny) / 3.0
     return low - room, high + room
 
 

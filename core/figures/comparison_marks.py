@@ -18,7 +18,7 @@ COLOURS = ("#2A5FD0", "#B8408C", "#A07BE0", FAINT.shape)
 """Blue, magenta, violet, slate: at least 3:1 on either background (WCAG 2.2, 1.4.11), and of different lightness."""
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down")
 """As many as share no divisor with the colours, so that a pair of both comes back only after 28 methods."""
-DASHES = ("solid", "dash", "dot", "dashdot")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ def method_marks(titles: Mapping[str, str]) -> dict[str, MethodMark]:
 
     Parameters
     ----------
-    titles : of all methods there are by their keys, chosen or not, always in the same order: so a method keeps its mark
-        when others come and go.
+    titles : by their keys, of all methods that could ever be seen together, chosen or not and always in the same order:
+        so a method keeps its mark when others come and go.
     """
     return {
         key: MethodMark(

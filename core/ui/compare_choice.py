@@ -20,7 +20,14 @@ STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))
 TRIED = tuple(map(Decimal, ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")))
 """Where errors are measured within the range, besides its ends."""
 METHODS_KEY, POSSIBLE_KEY = "methods", "compare-possible"
-MARKS = method_marks({key: method.title for key, method in METHODS.items()})
+MARKS = {
+    key: mark
+    for answers in ("closeness", "distance")  # of which only one is asked for at a time
+    for key, mark in method_marks(
+        {key: method.title for key, method in METHODS.items() if method.answers == answers}
+    ).items()
+}
+"""How every method is shown, by its key."""
 
 
 def plainly(epsilon: Decimal) -> str:

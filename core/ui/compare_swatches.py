@@ -13,7 +13,7 @@ _SYMBOLS = {
     "x": '<path d="M10 3.6L11.6 2L14 4.4L16.4 2L18 3.6L15.6 6L18 8.4L16.4 10L14 7.6L11.6 10L10 8.4L12.4 6Z"/>',
     "star": '<path d="M14 1L15.2 4.6H19L16 6.8L17.1 10.4L14 8.2L10.9 10.4L12 6.8L9 4.6H12.8Z"/>',
 }
-_DASHES = {"solid": "none", "dash": "6 3", "dot": "1.6 2.4", "dashdot": "6 2.4 1.6 2.4"}
+_DASHES = {"solid": "none", "dash": "6 3", "dot": "1.6 2.4", "dashdot": "6 2.4 1.6 2.4", "longdash": "9 3"}
 
 
 def swatch(mark: MethodMark) -> str:

@@ -46,9 +46,10 @@ def test_method_colours_stand_out_on_both_themes_and_mean_nothing(colour):
         assert min(apart, 360 - apart) > 30 or saturation < 0.25
 
 
-def test_twenty_eight_methods_have_marks_of_their_own_and_keep_them():
+def test_twenty_methods_have_a_line_of_their_own_and_more_a_symbol():
     marks = method_marks({str(i): str(i) for i in range(28)})
     assert len({(mark.colour, mark.symbol) for mark in marks.values()}) == 28
+    assert len({(mark.colour, mark.dash) for mark in list(marks.values())[:20]}) == 20
     for first, second in combinations(list(marks.values())[:4], 2):
         assert first.colour != second.colour and first.symbol != second.symbol
 
