@@ -4,8 +4,8 @@ Of m candidates with private scores s_i, of which one person can move each by Δ
 probability proportional to e^(ε s_i / (2Δ)).
 
 Why it is (ε, 0)-private. One person multiplies every weight by a factor between e^(-ε/2) and e^(ε/2), and so their sum;
-a probability is their ratio and moves by e^ε at most. ∎ Where a person can only ever move all scores the same way (a
-count that grows), twice the ε would do; no score in this program is like that, so nothing here offers it.
+a probability is their ratio and moves by e^ε at most. ∎ (Weights e^(ε s_i / Δ) would do for scores that one person can
+only move all the same way. Distances from what is expected, which is what candidates are scored by, move either way.)
 
 Why it is (ε²/8)-zCDP, four times better than an ε-private mechanism need be (Cesar, Rogers 2021). For neighbours with
 probabilities P and Q, h = log(P/Q) is ε (s_i - s'_i) / (2Δ) plus a constant, so it lies in an interval of length ε.
