@@ -195,6 +195,8 @@ class Trigonometric(LinearSketch):
         grid = ChebyshevFit(self.domain, self.kernel, 1, "none")
         kernel, evenly = grid.at_nodes(self._places_inside()[:PLACES_TRIED]), grid.evenly
         square = float((kernel**2 * evenly).sum())
+        if square == 0.0:
+            raise RequestError("The kernel is too narrow for polynomials: it is zero nearly all over these bounds.")
         typical = records * min(1.0, TYPICAL_CROWDING * float((kernel * evenly).sum()) / len(kernel))
 
         def expected_error(sized: Trigonometric) -> float:

@@ -188,6 +188,8 @@ def test_cutting_off_beats_damping_where_it_is_asked_to_choose_and_sizes_follow_
             unsized.answer(np.zeros(5), 1, np.zeros((1, 1)), 0.0, 0.95)
     with pytest.raises(RequestError, match="yet"):
         _ = Trigonometric(LINE, Euclidean(0.1)).shape
+    with pytest.raises(RequestError, match="too narrow"):
+        Trigonometric(LINE, Gaussian(1e-20)).sized_for(Budget(1), 1000)
 
 
 @pytest.mark.parametrize("delta", [0, "1e-6"])
