@@ -80,19 +80,14 @@ def curve(epsilon: str, people: int, nearby: float, width: int) -> Curve:
     width : W, the most columns of a row.
     """
     budget, shape = Budget(epsilon), (nearby, width)
-    spread, bound, typical = _of_one_row(people, *shape)
+    one = _of_one_row(people, *shape)
     rows = np.unique(np.geomspace(LEAST, MOST, STEPS).round()).astype(np.int64)
-    probe = _sketch(LEAST, *shape, seed=0)
-    # Noise of a mean of rows, known for every number of rows from one: a counter's variance, times g² on average.
-    gain = probe.noise_variance(1.0) * LEAST
-    noise = np.array([math.sqrt(_noise(budget, each, shape).variance * gain / each) for each in rows.tolist()])
-    exact_best = np.hypot(np.sqrt(spread / rows), noise).argmin()
-    rule = max(1, math.ceil(math.sqrt(bound / 2.0) * float(epsilon)))
+    noise = np.array([math.sqrt(_noise(budget, each, shape).variance * one.gain / each) for each in rows.tolist()])
+    sampling = np.sqrt(one.variance / rows)
+    rule = math.ceil(one.roots * float(epsilon) / math.sqrt(2.0))
     measured = np.array([_measured(budget, each, people, shape) for each in MEASURED])
-    return Curve(
-        rows, np.sqrt(spread / rows), noise, np.sqrt(bound / rows + noise**2), measured, typical,
-        int(rows[exact_best]), rule,
-    )
+    best = int(rows[np.hypot(sampling, noise).argmin()])
+    return Curve(rows, sampling, noise, np.sqrt(one.bound / rows + noise**2), measured, one.typical, best, rule)
 
 
 def _sketch(rows: int, nearby: float, width: int, seed: int) -> Race:
@@ -102,26 +97,47 @@ def _sketch(rows: int, nearby: float, width: int, seed: int) -> Race:
 
 
 def _asked(people: int) -> tuple[np.ndarray, np.ndarray]:
-    """The records, and the places that are asked: where every fifteenth part of them begins."""
+    """The records, and the places that are asked: the middle of every fifteenth part of them."""
     records = crowd(people)
     shares = (np.arange(PLACES) + 0.5) / PLACES
     return records, np.asfortranarray(np.quantile(records[:, 0], shares)[:, None])
 
 
-@lru_cache(maxsize=64)
-def _of_one_row(people: int, nearby: float, width: int) -> tuple[float, float, float]:
-    """Variance of one row without noise, the paper's bound on it, and the exact answer; averages over the places.
+@dataclass(frozen=True)
+class _OneRow:
+    """What one row does, on average over the places that are asked.
 
-    The bound is g² (f~'² - f'²), Theorem 2.5 for k'; the variance is the spread of a thousand real rows.
+    Attributes
+    ----------
+    variance : without noise, the spread of a thousand real rows.
+    bound : of the paper on it, g² (f~'² - f'²): Theorem 2.5 for k'.
+    roots : f~', the sum of the roots of k'.
+    gain : g², on average over rows: those whose cells fit are not rehashed.
+    typical : the exact answer.
     """
+
+    variance: float
+    bound: float
+    roots: float
+    gain: float
+    typical: float
+
+
+@lru_cache(maxsize=64)
+def _of_one_row(people: int, nearby: float, width: int) -> _OneRow:
     records, queries = _asked(people)
     sketch, table, exact = _poured(0, people, (nearby, width))
     estimates, _ = sketch.group_estimates(table, people, queries)
     kernel = sketch.point_kernel.evaluate(queries, records)
     gain = 1.0 / (1.0 - 1.0 / width) if sketch.columns.rehashed.any() else 1.0
     shared = kernel + (1.0 - kernel) / width if sketch.columns.rehashed.any() else kernel
-    bound = gain**2 * (np.sqrt(shared).sum(axis=1) ** 2 - shared.sum(axis=1) ** 2)
-    return float(estimates.var(axis=0, ddof=1).mean()), float(bound.mean()), float(exact.mean())
+    roots = np.sqrt(shared).sum(axis=1)
+    bound = gain**2 * (roots**2 - shared.sum(axis=1) ** 2)
+    variance = estimates.var(axis=0, ddof=1).mean()
+    return _OneRow(
+        float(variance), float(bound.mean()), float(roots.mean()), sketch.noise_variance(1.0) * MANY,
+        float(exact.mean()),
+    )
 
 
 def _noise(budget: Budget, rows: int, shape: tuple[float, int]) -> NoiseScale:

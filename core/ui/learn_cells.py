@@ -35,7 +35,7 @@ def _experiment() -> None:
     with plane_side, st.container(horizontal=True, gap="medium"):
         st.segmented_control("A click on the plane", [ADDS, ASKS], default=ADDS, required=True, key=CLICK,
                              bind="query-params")
-        crowd = st.segmented_control("People a dot", CROWDS, default=1, required=True, key=CROWD, bind="query-params")
+        crowd = st.segmented_control("People per dot", CROWDS, default=1, required=True, key=CROWD, bind="query-params")
     plane, asked = _plane(crowd)
     with plane_side:
         row = counted - 1 if counted else None

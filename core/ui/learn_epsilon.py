@@ -51,7 +51,7 @@ LESSON = Lesson(
     "epsilon",
     "What does ε do?",
     "Move ε from 10 down to 0.05, and then change how many people there are.",
-    "As a guesser's odds sink, the fifty lines spread. The noise does not care how many people there are.",
+    "As a guesser's odds sink, the fifty lines spread. How many people there are changes nothing about the noise.",
     (
         ("Fifty files that could come out",
          "Made-up people come to a place during a day. The thick amber line is how many really are there around each "

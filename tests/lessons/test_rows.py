@@ -1,9 +1,12 @@
 """Lesson: the curve of Theorem 3.4, and real sketches on it."""
 
+import math
+
 import numpy as np
 import pytest
 
-from core.lessons.rows import MEASURED, curve
+from core.lessons.epsilon import crowd
+from core.lessons.rows import MEASURED, PLACES, curve
 
 
 @pytest.mark.parametrize("setting", [("1", 1000, 1.0, 64), ("0.1", 300, 2.0, 64), ("1", 1000, 1.0, 4)])
@@ -27,6 +30,14 @@ def test_the_minimum_moves_with_epsilon_people_and_neighbourhoods():
     assert curve("1", 100, 1.0, 64).best < middle.best / 5
     assert curve("1", 1000, 0.25, 64).best < middle.best < curve("1", 1000, 4.0, 64).best
     assert middle.rule > middle.best, "the paper's bound is on the safe side"
+
+
+def test_the_rule_is_that_of_corollary_3_5():
+    """R = f~ ε / √2 with f~ the sum of the square roots of the kernel, from slow sums at the places that are asked."""
+    records = crowd(300)
+    asked = np.quantile(records[:, 0], (np.arange(PLACES) + 0.5) / PLACES)
+    roots = np.sqrt(np.exp(-np.abs(asked[:, None] - records[:, 0]) / 4.0)).sum(axis=1)
+    assert curve("1", 300, 4.0, 2000).rule == math.ceil(roots.mean() / math.sqrt(2))
 
 
 def test_fewer_columns_cost_accuracy_and_no_privacy():
