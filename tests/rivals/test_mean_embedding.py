@@ -119,6 +119,14 @@ def test_an_inverse_root_is_one():
     assert (np.triu(root, 1) == 0).all() and root @ matrix @ root.T == pytest.approx(np.eye(30), abs=1e-10)
 
 
+@pytest.mark.parametrize("kernel", [Gaussian(5.0), Angular(2)], ids=lambda k: k.name)
+def test_rounding_makes_no_projection_longer_than_what_is_projected(kernel):
+    """What the bound of replaced records rests on: A K A' is at most the identity, points that are alike included."""
+    sketch = MeanEmbedding(PLANE, kernel, 250, seed=0)
+    gram = sketch.point_kernel.evaluate(sketch.synthetic, sketch.synthetic)
+    assert np.linalg.eigvalsh(sketch.basis @ gram @ sketch.basis.T)[-1] <= 1.0
+
+
 def test_fine_functions_are_moved_by_few_places():
     """The L1 norm that Laplace noise pays for: the square root of M for any basis, a quarter of it for this one."""
     sketch = MeanEmbedding(Domain.of(x=(0, 100)), Euclidean(1.0), 200, seed=0)
