@@ -292,7 +292,9 @@ def test_a_file_whose_noise_is_too_small_is_refused():
         load(replace(made, privacy=replace(made.privacy, epsilon=Budget(1).epsilon)).to_bytes())
 
 
-@pytest.mark.parametrize("arguments", [{"cells": 0}, {"cells": 2.0}, {"cells": 1024}, {"cells": 4096}, {"seed": -1}], ids=str)
+@pytest.mark.parametrize(
+    "arguments", [{"cells": 0}, {"cells": 2.0}, {"cells": 1024}, {"cells": 4096}, {"seed": -1}], ids=str
+)
 def test_what_makes_no_sense_is_refused(arguments):
     with pytest.raises(RequestError):
         MST(MIXED, KERNEL, **arguments)
