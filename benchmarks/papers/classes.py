@@ -53,15 +53,23 @@ def nearest_mean(data: Labelled, size: int | None, budget: Budget, seed: int) ->
 
 def objective_perturbation(data: Labelled, size: int | None, budget: Budget, seed: int) -> Callable:
     """Chaudhuri, Monteleoni, Sarwate 2011; size is a place in the list of λ, the smallest when None."""
-    strength = LAMBDAS[0 if size is None else size]
+    return _regression(data, LAMBDAS[0 if size is None else size], budget, seed)
+
+
+def least_perturbation(data: Labelled, size: int | None, budget: Budget, seed: int) -> Callable:
+    """The same with the least regularisation that the promise allows, which the paper did not try."""
+    return _regression(data, None, budget, seed)
+
+
+def _regression(data: Labelled, strength: float | None, budget: Budget, seed: int) -> Callable:
     model = ObjectivePerturbation(data.whole_domain, data.label.name, strength, records=len(data.train))
-    made = model.fit(open_source(_table(data.train)), budget, noise_source=SeededSource(seed))
-    return made.codes
+    return model.fit(open_source(_table(data.train)), budget, noise_source=SeededSource(seed)).codes
 
 
 WAYS: dict[str, tuple[str, tuple[int | None, ...], Callable]] = {
     "race": ("RACE", (None, *ROWS), race),
     "objective-perturbation": ("Objective perturbation", (None, *range(1, len(LAMBDAS))), objective_perturbation),
+    "least-perturbation": ("Objective perturbation, least λ", (None,), least_perturbation),
     "nearest-mean": ("Nearest mean", (None,), nearest_mean),
 }
 """Title, settings and maker of a classifier, by key."""
@@ -194,12 +202,21 @@ def _claims(name: str, found: dict[tuple[str, bool], dict[float, float]]) -> lis
     shared = sorted(set(race_found) & set(rival))
     ahead = [place for place in shared if race_found[place] > rival[place]]
     said = "; ".join(f"ε = {place:g}: {race_found[place]:.1%} against {rival[place]:.1%}" for place in shared)
+    least = found.get(("least-perturbation", False), {})
+    gained = sorted(set(rival) & set(least))
+    beside = "; ".join(f"ε = {place:g}: {least[place]:.1%} against {rival[place]:.1%}" for place in gained)
+    fair = Claim(
+        f"The λ that were tried (0.01 to 2) do the regression justice ({name}, ε above 0.1).",
+        all(rival[place] > least[place] - 0.01 for place in gained if place > 0.1),
+        f"With the least λ that the promise allows: {beside}.",
+    )
     return [
+        *([fair] if gained else []),
         Claim(
             f"RACE does about as well as private logistic regression or better ({name}, ε above 0.1).",
             all(race_found[place] > rival[place] - 0.01 for place in shared if place > 0.1),
             f"RACE is ahead at {len(ahead)} of {len(shared)} promises, both tuned. {said}.",
-        )
+        ),
     ]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from core.comparison.curves import best_sizes
 from core.comparison.methods import METHODS
 from core.comparison.outcome import Trial
+from core.comparison.public_data import PublicData
 from core.comparison.trial import released, run_trial
 from core.domain import Domain
 from core.privacy.budget import Budget
@@ -80,7 +81,7 @@ class Density:
                             yield work(size=size, epsilon=epsilon, repetition=repetition, tuning=True)
                     for repetition in range(settings.repetitions):
                         yield work(size=None, epsilon=epsilon, repetition=repetition)
-        if settings.takes(published_noise.KEY) and isinstance(self._question(settings)[1], Closeness):
+        if settings.takes(published_noise.KEY) and isinstance(self.question(settings)[1], Closeness):
             for epsilon in settings.epsilons(EPSILONS):
                 for repetition in range(settings.repetitions):
                     yield Work(
@@ -103,7 +104,7 @@ class Density:
         Under (ε, δ) only ours, and those that do not exist without a δ: the noise of the others hardly changes what
         they are compared for.
         """
-        domain, question = self._question(settings)
+        domain, question = self.question(settings)
         for key, method in COMPARED.items():
             if not settings.takes(key) or (delta != "0" and not method.own and not _needs_delta(key, domain, question)):
                 continue
@@ -120,7 +121,8 @@ class Density:
                 few = Domain.of(**{f"p{place}": (-12, 12) for place in range(dimensions)})
                 yield f"{self.data}/{dimensions}", few
 
-    def _question(self, settings: Settings) -> tuple[Domain, Closeness | Distances]:
+    def question(self, settings: Settings) -> tuple[Domain, Closeness | Distances]:
+        """The columns of the data set, and what is asked about it."""
         if self.data == "line":
             return LINE, Distances("l1")
         found = points(self.data, settings.data)
@@ -140,7 +142,7 @@ class Density:
         return found | {"function": drawn.tolist()}
 
 
-def _published(data, work: Work) -> dict:
+def _published(data: PublicData, work: Work) -> dict:
     """The same figures of a table with too little noise; times are those of RACE."""
     places = (data.queries,) if data.grid is None else (data.queries, data.grid)
     answers, *grid = published_noise.estimates(data, PUBLISHED_ROWS, float(work.epsilon), work.repetition, places)

@@ -91,7 +91,13 @@ def of_repetitions(key: str, name: str, found: Mapping[float, Sequence[float]], 
 
 
 def lines_figure(
-    panels: Mapping[str, Sequence[Line]], titles: Mapping[str, str], x: str, y: str, *, log_y: bool = True, percent=True
+    panels: Mapping[str, Sequence[Line]],
+    titles: Mapping[str, str],
+    x: str,
+    y: str,
+    *,
+    log_y: bool = True,
+    percent: bool = True,
 ) -> go.Figure:
     """A panel for every name, side by side; the x axis is logarithmic.
 
@@ -119,19 +125,17 @@ def lines_figure(
     return figure.update_layout(height=HEIGHT + 12 * count, legend=legend)
 
 
-def functions_figure(
-    drawn: Mapping[str, tuple[np.ndarray, np.ndarray]], truth: np.ndarray, grid: np.ndarray
-) -> go.Figure:
+def functions_figure(drawn: Mapping[str, tuple[np.ndarray, str]], truth: np.ndarray, grid: np.ndarray) -> go.Figure:
     """Released functions of one column over the exact one.
 
     Parameters
     ----------
-    drawn : by name, one release on the grid, and the colour's place.
+    drawn : by name, one release on the grid, and its colour.
     truth, grid : the exact function and where.
     """
     figure = go.Figure()
     for name, (values, colour) in drawn.items():
-        figure.add_scatter(x=grid, y=values, name=name, mode="lines", line={"width": 1.5, "color": str(colour)})
+        figure.add_scatter(x=grid, y=values, name=name, mode="lines", line={"width": 1.5, "color": colour})
     figure.add_scatter(x=grid, y=truth, name="exact", mode="lines", line={"width": 3, "color": FAINT.shape})
     figure.data = (figure.data[-1], *figure.data[:-1])
     return figure.update_layout(height=HEIGHT, legend={"orientation": "h", "y": -0.2, "yanchor": "top"})
