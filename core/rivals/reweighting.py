@@ -1,8 +1,8 @@
 """Multiplicative weights: a distribution over cells that agrees with measured averages of functions of the cell.
 
 The update of one measurement is A(x) <- A(x) exp(step q(x)), normalised (Hardt, Ligett, McSherry 2012, figure 1). All
-measurements so far are updated for again and again, "as long as any measurements do not agree with the approximating
-distribution (within error)" (their section 2.3), which costs no privacy.
+measurements so far are updated for again and again, until they agree within their error or a number of times is
+reached: the improvement of their section 2.3, which costs no privacy.
 
 The paper's step is half the difference between what was measured and what A says. It suits every q with values in
 [0, 1], and is far too short for the kernel of a place: that is near zero in most cells and hardly moves. The step here
@@ -18,6 +18,7 @@ from numba import njit
 CYCLES = 10
 """Times that all measurements are gone through after each new one, at most."""
 LARGEST_STEP = 2.0
+"""An average that no distribution over the cells has, as noise may ask for, is come nearer to by no more at a time."""
 
 
 def reweighted(
