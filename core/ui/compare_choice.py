@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal
 
 import streamlit as st
 
@@ -19,7 +21,6 @@ STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))
 """Of the ε slider."""
 TRIED = tuple(map(Decimal, ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")))
 """Where errors are measured within the range, besides its ends."""
-METHODS_KEY, POSSIBLE_KEY = "methods", "compare-possible"
 MARKS = {
     key: mark
     for answers in ("closeness", "distance")  # of which only one is asked for at a time
@@ -78,7 +79,7 @@ def choose_plan(subject: Subject) -> Chosen | None:
     taking_part = _taking_part(subject.identity, delta, subject)
     possible = [key for key, refusal in taking_part if refusal is None]
     left_out = tuple((METHODS[key], refusal) for key, refusal in taking_part if refusal is not None)
-    chosen = _choose_methods(possible)
+    chosen = choose_several("Methods", possible, possible, "methods", "query-params") if possible else []
     if left_out:
         with st.expander(f"{len(left_out)} cannot take part", type="compact"):
             facts((method.title, refusal) for method, refusal in left_out)
@@ -95,16 +96,22 @@ def _taking_part(identity: str, delta: Decimal, _subject: Subject) -> list[tuple
     return [(method.key, refusal) for method, refusal in _subject.taking_part(Budget(1, delta))]
 
 
-def _choose_methods(possible: list[str]) -> list[str]:
-    """All that can take part, unless the visitor, or the address of the page, says otherwise."""
-    if st.session_state.get(POSSIBLE_KEY, possible) != possible:  # chosen among others
-        st.session_state.pop(METHODS_KEY, None)
-    st.session_state[POSSIBLE_KEY] = possible
-    if not possible:
-        return []
-    chosen = st.pills(
-        "Methods", possible, selection_mode="multi", default=possible, format_func=lambda key: METHODS[key].title,
-        key=METHODS_KEY, bind="query-params",
-    )  # fmt: skip
-    return [key for key in possible if key in chosen]
+def choose_several(
+    label: str, options: Sequence[str], start: Sequence[str], key: str, bind: Literal["query-params"] | None = None
+) -> list[str]:
+    """Let the visitor pick some methods, in the order of the options; what was picked among others no longer counts.
 
+    Parameters
+    ----------
+    start : what is picked at first, and again whenever the options are others.
+    """
+    others = st.session_state.get(f"{key}-of", options) != options
+    st.session_state[f"{key}-of"] = options
+    if others:
+        st.session_state[key] = list(start)
+    # A choice that was just made here needs no default, and Streamlit would warn that it has two values.
+    chosen = st.pills(
+        label, options, selection_mode="multi", default=None if others else start, key=key, bind=bind,
+        format_func=lambda key: METHODS[key].title,
+    )  # fmt: skip
+    return [option for option in options if option in chosen]

@@ -129,7 +129,8 @@ def _on_facts(visitor: Session) -> Subject | None:
     own = visitor.own
     own.domain.check_coordinates()
     records = st.number_input(
-        "About how many records are there, as far as everyone may know?", 1, 10**12, 10_000, key="compare-records"
+        "About how many records are there, as far as everyone may know?", 1, 10**12, 10_000, key="compare-records",
+        width=380,
     )
     question = _choose_question(own.domain, Closeness(_own_kernel(own)))
     identity = json.dumps([own.domain.to_dict(), records, _described(question)])

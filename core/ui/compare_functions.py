@@ -20,7 +20,7 @@ from ..figures.comparison_functions import (
     map_ends,
     map_figure,
 )
-from .compare_choice import MARKS, Chosen, plainly
+from .compare_choice import MARKS, Chosen, choose_several, plainly
 from .compare_picture import Picture
 from .compare_plan import Outcome, Step
 from .compare_results import LOOK_EVERY
@@ -32,7 +32,7 @@ from .release_charts import show
 
 NEXT_EVERY = 1.2
 """Seconds that a draw is shown while they play."""
-AT, PLAYING, DRAW, LINES, LINES_OF = "at", "compare-playing", "compare-draw", "compare-lines", "compare-lines-of"
+AT, PLAYING, DRAW, LINES = "at", "compare-playing", "compare-draw", "compare-lines"
 MOST_LINES = 4
 """Curves that are drawn at first: more of them hide each other."""
 
@@ -42,11 +42,13 @@ def choose_epsilon(epsilons: tuple[Decimal, ...]) -> Decimal:
     start = min(epsilons, key=lambda epsilon: abs(epsilon.ln()))
     if len(epsilons) == 1:
         return start
-    if st.session_state.get(AT, start) not in epsilons:  # chosen within another range
-        del st.session_state[AT]
+    others = st.session_state.get(AT, start) not in epsilons
+    if others:  # chosen within another range; what is set here needs no second value below
+        st.session_state[AT] = start
     return st.select_slider(
-        "Released at ε =", epsilons, start, format_func=plainly, key=AT, bind="query-params", width=380
-    )
+        "Released at ε =", epsilons, None if others else start, format_func=plainly, key=AT,
+        bind="query-params", width=380,
+    )  # fmt: skip
 
 
 def functions(chosen: Chosen, desk: Bench) -> None:
@@ -60,7 +62,7 @@ def functions(chosen: Chosen, desk: Bench) -> None:
     picture = chosen.subject.picture
     methods = list(chosen.plan.methods)
     if len(picture.axes) == 1 and len(methods) > MOST_LINES:
-        methods = _choose_lines(methods)
+        methods = choose_several("Drawn", methods, methods[:MOST_LINES], LINES)
     waiting = desk.running and _waiting(chosen, methods, desk.known(chosen.subject.identity))
     every = NEXT_EVERY if playing else LOOK_EVERY if waiting else None
     st.fragment(_drawn, run_every=every)(chosen, desk, picture, methods, playing)
@@ -70,16 +72,6 @@ def _waiting(chosen: Chosen, methods: list[str], known: Mapping[Step, Outcome]) 
     """Methods of which nothing was drawn yet."""
     plan, undrawn = chosen.plan, chosen.plan.undrawn(known)
     return [key for key in methods if key not in undrawn and plan.drawing(key) not in known]
-
-
-def _choose_lines(methods: list[str]) -> list[str]:
-    if st.session_state.get(LINES_OF, methods) != methods:  # chosen among others
-        st.session_state.pop(LINES, None)
-    st.session_state[LINES_OF] = methods
-    return st.pills(
-        "Drawn", methods, selection_mode="multi", default=methods[:MOST_LINES], key=LINES,
-        format_func=lambda key: METHODS[key].title,
-    )  # fmt: skip
 
 
 def _drawn(chosen: Chosen, desk: Bench, picture: Picture, methods: list[str], playing: bool) -> None:

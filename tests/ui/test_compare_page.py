@@ -1,5 +1,6 @@
 """The Compare page without a browser: what is compared on what, and that no private record is ever read for it."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -213,3 +214,22 @@ def test_methods_that_are_seen_together_differ_and_every_mark_can_be_drawn():
     lines = [(mark.colour, mark.dash) for mark in closeness[:20]]
     assert set(MARKS) == set(METHODS) and len(set(lines)) == len(lines)
     assert all(mark.colour in swatch(mark) for mark in MARKS.values())
+
+
+def test_all_methods_take_part_again_where_others_can(page):
+    app = page()
+    next(one for one in app.pills if one.label == "Methods").set_value(["race"]).run()
+    assert Idle.aimed.plan.methods == ("race",)
+    app.selectbox(key="kernel").set_value("Gaussian").run()
+    assert not app.exception and {"features", "histogram"} <= set(Idle.aimed.plan.methods)
+    next(one for one in app.pills if one.label == "Methods").set_value([]).run()
+    assert "Pick at least one method." in words(app) and "Still missing: a method." in words(app)
+
+
+def test_functions_are_drawn_within_the_range_of_epsilon(page):
+    app = page()
+    app.select_slider(key="at").set_value(Decimal("0.1")).run()
+    assert Idle.aimed.plan.shown_at == Decimal("0.1")
+    app.select_slider(key="epsilons").set_value((Decimal("0.5"), Decimal(4))).run()
+    assert not app.exception and Idle.aimed.plan.shown_at == 1
+    assert Idle.aimed.plan.epsilons == tuple(map(Decimal, ("0.5", "1", "2", "4")))
