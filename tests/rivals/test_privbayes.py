@@ -218,7 +218,7 @@ def test_the_audit_passes_and_catches_choices_and_tables_that_cost_too_little():
     source, promise = SeededSource(4), mechanism.plan(Budget(1))
 
     def attacked(plan):
-        return audit(lambda data: outputs(mechanism, plan, data, source), crowd, alone, 1, runs=1000)
+        return audit(lambda data: outputs(mechanism, plan, data, source), crowd, alone, 1, runs=600)
 
     assert attacked(promise).passed
     assert not attacked(mechanism.plan(Budget(5))).passed
