@@ -163,7 +163,7 @@ def test_a_record_at_the_picked_place_reaches_the_bound_and_none_passes_it(relat
 
 
 def test_no_record_adds_more_than_one_unit_whatever_a_kernels_weights_round_to():
-    kernel = Mixture((Gaussian(1.0), Gaussian(2.0)), (0.5 + 4e-10, 0.5 + 4e-10))
+    kernel = Mixture((Gaussian(1.0), Gaussian(2.0)), (0.5 + 9.4e-10, 0.5))
     sketch = MultiplicativeWeights(PLANE, kernel, (4, 4), 8, 3, (5, 8))
     assert (filled(sketch, sketch.places[5][None]) <= ONE).all()
 
