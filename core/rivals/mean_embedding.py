@@ -62,6 +62,8 @@ TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
 _BLOCK = 1 << 21
 """Numbers of an intermediate result of an answer: 16 MiB."""
+_ROWS_AT_ONCE = 16
+"""Of a factorisation: 256 kB of them at most."""
 _POINTS, _PLACES, _REFERENCE = 51, 52, 400
 """Labels of the streams of public random points, and how many places are tried."""
 
@@ -275,7 +277,7 @@ class MeanEmbedding(LinearSketch):
     @cached_property
     def _tried(self) -> np.ndarray:
         """Public places: the synthetic points, and random ones between them, encoded."""
-        return np.vstack([self.synthetic, self._random_places(_PLACES, max(_REFERENCE, self._points))])
+        return np.vstack([self.synthetic, self._random_places(_PLACES, max(_REFERENCE, self._points // 2))])
 
     def _random_places(self, label: int, count: int) -> np.ndarray:
         return self._inside(PublicRandom(self.seed, label).uniforms(count, self.domain.dimensions))
@@ -325,26 +327,32 @@ class MeanEmbedding(LinearSketch):
 def inverse_root(matrix):
     """L^-1 for the lower triangular L with L L' = matrix, float64 (m, m): Cholesky's method and forward substitution.
 
-    Every number is computed by the same operations in the same order, whatever the machine's threads.
+    Every number is computed by the same operations in the same order, whatever the machine's threads; rows are taken
+    off all later ones a few at a time, while a cache holds them.
     """
     m = len(matrix)
-    upper, inverse = matrix.copy(), np.zeros_like(matrix)
-    for i in range(m):
-        row = upper[i, i:]
-        for k in range(i):
-            factor, before = upper[k, i], upper[k, i:]
-            for j in range(len(row)):
-                row[j] -= factor * before[j]
-        root = np.sqrt(row[0])
-        for j in range(len(row)):
-            row[j] /= root
-    for i in range(m):
-        row = inverse[i]
-        row[i] = 1.0
-        for k in range(i):
-            factor, before = upper[k, i], inverse[k]
-            for j in range(k + 1):
-                row[j] -= factor * before[j]
-        for j in range(i + 1):
-            row[j] /= upper[i, i]
+    upper, inverse = matrix.copy(), np.eye(m)
+    for first in range(0, m, _ROWS_AT_ONCE):
+        last = min(first + _ROWS_AT_ONCE, m)
+        for i in range(first, m):
+            row = upper[i, i:]
+            for k in range(first, min(i, last)):
+                factor, before = upper[k, i], upper[k, i:]
+                for j in range(len(row)):
+                    row[j] -= factor * before[j]
+            if i < last:
+                root = np.sqrt(row[0])
+                for j in range(len(row)):
+                    row[j] /= root
+    for first in range(0, m, _ROWS_AT_ONCE):
+        last = min(first + _ROWS_AT_ONCE, m)
+        for i in range(first, m):
+            row = inverse[i]
+            for k in range(first, min(i, last)):
+                factor, before = upper[k, i], inverse[k]
+                for j in range(k + 1):
+                    row[j] -= factor * before[j]
+            if i < last:
+                for j in range(i + 1):
+                    row[j] /= upper[i, i]
     return inverse
