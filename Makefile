@@ -22,7 +22,7 @@ test: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(OPTIONS)
 
-papers: $(VENV)/.dev
+papers: $(VENV)/.dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.papers $(OPTIONS)
 
 $(VENV)/bin/python:

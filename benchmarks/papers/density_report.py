@@ -120,11 +120,7 @@ def _listed(experiment: Density, records: list[Record], found: Found) -> Sheet:
     for delta in ("0", DELTA):
         for method, title in TITLES.items():
             plain, tuned = (found.curves.get((delta, kind, method)) for kind in (False, True))
-            own = [
-                one.found for one in records
-                if one.outcome == DONE and (one.work.method, one.work.delta, one.work.epsilon) == (method, delta, SHOWN)
-                and one.work.size is None and not one.work.tuning
-            ]  # fmt: skip
+            own = [one for one in _shown(records, method, delta) if one["size"] is None]
             if plain is None or float(SHOWN) not in plain.epsilons or not own:
                 continue
             at = plain.epsilons.index(float(SHOWN))
@@ -182,16 +178,23 @@ def _why(failed: list[Record]) -> str:
     return which + (one.reason if one.outcome == REFUSED else "its process ended, for want of memory as a rule.")
 
 
+def _shown(records: list[Record], method: str, delta: str) -> list[dict]:
+    """What was found of a method at one ε, at the sizes that are reported."""
+    return [
+        one.found
+        for one in records
+        if one.outcome == DONE and not one.work.tuning
+        if (one.work.method, one.work.delta, one.work.epsilon) == (method, delta, SHOWN)
+    ]
+
+
 def table_3(records: list[Record]) -> Sheet:
     """Seconds to build and to ask at ε = 1, beside what the RACE paper's table 3 says."""
     asked = {paper.means: paper.value for paper in QUERY_PUBLISHED}
     rows = []
     for paper in BUILD_PUBLISHED:
         key = PAPER_NAMES[paper.means]
-        own = [
-            one.found for one in records
-            if one.outcome == DONE and (one.work.method, one.work.epsilon) == (key, SHOWN) and not one.work.tuning
-        ]  # fmt: skip
+        own = _shown(records, key, "0") or _shown(records, key, DELTA)
         times = [
             duration(statistics.median(one[name] for one in own)) if own else "not run"
             for name in ("seconds_build", "seconds_query")

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import FrameType
 
@@ -169,6 +169,9 @@ def done(name: str, work: Work, settings: Settings) -> Record:
     limit = settings.seconds * experiment.trials
     try:
         experiment.prepare(work, settings)
+        with suppress(TooLong), one_core(), at_most(limit):
+            return Record(work, DONE, experiment.measure(work, settings))
+        # Code that was compiled on the way, once for ever, may have taken the time.
         with one_core(), at_most(limit):
             return Record(work, DONE, experiment.measure(work, settings))
     except RequestError as problem:
