@@ -29,7 +29,7 @@ def bounds_figure(attack: Attack) -> go.Figure:
         )
     most = max(high for _, high in attack.bounds)
     figure.update_xaxes(
-        title="pay a year", range=[-0.16 * most, 1.5 * most], tickvals=[0, most / 2, most], showgrid=False,
+        title="pay a year", range=[-0.36 * most, 1.5 * most], tickvals=[0, most / 2, most], showgrid=False,
         zeroline=False, tickformat=",.0f", fixedrange=True,
     )
     figure.update_yaxes(

@@ -8,14 +8,16 @@ import plotly.graph_objects as go
 from ..lessons.floating_point import Files
 from .palette import AMBER, FAINT
 
-REACH = 5
-"""Counts to either side of 0 and 1 that are drawn; farther files are few, and stand at the ends."""
+REACH = 12
+"""Bars to either side of 0; farther files are few, and stand at the ends."""
 
 
 def files_figure(files: Files) -> go.Figure:
     """A histogram in two parts: files that could come from either count, and those that give the count away."""
-    edges = np.arange(-REACH - 0.25, REACH + 2.0, 0.5)
-    middles = (edges[:-1] + edges[1:]) / 2
+    # Half a count at least, so that whole numbers stand apart; more where the noise reaches far.
+    step = max(0.5, files.scale / 2.0)
+    middles = step * np.arange(-REACH, REACH + 1)
+    edges = step * (np.arange(-REACH, REACH + 2) - 0.5)
     ends = np.clip(files.outputs, middles[0], middles[-1])
     figure = go.Figure()
     for mask, name, colour in (
@@ -25,11 +27,11 @@ def files_figure(files: Files) -> go.Figure:
         counts, _ = np.histogram(ends[mask], edges)
         figure.add_trace(
             go.Bar(
-                x=middles, y=counts, name=name, marker={"color": colour}, width=0.42, showlegend=True,
+                x=middles, y=counts, name=name, marker={"color": colour}, width=0.84 * step, showlegend=True,
                 hovertemplate="around %{x:g}: %{y} files<extra>" + name + "</extra>",
             )
         )
-    figure.update_xaxes(title="released number", showgrid=False, zeroline=False, dtick=1, fixedrange=True)
+    figure.update_xaxes(title="released number", showgrid=False, zeroline=False, nticks=12, fixedrange=True)
     figure.update_yaxes(title="files", showgrid=False, zeroline=False, nticks=4, fixedrange=True)
     figure.update_layout(
         barmode="stack", height=300, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False,

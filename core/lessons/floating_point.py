@@ -73,11 +73,13 @@ class Files:
     Attributes
     ----------
     truth : the exact count.
+    scale : b = 1/ε of the noise.
     outputs : float64 (n,).
     possible : bool (n, 2), for the counts 0 and 1.
     """
 
     truth: int
+    scale: float
     outputs: np.ndarray
     possible: np.ndarray
 
@@ -96,9 +98,11 @@ class Files:
         return 1.0 - (1.0 - self.share) ** files
 
 
-def _judged(truth: int, outputs: np.ndarray, possible: Callable[[float, float], bool]) -> Files:
+def _judged(
+    truth: int, scale: float, outputs: np.ndarray, possible: Callable[[float, float], bool]
+) -> Files:
     verdicts = [[possible(output, float(count)) for count in COUNTS] for output in outputs.tolist()]
-    return Files(truth, outputs, np.array(verdicts, dtype=bool).reshape(-1, len(COUNTS)))
+    return Files(truth, scale, outputs, np.array(verdicts, dtype=bool).reshape(-1, len(COUNTS)))
 
 
 @lru_cache(maxsize=64)
@@ -107,11 +111,11 @@ def textbook_files(truth: int, epsilon: str, draw: int = 1) -> Files:
     scale = 1.0 / float(epsilon)
     uniforms = np.random.default_rng([draw, truth]).random(2 * FILES)
     noise = [textbook_laplace(uniform, scale) for uniform in uniforms.tolist() if uniform > 0][:FILES]
-    return _judged(truth, truth + np.array(noise), lambda output, value: reachable(output, value, scale))
+    return _judged(truth, scale, truth + np.array(noise), lambda output, value: reachable(output, value, scale))
 
 
 @lru_cache(maxsize=64)
 def exact_files(truth: int, epsilon: str, draw: int = 1) -> Files:
     """Releases of the same count with the exact integer noise of every mechanism here, under the same attack."""
     noise = discrete_laplace(FILES, 1 / Fraction(epsilon), SeededSource(2 * draw + truth))
-    return _judged(truth, (truth + noise).astype(np.float64), possible_exactly)
+    return _judged(truth, 1.0 / float(epsilon), (truth + noise).astype(np.float64), possible_exactly)

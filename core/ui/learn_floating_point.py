@@ -49,7 +49,8 @@ def example(bad: Files) -> str:
     """One released number that gives the truth away, in all its digits."""
     if not bad.betrayed.any():
         return "none."
-    return f"{float(bad.outputs[bad.betrayed][0])!r} cannot come from {1 - bad.truth}."
+    digits = repr(float(bad.outputs[bad.betrayed][0])).replace("-", "\N{MINUS SIGN}")
+    return f"{digits} cannot come from {1 - bad.truth}."
 
 
 LESSON = Lesson(
