@@ -64,6 +64,8 @@ _BLOCK = 1 << 21
 """Numbers of an intermediate result of an answer: 16 MiB."""
 _ROWS_AT_ONCE = 16
 """Of a factorisation: 256 kB of them at most."""
+_BAND = 192
+"""Rows of the basis that are multiplied together: a multiple of a tile's."""
 _POINTS, _PLACES, _REFERENCE = 51, 52, 400
 """Labels of the streams of public random points, and how many places are tried."""
 
@@ -256,13 +258,21 @@ class MeanEmbedding(LinearSketch):
         closeness = np.ascontiguousarray(self._values(points).T, dtype=np.float64)
         width = records_at_once(m)
         sums, panel = np.zeros((m, width)), np.empty((min(m, DEPTH), width))
-        inner_products(closeness, 0, len(points), self._coefficients, 0, m, panel, sums)
+        for first, last, rows in self._coefficients:
+            inner_products(closeness[:last], 0, len(points), rows, 0, last - first, panel, sums[first:last])
         return np.ascontiguousarray(np.clip(sums[:, : len(points)], -unit, unit).T.astype(np.int64))
 
     @cached_property
-    def _coefficients(self) -> np.ndarray:
-        """The basis for closeness in whole numbers and coordinates in units: a change by a power of two, exact."""
-        return (self.basis * 2.0 ** (self.bits - BITS)).ravel()
+    def _coefficients(self) -> list[tuple[int, int, np.ndarray]]:
+        """The basis for closeness in whole numbers and coordinates in units: a change by a power of two, exact.
+
+        In bands, (first row, row after the last, coefficients without the zeros to the right of the band).
+        """
+        scaled, bands = self.basis * 2.0 ** (self.bits - BITS), []
+        for first in range(0, self._points, _BAND):
+            last = min(first + _BAND, self._points)
+            bands.append((first, last, scaled[first:last, :last].ravel()))
+        return bands
 
     @cached_property
     def _values(self) -> KernelValues:

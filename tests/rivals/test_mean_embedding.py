@@ -62,12 +62,12 @@ def test_without_noise_it_is_the_projection_on_the_synthetic_points(sketch, rows
 
 
 def test_enough_points_know_a_smooth_kernel():
-    sketch = MeanEmbedding(PLANE, Gaussian(5.0), 150, seed=5)
+    sketch = MeanEmbedding(PLANE, Gaussian(5.0), 200, seed=5)
     rng = np.random.default_rng(0)
     x, q = (points(sketch, rng.uniform(size=(200, 2))) for _ in range(2))
     answers = sketch.answer(filled(sketch, x), 200, q, 0.0, 0.95)
     assert answers.estimate == pytest.approx(sketch.exact(q, x), rel=1e-3)
-    assert np.array_equal(MeanEmbedding(PLANE, Gaussian(5.0), 150, seed=5).synthetic, sketch.synthetic)
+    assert np.array_equal(MeanEmbedding(PLANE, Gaussian(5.0), 200, seed=5).synthetic, sketch.synthetic)
     low, high = PLANE.bounds("l2")
     assert (sketch.synthetic >= low).all() and (sketch.synthetic <= high).all()
 
