@@ -37,6 +37,8 @@ class FourierSeries(WaveSketch):
     """Kernel sums from the noisy Fourier coefficients of the records; parameters as in `WaveSketch`."""
 
     name: ClassVar[str] = "fourier-series"
+    mistaken: ClassVar[float] = 0.001
+    agreement: ClassVar[float] = 7 / 8
 
     @property
     def _called(self) -> str:

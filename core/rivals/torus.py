@@ -4,7 +4,7 @@ On a torus every such kernel is a sum of waves, k(x - y) = sum over whole-number
 angles in turns of each coordinate's period. A period longer than the box keeps its two ends apart: differences up to
 half a period are seen as they are, and longer ones, up to the box's width, come round as the period less the
 difference. With twice the width none does. Longer periods need more frequencies, and with them noise, so the shortest
-one is taken that mistakes no difference for one whose closeness is off by more than `MISTAKEN`.
+one is taken that mistakes no difference for one whose closeness is off by more than a stated amount.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ HIGHEST = {1: 1 << 13, 2: 128, 3: 16}
 """The highest frequency a coordinate: an eighth of the steps, or fewer where they would be too many counters."""
 BYTES_A_NODE = 96
 """Memory at the peak of sampling a kernel, from above."""
-MISTAKEN = 0.005
 PERIODS = tuple(1.0 + step / 16.0 for step in range(17))
 """Periods that are tried, in widths of the box."""
 _PLACES_TRIED = 65
@@ -70,12 +69,7 @@ class Torus:
     Parameters
     ----------
     domain, kernel : as checked by `check_torus`.
-    period : of each coordinate, in widths of the box, from 1 to 2; None takes the shortest that keeps its ends apart.
-
-    Raises
-    ------
-    RequestError
-        When a period is out of range.
+    period : of each coordinate, in widths of the box, from 1 to 2, as `closed` gives it.
     """
 
     domain: Domain
@@ -161,8 +155,13 @@ def _spectrum(torus: Torus) -> tuple[np.ndarray, np.ndarray]:
     return sampled, coefficients
 
 
-def closed(domain: Domain, kernel: Kernel, period: object) -> tuple[float, ...]:
+def closed(domain: Domain, kernel: Kernel, period: object, mistaken: float) -> tuple[float, ...]:
     """The periods of a torus: as given, or the shortest that keep the ends of the box apart.
+
+    Parameters
+    ----------
+    period : in widths of the box, or None.
+    mistaken : by how much the closeness of any two records may be off then, along one coordinate.
 
     Raises
     ------
@@ -176,7 +175,7 @@ def closed(domain: Domain, kernel: Kernel, period: object) -> tuple[float, ...]:
             raise RequestError("A period is measured in widths of the bounds, and lies from 1 to 2 of them.")
         return tuple(float(value) for value in period)
     return tuple(
-        next(period for period in PERIODS if _mistaken(domain, kernel, place, period) <= MISTAKEN)
+        next(period for period in PERIODS if _mistaken(domain, kernel, place, period) <= mistaken)
         for place in range(domain.dimensions)
     )
 

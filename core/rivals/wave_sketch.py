@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,6 +56,10 @@ class WaveSketch(LinearSketch):
     kernel: Kernel
     highest: int | None = None
     period: tuple[float, ...] = None  # type: ignore[assignment]
+    mistaken: ClassVar[float]
+    """By how much closeness may be off where the ends of the torus meet, if the period is not given."""
+    agreement: ClassVar[float]
+    """How alike records are taken to be when a size is chosen: from 1, smooth heaps, to 1/2, all the same."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
@@ -64,7 +69,7 @@ class WaveSketch(LinearSketch):
         if self.highest is not None:
             most = HIGHEST[self.domain.dimensions]
             object.__setattr__(self, "highest", check_integer(self.highest, "The highest frequency", 1, most))
-        object.__setattr__(self, "period", closed(self.domain, self.kernel, self.period))
+        object.__setattr__(self, "period", closed(self.domain, self.kernel, self.period, self.mistaken))
 
     @property
     @abstractmethod
@@ -196,16 +201,16 @@ class WaveSketch(LinearSketch):
     def expected_error(self, budget: Budget, records: float) -> float:
         """Expected squared error of a typical answer, from public facts alone.
 
-        A typical answer is taken to be ten times that of records spread evenly, and to miss a share of itself that is
-        the sum of (c_m - b_m)^2 over that of c_m^2, for all frequencies m: what records in heaps that are shaped like
-        the kernel miss of it in their middle.
+        A typical answer is taken to be ten times that of records spread evenly, and to miss u^`agreement` of itself, u
+        the sum of (c_m - b_m)^2 over that of c_m^2, for all frequencies m. Records in heaps that are shaped like the
+        kernel miss u in their middle, and records that all agree the root of u.
         """
         spectrum, kernel = self.torus.spectrum, self.kernel_coefficients
         kept = full_sum(kernel**2) - full_sum((kernel - self.weights) ** 2)
         missed = min(max(1.0 - kept / full_sum(spectrum**2), 0.0), 1.0)
         typical = records * min(1.0, TYPICAL_CROWDING * float(spectrum.flat[0]))
         noise = calibrate(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
-        return self.noise_variance(noise.variance) + (typical * missed) ** 2
+        return self.noise_variance(noise.variance) + (typical * missed**self.agreement) ** 2
 
     @cached_property
     def _coefficients(self) -> np.ndarray:
