@@ -18,7 +18,7 @@ LEGEND_LINE = 26
 EPSILON_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 CLEAR = "rgba(0, 0, 0, 0)"
 MEASURES = {
-    "relative_error": "average error, in parts of the answer",
+    "relative_error": "average error, as a share of the answer",
     "upper_error": "error that 95% of answers stay below",
     "l2_error": "error of the whole function (L2)",
 }

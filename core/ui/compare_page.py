@@ -55,7 +55,8 @@ def _shown(chosen: Chosen) -> Chosen:
     if chosen.subject.data is None:
         return chosen
     st.subheader("What is released", anchor=False)
-    note("The thick grey line or the first map is exact; the others are what one would get.")
+    exact = "The thick grey line" if len(chosen.subject.picture.axes) == 1 else "The first map"
+    note(f"{exact} is exact, and the others are what one would get.")
     shown_at = choose_epsilon(chosen.plan.epsilons)
     return replace(chosen, plan=replace(chosen.plan, shown_at=shown_at, places=len(chosen.subject.picture.points)))
 
