@@ -158,7 +158,7 @@ METHODS: dict[str, Method] = {
             "noise.", "rows", ROWS,
         ),
         _own(
-            "features", "Random features", _OURS, "closeness",
+            "features", "Random features", "Wagner et al. 2023", "closeness",
             "Random waves are laid over the space, and their heights at all records are added up with noise.",
             "rows", ROWS,
         ),
@@ -167,11 +167,11 @@ METHODS: dict[str, Method] = {
             "One grid of noisy counts, read with weights that are fitted to the kernel.",
         ),
         _own(
-            "projected race", "RACE on projected points", _OURS, "closeness",
+            "projected race", "RACE on projected points", "Backurs et al. 2024", "closeness",
             "The same as RACE after the records are projected on fewer random directions.", "rows", ROWS,
         ),
         _own(
-            "projected features", "Random features of projected points", _OURS, "closeness",
+            "projected features", "Random features of projected points", "Backurs et al. 2024", "closeness",
             "The same as random features after the records are projected on fewer random directions.", "rows", ROWS,
         ),
         _own(
@@ -179,7 +179,7 @@ METHODS: dict[str, Method] = {
             "Coarse and fine differences of a grid of counts get noise fitted to the distance that is asked for.",
         ),
         _own(
-            "moments", "Sums of squares", _OURS, "distance",
+            "moments", "Sums of squares", "Backurs et al. 2024", "distance",
             "A noisy count, the sum of all records and that of their squared lengths say every squared distance.",
         ),
         _own(
