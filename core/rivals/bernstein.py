@@ -22,12 +22,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.stats import binom
 
 from ..checks import check_integer, exact_fields
 from ..domain import Domain
@@ -39,6 +38,7 @@ from ..privacy.calibration import calibrate
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..sketches.linear import Answers, LinearSketch, check_points
 from ..sketches.phases import add_up
+from .bernstein_polynomials import BLOCK, bernstein_basis, combined, iterated_operator
 from .kept_bounds import add_bounded, largest_norms
 from .kernel_values import BITS, KernelValues
 
@@ -52,10 +52,8 @@ DEFAULT_ITERATIONS = 20
 DEGREES_OFFERED = (2, 3, 4, 6, 8, 10, 14, 20, 28, 40, 56, 80, 110, 160, 220, 320, 450, 640)
 TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
-_BLOCK, _BLOCK_OF_ANSWERS = 1 << 16, 1 << 22
-"""Numbers of an intermediate result: half a megabyte, which a second-level cache holds, and 32 MiB."""
-_NO_SHARE = 1e-200
-"""Shares of the bounds below this are none: the library's binomial probabilities overflow on the smallest of them."""
+_BLOCK = 1 << 16
+"""Numbers of an intermediate result: half a megabyte, which a second-level cache holds."""
 _PLACES, _REFERENCE = 50, 200
 """Label of the stream of public random places, and how many there are."""
 
@@ -121,7 +119,7 @@ class Bernstein(LinearSketch):
         if self.degree is None:
             return 0
         points = self._points_at(self.degree)
-        compared = 3 * max(_BLOCK_OF_ANSWERS, points)
+        compared = 3 * max(BLOCK, points)
         return 8 * (2 * points * self.domain.dimensions + compared + 6 * (self.degree + 1) ** 2)
 
     @property
@@ -205,7 +203,7 @@ class Bernstein(LinearSketch):
         """
         places, outside = self._places(points)
         weights = self._weights(places)
-        sums = _combined(table.astype(np.float64) / 2.0**self.bits, weights)
+        sums = combined(table.astype(np.float64) / 2.0**self.bits, weights)
         error = np.sqrt(self._gains(weights) * counter_variance)
         answers = Answers.of_errors(sums, np.where(outside, math.inf, error), records, level)
         off = self.largest_miss * max(float(records), 0.0)
@@ -229,7 +227,7 @@ class Bernstein(LinearSketch):
         inside, weights = self._inside(places), self._weights(places)
         miss = 0.0
         for x in inside:
-            fitted = _combined(self.point_kernel.evaluate(x[None], self.lattice).reshape(self.shape), weights)
+            fitted = combined(self.point_kernel.evaluate(x[None], self.lattice).reshape(self.shape), weights)
             miss = max(miss, float(np.abs(fitted - self.point_kernel.evaluate(x[None], inside)).max()))
         return miss
 
@@ -284,7 +282,7 @@ class Bernstein(LinearSketch):
     def _weights(self, places: np.ndarray) -> list[np.ndarray]:
         """What each lattice point of each coordinate counts for, one float64 (n, K + 1) a coordinate."""
         operator = iterated_operator(self._degree, self.iterations)
-        return [_binomial(self._degree, column) @ operator for column in places.T]
+        return [bernstein_basis(self._degree, column) @ operator for column in places.T]
 
     def _gains(self, weights: list[np.ndarray]) -> np.ndarray:
         return math.prod((along**2).sum(axis=1) for along in weights) / 4.0**self.bits
@@ -323,40 +321,3 @@ class Bernstein(LinearSketch):
         if self.degree is None:
             raise RequestError("The Bernstein mechanism has no degree yet; give one, or let the forecast choose it.")
         return self.degree
-
-
-@lru_cache(maxsize=20)
-def iterated_operator(degree: int, iterations: int) -> np.ndarray:
-    """Sum over j < h of (I - B)^j on the values at the lattice points of a coordinate, float64 (K + 1, K + 1).
-
-    B has eigenvalues in (0, 1], so the powers stay small however many there are. Along a coordinate of 20 bandwidths of
-    a Gaussian kernel at K = 40, h = 1, 5, 20, 100 miss it by 37, 16, 8 and 4% (root mean square), and multiply the
-    standard deviation of noise by 0.37, 0.50, 0.59 and 0.70.
-    """
-    one = np.eye(degree + 1)
-    rest = one - _binomial(degree, np.arange(degree + 1) / degree)
-    total, power = one, rest
-    for digit in f"{iterations:b}"[1:]:
-        total, power = total + power @ total, power @ power
-        if digit == "1":
-            total, power = one + rest @ total, rest @ power
-    return total
-
-
-def _binomial(degree: int, shares: np.ndarray) -> np.ndarray:
-    """The Bernstein polynomials at places of one coordinate: binomial probabilities, float64 (n, K + 1)."""
-    shares = np.where(shares < _NO_SHARE, 0.0, shares)
-    return binom.pmf(np.arange(degree + 1), degree, shares[:, None])
-
-
-def _combined(values: np.ndarray, weights: list[np.ndarray]) -> np.ndarray:
-    """Sum over the lattice of value times the product of the weights along each coordinate, float64 (n,)."""
-    first, *others = weights
-    block = max(1, _BLOCK_OF_ANSWERS * len(values) // values.size)
-    sums = []
-    for start in range(0, len(first), block):
-        part = np.tensordot(first[start : start + block], values, axes=1)
-        for along in others:
-            part = np.einsum("nk,nk...->n...", along[start : start + block], part)
-        sums.append(part)
-    return np.concatenate([np.empty(0), *sums])

@@ -20,8 +20,7 @@ Where this goes beyond the paper, and keeps its promise:
   noise as one vector instead, by its Euclidean length, where that has less variance.
 * c lets points be as alike as they want; the noise of every answer stays below that of a single coordinate.
 
-L and its inverse are computed by one compiled loop in a fixed order. A library's factorisation depends on the number of
-threads in its last digits, which alike points magnify to 1e-7: two workers would then add up different functions.
+L and its inverse are computed in a fixed order (`core.rivals.gram_schmidt`).
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numba import njit
 
 from ..checks import check_integer, exact_fields, seed_from_digits
 from ..domain import Domain
@@ -48,6 +46,7 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..projections.inner_products import DEPTH, inner_products, records_at_once
 from ..sketches.linear import Answers, LinearSketch, check_points
 from ..sketches.phases import add_up
+from .gram_schmidt import inverse_root
 from .kept_bounds import add_bounded, largest_norms
 from .kernel_values import BITS, KernelValues
 
@@ -62,8 +61,6 @@ TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
 _BLOCK = 1 << 21
 """Numbers of an intermediate result of an answer: 16 MiB."""
-_ROWS_AT_ONCE = 16
-"""Of a factorisation: 256 kB of them at most."""
 _BAND = 192
 """Rows of the basis that are multiplied together: a multiple of a tile's."""
 _POINTS, _PLACES, _REFERENCE = 51, 52, 400
@@ -331,38 +328,3 @@ class MeanEmbedding(LinearSketch):
         if self.points is None:
             raise RequestError("The kernel mean embedding has no number of points yet; give one, or let the forecast.")
         return self.points
-
-
-@njit(nogil=True, cache=True)
-def inverse_root(matrix):
-    """L^-1 for the lower triangular L with L L' = matrix, float64 (m, m): Cholesky's method and forward substitution.
-
-    Every number is computed by the same operations in the same order, whatever the machine's threads; rows are taken
-    off all later ones a few at a time, while a cache holds them.
-    """
-    m = len(matrix)
-    upper, inverse = matrix.copy(), np.eye(m)
-    for first in range(0, m, _ROWS_AT_ONCE):
-        last = min(first + _ROWS_AT_ONCE, m)
-        for i in range(first, m):
-            row = upper[i, i:]
-            for k in range(first, min(i, last)):
-                factor, before = upper[k, i], upper[k, i:]
-                for j in range(len(row)):
-                    row[j] -= factor * before[j]
-            if i < last:
-                root = np.sqrt(row[0])
-                for j in range(len(row)):
-                    row[j] /= root
-    for first in range(0, m, _ROWS_AT_ONCE):
-        last = min(first + _ROWS_AT_ONCE, m)
-        for i in range(first, m):
-            row = inverse[i]
-            for k in range(first, min(i, last)):
-                factor, before = upper[k, i], inverse[k]
-                for j in range(k + 1):
-                    row[j] -= factor * before[j]
-            if i < last:
-                for j in range(i + 1):
-                    row[j] /= upper[i, i]
-    return inverse

@@ -16,7 +16,8 @@ from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.release_file import load
 from core.releases import plan, release
-from core.rivals.bernstein import MAX_POINTS, Bernstein, iterated_operator
+from core.rivals.bernstein import MAX_POINTS, Bernstein
+from core.rivals.bernstein_polynomials import iterated_operator
 from core.sketches.audit import audit_sketch
 
 LINE, PLANE = Domain.of(x=(-3, 5)), Domain.of(x=(-3, 5), y=(0, 10))

@@ -13,7 +13,8 @@ from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.release_file import load
 from core.releases import plan, release
-from core.rivals.mean_embedding import JITTER, MAX_POINTS, MeanEmbedding, inverse_root
+from core.rivals.gram_schmidt import inverse_root
+from core.rivals.mean_embedding import JITTER, MAX_POINTS, MeanEmbedding
 from core.sketches.audit import audit_sketch
 
 PLANE = Domain.of(x=(-3, 5), y=(0, 10))
