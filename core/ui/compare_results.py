@@ -61,6 +61,15 @@ def trials_of(chosen: Chosen, known: Mapping[Step, Outcome]) -> list[Trial]:
     ]  # fmt: skip
 
 
+def shown_curves(trials: Iterable[Trial], measure: str, tuned: bool) -> list[Curve]:
+    """A curve of every method; at the best setting that was tried, those that have none to tune are as ever."""
+    return [
+        curve
+        for curve in curves(trials, measure)
+        if curve.tuned == (tuned and METHODS[curve.method].setting is not None)
+    ]
+
+
 def choose_measure(data: PublicData | None) -> tuple[str, bool]:
     """Which error is drawn, and whether at the best setting that was tried; forecasts leave no choice."""
     if data is None:
@@ -108,7 +117,7 @@ def _everything(
 ) -> None:
     _progress(chosen, desk, known)
     found = trials_of(chosen, known)
-    drawn = [curve for curve in curves(found, measure) if curve.tuned == tuned]
+    drawn = shown_curves(found, measure, tuned)
     if drawn:
         _curves(chosen, drawn, tuned)
         _costs(found, chosen.subject.data is not None)

@@ -15,6 +15,7 @@ from ..comparison.outcome import MEASURES, Trial
 from ..figures.comparison import errors_figure
 from ..figures.paper import standalone
 from .compare_choice import MARKS, Chosen
+from .compare_results import shown_curves
 from .marks import main_action, missing_sentence
 from .markup import draw, escape
 
@@ -59,7 +60,7 @@ def save_action(chosen: Chosen, found: Callable[[], list[Trial]], measure: str, 
     missing = [] if found() else ["the first curves"]
 
     def picture() -> bytes:
-        drawn = [curve for curve in curves(found(), measure) if curve.tuned == tuned]
+        drawn = shown_curves(found(), measure, tuned)
         return standalone(errors_figure(drawn, MARKS, chosen.present, chosen.span), f"Error against ε: {subject.title}")
 
     if not missing:

@@ -138,7 +138,8 @@ STYLE = f"""
 /* Compare: small maps in a row, the mark of a method beside its name, and no moving pictures for who wants none. */
 .st-key-fg-maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.2rem, 1fr)); gap: 1rem; }
 .st-key-fg-maps > div { width: auto !important; min-width: 0; }
-.stApp .fg-map-title { font-size: 0.9rem; font-weight: 500; line-height: 1.3; }
+.stApp .fg-map-title { font-size: 0.9rem; font-weight: 500; line-height: 1.3; min-height: 2.6em; display: flex;
+  align-items: flex-end; }
 [class*="st-key-fg-steady-"] [data-stale="true"] { opacity: 1 !important; } /* looked at again every second */
 .fg-swatch { width: 1.75rem; height: 0.75rem; margin-right: 0.5rem; flex: none; }
 .fg-paper { color: var(--faint); font-size: 0.85rem; margin-left: 0.4rem; }

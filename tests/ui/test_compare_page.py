@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.comparison.curves import Curve
 from core.comparison.methods import METHODS
+from core.comparison.outcome import Trial
 from core.comparison.public_data import from_sample
 from core.domain import Domain
 from core.kernels import Euclidean, Gaussian, Laplacian
@@ -23,6 +24,7 @@ from core.ui.compare_data import DECLARED, ON_FACTS, ON_FILE
 from core.ui.compare_methods import tuning_sentence
 from core.ui.compare_picture import picture_of
 from core.ui.compare_plan import Step
+from core.ui.compare_results import shown_curves
 from core.ui.compare_subject import SHAPES, Subject, kernels_like
 from core.ui.compare_swatches import swatch
 from core.ui.picking import OWN_FILE
@@ -233,3 +235,15 @@ def test_functions_are_drawn_within_the_range_of_epsilon(page):
     app.select_slider(key="epsilons").set_value((Decimal("0.5"), Decimal(4))).run()
     assert not app.exception and Idle.aimed.plan.shown_at == 1
     assert Idle.aimed.plan.epsilons == tuple(map(Decimal, ("0.5", "1", "2", "4")))
+
+
+def test_a_method_without_a_setting_stays_when_the_others_are_tuned():
+    trials = [
+        Trial(method, size, 1.0, 0.0, 0, tuning, 0.1, 0.1, None, 0.1, 0.0, 0.1, 10)
+        for method, size, tuning in (("race", None, False), ("race", 100, True), ("race", 100, False),
+                                     ("histogram", None, False))
+    ]  # fmt: skip
+    assert {(c.method, c.tuned) for c in shown_curves(trials, "relative_error", True)} == {
+        ("race", True), ("histogram", False),
+    }  # fmt: skip
+    assert not any(curve.tuned for curve in shown_curves(trials, "relative_error", False))
