@@ -133,9 +133,15 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
     """Processes begun from nothing, which read these variables before they load a library of threads."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_end_with_the_parent)
     try:
         yield pool
+    except BaseException:
+        # The program waits for what is under way before it ends, which may take minutes.
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for name, value in before.items():
