@@ -32,8 +32,8 @@ from core.privacy.budget import Budget
 from core.privacy.noise import add_noise
 from core.privacy.randomness import SeededSource
 from core.releases import plan
-from core.rivals.counts_and_sums import CountsAndSums
-from core.rivals.interval_tree import IntervalTree
+from core.rivals.distances.counts_and_sums import CountsAndSums
+from core.rivals.distances.interval_tree import IntervalTree
 from core.sketches.distance import Distance
 from core.sketches.linear import LinearSketch
 

@@ -16,8 +16,8 @@ import numpy as np
 from core.domain import Domain, Vector
 from core.kernels import Gaussian, SmoothSquared
 from core.privacy.budget import Budget
-from core.rivals.exponential_sum import ExponentialSum
-from core.rivals.interval_tree import IntervalTree
+from core.rivals.distances.interval_tree import IntervalTree
+from core.rivals.series.exponential_sum import ExponentialSum
 from core.sketches.distance import Distance
 from core.sketches.features import Features
 from core.sketches.linear import LinearSketch

@@ -31,7 +31,7 @@ from core.privacy.budget import Budget
 from core.privacy.noise import add_noise
 from core.privacy.randomness import SeededSource
 from core.releases import plan
-from core.rivals.exponential_sum import ExponentialSum
+from core.rivals.series.exponential_sum import ExponentialSum
 from core.sketches.features import Features
 from core.sketches.grouped import GroupedSketch
 from core.sketches.race import Race

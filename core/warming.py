@@ -27,15 +27,15 @@ from .projections.dense import GaussianProjection
 from .projections.fast import FastProjection
 from .release_file import LARGE, load, to_bytes
 from .releases import Release, release
-from .rivals.asked_distances import AskedDistances
-from .rivals.bernstein import Bernstein
-from .rivals.counts_and_sums import CountsAndSums
-from .rivals.fourier_series import FourierSeries
-from .rivals.interval_tree import IntervalTree
-from .rivals.marginals import Marginals
-from .rivals.mean_embedding import MeanEmbedding
-from .rivals.multiplicative_weights import MultiplicativeWeights
-from .rivals.trigonometric import Trigonometric
+from .rivals.distances.asked_distances import AskedDistances
+from .rivals.distances.counts_and_sums import CountsAndSums
+from .rivals.distances.interval_tree import IntervalTree
+from .rivals.grids.marginals import Marginals
+from .rivals.grids.multiplicative_weights import MultiplicativeWeights
+from .rivals.interpolation.bernstein import Bernstein
+from .rivals.interpolation.mean_embedding import MeanEmbedding
+from .rivals.series.fourier_series import FourierSeries
+from .rivals.series.trigonometric import Trigonometric
 from .sketches.classes import Classes
 from .sketches.directions import Directions
 from .sketches.distance import Distance

@@ -21,7 +21,7 @@ from core.privacy.selection import select
 from core.privacy.zcdp import largest_rho
 from core.release_file import load
 from core.releases import release
-from core.rivals.marginals import Marginals
+from core.rivals.grids.marginals import Marginals
 from core.sketches.adaptive import Adaptive, Outcome, noisy_count, share_budget
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))

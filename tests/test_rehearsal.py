@@ -15,7 +15,7 @@ from core.privacy.budget import Budget
 from core.privacy.randomness import SeededSource
 from core.rehearsal import rehearse, scaled_table
 from core.releases import plan, release, seal
-from core.rivals.huang_roth import HuangRoth
+from core.rivals.distances.huang_roth import HuangRoth
 from core.sketches.histogram import Histogram
 
 DOMAIN = Domain.of(x=(0, 10))

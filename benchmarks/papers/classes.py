@@ -17,7 +17,7 @@ from core.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.privacy.randomness import SeededSource
 from core.releases import release
-from core.rivals.objective_perturbation import ObjectivePerturbation
+from core.rivals.training.objective_perturbation import ObjectivePerturbation
 from core.sketches.classes import Classes
 from core.sketches.moments import Moments
 from core.sketches.race import Race

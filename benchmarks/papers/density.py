@@ -19,7 +19,7 @@ from core.comparison.trial import released, run_trial
 from core.domain import Domain
 from core.privacy.budget import Budget
 from core.recommendation import Closeness, Distances
-from core.rivals.huang_roth import HuangRoth
+from core.rivals.distances.huang_roth import HuangRoth
 
 from . import published_noise
 from .datasets import LINE, WIDE, points, public_data
@@ -108,15 +108,16 @@ class Density:
         for key, method in COMPARED.items():
             if not settings.takes(key) or (delta != "0" and not method.own and not _needs_delta(key, domain, question)):
                 continue
-            for data, tried in self._variants(domain):
+            for data, tried in self._variants(domain, method.own):
                 if method.refusal(tried, question, Budget(1, delta)) is None:
                     sizes = method.sizes(tried, question, 10_000)
                     yield key, data, sizes[:3] if settings.quick else sizes
                     break
 
-    def _variants(self, domain: Domain) -> Iterator[tuple[str, Domain]]:
+    def _variants(self, domain: Domain, own: bool) -> Iterator[tuple[str, Domain]]:
+        """The data as they are, and for rivals on fewer and fewer directions."""
         yield self.data, domain
-        if domain.dimensions >= WIDE:
+        if domain.dimensions >= WIDE and not own:
             for dimensions in range(FEW, 0, -1):
                 few = Domain.of(**{f"p{place}": (-12, 12) for place in range(dimensions)})
                 yield f"{self.data}/{dimensions}", few

@@ -212,7 +212,7 @@ def _directions(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearS
 
 
 def _exponential_sum(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..rivals.exponential_sum import ExponentialSum
+    from ..rivals.series.exponential_sum import ExponentialSum
 
     kernel = declared_kernel(shape, domain, "smooth")
     return ExponentialSum(domain, kernel, shape.rows, seed=seed_of(shape), groups=shape.groups)

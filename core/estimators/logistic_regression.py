@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..releases import paid_from
-from ..rivals.logistic_model import LogisticModel
-from ..rivals.objective_perturbation import ObjectivePerturbation
+from ..rivals.training.logistic_model import LogisticModel
+from ..rivals.training.objective_perturbation import ObjectivePerturbation
 from ..sources import open_source
 from .classifier import LabelledEstimator
 from .private import CLASS, as_table

@@ -13,21 +13,21 @@ from ..errors import RequestError
 from ..kernels import Kernel
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
-from .bernstein import Bernstein
-from .cells import cells_of
-from .counts_and_sums import CountsAndSums
-from .exponential_sum import ExponentialSum
-from .flat_histogram import FlatHistogram
-from .fourier_series import FourierSeries
-from .functional_noise import FunctionalNoise
-from .hierarchy import HierarchicalHistogram
-from .huang_roth import MOST_DIMENSIONS, HuangRoth
-from .interval_tree import IntervalTree
-from .mean_embedding import MeanEmbedding
-from .mst import MST
-from .mwem import MWEM
-from .privbayes import CELLS, PrivBayes
-from .trigonometric import Trigonometric
+from .distances.counts_and_sums import CountsAndSums
+from .distances.huang_roth import MOST_DIMENSIONS, HuangRoth
+from .distances.interval_tree import IntervalTree
+from .grids.cells import cells_of
+from .grids.flat_histogram import FlatHistogram
+from .grids.hierarchy import HierarchicalHistogram
+from .grids.mwem import MWEM
+from .interpolation.bernstein import Bernstein
+from .interpolation.mean_embedding import MeanEmbedding
+from .networks.mst import MST
+from .networks.privbayes import CELLS, PrivBayes
+from .series.exponential_sum import ExponentialSum
+from .series.fourier_series import FourierSeries
+from .series.functional_noise import FunctionalNoise
+from .series.trigonometric import Trigonometric
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ RIVALS: dict[str, Rival] = {
             "mean-embedding", "Kernel mean embedding", "Balog et al. 2018", "closeness", "synthetic points",
             (50, 100, 200, 400, 800, 1600), None, False,
             lambda domain, kernel, size, seed: MeanEmbedding(domain, kernel, size, seed=seed),
-            "Made-up points anyone may know get noisy weights, so that together they look, through the kernel, like the "
-            "records.",
+            "Made-up points anyone may know get noisy weights, so that together they look, through the kernel, like "
+            "the records.",
         ),
         Rival(
             "fourier-series", "Fourier series", "Hall et al. 2013", "closeness", "highest frequency a coordinate",

@@ -12,8 +12,8 @@ import pandas as pd
 from ..checks import check_integer
 from ..errors import RequestError
 from ..releases import Release
-from ..rivals.grid_sketch import GridSketch
-from ..rivals.synthetic_records import SyntheticSketch
+from ..rivals.grids.grid_sketch import GridSketch
+from ..rivals.grids.synthetic_records import SyntheticSketch
 from .asked import check_closeness
 from .box import Box
 from .chain import CHAINS, FEWEST_KEPT, run_chains

@@ -10,7 +10,7 @@ from core.errors import RequestError
 from core.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
 from core.releases import release
-from core.rivals.privbayes import PrivBayes
+from core.rivals.networks.privbayes import PrivBayes
 from core.tasks.box import Box
 from core.tasks.chain import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains
 from core.tasks.density import grid, line

@@ -1,0 +1,1 @@
+"""Rivals that sum distances: trees of counts, and few asked places."""

@@ -1,0 +1,1 @@
+"""Rivals that count people in the cells of a public grid."""

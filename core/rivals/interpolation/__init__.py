@@ -1,0 +1,1 @@
+"""Rivals that take the curve at public points and draw it between them."""

@@ -1,0 +1,1 @@
+"""Rivals that choose which columns belong together, and make people up from their counts."""

@@ -1,0 +1,1 @@
+"""Rivals that describe the whole curve by waves or polynomials, whose strengths get noise."""

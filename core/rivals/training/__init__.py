@@ -1,0 +1,1 @@
+"""Rivals that release a trained model and nothing else."""
