@@ -48,10 +48,14 @@ def test_a_link_opens_curves_costs_functions_and_what_tuning_costs(compare):
     assert (table.low <= table.error * 1.5).all() and visit.errors == []
     visit.settle()
     assert visit.overflow() <= 0 and visit.illegible() == []
+    play = visit.page.get_by_text("Play", exact=True)
+    assert play.is_visible()
+    visit.page.emulate_media(reduced_motion="reduce")
+    assert not play.is_visible(), "who wants less motion gets no player"
 
 
 def test_it_can_be_stopped_and_plays_on_a_phone_in_the_dark(compare):
-    visit = compare("phone", "dark", sample="City bicycles")
+    visit = compare("phone", "dark", sample="City bicycles", epsilons=["0.1", "10"])
     stop = visit.page.locator(".st-key-compare-stop button")
     stop.click()
     visit.page.get_by_text("Stopped. What was found stays.").wait_for()
@@ -64,14 +68,6 @@ def test_it_can_be_stopped_and_plays_on_a_phone_in_the_dark(compare):
     assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
 
 
-def test_who_wants_less_motion_gets_no_player(compare, visitor):
-    visit = visitor()
-    visit.page.emulate_media(reduced_motion="reduce")
-    visit.go("/compare?" + urlencode(QUICK, doseq=True))
-    visit.page.get_by_role("button", name="Draw the noise again").wait_for()
-    assert not visit.page.get_by_text("Play", exact=True).is_visible()
-
-
 def test_a_file_counts_as_public_only_when_its_owner_says_so(compare):
     visit = compare()
     visit.choose("A public file")
@@ -82,8 +78,7 @@ def test_a_file_counts_as_public_only_when_its_owner_says_so(compare):
     visit.page.get_by_text("Error against ε").first.wait_for()
 
 
-def test_private_data_is_forecast_and_never_compared(visitor):
-    visit = visitor()
-    visit.go("/compare")
+def test_private_data_is_forecast_and_never_compared(compare):
+    visit = compare()
     visit.choose("My data")
     assert "no record is read" in visit.text and "Still missing" in visit.text
