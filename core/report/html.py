@@ -135,7 +135,7 @@ def _label(label: PrivacyLabel) -> Iterator[str]:
     yield f"<div><dt>Columns, from public knowledge</dt><dd><ul>{''.join(_columns(label))}</ul></dd></div>"
     yield from _fact("Records that do not fit", label.left_out)
     yield from _fact(label.asked, f"{_capital(label.measured)}.", *filter(None, [label.clipped]))
-    yield from _fact("Table", _capital(label.table), *filter(None, [label.classes]), *label.noise)
+    yield from _fact("Table", _capital(label.table), *filter(None, [label.chosen, label.classes]), *label.noise)
     yield from _fact("Noise in an answer", label.answer_noise_in_words)
     yield from _fact("Why it holds", label.theorem)
     yield from _fact("Made", f"{words.moment(label.created)} by {label.software}")

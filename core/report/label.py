@@ -17,6 +17,7 @@ from ..release_file import manifest_of, to_bytes
 from ..releases import Release
 from ..tables import Table
 from . import meaning, words
+from .choices import choice
 
 MAX_COLUMNS_DESCRIBED = 24
 """Columns that get a sentence each."""
@@ -58,6 +59,7 @@ class PrivacyLabel:
     asked, measured : "Closeness" or "Distance", and in words what it is measured by.
     classes : the public list of classes, as a sentence; "" when there are none.
     clipped : what was done with records beyond a public radius or length; "" when there is none.
+    chosen : what was chosen under noise, as a sentence; "" when nothing was.
     created, software : when (ISO 8601) and by which program it was made.
     fingerprint : SHA-256 of the file, in hexadecimal; None where a mapped table would have to be read for it.
     """
@@ -86,6 +88,7 @@ class PrivacyLabel:
     measured: str
     classes: str
     clipped: str
+    chosen: str
     created: str
     software: str
     fingerprint: str | None
@@ -103,6 +106,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
     privacy, sketch = release.privacy, release.sketch
     scales = dict.fromkeys(privacy.noise)
     about = rounded(release.records, release.records_error)
+    chosen = choice(release)
     answer_noise = meaning.one_class(sketch).noise_variance(privacy.counter_variance) ** 0.5
     return PrivacyLabel(
         private=release.private,
@@ -115,7 +119,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         slack=_slack(release),
         overlap=_overlap(release),
         noise=tuple(_noise(scale, privacy.parts, sketch.largest_entry) for scale in scales),
-        theorem=privacy.theorem,
+        theorem=" ".join([privacy.theorem, *([] if chosen is None else [chosen.theorem])]),
         records=about if release.count_is_public else f"about {about}",
         records_source=release.records_source if release.count_is_public else f"known from {release.records_source}",
         counted=words.counted(release.domain),
@@ -131,6 +135,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         measured=meaning.measured(sketch),
         classes=meaning.classes(sketch),
         clipped=meaning.clipped(sketch),
+        chosen="" if chosen is None else chosen.sentence,
         created=release.created,
         software=words.shown(release.software),
         fingerprint=_fingerprint(release, file),
@@ -167,6 +172,7 @@ def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
         f"This is a {what} of {names}, made on {words.day(label.created)} by {label.software}.",
         *promised,
         f"It holds {label.table}.",
+        label.chosen,
         label.classes,
         *label.noise,
         f"It was made from {label.records} {made_from} ({label.records_source}).",

@@ -48,8 +48,8 @@ def measured(sketch: LinearSketch) -> str:
     sketch = one_class(sketch)
     if sketch.answers == "distance":
         return _distance(sketch) + (SHARES if sketch.domain.scale == "box" else "")
-    if sketch.name == "directions":
-        return "the cosine of the angle between two records, seen from the centre"
+    if sketch.name in _MEASURED:
+        return _MEASURED[sketch.name]
     return closeness(sketch.kernel, sketch.domain)
 
 
@@ -158,6 +158,10 @@ def _distance(sketch: LinearSketch) -> str:
     return f"the differences of all columns{further.format(number(float(value or 1)))}, added up"
 
 
+_MEASURED = {
+    "directions": "the cosine of the angle between two records, seen from the centre",
+    "marginals": "the share of the counted tables in which two records are in the same cell",
+}
 _TABLES = {
     "race": lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
     "minhash": lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
@@ -167,7 +171,44 @@ _TABLES = {
     "projected-distance": lambda sketch: f"{_sides(sketch.shape)} counters along random directions",
     "moments": lambda sketch: f"{sketch.shape[0]:,} sums: of ones, of every coordinate, and of squared lengths",
     "histogram": lambda sketch: f"a grid of {_sides(sketch.shape)} counters",
+    "exponential-sum": lambda sketch: f"{sketch.shape[0]:,} pairs of counters, one a random wave",
+    "fourier-series": lambda sketch: f"{_many(sketch.shape[0], 'sum')} of waves",
+    "trigonometric": lambda sketch: f"{_many(sketch.shape[0], 'sum')} of polynomials",
+    "pfda": lambda sketch: f"{_many(sketch.shape[0], 'sum')} of waves",
+    "bernstein": lambda sketch: f"a lattice of {_sides(sketch.shape)} sums of closeness",
+    "mean-embedding": lambda sketch: (
+        f"{_many(sketch.shape[0], 'sum')}, which give as many made-up points their weights"
+    ),
+    "flat-histogram": lambda sketch: f"a grid of {_sides(sketch.grid.counts)} counters",
+    "hierarchical-histogram": lambda sketch: (
+        f"{_many(sketch.shape[0], 'counter')}, of the cells of a grid and of larger and larger boxes of them"
+    ),
+    "marginals": lambda sketch: f"{_many(len(sketch.cliques), 'table')} of {_many(sketch.shape[0], 'counter')} in all",
+    "privbayes": lambda sketch: (
+        f"a network of {_many(len(sketch.marginals.cliques), 'table')}, with {_many(sketch.shape[0], 'counter')} in all"
+    ),
+    "mst": lambda sketch: (
+        f"{_many(len(sketch.counts), 'table')} of single coordinates and {len(sketch.edges):,} of pairs of them, with "
+        f"{_many(sketch.shape[0], 'counter')} in all"
+    ),
+    "mwem": lambda sketch: f"{_many(len(sketch.chosen), 'measured answer')}",
+    "interval-tree": lambda sketch: _trees(sketch.shape[0], f"{sketch.shape[1]:,} counters"),
+    "counts-and-sums": lambda sketch: _trees(sketch.shape[0], f"{sketch.shape[2]:,} counters and as many sums"),
+    "huang-roth": lambda sketch: f"{_many(sum(map(_asked, sketch.places)), 'measured sum')} of distances",
 }
+
+
+def _many(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def _trees(coordinates: int, holding: str) -> str:
+    return f"a tree for each of {_many(coordinates, 'coordinate')}, of {holding}"
+
+
+def _asked(places: Sequence[int]) -> int:
+    """How many of a coordinate's counters measure something; -1 is no place."""
+    return sum(place >= 0 for place in places)
 
 
 def _sides(shape: Sequence[int]) -> str:

@@ -25,10 +25,15 @@ from core import (
 from core.domain import Items, PrivacyUnit
 from core.engine.exact import Exact
 from core.privacy.randomness import SeededSource
-from core.releases import seal, with_chosen_size
+from core.releases import release, seal, with_chosen_size
 from core.report.html import report_html
 from core.report.label import describe, privacy_label, to_json
 from core.report.words import column_values, listed, percent, shown
+from core.rivals.catalogue import RIVALS
+from core.rivals.distances.huang_roth import HuangRoth
+from core.rivals.grids.marginals import Marginals
+from core.rivals.grids.mwem import MWEM
+from core.rivals.networks.privbayes import PrivBayes
 from core.sets import Sets
 
 from ..releases_for_tests import counted_release, small_release
@@ -250,3 +255,58 @@ def released(sketch, domain):
     table = sketch.zeros()
     sketch.add(table, points)
     return seal(sketch, Exact(table, sketch.count(points)), Budget(5))
+
+
+PLACE = Domain.of(x=(0, 10), y=(0, 10))
+NEAR = kernels.Gaussian(2.0)
+RIVALS_IN_WORDS = {
+    "fourier-series": (2, "25 sums of waves"),
+    "trigonometric": (3, "9 sums of polynomials"),
+    "pfda": (2, "25 sums of waves"),
+    "bernstein": (4, "a lattice of 5 by 5 sums of closeness"),
+    "mean-embedding": (20, "20 sums, which give as many made-up points their weights"),
+    "flat-histogram": (6, "a grid of 6 by 6 counters"),
+    "hierarchical-histogram": (2, "21 counters, of the cells of a grid and of larger and larger boxes of them"),
+    "mwem": (3, "3 measured answers"),
+    "interval-tree": (3, "a tree for each of 2 coordinates, of 16 counters"),
+    "counts-and-sums": (3, "a tree for each of 2 coordinates, of 16 counters and as many sums"),
+}
+
+
+@pytest.mark.parametrize("name", RIVALS_IN_WORDS)
+def test_what_rivals_hold(name):
+    rival, (size, words_of_table) = RIVALS[name], RIVALS_IN_WORDS[name]
+    sketch = rival.make(PLACE, None if rival.answers == "distance" else NEAR, size, 1)
+    budget = Budget(1, "1e-6") if rival.needs_delta else Budget(1)
+    released = release(sketch, np.random.default_rng(0).random((50, 2)) * 10, budget)
+    assert f"It holds {words_of_table}." in text_of(released)
+
+
+def test_marginals_say_what_they_compare():
+    marginals = Marginals(PLACE, "l2", (4, 5), ((0,), (0, 1)))
+    text = text_of(release(marginals, np.ones((20, 2)), Budget(1)))
+    assert "2 tables of 24 counters in all" in text and "the share of the counted tables in which two records" in text
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "said"),
+    [
+        (PrivBayes(Domain.of(x=(0, 1), y=(0, 1), z=(0, 1)), NEAR, cells=3, degree=1), "Which columns belong together"),
+        (MWEM(PLACE, NEAR, rounds=2, seed=1), "Which answers were measured"),
+        (HuangRoth(PLACE, 4), "At which places distances were measured"),
+    ],
+)
+@pytest.mark.parametrize("budget", [Budget(1), Budget(1, "1e-6", "replace_one")])
+def test_private_choices_are_said_and_covered(mechanism, said, budget):
+    made = release(mechanism, np.random.default_rng(0).random((60, mechanism.domain.dimensions)), budget)
+    assert f"{said} was chosen under the same promise." in text_of(made)
+    assert "exponential mechanism" in privacy_label(made).theorem or "sparse vector" in privacy_label(made).theorem
+    assert said in report_html(made, [])
+    again = release(made.sketch, np.zeros((9, mechanism.domain.dimensions)), budget)  # like it, at no further choice
+    assert "was chosen" not in text_of(again) and privacy_label(again).theorem == again.privacy.theorem
+
+
+def test_where_nothing_is_left_to_choose_nothing_is_said_to_be_chosen():
+    two = PrivBayes(PLACE, NEAR, cells=3, degree=1)
+    made = release(two, np.ones((40, 2)), Budget(1))
+    assert "was chosen" not in text_of(made) and "a network of 1 table, with 9 counters in all" in text_of(made)
