@@ -68,6 +68,9 @@ class AskedDistances(LinearSketch):
             raise RequestError("Every coordinate needs a list of places that are asked.")
         if not all(isinstance(row, tuple) and 1 <= len(row) == len(self.places[0]) for row in self.places):
             raise RequestError("All coordinates need equally many places, at least one.")
+        if len(self.places[0]) > STEPS + 1:
+            # Repeated ones would say nothing new, and a stranger's file could name more than memory can fit to.
+            raise RequestError(f"At most {STEPS + 1} places a coordinate can be asked, as the grid has no more.")
         if len(self.places) * len(self.places[0]) > MAX_COUNTERS:
             raise RequestError(f"At most {MAX_COUNTERS:,} places can be asked: give fewer columns.")
         for row in self.places:

@@ -32,6 +32,8 @@ MAX_CELLS = 1 << 18
 MAX_PAIRS = 1 << 25
 """Of a place and a cell: 256 MiB for the measured ones, half of it for all places."""
 MAX_QUERIES, MAX_ROUNDS = 1 << 13, 1 << 10
+MAX_UPDATES = 1 << 30
+"""Cells times the square of the rounds: every round goes through all before it, some minutes of work at most."""
 LEAST_ERROR = 1e-7
 """Averages that differ by less agree, even without noise."""
 BLOCK = 1 << 20
@@ -198,11 +200,17 @@ class MultiplicativeWeights(GridSketch):
 
     def check_measured(self) -> None:
         """RequestError when the imitation would need too much memory or time for its measurements."""
-        if len(self.chosen) > MAX_ROUNDS or len(self.chosen) * self.grid.size > MAX_PAIRS:
+        most = most_rounds(self.grid.size)
+        if len(self.chosen) > most:
             raise RequestError(
-                f"{len(self.chosen):,} rounds over {self.grid.size:,} cells are too many: there may be "
-                f"{MAX_ROUNDS:,} rounds, and {MAX_PAIRS:,} pairs of a round and a cell."
+                f"{len(self.chosen):,} rounds over {self.grid.size:,} cells are too many: there may be {most:,} rounds "
+                "over so many, as the imitation would take too long or too much memory otherwise."
             )
+
+
+def most_rounds(cells: int) -> int:
+    """How many rounds an imitation of so many cells may have."""
+    return min(MAX_ROUNDS, MAX_PAIRS // cells, math.isqrt(MAX_UPDATES // cells))
 
 
 def even(grid: Cells) -> np.ndarray:

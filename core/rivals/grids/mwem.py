@@ -34,7 +34,16 @@ from ...sketches.histogram_sizes import TYPICAL_CROWDING
 from .cell_sizes import discretisation, reaches_of
 from .cells import Cells
 from .grid_sketch import check_parts
-from .multiplicative_weights import BLOCK, MAX_PAIRS, MAX_ROUNDS, ONE, MultiplicativeWeights, agreement, even
+from .multiplicative_weights import (
+    BLOCK,
+    MAX_PAIRS,
+    MAX_ROUNDS,
+    ONE,
+    MultiplicativeWeights,
+    agreement,
+    even,
+    most_rounds,
+)
 from .reweighting import reweighted
 
 CELLS_A_REACH, QUERIES_A_REACH = 2.0, 2.0
@@ -140,7 +149,7 @@ class MWEM(Adaptive):
         apart = math.prod(self._boxes) * Cells.of(self.domain, self.metric, 1).size
         _, evenly = discretisation(self.first.point_kernel, grid)
         heard = NOISE_OF_ANSWER * records * min(1.0, TYPICAL_CROWDING * evenly) * epsilon / (2.0 * math.sqrt(2.0))
-        most = min(MOST_ROUNDS, MAX_PAIRS // grid.size)
+        most = min(MOST_ROUNDS, most_rounds(grid.size))
         wanted = round(min(SHARE_OF_BOUND * bound, apart, heard))
         return replace(self, rounds=max(1, min(max(wanted, FEWEST_ROUNDS), most)))
 

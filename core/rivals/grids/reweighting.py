@@ -39,33 +39,34 @@ def reweighted(
     float64 (cells,), new.
     """
     found = np.array(weights, dtype=np.float64)
-    _take_up(found, np.ascontiguousarray(values), np.clip(averages, 0.0, 1.0), float(error), known)
+    values, averages = np.ascontiguousarray(values), np.clip(averages, 0.0, 1.0)
+    for newest in range(known, len(averages)):  # one call each, so that a long imitation can be interrupted
+        _take_up(found, values, averages, float(error), newest)
     return found
 
 
 @njit(nogil=True, cache=True)
-def _take_up(weights, values, averages, error, known):
-    for newest in range(known, len(averages)):
-        for _ in range(CYCLES):
-            agreed = True
-            for i in range(newest, -1, -1):
-                value = values[i]
-                mean, square = 0.0, 0.0
-                for x in range(len(weights)):
-                    part = weights[x] * value[x]
-                    mean += part
-                    square += part * value[x]
-                off = averages[i] - mean
-                if abs(off) <= error:
-                    continue
-                agreed = False
-                step = off / max(square - mean * mean, 1e-30)
-                step = min(max(step, -LARGEST_STEP), LARGEST_STEP)
-                total = 0.0
-                for x in range(len(weights)):
-                    weights[x] *= np.exp(step * value[x])
-                    total += weights[x]
-                for x in range(len(weights)):
-                    weights[x] /= total
-            if agreed:
-                break
+def _take_up(weights, values, averages, error, newest):
+    for _ in range(CYCLES):
+        agreed = True
+        for i in range(newest, -1, -1):
+            value = values[i]
+            mean, square = 0.0, 0.0
+            for x in range(len(weights)):
+                part = weights[x] * value[x]
+                mean += part
+                square += part * value[x]
+            off = averages[i] - mean
+            if abs(off) <= error:
+                continue
+            agreed = False
+            step = off / max(square - mean * mean, 1e-30)
+            step = min(max(step, -LARGEST_STEP), LARGEST_STEP)
+            total = 0.0
+            for x in range(len(weights)):
+                weights[x] *= np.exp(step * value[x])
+                total += weights[x]
+            for x in range(len(weights)):
+                weights[x] /= total
+        if agreed:
+            break

@@ -165,10 +165,12 @@ class LogisticModel:
         """Whether noise of the stated rate keeps the stated promise; whether it was drawn so, no record can show."""
         epsilon, records = Fraction(self.budget.epsilon) / len(self.rows), self.domain.unit.records
         rate, curvature = self.perturbation.rate, self.perturbation.curvature
+        if rate <= 0 or curvature <= 0:
+            return False
         moves = records * (1 if self.budget.neighbours == "add_remove" else 2)
         # Published constants are never below the sharp ones' noise unless the curvature makes up for it.
         lost = 0.0 if rate * curvature >= 1 else moves * math.log1p(float(1 / (4 * curvature)))
-        return rate > 0 and curvature > 0 and float(rate * moves) + lost <= float(epsilon) * (1 + 1e-12)
+        return float(rate * moves) + lost <= float(epsilon) * (1 + 1e-12)
 
 
 def _checked_rows(rows: object) -> tuple[tuple[int, ...], ...]:

@@ -308,6 +308,7 @@ def test_parameters_rebuild_the_sketch():
         {"places": [[0, 1.0], [0, 1]]},
         {"places": [[0, True], [0, 1]]},
         {"places": [0, 1]},
+        {"places": [[UNASKED] * (STEPS + 2)] * 2},
         {"places": [[0, 1], [0, 1]], "more": 1},
     ],
 )

@@ -287,6 +287,7 @@ GOOD = SKETCH.parameters()
         {"chosen": 3},
         {"chosen": [0] * 2000},
         {"cells": [512, 512], "chosen": [0] * 200},
+        {"cells": [64, 256], "chosen": [0] * 1000},
         {"more": 1},
     ],
 )

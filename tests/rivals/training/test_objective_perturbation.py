@@ -267,7 +267,10 @@ def test_a_strangers_model_is_refused_in_one_sentence(change):
     assert str(refusal.value).count("\n") == 0
 
 
-@pytest.mark.parametrize("change", [{"rate": "2"}, {"curvature": "1/100"}, {"rate": "x"}, {"epsilon": "0.9"}])
+@pytest.mark.parametrize(
+    "change",
+    [{"rate": "2"}, {"curvature": "1/100"}, {"rate": "x"}, {"epsilon": "0.9"}, {"rate": "0"}, {"curvature": "0"}],
+)
 def test_a_promise_that_the_noise_does_not_keep_is_refused(change):
     value = ObjectivePerturbation(PLANE, "kind", records=800).fit(open_source(plane()), Budget(1)).to_dict()
     value["privacy"] |= change
