@@ -79,14 +79,14 @@ def _parts(parts: object) -> tuple[Kernel, ...]:
         raise RequestError("A product or mixture is made of kernels.")
     if any(isinstance(part, Jaccard) for part in parts):
         raise RequestError("The kernel 'jaccard' compares whole records that are sets, so it is no part of another.")
-    if not 1 <= sum(_atoms(part) for part in parts) <= MAX_PARTS:
+    if not 1 <= sum(atoms(part) for part in parts) <= MAX_PARTS:
         raise RequestError(f"A product or mixture has from 1 to {MAX_PARTS} kernels, those of its own parts counted.")
     return tuple(parts)
 
 
-def _atoms(kernel: Kernel) -> int:
+def atoms(kernel: Kernel) -> int:
     """How many kernels that are not themselves made of kernels there are in one."""
-    return sum(_atoms(part) for part in kernel.parts) if isinstance(kernel, (Product, Mixture)) else 1
+    return sum(atoms(part) for part in kernel.parts) if isinstance(kernel, (Product, Mixture)) else 1
 
 
 def _common_metric(parts: tuple[Kernel, ...]) -> str:

@@ -40,6 +40,7 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...hashing.uniforms import PublicRandom, scrambled_sobol
 from ...kernels import Kernel, kernel_from_dict, of_coordinates
+from ...kernels.composite import atoms
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
@@ -54,7 +55,9 @@ MAX_POINTS = 2_048
 """Every record costs M^2 multiplications, and M^2 numbers are kept."""
 POINTS_OFFERED = (25, 50, 100, 200, 400, 800)
 JITTER = 1e-5
-"""c, which is far above all that rounding may do to K and to its factors."""
+"""c, unless rounding may do more to K; see `MeanEmbedding.jitter`."""
+OFF = 3e-9
+"""By how much closeness in whole numbers is off at most, for each part of a kernel: 1e-10, and cut a few times."""
 SLACK_BITS = 10
 """Two records' sums are taken to differ by 1 + 2^-10 of what theory says, so that rounding is allowed for."""
 TYPICAL_CROWDING = 10.0
@@ -142,11 +145,20 @@ class MeanEmbedding(LinearSketch):
         """The synthetic points, encoded, float64 (M, d): a low-discrepancy set, as nothing but the bounds is public."""
         return self._inside(scrambled_sobol(self._points, self.domain.dimensions, PublicRandom(self.seed, _POINTS)))
 
+    @property
+    def jitter(self) -> float:
+        """c, which is above all that the rounding of M^2 numbers may do to the eigenvalues of K."""
+        return max(JITTER, OFF * self._points * atoms(self.kernel))
+
     @cached_property
     def basis(self) -> np.ndarray:
-        """A, what turns closeness to the synthetic points into coordinates, float64 (M, M), lower triangular."""
-        gram = self.point_kernel.evaluate(self.synthetic, self.synthetic)
-        return inverse_root(gram + JITTER * np.eye(self._points))
+        """A, what turns closeness to the synthetic points into coordinates, float64 (M, M), lower triangular.
+
+        The points' closeness to each other is read just as a record's to them. Were it computed in another way, bounds
+        far from zero would be rounded otherwise there, and a record could be longer than its closeness says.
+        """
+        gram = self._values(self.synthetic) * 2.0**-BITS
+        return inverse_root(gram + self.jitter * np.eye(self._points))
 
     def sized_for(self, budget: Budget, records: float) -> MeanEmbedding:
         """With the number of points of the least expected error of a typical answer, from public facts alone.
@@ -172,20 +184,19 @@ class MeanEmbedding(LinearSketch):
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """A record adds its coordinates b times S = 2^bits, cut toward zero.
 
-        Add or remove one: |b|^2 = k_Z' (K + c I)^-1 k_Z <= k(x, x) = 1, as a projection is no longer than what is
-        projected, and c makes it shorter; reached at the synthetic points but for c. `add` sees to it in whole numbers,
-        record by record. It does the same for the L1 norm, whose bound is the most that any of the public places tried
-        reaches; in any case it is at most sqrt(M) S.
+        Let T f = A (f(z_1), ..., f(z_M)) for functions f of the kernel's Hilbert space, so that b(x) = T k(x, .). If
+        T T' = A K A' has no eigenvalue above 1, T makes nothing longer. It has none: with closeness off by e at most,
+        A (K - E + c I) A' = I for an E of norm M e at most, and c is no less (`jitter`).
 
-        Replace one: with P(x)^2 = k(x, x) - |b(x)|^2, what the span misses, and <b, b'> = k(x, x') - R(x, x'), where R
-        is positive definite too, so that R(x, x') <= P P',
+        Add or remove one: |b|^2 <= k(x, x) = 1, reached at the synthetic points but for c. `add` sees to it in whole
+        numbers, record by record. It does the same for the L1 norm, whose bound is the most that any of the public
+        places tried reaches; in any case it is at most sqrt(M) S.
 
-            |b - b'|^2 = 1 - P^2 + 1 - P'^2 - 2 k(x, x') + 2 R(x, x') <= 2 - 2 k(x, x') - (P - P')^2 <= 2,
-
-        and likewise for records that were scaled down. Reached by records far from each other. This one is not seen
-        to pair by pair, so what rounding may do is allowed for, `SLACK_BITS`: closeness is off by 2e-9 a part of a
-        kernel, of which there are 16 at most, and so |b| by sqrt(M/c) times as much, 5e-4 at M = 2048; chains of M
-        fused products, and cutting, by far less; and L L' by less than 1e-8, which is a thousandth of c.
+        Replace one: |b - b'|^2 <= |k(x, .) - k(x', .)|^2 = 2 - 2 k(x, x') <= 2, and for records that were scaled down
+        by s and s', s^2 + s'^2 - 2 s s' k(x, x') <= 2. Reached by records far from each other. This one is not seen to
+        pair by pair, so what rounding may do to b is allowed for, `SLACK_BITS`: sqrt(M) e from closeness, times the
+        norm of A, 1/sqrt(c), is at most 3e-4 of a record; chains of M fused products, cutting, and A as the inverse of
+        a factor come to less than 1e-5.
         """
         unit, l1 = 1 << self.bits, self._l1
         l2_squared = unit * unit

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from core.domain import Domain
 from core.errors import RequestError
 from core.forecast import forecast
-from core.kernels import Angular, Euclidean, Gaussian, Laplacian, Manhattan, Mixture
+from core.kernels import Angular, Euclidean, Gaussian, Laplacian, Manhattan, Mixture, Product
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.release_file import load
 from core.releases import plan, release
 from core.rivals.interpolation.gram_schmidt import inverse_root
+from core.rivals.interpolation.kernel_values import BITS
 from core.rivals.interpolation.mean_embedding import JITTER, MAX_POINTS, MeanEmbedding
 from core.sketches.audit import audit_sketch
 
@@ -48,7 +49,7 @@ def filled(sketch, records) -> np.ndarray:
 def dense_answers(sketch, records, queries) -> np.ndarray:
     """k_Z(q)' (K + c I)^-1 times the sum of k_Z(x), by a dense solve."""
     z, kernel = sketch.synthetic, sketch.point_kernel
-    gram = kernel.evaluate(z, z) + JITTER * np.eye(len(z))
+    gram = kernel.evaluate(z, z) + sketch.jitter * np.eye(len(z))
     return kernel.evaluate(queries, z) @ np.linalg.solve(gram, kernel.evaluate(z, records).sum(axis=1))
 
 
@@ -120,12 +121,31 @@ def test_an_inverse_root_is_one():
     assert (np.triu(root, 1) == 0).all() and root @ matrix @ root.T == pytest.approx(np.eye(30), abs=1e-10)
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(5.0), Angular(2)], ids=lambda k: k.name)
-def test_rounding_makes_no_projection_longer_than_what_is_projected(kernel):
-    """What the bound of replaced records rests on: A K A' is at most the identity, points that are alike included."""
-    sketch = MeanEmbedding(PLANE, kernel, 250, seed=0)
-    gram = sketch.point_kernel.evaluate(sketch.synthetic, sketch.synthetic)
-    assert np.linalg.eigvalsh(sketch.basis @ gram @ sketch.basis.T)[-1] <= 1.0
+EXTREME = [
+    (PLANE, Gaussian(5.0)),
+    (PLANE, Angular(2)),
+    (PLANE, Product((Laplacian(3.0),) * 16)),
+    (Domain.of(x=(1e15, 1e15 + 1000)), Gaussian(10.0)),
+]
+
+
+@pytest.mark.parametrize(("domain", "kernel"), EXTREME, ids=["smooth", "angular", "product", "far from zero"])
+def test_rounding_makes_no_record_longer_than_what_is_projected(domain, kernel):
+    """What the bound of replaced records rests on: A K A' is at most the identity for the K that records meet.
+
+    Points that are alike and bounds far from zero included, where a distance of scaled points is rounded most.
+    """
+    sketch = MeanEmbedding(domain, kernel, 250, seed=0)
+    gram = sketch._values(sketch.synthetic) / 2.0**BITS
+    assert sketch.jitter >= 250 * 3e-9 and np.linalg.eigvalsh(sketch.basis @ gram @ sketch.basis.T)[-1] <= 1.0
+    near = np.clip(sketch.synthetic[:, None] + np.array([[0.0], [0.1], [1.0]]), *domain.bounds(sketch.metric))
+    near = np.asfortranarray(near.reshape(-1, domain.dimensions))
+    unit = 1 << sketch.bits
+    raw = np.vstack([sketch._encoded(block) for block in sketch._blocks(near)]) / unit
+    squares = (raw**2).sum(axis=1)
+    assert squares.max() <= (1 + 2.0**-11) ** 2
+    apart = squares[:, None] + squares - 2 * raw @ raw.T
+    assert apart.max() <= sketch.record_sensitivity(Neighbours.REPLACE_ONE).l2_squared / unit**2
 
 
 def test_fine_functions_are_moved_by_few_places():
