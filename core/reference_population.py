@@ -2,7 +2,7 @@
 
 Nobody may look at the private records to see how they lie. Ordinary data has one long axis, thinner ones across it, and
 some stragglers. The thickness was set so that sampling errors on six public data sets of one to eight dimensions come
-out right on average.
+out right on average. Nothing lies between two categories: each point has the one that its place on the axes speaks for.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
+from .columns import Categorical
 from .domain import Domain
 from .hashing.uniforms import PublicRandom
 from .kernels import Angular, Kernel, Mixture, Product, coordinate_bandwidths, of_coordinates
@@ -32,18 +33,26 @@ def reference_population(domain: Domain, metric: str, kernel: Kernel | None, den
     ----------
     domain, metric : what is encoded, and how.
     kernel, density : the scale is chosen so that the kernel averages ``density`` over pairs, as far as the bounds allow
-        it. Without one of them the longest axis has a standard deviation of a sixth of the bounds.
+        it; categories are as they are. Without one of them the longest axis has a standard deviation of a sixth of the
+        bounds of every column of numbers, however finely the kernel sees it.
     """
     low, high = domain.bounds(metric)
     shape = _shape(domain.dimensions)
-    unit = _units(domain, kernel, low, high)
+    guided = density is not None and kernel is not None
+    unit = _units(domain, kernel, low, high) if guided else high - low
     centre = (low + high) / 2.0
+    places, encoded = _categories(domain, metric, shape)
+
+    def possible(points: np.ndarray) -> np.ndarray:
+        points[:, places] = encoded
+        return np.asfortranarray(points)
 
     def scaled(log_scale: float) -> np.ndarray:
-        return np.asfortranarray(np.clip(centre + math.exp(log_scale) * shape * unit, low, high))
+        return possible(np.clip(centre + math.exp(log_scale) * shape * unit, low, high))
 
-    widest = math.log(float(np.min((high - low) / unit)) * DEFAULT_SPREAD)
-    if density is None or kernel is None:
+    numbers = ~places if not places.all() else places
+    widest = math.log(float(np.min(((high - low) / unit)[numbers])) * DEFAULT_SPREAD)
+    if not guided:
         return scaled(widest)
 
     closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
@@ -64,11 +73,27 @@ def reference_population(domain: Domain, metric: str, kernel: Kernel | None, den
     even = low + (high - low) * PublicRandom(0, 9, domain.dimensions).uniforms(REFERENCE_POINTS, domain.dimensions)
 
     def blended(share: float) -> np.ndarray:
-        return np.asfortranarray((1.0 - share) * scaled(most) + share * even)
+        return possible((1.0 - share) * scaled(most) + share * even)
 
     if excess(blended(1.0)) >= 0.0:
         return blended(1.0)
     return blended(brentq(lambda share: excess(blended(share)), 0.0, 1.0, xtol=1e-2))
+
+
+def _categories(domain: Domain, metric: str, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which coordinates are of categories, bool (d,), and what they are at every point, float64 (n, how many).
+
+    A point has the category along whose coordinate it lies farthest out, so that categories go with numbers as columns
+    of numbers go with each other.
+    """
+    places, encoded, start = np.zeros(domain.dimensions, dtype=bool), [np.empty((len(shape), 0))], 0
+    for column in domain.columns:
+        block = slice(start, start + column.width)
+        if isinstance(column, Categorical):
+            places[block] = True
+            encoded.append(domain.amplitude(metric) * np.eye(column.width)[shape[:, block].argmax(axis=1)])
+        start += column.width
+    return places, np.hstack(encoded)
 
 
 def _shape(dimensions: int) -> np.ndarray:

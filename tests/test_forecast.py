@@ -121,3 +121,14 @@ def test_categories_may_have_a_bandwidth_of_their_own():
     common = forecast(Race(domain, Euclidean(4.0), rows=100, width=100, seed=0), Budget(1), density=0.05)
     assert each == common
     assert choose_rows(Race(domain, Laplacian((4.0, 0.5)), width=50), Budget(1)) > 0
+
+
+def test_reference_points_have_a_category_each_and_spread_over_numbers_however_fine_the_kernel():
+    domain = Domain.of(a=(0, 100), b=(0, 1), city=["x", "y", "z"], kind=["p", "q"])
+    for kernel, density in ((None, None), (Laplacian((0.01, 1.0, 0.5, 0.5)), None), (Laplacian(4.0), 0.05)):
+        points = reference_population(domain, "l1", kernel, density)
+        assert (points == domain.encode_queries(domain.decode_points(points, "l1"), "l1")).all()
+        for block in (points[:, 2:5], points[:, 5:]):
+            assert (block > 0).mean(axis=0).min() > 0.1
+    spread = reference_population(domain, "l1", Laplacian((0.01, 1.0, 0.5, 0.5)), None)[:, :2].std(axis=0)
+    assert spread / spread.max() == pytest.approx((1.0, 0.01), rel=1.0) and spread[0] > 2.0
