@@ -19,7 +19,7 @@ from .axes import Axis, apply, plain
 from .hatching import CLEAR, HATCHED, PATTERN, hatch, polygon
 from .hidden import hidden_by_noise
 from .palette import FAINT, INK, PAPER, TEAL, faded
-from .rounding import rounded, rounded_all, rounded_range
+from .rounding import best_guess, rounded, rounded_all, rounded_range
 
 HEIGHT = 440
 MAP_HEIGHT = 520
@@ -31,6 +31,8 @@ CONTOURS = 6
 """Contours divide the highest estimate into that many equal steps."""
 CONTOUR_SMOOTHING = 80
 """Contours are those of the map smoothed over this part of a side, as lines show noise that colours do not."""
+UNSURE = "No formula says how far off it may be."
+"""Beside a picture of answers without a known error."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,13 @@ def density_line(
         "x": np.concatenate([x.values, x.values[::-1]]), "y": np.concatenate([curve.high, curve.low[::-1]]),
         "fill": "toself", "fillcolor": faded(TEAL.shape, 0.22), "name": "very likely within",
     }  # fmt: skip
+    around = [
+        go.Scatter(mode="lines", line={"width": 0, "color": TEAL.shape}, hoverinfo="skip", **band),
+        polygon(*_hidden_band(x, curve, hidden)),
+    ]
     figure = go.Figure(
         [
-            go.Scatter(mode="lines", line={"width": 0, "color": TEAL.shape}, hoverinfo="skip", **band),
-            polygon(*_hidden_band(x, curve, hidden)),
+            *(around if curve.errors_known else []),
             go.Scatter(
                 x=x.values, y=seen, mode="lines", line={"width": 2.5, "color": TEAL.shape}, hoverinfo="skip",
                 name="best guess",
@@ -194,6 +199,8 @@ def picture_in_words(what: str, picture: Curve | Heatmap, place: str, noun: str)
     estimate, low, high, error = (
         float(part.ravel()[most]) for part in (picture.estimate, picture.low, picture.high, picture.standard_error)
     )
+    if not picture.errors_known:
+        return f"{what}. It is highest at {place}, with about {best_guess(estimate, error)} {close_by(noun)}. {UNSURE}"
     least, greatest = rounded_range(low, high, error)
     hidden = 100 * float(covered.mean())
     return (
@@ -204,9 +211,10 @@ def picture_in_words(what: str, picture: Curve | Heatmap, place: str, noun: str)
 
 def _bars(x: Axis, curve: Curve, shown: np.ndarray, name: str, marker: dict) -> go.Bar:
     above, below = curve.high - curve.estimate, curve.estimate - curve.low
+    reaching = shown & np.isfinite(above)
     spread = {
-        "type": "data", "symmetric": False, "array": np.where(shown, above, np.nan),
-        "arrayminus": np.where(shown, below, np.nan), "color": INK.shape, "thickness": 1.5, "width": 5,
+        "type": "data", "symmetric": False, "array": np.where(reaching, above, np.nan),
+        "arrayminus": np.where(reaching, below, np.nan), "color": INK.shape, "thickness": 1.5, "width": 5,
     }  # fmt: skip
     heights = np.where(shown, curve.estimate, np.nan)
     return go.Bar(

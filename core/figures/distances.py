@@ -83,7 +83,7 @@ def distances_in_words(estimates: np.ndarray, errors: np.ndarray, unit: str) -> 
 def _along(curve: Curve, column: Column, unit: str, marks: Marks | None, asked: object) -> go.Figure:
     x = Axis.of(column, curve.values)
     if isinstance(column, Categorical):
-        reach = curve.high - curve.estimate
+        reach = np.where(np.isfinite(curve.high), curve.high - curve.estimate, np.nan)
         spread = {"type": "data", "array": reach, "color": INK.shape, "thickness": 1.5, "width": 5}
         figure = go.Figure(
             go.Bar(
@@ -92,13 +92,14 @@ def _along(curve: Curve, column: Column, unit: str, marks: Marks | None, asked: 
             )
         )  # fmt: skip
     else:
+        band = go.Scatter(
+            x=np.concatenate([x.values, x.values[::-1]]), y=np.concatenate([curve.high, curve.low[::-1]]),
+            mode="lines", line={"width": 0, "color": TEAL.shape}, fill="toself", hoverinfo="skip",
+            fillcolor=faded(TEAL.shape, 0.22), name="very likely within",
+        )  # fmt: skip
         figure = go.Figure(
             [
-                go.Scatter(
-                    x=np.concatenate([x.values, x.values[::-1]]), y=np.concatenate([curve.high, curve.low[::-1]]),
-                    mode="lines", line={"width": 0, "color": TEAL.shape}, fill="toself", hoverinfo="skip",
-                    fillcolor=faded(TEAL.shape, 0.22), name="very likely within",
-                ),
+                *([band] if curve.errors_known else []),
                 go.Scatter(
                     x=x.values, y=curve.estimate, mode="lines", line={"width": 2.5, "color": TEAL.shape},
                     hoverinfo="skip", name="best guess",

@@ -48,6 +48,19 @@ def rounded(value: float, error: float) -> str:
     return _digits(value, error, round)
 
 
+def best_guess(value: float, error: float) -> str:
+    """`rounded`; or two digits of a number whose error nobody knows, as its size is known nevertheless.
+
+    Examples
+    --------
+    >>> best_guess(6483, 95), best_guess(6483, float("inf"))
+    ('6,480', '6,500')
+    """
+    if math.isfinite(value) and not math.isfinite(error):
+        return f"{float(f'{value:.2g}'):,.{EXACT_DIGITS}g}".replace("-", MINUS)
+    return rounded(value, error)
+
+
 def rounded_range(low: float, high: float, error: float) -> tuple[str, str]:
     """Both ends of an interval, rounded outwards, so that it still holds what it promises to hold.
 
@@ -60,8 +73,8 @@ def rounded_range(low: float, high: float, error: float) -> tuple[str, str]:
 
 
 def rounded_all(values: np.ndarray, errors: np.ndarray) -> list[str]:
-    """`rounded` of every value with its own error, both of shape (n,)."""
-    return [rounded(float(value), float(error)) for value, error in zip(values, errors, strict=True)]
+    """`best_guess` of every value with its own error, both of shape (n,)."""
+    return [best_guess(float(value), float(error)) for value, error in zip(values, errors, strict=True)]
 
 
 def _digits(value: float, error: float, towards: Callable[[float], int]) -> str:

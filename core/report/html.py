@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..domain import Vector
-from ..figures.rounding import rounded
+from ..figures.rounding import best_guess
 from ..releases import Release
 from ..tasks.density import Curve, Heatmap
 from . import words
@@ -210,7 +210,7 @@ def _cell(value: object, error: float | None = None) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if error is not None:
-        return rounded(float(value), error)
+        return best_guess(float(value), error)
     return words.figures(value, 4) if isinstance(value, (int, float)) else words.shown(str(value))
 
 

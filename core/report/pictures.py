@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..figures.axes import Axis
-from ..figures.density import Marks, close_by, density_figure, picture_in_words
+from ..figures.density import UNSURE, Marks, close_by, density_figure, picture_in_words
 from ..figures.distances import distance_figure, distance_unit
 from ..figures.paper import on_paper
-from ..figures.rounding import rounded, rounded_range
+from ..figures.rounding import best_guess, rounded, rounded_range
 from ..releases import Release
 from ..tasks.density import Curve, Heatmap
 from .words import counted, listed
@@ -83,6 +83,8 @@ def in_words(release: Release, picture: Curve | Heatmap) -> str:
     shown = in_units(release, picture)
     names = ("estimate", "low", "high", "standard_error")
     mean, low, high, error = (float(getattr(shown, name).ravel()[found]) for name in names)
+    if not picture.errors_known:
+        return f"{what}. It is least at {place}, with about {best_guess(mean, error)}. {UNSURE}"
     least, greatest = rounded_range(low, high, error)
     about = f"about {rounded(mean, error)}, very likely between {least} and {greatest}"
     return f"{what}. It is least at {place}, with {about}."

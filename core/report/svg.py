@@ -101,7 +101,8 @@ def _cells(mask: np.ndarray, look: str) -> str:
 
 def _along(curve: Curve, axis: Axis, title: str, identity: str) -> Iterator[str]:
     """A curve with its band, or bars with theirs."""
-    least, most = min(0.0, float(curve.low.min())), float(curve.high.max())
+    lows, highs = (curve.low, curve.high) if curve.errors_known else (curve.estimate, curve.estimate)
+    least, most = min(0.0, float(lows.min())), float(highs.max())
     y = _Scale(least, most if most > least else least + 1.0, BOTTOM, TOP)
     x = _Scale(axis.low, axis.high, LEFT, RIGHT)
     heights = Axis(title, np.array([least, y.high]), least, y.high)
@@ -117,7 +118,8 @@ def _along(curve: Curve, axis: Axis, title: str, identity: str) -> Iterator[str]
 def _line(curve: Curve, hidden: np.ndarray, x: _Scale, y: _Scale, identity: str) -> Iterator[str]:
     xs = [x(value) for value in curve.values]
     lows, highs, middles = ([y(value) for value in values] for values in (curve.low, curve.high, curve.estimate))
-    for mask, look in ((~hidden, 'class="band"'), (hidden, f'fill="url(#{identity}-hatch)"')):
+    around = ((~hidden, 'class="band"'), (hidden, f'fill="url(#{identity}-hatch)"'))
+    for mask, look in around if curve.errors_known else ():
         for first, last in _runs(mask):
             # A run reaches to its neighbours, so that no gap is left between band and hatching.
             run = slice(max(first - 1, 0) if mask is hidden else first, last + 1 if mask is hidden else last)
@@ -137,7 +139,7 @@ def _bars(curve: Curve, hidden: np.ndarray, x: _Scale, y: _Scale, identity: str)
             f'<rect {look} x="{x(place) - width / 2:.1f}" y="{y(top):.1f}" width="{width:.1f}" '
             f'height="{max(y(0) - y(top), 0):.1f}"/>'
         )
-        if not drowned:
+        if not drowned and curve.errors_known:
             yield f'<path class="whisker" d="M{x(place):.1f} {y(low):.1f}V{y(high):.1f}"/>'
 
 

@@ -50,8 +50,16 @@ class Picture:
 
     @property
     def drowned(self) -> np.ndarray:
-        """Where noise exceeds the signal: the interval reaches zero. Bool, of the picture's shape."""
-        return self.low <= 0.0
+        """Where noise exceeds the signal: the interval reaches zero. Bool, of the picture's shape.
+
+        Of an answer whose error nobody knows, nobody can say so.
+        """
+        return (self.low <= 0.0) & np.isfinite(self.standard_error)
+
+    @property
+    def errors_known(self) -> bool:
+        """Whether there are intervals at all: some mechanisms have no formula for how far off they are."""
+        return bool(np.isfinite(self.standard_error).all())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from ..domain import Categorical
+from ..figures.density import UNSURE
 from ..figures.distances import distance_unit
-from ..figures.rounding import rounded, rounded_range
+from ..figures.rounding import best_guess, rounded, rounded_range
 from ..report import words
 from ..report.meaning import clipped
 from ..sketches.linear import LinearSketch
@@ -34,6 +37,8 @@ def distance_sentence(sketch: LinearSketch, mean: float, low: float, high: float
     """
     kind, power = kind_of(sketch)
     unit = distance_unit(sketch)
+    if not math.isfinite(error):
+        return f"Everyone is about **{_with(best_guess(mean, error), unit)}** away on average. {UNSURE}"
     least, most = rounded_range(low, high, error)
     if low <= 0:
         return f"The noise hides how far everyone is: on average very likely **less than {_with(most, unit)}**."

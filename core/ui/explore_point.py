@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -107,10 +108,12 @@ class AskedPoint:
         )
         counted = noun(self.release)
         say(answer_sentence(estimate, low, high, error, counted))
-        _show_dots(quantile_dots(answers, 0), close_by(counted))
+        known = math.isfinite(error)
+        if known:
+            _show_dots(quantile_dots(answers, 0), close_by(counted))
         words = density_sentence(density, low, estimate, error)
         averaged = tuple(name for name in self.release.domain.names if name not in at)
-        note(" ".join(part for part in (EACH_DOT, words, averaged_sentence(averaged)) if part))
+        note(" ".join(part for part in (EACH_DOT * known, words, averaged_sentence(averaged)) if part))
         with st.popover("What is closeness?"):
             note(closeness(self.identity, self.release))
 
@@ -123,6 +126,8 @@ def _show_distance(release: Release, answers: Answers) -> None:
     )
     say(distance_sentence(sketch, mean, low, high, error))
     note(kind_sentence(sketch))
+    if not math.isfinite(error):
+        return
     _show_dots(quantile_dots(answers, 0) / number, distance_title(distance_unit(sketch)))
     note(" ".join(part for part in (EACH_DOT, root_sentence(sketch, mean, error)) if part))
 

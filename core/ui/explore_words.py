@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..domain import Categorical, Vector
 from ..figures.axes import Axis
-from ..figures.density import close_by
-from ..figures.rounding import rounded, rounded_range
+from ..figures.density import UNSURE, close_by
+from ..figures.rounding import best_guess, rounded, rounded_range
 from ..releases import Release
 from ..report import words
 from ..report.label import PrivacyLabel
@@ -29,10 +31,12 @@ def one_line(label: PrivacyLabel) -> str:
 
 def answer_sentence(estimate: float, low: float, high: float, error: float, counted: str) -> str:
     """An answer in Markdown: how many are close by, within what, or that the noise hides it."""
+    worth = f"{counted}'" if counted.endswith("s") else f"{counted}'s"
+    if not math.isfinite(error):
+        return f"About **{best_guess(estimate, error)}** {worth} worth of closeness. {UNSURE}"
     least, most = rounded_range(low, high, error)
     if low <= 0:
         return f"The noise hides whether anyone is here: very likely **fewer than {most}** {close_by(counted)}."
-    worth = f"{counted}'" if counted.endswith("s") else f"{counted}'s"
     about = f"About **{rounded(estimate, error)}** {worth} worth of closeness"
     return f"{about}; very likely between **{least}** and **{most}**."
 

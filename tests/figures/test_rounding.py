@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.rounding import MINUS, place, rounded, rounded_all, rounded_range
+from core.figures.rounding import MINUS, best_guess, place, rounded, rounded_all, rounded_range
 
 VALUES = st.floats(-1e12, 1e12)
 ERRORS = st.floats(1e-9, 1e9)
@@ -65,3 +65,9 @@ def test_every_number_has_its_own_error():
 def test_only_a_finite_error_has_a_place(error):
     with pytest.raises(ValueError, match="finite"):
         place(error)
+
+
+def test_a_number_whose_error_nobody_knows_is_told_by_its_size():
+    assert [best_guess(value, math.inf) for value in (6483.0, -0.01234, 0.0)] == ["6,500", MINUS + "0.012", "0"]
+    assert best_guess(6483, 95) == rounded(6483, 95) and best_guess(math.nan, math.inf) == "unknown"
+    assert best_guess(math.inf, math.inf) == "∞"

@@ -13,9 +13,11 @@ from core import Budget, Domain, Numeric, Release, Vector, kernels, release
 from core.columns import Categorical
 from core.mechanisms import distance
 from core.release_file import to_bytes
-from core.report.exploration import Exploration
+from core.report.exploration import Density, Exploration, Points
 from core.report.html import report_html
 from core.report.script import script_for
+from core.rivals.distances.huang_roth import HuangRoth
+from core.rivals.grids.mwem import MWEM
 from core.samples import bundled_groups
 from core.sketches.classes import Classes
 from core.tasks.centres import nearest_place
@@ -447,3 +449,30 @@ def test_the_view_of_another_kind_of_file_is_not_kept():
     app.file_uploader[0].set_value(("far.npz", to_bytes(released((AGE,), "l1")), "application/octet-stream"))
     app.run()
     assert not app.exception and field(app.segmented_control, "View").value == "Distance"
+
+
+SQUARE = Domain.of(x=(0, 10), y=(0, 10))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "first", "kind"),
+    [
+        (MWEM(SQUARE, kernels.Gaussian(2.0), rounds=2, seed=1), "Density", "worth of closeness"),
+        (HuangRoth(SQUARE, 4), "Distance", "away on average"),
+    ],
+    ids=["mwem", "huang-roth"],
+)
+def test_answers_whose_error_nobody_knows_are_drawn_and_said_without_one(mechanism, first, kind):
+    people = np.random.default_rng(0).normal(5, 1, (300, 2))
+    made = release(mechanism, people, Budget(4))
+    app = explore(to_bytes(made), "rival.npz")
+    assert not app.exception and options(app, "View")[0] == first
+    about = rf"about <strong>\d[\d,.]*</strong>.*{kind}\. No formula says how far off it may be\."
+    assert re.search(about, shown(app), re.IGNORECASE)
+    assert "equally likely truths" not in shown(app) and "∞" not in shown(app)
+    steps = (Density(("x",), {"y": 5.0}, 20), Density(("x", "y"), {}, 12), Points({"x": [5.0], "y": [5.0]}))
+    report = report_html(made, steps)
+    assert "No formula says how far off it may be." in report and "inf" not in re.sub(r"<[^>]*>", "", report).split()
+    assert not re.search(r'[dyxh]\w*="[^"]*(?:nan|inf)', report)
+    done = Exploration("rival.npz", "0" * 64, steps)
+    assert "answer" in script_for(done)
