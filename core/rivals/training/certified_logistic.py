@@ -32,9 +32,11 @@ Only operations take part whose rounding IEEE 754 fixes: no library's exponentia
 computed with `Decimal`, whose exponential is correctly rounded, and cut: within 2^(1-q). Σ w_i u_i is exact, so the
 gradient is within n 2^(1-q).
 
-*The search* for f needs no proof. It is Newton's, damped by log(1 + d)/d for a step of length d, which converges from
-anywhere (Sun, Tran-Dinh 2019: the loss is generalised self-concordant, of order 2 with constant 1). The time that it
-takes depends on the records, as every fit's does; the promise is about what is released.
+*The search* for f needs no proof. It is Newton's: a whole step where that brings J down, otherwise a half, a quarter
+and so on, but never less than log(1 + d)/d for a step that moves scores by d at most, which always brings it down (Sun,
+Tran-Dinh 2019: the loss is generalised self-concordant, of order 2 with constant 1). Where records leave J nearly flat
+and k is small, f* is billions away, and steps of that least length alone would never arrive. The time that it takes
+depends on the records, as every fit's does; the promise is about what is released.
 """
 
 from __future__ import annotations
@@ -110,11 +112,20 @@ class _Objective:
             weights = logistic_weights(self._margins(place))
             gradient = np.array(linear) + float(self._curvature) * place - block_sums(self._vectors, weights)
             move = np.linalg.solve(self._hessian(weights), gradient)
-            length = float(np.linalg.norm(move))
-            place = place - move * (math.log1p(length) / length if length > 0.0 else 1.0)
-            if length < 1e-6:
+            value, slope = self._value(place, linear), float(gradient @ move)
+            moved = float(np.max(np.abs(self._margins(move)), initial=0.0))
+            share, least = 1.0, math.log1p(moved) / moved if moved > 0.0 else 1.0
+            while share > least and not self._value(place - share * move, linear) <= value - share * slope / 4:
+                share /= 2
+            place = place - max(share, least) * move
+            if np.linalg.norm(move) < 1e-6 * max(1.0, float(np.linalg.norm(place))):
                 break
         return place
+
+    def _value(self, place: np.ndarray, linear: list[float]) -> float:
+        """J at a place, near enough to compare steps."""
+        losses = np.logaddexp(0.0, -self._margins(place)).sum()
+        return float(losses + float(self._curvature) * (place @ place) / 2 + place @ np.array(linear))
 
     def gradient(self, place: list[Fraction], linear: list[Fraction], level: int) -> tuple[list[Fraction], Fraction]:
         """The gradient at a place, and how far it is from the true one at most, in length."""

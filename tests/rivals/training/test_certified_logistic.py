@@ -5,6 +5,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from core.privacy.l2_vector import L2Vector
@@ -145,3 +146,14 @@ def test_a_bound_that_is_too_small_would_be_noticed(monkeypatch):
     right = rounded_minimiser(vectors, Fraction(2), nothing(3))
     monkeypatch.setattr(module._Objective, "_in_double_precision", careless)
     assert rounded_minimiser(vectors, Fraction(2), nothing(3)) != right
+
+
+@pytest.mark.parametrize("curvature", [Fraction(1, 10**9), Fraction(1, 10**4), Fraction(1)])
+def test_the_search_arrives_from_afar(curvature):
+    """A slope that outweighs all records, and next to no curvature: the minimiser is some billions away."""
+    units = (np.random.default_rng(1).uniform(-0.5, 0.5, (5, 3)) * (1 << UNIT_BITS)).astype(np.int64)
+    linear = [6.0, -1.0, 0.5]
+    place = module._Objective(units, curvature).start(linear)
+    margins = units / 2.0**UNIT_BITS @ place
+    gradient = np.array(linear) + float(curvature) * place - (units / 2.0**UNIT_BITS).T @ expit(-margins)
+    assert np.linalg.norm(gradient) < 1e-5
