@@ -38,7 +38,6 @@ class FourierSeries(WaveSketch):
 
     name: ClassVar[str] = "fourier-series"
     mistaken: ClassVar[float] = 0.001
-    agreement: ClassVar[float] = 7 / 8
 
     @property
     def _called(self) -> str:

@@ -69,7 +69,6 @@ class FunctionalNoise(WaveSketch):
     covariance: Kernel | None = None
     name: ClassVar[str] = "pfda"
     mistaken: ClassVar[float] = 0.0001  # longer periods and more frequencies cost time here and no noise
-    agreement: ClassVar[float] = 1 / 2
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -26,13 +26,12 @@ from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...sketches.linear import Answers, LinearSketch, check_points
-from .torus import BYTES_A_NODE, HIGHEST, NODES, Torus, check_torus, closed, full_sum, largest_shift
+from .scale_free import scale_free
+from .torus import BYTES_A_NODE, HIGHEST, NODES, Torus, check_torus, closed, largest_shift
 from .wave_sums import pour_waves, read_waves
 
 GROWTH = 1.25
 """Highest frequencies that are tried grow by this factor."""
-TYPICAL_CROWDING = 10.0
-"""A typical answer is taken to be so many times that of records spread evenly over the bounds."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,6 @@ class WaveSketch(LinearSketch):
     period: tuple[float, ...] = None  # type: ignore[assignment]
     mistaken: ClassVar[float]
     """By how much closeness may be off where the ends of the torus meet, if the period is not given."""
-    agreement: ClassVar[float]
-    """How alike records are taken to be when a size is chosen: from 1, smooth heaps, to 1/2, all the same."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
@@ -201,16 +198,11 @@ class WaveSketch(LinearSketch):
     def expected_error(self, budget: Budget, records: float) -> float:
         """Expected squared error of a typical answer, from public facts alone.
 
-        A typical answer is taken to be ten times that of records spread evenly, and to miss u^`agreement` of itself, u
-        the sum of (c_m - b_m)^2 over that of c_m^2, for all frequencies m. Records in heaps that are shaped like the
-        kernel miss u in their middle, and records that all agree the root of u.
+        Records are taken to have as much structure at every scale; see `scale_free`.
         """
-        spectrum, kernel = self.torus.spectrum, self.kernel_coefficients
-        kept = full_sum(kernel**2) - full_sum((kernel - self.weights) ** 2)
-        missed = min(max(1.0 - kept / full_sum(spectrum**2), 0.0), 1.0)
-        typical = records * min(1.0, TYPICAL_CROWDING * float(spectrum.flat[0]))
         noise = calibrate(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
-        return self.noise_variance(noise.variance) + (typical * missed**self.agreement) ** 2
+        missed = scale_free(self.torus).missed(self.kernel_coefficients, self.weights)
+        return self.noise_variance(noise.variance) + records**2 * missed
 
     @cached_property
     def _coefficients(self) -> np.ndarray:

@@ -20,6 +20,7 @@ from core.release_file import load
 from core.releases import release
 from core.rivals.series.fourier_series import FourierSeries
 from core.rivals.series.functional_noise import FunctionalNoise
+from core.rivals.series.scale_free import POWER, scale_free
 from core.sketches.audit import audit_sketch
 from core.sketches.registry import sketch_from_parameters
 
@@ -237,6 +238,21 @@ def test_sizes_follow_the_budget():
     assert (fixed.highest, fixed.penalty) == (12, 0.5)
     with pytest.raises(RequestError, match="highest frequency"):
         _ = FourierSeries(LINE, Euclidean(0.1)).shape
+
+
+def test_what_a_series_misses_is_the_power_of_the_records_at_other_frequencies():
+    """Summed over the whole lattice of frequencies, one after the other sign."""
+    sketch = FourierSeries(PLANE, Gaussian((0.4, 1.0)), 3)
+    spectrum, periods = sketch.torus.spectrum, sketch.period
+    side = spectrum.shape[0] - 1
+    m, n = np.meshgrid(np.arange(-side, side + 1), np.arange(-side, side + 1), indexing="ij")
+    square = (m / periods[0]) ** 2 + (n / periods[1]) ** 2
+    power = np.where(square == 0.0, 1.0, POWER / np.maximum(square, 1e-9))
+    made = np.where(np.maximum(abs(m), abs(n)) <= 3, 0.9 * spectrum[abs(m), abs(n)], 0.0)
+    crowding = (power * abs(spectrum[abs(m), abs(n)])).sum() / spectrum[0, 0]
+    slow = crowding * (power * (spectrum[abs(m), abs(n)] - made) ** 2).sum()
+    fast = scale_free(sketch.torus).missed(sketch.kernel_coefficients, 0.9 * sketch.kernel_coefficients)
+    assert fast == pytest.approx(slow, rel=1e-9) and crowding > 2.0
 
 
 def test_functional_noise_is_refused_under_a_pure_promise():
