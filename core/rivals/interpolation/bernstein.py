@@ -41,6 +41,7 @@ from ...sketches.phases import add_up
 from .bernstein_polynomials import BLOCK, bernstein_basis, combined, iterated_operator
 from .kept_bounds import add_bounded, largest_norms
 from .kernel_values import BITS, KernelValues
+from .public_trial import mean_square
 
 MAX_DEGREE, MAX_ITERATIONS, MAX_DIMENSIONS = 1_000, 1_000, 8
 MAX_POINTS = 1 << 17
@@ -300,7 +301,7 @@ class Bernstein(LinearSketch):
             x, q = np.split(self._inside(shares), 2)
             truth = self.point_kernel.evaluate(q, x)
             fitted = self._weights(shares[_REFERENCE:])[axis] @ self.point_kernel.evaluate(self._inside(nodes), x)
-            missed += float(((fitted - truth) ** 2).mean() / (truth**2).mean())
+            missed += float(((fitted - truth) ** 2).mean()) / mean_square(truth, "a Bernstein polynomial")
             evenly *= float(truth.mean())
         typical = records * min(1.0, TYPICAL_CROWDING * evenly)
         return self.noise_variance(noise.variance) + missed * typical**2

@@ -50,6 +50,7 @@ from ...sketches.phases import add_up
 from .gram_schmidt import inverse_root
 from .kept_bounds import add_bounded, largest_norms
 from .kernel_values import BITS, KernelValues
+from .public_trial import mean_square
 
 MAX_POINTS = 2_048
 """Every record costs M^2 multiplications, and M^2 numbers are kept."""
@@ -322,7 +323,7 @@ class MeanEmbedding(LinearSketch):
         x, q = np.split(self._random_places(_PLACES + 1, 2 * _REFERENCE), 2)
         truth = self.point_kernel.evaluate(q, x)
         fitted = np.vstack(list(self._read(q))) @ np.vstack(list(self._read(x))).T
-        missed = float(((fitted - truth) ** 2).mean() / (truth**2).mean())
+        missed = float(((fitted - truth) ** 2).mean()) / mean_square(truth, "synthetic points")
         typical = records * min(1.0, TYPICAL_CROWDING * float(truth.mean()))
         return self.noise_variance(noise.variance) + missed * typical**2
 

@@ -234,3 +234,9 @@ def test_what_no_polynomial_answers_is_refused():
     with pytest.raises(RequestError):
         Bernstein(Domain((Vector("v", 8, 0, 1),)), Gaussian(1.0), 4)
     assert 5**8 > MAX_POINTS
+
+
+def test_a_kernel_that_no_two_places_are_close_by_is_refused_when_a_size_is_looked_for():
+    sketch = Bernstein(Domain.of(x=(0, 1), y=(0, 1), z=(0, 1)), Gaussian(1e-9))
+    with pytest.raises(RequestError, match="too narrow"):
+        sketch.sized_for(Budget(1), 1000)

@@ -250,3 +250,9 @@ def test_a_strangers_parameters_are_refused_in_one_sentence(change):
 def test_memory_is_known_before_anything_is_made():
     sketch = MeanEmbedding(PLANE, Gaussian(1.0), MAX_POINTS, seed=0)
     assert 8 * 4 * MAX_POINTS**2 < sketch.setup_bytes < 2**30 and "basis" not in vars(sketch)
+
+
+def test_a_kernel_that_no_two_places_are_close_by_is_refused_when_a_size_is_looked_for():
+    sketch = MeanEmbedding(Domain.of(x=(0, 1), y=(0, 1), z=(0, 1)), Gaussian(1e-4))
+    with pytest.raises(RequestError, match="too narrow"):
+        sketch.sized_for(Budget(1), 1000)
