@@ -14,7 +14,13 @@ from core.domain import Items, PrivacyUnit, Vector
 from core.engine.exact import Exact
 from core.projections.fast import FastProjection
 from core.release_file import FORMAT_VERSION, LARGE_FORMAT_VERSION, save
-from core.releases import seal
+from core.releases import release, seal
+from core.rivals.catalogue import RIVALS
+from core.rivals.distances.huang_roth import HuangRoth
+from core.rivals.grids.marginals import Marginals
+from core.rivals.grids.mwem import MWEM
+from core.rivals.networks.privbayes import PrivBayes
+from core.sketches.adaptive import Adaptive
 from core.sketches.classes import Classes
 from core.sketches.directions import Directions
 from core.sketches.distance import Distance
@@ -29,6 +35,7 @@ from core.sketches.projected_distance import ProjectedDistance
 FOLDER = Path(__file__).parent
 ANSWERS = ("estimate", "low", "high", "density", "standard_error")
 RECORDS = 500
+PLACES = Domain.of(x=(0, 10), y=(0, 4))
 
 
 def numbers() -> Release:
@@ -136,15 +143,82 @@ def edges() -> Release:
     return _release_sets(MinHash(domain, 60, 100, groups=5), list(range(-3, 50)), Budget(1, "1e-6"))
 
 
+def _rival(name: str, size: int, budget: Budget, domain: Domain = PLACES) -> Release:
+    """A rival of the catalogue, a small one."""
+    rival = RIVALS[name]
+    kernel = None if rival.answers == "distance" else kernels.Gaussian(0.3 * float(domain.bounds()[1][0]))
+    return _release(rival.make(domain, kernel, size, None).sized_for(budget, RECORDS), budget)
+
+
+def fourier() -> Release:
+    """Fourier coefficients of two columns under one noise vector."""
+    return _rival("fourier-series", 3, Budget(2))
+
+
+def cosines() -> Release:
+    """Products of cosines, the number of records public."""
+    return _rival("trigonometric", 4, Budget(2, 0, "replace_one"), Domain.of(x=(0, 10), y=(0, 4), missing="refuse"))
+
+
+def functional() -> Release:
+    """Functional Gaussian noise."""
+    return _rival("pfda", 4, Budget(2, "1e-6"))
+
+
+def lattice() -> Release:
+    """Sums on a lattice, read through Bernstein polynomials."""
+    return _rival("bernstein", 5, Budget(2))
+
+
+def embedding() -> Release:
+    """Weights of synthetic points."""
+    return _rival("mean-embedding", 20, Budget(2))
+
+
+def flat() -> Release:
+    """Counts of cells beside categories."""
+    return _rival("flat-histogram", 6, Budget(2), Domain.of(x=(0, 10), city=["Bern", "Zürich"]))
+
+
+def boxes() -> Release:
+    """Counts of cells and of boxes of them."""
+    return _rival("hierarchical-histogram", 3, Budget(2))
+
+
+def marginals() -> Release:
+    """Tables of single columns and of a pair, released for themselves."""
+    domain = Domain.of(x=(0, 10), y=(0, 4), city=["Bern", "Zürich"])
+    return _release(Marginals(domain, "l2", (4, 3, 2), ((0,), (1,), (0, 2))), Budget(2))
+
+
+def network() -> Release:
+    """A Bayesian network that was chosen under noise."""
+    domain = Domain.of(x=(0, 10), y=(0, 4), z=(0, 1), city=["Bern", "Zürich"])
+    return _release(PrivBayes(domain, kernels.Gaussian(1.0), cells=4, degree=1), Budget(4))
+
+
+def rounds() -> Release:
+    """Measured answers that were picked under noise, Gaussian where it is the less of the two."""
+    return _release(MWEM(PLACES, kernels.Gaussian(3.0), rounds=3, cells=(5, 5), queries=20), Budget(4, "1e-6"))
+
+
+def convex() -> Release:
+    """Sums of distances at places that were found by comparisons."""
+    return _release(HuangRoth(PLACES, 5), Budget(4))
+
+
 MAKERS = {
     maker.__name__: maker
     for maker in (
         numbers, large, people, merged, angles, features, waves, histogram, projected, distance, straight, moments,
-        directions, classes, baskets, edges,
+        directions, classes, baskets, edges, fourier, cosines, functional, lattice, embedding, flat, boxes, marginals,
+        network, rounds, convex,
     )
 }  # fmt: skip
 
 
+FITTED = {"rounds": 1e-4, "convex": 1e-6, "embedding": 1e-6}
+"""How far answers may be off, as a share, where they come from a fit or a factorisation that libraries round."""
 LARGE = {"large"}
 """Those that are written in the format of large releases."""
 
@@ -164,7 +238,7 @@ def queries_of(domain: Domain) -> dict[str, list]:
     return {name: [np.asarray(v).tolist() if np.ndim(v) else v for v in frame[name]] for name in frame}
 
 
-def _release(sketch: LinearSketch, budget: Budget) -> Release:
+def _release(sketch: LinearSketch | Adaptive, budget: Budget) -> Release:
     """Records in two clusters, as the domain's own encoder reads them."""
     random = np.random.default_rng(7)
     low, high = sketch.domain.bounds()
@@ -172,6 +246,8 @@ def _release(sketch: LinearSketch, budget: Budget) -> Release:
     shares = np.clip(centres + 0.1 * random.standard_normal((RECORDS, sketch.domain.dimensions)), 0.0, 1.0)
     frame = sketch.domain.decode_points(low + shares * (high - low))
     batch = pa.RecordBatch.from_pydict({name: list(frame[name]) for name in frame})
+    if isinstance(sketch, Adaptive):
+        return release(sketch, batch.to_pandas(), budget)
     points = sketch.domain.encode(batch, sketch.metric)
     table = sketch.zeros()
     sketch.add(table, points)
@@ -202,6 +278,7 @@ def make(name: str) -> None:
     facts = {
         "queries": queries,
         "answers": {key: getattr(answers, key).tolist() for key in ANSWERS},
+        "tolerance": FITTED.get(name, 1e-9),
         "records": release.records,
         "records_error": release.records_error,
         "shape": list(release.table.shape),
