@@ -81,6 +81,8 @@ def rounded_minimiser(vectors: np.ndarray, curvature: Fraction, linear: Bounds) 
     low, high = linear(0)
     place = [Fraction(value) for value in objective.start([float(a + b) / 2 for a, b in zip(low, high, strict=True)])]
     for level in count():
+        if level:  # a double next to zero has digits behind those that the level computes with
+            place = [_cut(value, level) for value in place]
         low, high = linear(level)
         middle = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
         spread = _length_above([(b - a) / 2 for a, b in zip(low, high, strict=True)])
@@ -141,7 +143,7 @@ class _Objective:
         moved = [value - Fraction(change) * scale for value, change in zip(place, move.tolist(), strict=True)]
         if level == 0:
             return [Fraction(float(value)) for value in moved]
-        return [Fraction(round(value * (1 << _digits(level))), 1 << _digits(level)) for value in moved]
+        return [_cut(value, level) for value in moved]
 
     def _margins(self, place: np.ndarray) -> np.ndarray:
         return np.einsum("ij,j->i", self._vectors, place, optimize=False)
@@ -206,6 +208,11 @@ def _weight(margin: int, digits: int) -> int:
 
 def _digits(level: int) -> int:
     return WORD_BITS * (level + 1)
+
+
+def _cut(value: Fraction, level: int) -> Fraction:
+    """The nearest number with as many digits as the level computes with."""
+    return Fraction(round(value * (1 << _digits(level))), 1 << _digits(level))
 
 
 def _rounded(place: list[Fraction], radius: Fraction) -> list[int] | None:

@@ -148,6 +148,14 @@ def test_a_bound_that_is_too_small_would_be_noticed(monkeypatch):
     assert rounded_minimiser(vectors, Fraction(2), nothing(3)) != right
 
 
+def test_a_coefficient_next_to_zero_beside_a_tie_is_no_obstacle():
+    """A double next to zero has digits far behind those that the next level computes with."""
+    tie, nearly = Fraction(1, 1 << GRID_BITS + 1), Fraction(1, 1 << 100)
+    bounds = lambda level: ([-tie - nearly, Fraction(-1, 3 * 10**30)],) * 2  # noqa: E731
+    records = np.zeros((1, 2), np.int64)
+    assert rounded_minimiser(records, Fraction(1), bounds) == [1, 0]
+
+
 @pytest.mark.parametrize("curvature", [Fraction(1, 10**9), Fraction(1, 10**4), Fraction(1)])
 def test_the_search_arrives_from_afar(curvature):
     """A slope that outweighs all records, and next to no curvature: the minimiser is some billions away."""
