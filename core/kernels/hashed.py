@@ -66,7 +66,7 @@ class Angular(Kernel):
         object.__setattr__(self, "power", checked_power(self.power))
 
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        x, y = np.atleast_2d(x).astype(float), np.atleast_2d(y).astype(float)
+        x, y = _visible(np.atleast_2d(x).astype(float)), _visible(np.atleast_2d(y).astype(float))
         x_norm, y_norm = np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1)
         x_unit, y_unit = (v / np.where(n > 0, n, 1.0)[:, None] for v, n in ((x, x_norm), (y, y_norm)))
         # The half-angle form keeps its digits for nearly parallel points, where arccos loses them.
@@ -74,3 +74,9 @@ class Angular(Kernel):
         at_origin = (x_norm == 0)[:, None], (y_norm == 0)[None, :]
         agree = np.where(at_origin[0] | at_origin[1], 0.5, 1.0 - theta / math.pi)
         return np.where(at_origin[0] & at_origin[1], 1.0, agree) ** self.power
+
+
+def _visible(points: np.ndarray) -> np.ndarray:
+    """The points, those near the origin in the same direction further out: their squares would be lost."""
+    near = np.abs(points).max(axis=1, initial=0.0, keepdims=True) < 2.0**-400
+    return points * np.where(near, 2.0**600, 1.0)

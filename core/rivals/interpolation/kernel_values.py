@@ -146,28 +146,40 @@ def _read_distances(points, places, inverse, squared, profile, out):
                 row[p] = _cut(((a[3] * share + a[2]) * share + a[1]) * share + a[0])
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _direction(points, i, direction):
+    """direction = where point i is seen from the origin, of length 1; False where it is the origin."""
+    largest, length = 0.0, 0.0
+    for j in range(len(points)):
+        largest = max(largest, abs(points[j, i]))
+    # Squares of numbers that small are no longer exact, or zero; a power of two changes nothing else.
+    unit = 2.0**600 if largest < 2.0**-400 else 1.0
+    for j in range(len(points)):
+        direction[j] = points[j, i] * unit
+        length += direction[j] * direction[j]
+    length = np.sqrt(length)
+    for j in range(len(points)):
+        direction[j] /= max(length, 1e-300)
+    return largest > 0.0
+
+
 @njit(nogil=True, cache=True)
 def _read_angles(points, places, profile, out):
     """out[i, m] = the kernel of the angle between record i and place m."""
     d, m = places.shape
     last = len(profile) - 2
-    lengths = np.zeros(m)
+    towards, seen, direction = np.empty((m, d)), np.empty(m, dtype=np.bool_), np.empty(d)
     for p in range(m):
-        for j in range(d):
-            lengths[p] += places[j, p] * places[j, p]
-        lengths[p] = np.sqrt(lengths[p])
+        seen[p] = _direction(places, p, towards[p])
     for i in range(points.shape[1]):
-        length = 0.0
-        for j in range(d):
-            length += points[j, i] * points[j, i]
-        length = np.sqrt(length)
+        visible = _direction(points, i, direction)
         for p in range(m):
-            if length == 0.0 or lengths[p] == 0.0:
-                out[i, p] = 1 << BITS if length == lengths[p] else _cut(profile[last + 1, 0])
+            if not (visible and seen[p]):
+                out[i, p] = 1 << BITS if visible == seen[p] else _cut(profile[last + 1, 0])
                 continue
             apart, across = 0.0, 0.0
             for j in range(d):
-                x, y = points[j, i] / length, places[j, p] / lengths[p]
+                x, y = direction[j], towards[p, j]
                 apart += (x - y) * (x - y)
                 across += (x + y) * (x + y)
             apart, across = np.sqrt(apart), np.sqrt(across)

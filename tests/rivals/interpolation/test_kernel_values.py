@@ -92,3 +92,14 @@ def test_no_record_moves_a_table_beyond_the_bounds(seed, l1, l2_squared):
 def test_largest_norms():
     assert largest_norms(np.array([[3, -4], [6, 0]])) == (7, 36)
     assert largest_norms(np.zeros((2, 2), dtype=np.int64)) == (1, 1)
+
+
+def test_angles_of_points_next_to_the_origin_are_those_of_their_directions():
+    """Though their squares vanish: bounds may be that small, and a record may be that near to zero in any bounds."""
+    rng = np.random.default_rng(5)
+    places, points = rng.normal(size=(20, 2)), rng.integers(-99, 99, (30, 2)).astype(float)
+    kernel = Angular(3)
+    expected = KernelValues(kernel, places)(points)
+    for tiny in (2.0**-520, 2.0**-535, 2.0**-1070):
+        assert np.array_equal(KernelValues(kernel, places)(points * tiny), expected)
+        assert kernel.evaluate(points * tiny, places) == pytest.approx(kernel.evaluate(points, places), abs=1e-12)
