@@ -101,7 +101,7 @@ def test_replaced_records_come_close_to_the_square_root_of_two():
     one, other = (filled(sketch, np.array([[x]])).astype(object) for x in sketch.synthetic[[0, 1], 0])
     assert 0.99 * declared.l2_squared < ((one - other) ** 2).sum() <= declared.l2_squared
     assert np.abs(one - other).sum() <= declared.l1
-    narrow, wide = (plan(sketch, Budget(1, 1e-6, relation)).noise.variance for relation in Neighbours)
+    narrow, wide = (sketch.record_sensitivity(relation).l2_squared for relation in Neighbours)
     assert wide == pytest.approx(2 * narrow, rel=0.01)
 
 
