@@ -59,8 +59,8 @@ def errors_figure(
         tickvals=EPSILON_TICKS, ticktext=[f"{tick:g}" for tick in EPSILON_TICKS],
     )  # fmt: skip
     figure.update_yaxes(
-        type="log", gridcolor=faded(FAINT.shape, 0.25), zeroline=False, dtick=1, fixedrange=True, tickformat=".2~%",
-        title=MEASURES[curves[0].measure] if curves else None, automargin=True,
+        type="log", gridcolor=faded(FAINT.shape, 0.25), zeroline=False, dtick=_step(ordered), fixedrange=True,
+        tickformat=".2~%", title=MEASURES[curves[0].measure] if curves else None, automargin=True,
     )  # fmt: skip
     legend = {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top", "traceorder": "normal"}
     return figure.update_layout(
@@ -105,6 +105,13 @@ def _line(curve: Curve, mark: MethodMark) -> go.Scatter:
         line=mark.line(2), marker=mark.marker(),
         hovertemplate="ε = %{x:.3g}: %{y:.2~%}<extra>" + mark.title + "</extra>",
     )  # fmt: skip
+
+
+def _step(curves: Sequence[Curve]) -> float | str:
+    """Between labels of the logarithmic axis, as Plotly names it: powers of ten, or within few of them more."""
+    known = [value for curve in curves for value in (*curve.lows, *curve.highs) if 0 < value < math.inf]
+    decades = math.log10(max(known) / min(known)) if known else 0.0
+    return 1 if decades > 2 else "D2" if decades > 0.7 else "D1"
 
 
 def _ends(span: tuple[float, float]) -> list[float]:

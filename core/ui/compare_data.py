@@ -8,7 +8,7 @@ from hashlib import sha256
 import streamlit as st
 
 from ..comparison.public_data import from_file, from_sample
-from ..domain import Domain
+from ..domain import Column, Domain
 from ..errors import RequestError
 from ..public_sample import public_facts
 from ..recommendation import Closeness, Distances
@@ -28,6 +28,7 @@ CLOSENESS, DISTANCE = "closeness", "distance"
 QUESTIONS = {CLOSENESS: "How dense is it here?", DISTANCE: "How far is everyone?"}
 MOST_COLUMNS = 8
 FIRST_COLUMNS = 2
+COMPARABLE = "A column needs at least two different numbers, or between 2 and 1,000 different texts."
 DECLARED = "Everyone may know every row of this file"
 
 
@@ -88,7 +89,11 @@ def _on_file() -> Subject | None:
     private = st.session_state.get(OWN_FILE)
     if private is not None and private.getvalue() == content:
         raise RequestError("That is your own private file from the Data page; nothing was read from it.")
-    columns = _file_columns(sha256(content).hexdigest(), dropped.name, content)
+    columns, left_out = _file_columns(sha256(content).hexdigest(), dropped.name, content)
+    if not columns:
+        raise RequestError(f"No column of this file can be compared. {COMPARABLE}")
+    if left_out:
+        note(f"Left out: {', '.join(left_out)}. {COMPARABLE}")
     names = st.multiselect(
         "Columns", list(columns), list(columns)[:FIRST_COLUMNS], max_selections=MOST_COLUMNS, key="compare-columns",
         format_func=literal,
@@ -103,10 +108,24 @@ def _on_file() -> Subject | None:
 
 
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)
-def _file_columns(fingerprint: str, name: str, _content: bytes) -> dict:
-    """Bounds and categories are read off the file itself, as it is public."""
+def _file_columns(fingerprint: str, name: str, _content: bytes) -> tuple[dict[str, Column], list[str]]:
+    """Columns by name, with bounds and categories read off the file itself, as it is public; and those left out.
+
+    A column that cannot be used, such as one of names, must not keep the others away. Where each has a problem, the
+    file has one.
+    """
     source = open_source(Upload(name, _content))
-    return public_facts(source, [column.name for column in source.columns])
+    facts: dict[str, Column] = {}
+    problem = None
+    for column in source.columns:
+        if column.kind in ("number", "text"):
+            try:
+                facts |= public_facts(source, [column.name])
+            except RequestError as error:
+                problem = error
+    if problem is not None and not facts:
+        raise problem
+    return facts, [column.name for column in source.columns if column.name not in facts]
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Reading the file …")

@@ -14,7 +14,7 @@ from decimal import Decimal
 import numpy as np
 
 from ..comparison.curves import best_sizes
-from ..comparison.outcome import Trial
+from ..comparison.outcome import MEASURES, Trial
 
 REPETITIONS, AT_FIRST = 5, 3
 """Draws of hashes and noise at each ε: all of them, and those before any setting is tuned."""
@@ -22,7 +22,7 @@ TUNING = 2
 """Draws that every setting is tried on."""
 MOST_SECONDS = 25.0
 """Of one core for a method, all its steps together; it is left after the step that passes it."""
-MOST_DRAWING = 8.0
+MOST_DRAWING = 16.0
 """Seconds that a method may need for all answers of one picture."""
 
 
@@ -36,6 +36,7 @@ class Step:
     size, repetition, tuning : as of a `core.comparison.outcome.Trial`.
     drawn : whether released functions are wanted, and not their error.
     sizing : whether the sizes that are worth trying are wanted, and no release.
+    advising : whether it is asked which of Frostglass's own mechanisms is recommended; of no method then.
     """
 
     method: str
@@ -46,6 +47,15 @@ class Step:
     tuning: bool = False
     drawn: bool = False
     sizing: bool = False
+    advising: bool = False
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What `core.recommendation.recommend` puts first: the key of a method, and why, in a sentence."""
+
+    method: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -54,12 +64,12 @@ class Outcome:
 
     Attributes
     ----------
-    value : a trial; released functions, float64 (draws, places); or sizes. None where there is a problem.
+    value : a trial; released functions, float64 (draws, places); sizes; or advice. None where there is a problem.
     problem : why there is none, in one sentence.
     seconds : of processor time that it took.
     """
 
-    value: Trial | np.ndarray | tuple[int | None, ...] | None
+    value: Trial | np.ndarray | tuple[int | None, ...] | Advice | None
     problem: str | None
     seconds: float
 
@@ -102,7 +112,7 @@ class Plan:
             (
                 step
                 for step in self._steps(able, known)
-                if step not in known and (step.drawn or spent[step.method] < MOST_SECONDS)
+                if step not in known and (step.drawn or step.advising or spent[step.method] < MOST_SECONDS)
             ),
             None,
         )
@@ -137,11 +147,13 @@ class Plan:
         first = [Step(key, epsilon, self.delta) for epsilon in self.coarse for key in methods]
         yield from first
         if not self.measured:
+            yield self.advising
             yield from (Step(key, epsilon, self.delta) for epsilon in self.epsilons for key in methods)
             return
         if self.shown_at is not None:
             quick = [key for key in methods if key not in self.undrawn(known)]
             yield from map(self.drawing, quick)
+        yield self.advising
         every = [Step(key, epsilon, self.delta) for epsilon in self.epsilons for key in methods]
         for repetition in range(AT_FIRST):
             yield from (replace(step, repetition=repetition) for step in every)
@@ -150,6 +162,11 @@ class Plan:
             yield from self._tuning(step, known)
         for repetition in range(AT_FIRST, REPETITIONS):
             yield from (replace(step, repetition=repetition) for step in every)
+
+    @property
+    def advising(self) -> Step:
+        """The step that asks what is recommended at the ε that is looked at."""
+        return Step("", self.shown_at or self.epsilons[len(self.epsilons) // 2], self.delta, advising=True)
 
     def drawing(self, method: str) -> Step:
         """The step that draws the released functions of a method."""
@@ -165,7 +182,7 @@ class Plan:
         return () if outcome is None or outcome.value is None else outcome.value
 
     def _tuning(self, step: Step, known: Mapping[Step, Outcome]) -> Iterator[Step]:
-        """Every size on draws of its own, then the best of them on those that are reported."""
+        """Every size on draws of its own, then the best of them, by each error, on those that are reported."""
         sizes = self.sizes(step.method, known)
         if len(sizes) < 2:
             return
@@ -175,6 +192,7 @@ class Plan:
             for repetition in range(TUNING)
         ]
         yield from tried
-        best = best_sizes(known[one].value for one in tried if one in known and known[one].problem is None)
-        for size in best.values():
+        trials = [known[one].value for one in tried if one in known and known[one].problem is None]
+        best = dict.fromkeys(size for measure in MEASURES for size in best_sizes(trials, measure).values())
+        for size in best:
             yield from (replace(step, size=size, repetition=repetition) for repetition in range(AT_FIRST))

@@ -18,6 +18,7 @@ from ..figures.comparison_costs import Costs, bytes_in_words, costs_figure, cost
 from .attendance import Attendance
 from .compare_choice import MARKS, Chosen, plainly
 from .compare_plan import Outcome, Step
+from .compare_reading import advice_sentence, measured_sentence
 from .compare_work import Bench, Results, Turns
 from .marks import note
 from .markup import literal
@@ -120,6 +121,9 @@ def _everything(
     drawn = shown_curves(found, measure, tuned)
     if drawn:
         _curves(chosen, drawn, tuned)
+        advised = known.get(chosen.plan.advising)
+        if advised is not None and advised.value is not None:
+            note(advice_sentence(advised.value, drawn, chosen.present, chosen.subject.data is not None))
         _costs(found, chosen.subject.data is not None)
     elif desk.running:
         note("The best settings are looked for last; they appear here." if found else "The first curves appear here.")
@@ -152,7 +156,7 @@ def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> Non
         else:
             st.button("Stop", key="compare-stop", on_click=desk.stop)
             doing = desk.doing
-            words = "Waiting for a free core" if doing is None else (
+            words = "Waiting for a free core" if doing is None else "What is recommended" if doing.advising else (
                 f"{METHODS[doing.method].title} at ε = {plainly(doing.epsilon)}"
                 + (", looking for its best setting" if doing.tuning else "")
             )
@@ -172,7 +176,9 @@ def _curves(chosen: Chosen, drawn: list[Curve], tuned: bool) -> None:
     note(
         f"Lines are averages over repeated releases {setting}; bands hold the middle 80% of them. The legend begins "
         f"with the least error at ε = {present:g}, the dotted line."
+        + (" Settings chosen so are not private; what finding them would cost is said below." if tuned else "")
     )
+    note(measured_sentence(chosen.subject.data, drawn[0].measure))
 
 
 def _costs(found: Iterable[Trial], measured: bool) -> None:

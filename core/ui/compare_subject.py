@@ -19,9 +19,9 @@ from ..forecast import forecast
 from ..kernels import Gaussian, Kernel, Laplacian, Smooth
 from ..kernels.kernel import Stationary
 from ..privacy.budget import Budget
-from ..recommendation import Closeness, Distances
+from ..recommendation import Closeness, Distances, recommend
 from .compare_picture import Picture, picture_of
-from .compare_plan import Step
+from .compare_plan import Advice, Step
 
 RECORDS, QUERIES = 10_000, 150
 """Most records and held-out questions: enough for the curves, and few enough to see them within seconds."""
@@ -75,7 +75,7 @@ class Subject:
             if method.answers == self.answers:
                 yield method, method.refusal(self.domain, self.question, budget)
 
-    def work(self, step: Step) -> Trial | np.ndarray | tuple[int | None, ...]:
+    def work(self, step: Step) -> Trial | np.ndarray | tuple[int | None, ...] | Advice:
         """Try a step.
 
         Raises
@@ -83,7 +83,10 @@ class Subject:
         RequestError
             When its method cannot answer.
         """
-        method, budget = METHODS[step.method], Budget(step.epsilon, step.delta)
+        budget = Budget(step.epsilon, step.delta)
+        if step.advising:
+            return self._advice(budget)
+        method = METHODS[step.method]
         if self.data is None:
             return self._forecast(method, budget)
         if step.sizing:
@@ -91,6 +94,12 @@ class Subject:
         if step.drawn:
             return self._drawn(method, budget)
         return run_trial(self.data, method, step.size, budget, step.repetition, step.tuning)
+
+    def _advice(self, budget: Budget) -> Advice:
+        """What would be recommended for private records of which the same is known."""
+        domain = self.domain if self.data is None else self.data.domain
+        best, *_ = recommend(domain, self.records, budget, replace(self.question, seed=SEED))
+        return Advice(best.name, best.reason)
 
     def _drawn(self, method: Method, budget: Budget) -> np.ndarray:
         """Released functions at the picture's points, float64 (draws, points): one, and more where that was quick."""

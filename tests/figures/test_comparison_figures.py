@@ -118,3 +118,11 @@ def test_maps_share_their_colours_and_the_words_say_how_far_off_each_is():
     assert distance(exact, 1.5 * exact) == pytest.approx(0.5)
     assert functions_in_words(exact, {"a": 1.5 * exact}, MARKS, 1.0).endswith("on average: First 50%.")
     assert "Nothing is released" in functions_in_words(exact, {}, MARKS, 1.0)
+
+
+def test_an_axis_of_few_decades_has_labels_between_powers_of_ten():
+    def step(*errors):
+        curve = Curve("a", "relative_error", False, (0.1, 1.0), errors, errors, errors, (None, None), (1, 1))
+        return errors_figure([curve], MARKS, 1.0, (0.1, 1.0)).layout.yaxis.dtick
+
+    assert [step(0.4, 0.2), step(0.5, 0.03), step(0.5, 0.001)] == ["D1", "D2", 1]

@@ -24,6 +24,7 @@ from core.ui.compare_data import DECLARED, ON_FACTS, ON_FILE
 from core.ui.compare_methods import tuning_sentence
 from core.ui.compare_picture import picture_of
 from core.ui.compare_plan import Step
+from core.ui.compare_reading import advice_sentence, measured_sentence
 from core.ui.compare_results import shown_curves
 from core.ui.compare_subject import SHAPES, Subject, kernels_like
 from core.ui.compare_swatches import swatch
@@ -152,6 +153,44 @@ def test_a_file_that_cannot_be_compared_gets_a_sentence(page):
     assert "Still missing" in words(app)
 
 
+def test_a_column_that_cannot_be_used_keeps_no_other_away(page):
+    table = pd.DataFrame({"name": [f"person {n}" for n in range(1200)], "age": np.arange(1200) % 80, "same": 3})
+    app = with_file(page, table)
+    next(one for one in app.checkbox if one.label == DECLARED).set_value(True).run()
+    assert not app.error and app.multiselect(key="compare-columns").options == ["age"]
+    assert "Left out: name, same." in words(app)
+
+
+def test_a_file_of_one_record_has_no_column_to_compare(page):
+    app = with_file(page, TABLE.head(1))
+    next(one for one in app.checkbox if one.label == DECLARED).set_value(True).run()
+    assert app.error[0].value.startswith("No column of this file can be compared.") and Idle.aimed is None
+
+
+def test_what_is_recommended_stands_beside_what_was_measured():
+    known = sample("salaries")
+    data = from_sample(known, Closeness(Gaussian(400.0)), records=300, queries=20)
+    subject = Subject("x", "", known.domain, data.question, 300, data, known.show)
+    advice = subject.work(Step("", Decimal(1), Decimal(0), advising=True))
+    assert advice == subject.work(Step("", Decimal(1), Decimal(0), advising=True)) and advice.method == "histogram"
+    ours, theirs = (
+        Curve(key, "relative_error", False, (1.0,), (error,), (error,), (error,), (None,), (1,))
+        for key, error in (("histogram", 0.2), ("mst", 0.1))
+    )
+    said = advice_sentence(advice, [ours, theirs], 1.0, True)
+    assert advice.reason in said and said.endswith("Fitted histogram has 20%; the least has MST, with 10%.")
+    assert advice_sentence(advice, [ours], 1.0, True).endswith("has 20%, the least of all that are drawn.")
+    assert "Measured" not in advice_sentence(advice, [ours], 1.0, False)
+
+
+def test_what_an_error_was_measured_on_is_said():
+    known = sample("salaries")
+    data = from_sample(known, records=300, queries=20)
+    for measure in ("relative_error", "upper_error", "l2_error"):
+        said = measured_sentence(data, measure)
+        assert "on 300 records" in said and ("200 even places" in said) == (measure == "l2_error")
+
+
 def test_every_picture_has_the_exact_answers_at_its_points():
     for name, sides in (("salaries", 1), ("city", 2), ("heart", 2), ("photographs", 1)):
         known = sample(name)
@@ -196,6 +235,7 @@ def test_slow_pictures_are_drawn_once_and_quick_ones_often(monkeypatch):
     known = sample("salaries")
     data = from_sample(known, records=300, queries=20)
     subject = Subject("x", "", known.domain, Closeness(known.kernel), 300, data, known.show)
+    monkeypatch.setattr("core.ui.compare_subject.QUICK", np.inf)
     assert len(subject._drawn(METHODS["race"], Budget(1))) == 8
     monkeypatch.setattr("core.ui.compare_subject.QUICK", -1.0)
     assert len(subject._drawn(METHODS["race"], Budget(1))) == 1

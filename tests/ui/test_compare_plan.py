@@ -1,11 +1,12 @@
 """What a comparison tries next: something of every method first, nothing twice, and no method for ever."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
 from core.comparison.outcome import Trial
-from core.ui.compare_plan import AT_FIRST, MOST_SECONDS, REPETITIONS, TUNING, Outcome, Plan, Step
+from core.ui.compare_plan import AT_FIRST, MOST_SECONDS, REPETITIONS, TUNING, Advice, Outcome, Plan, Step
 
 EPSILONS = tuple(map(Decimal, ("0.1", "0.5", "1", "10")))
 PLAN = Plan(("quick", "slow"), EPSILONS, Decimal(0), True, Decimal("0.5"), 100)
@@ -23,7 +24,9 @@ def run(plan, seconds=None, problem=None, error=lambda step: 1.0, sizes=SIZES, s
     while (step := plan.next_step(known)) is not None:
         assert step not in known and len(order) < 1000
         order.append(step)
-        value = sizes if step.sizing else trial(step, error(step), seconds_query)
+        value = trial(step, error(step), seconds_query)
+        if step.sizing or step.advising:
+            value = sizes if step.sizing else Advice("quick", "It is quick.")
         fault = problem(step) if problem else None
         known[step] = Outcome(None if fault else value, fault, (seconds or {}).get(step.method, 0.0))
     return order, known
@@ -58,6 +61,24 @@ def test_the_best_size_is_found_on_draws_of_its_own_and_then_reported():
     assert sum(step.epsilon == EPSILONS[0] and step.method == "quick" for step in reported) == AT_FIRST
 
 
+def test_the_best_size_by_each_error_is_reported():
+    """Size 20 has the least average error, and size 10 the fewest bad answers: each has a curve of its own."""
+    known = {}
+    while (step := PLAN.next_step(known)) is not None:
+        made = trial(step, 0.5 if step.size == 20 else 1.0)
+        made = replace(made, upper_error=0.1 if step.size == 10 else 1.0)
+        known[step] = Outcome(SIZES if step.sizing else made, None, 0.0)
+    reported = {step.size for step in known if step.method == "quick" and not (step.tuning or step.sizing)}
+    assert reported == {None, 10, 20}
+
+
+def test_what_is_recommended_is_asked_once_at_the_epsilon_that_is_looked_at():
+    for plan, at in ((PLAN, "0.5"), (replace(PLAN, measured=False, shown_at=None), "1")):
+        order, _ = run(plan)
+        (asked,) = (step for step in order if step.advising)
+        assert asked.epsilon == Decimal(at) and not asked.method
+
+
 def test_a_method_with_one_setting_is_not_tuned():
     order, _ = run(PLAN, sizes=(None,))
     assert not any(step.tuning for step in order)
@@ -89,7 +110,8 @@ def test_a_method_that_answers_too_slowly_is_not_drawn():
 def test_forecasts_are_made_once_each():
     plan = Plan(("quick",), EPSILONS, Decimal(0), False)
     order, _ = run(plan)
-    assert sorted(order, key=lambda step: step.epsilon) == [Step("quick", e, Decimal(0)) for e in EPSILONS]
+    forecasts = [step for step in order if not step.advising]
+    assert sorted(forecasts, key=lambda step: step.epsilon) == [Step("quick", e, Decimal(0)) for e in EPSILONS]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
