@@ -52,7 +52,7 @@ def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | Non
     line = {"showgrid": False, "zeroline": False, "nticks": 6, "fixedrange": True, "range": [-0.05, SIDE + 0.05]}
     figure.update_xaxes(**line, constrain="domain")
     figure.update_yaxes(**line, scaleanchor="x", constrain="domain")
-    figure.update_layout(height=430, margin={"l": 8, "r": 8, "t": 8, "b": 8}, showlegend=False)
+    figure.update_layout(height=390, margin={"l": 8, "r": 8, "t": 8, "b": 8}, showlegend=False)
     asking.clickable(figure)
     figure.update_layout(dragmode=False)
     return figure

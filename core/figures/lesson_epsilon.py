@@ -16,7 +16,14 @@ def outcomes_figure(outcomes: Outcomes) -> go.Figure:
         go.Scatter(
             x=np.tile(np.append(hours, np.nan), count),
             y=np.hstack([outcomes.releases, np.full((count, 1), np.nan)]).ravel(), mode="lines", hoverinfo="skip",
-            line={"color": faded(TEAL.shape, 0.28), "width": 1}, name="fifty possible releases",
+            line={"color": faded(TEAL.shape, 0.28), "width": 1}, showlegend=False,
+        )
+    )
+    # Of a line as faint as those, the legend would show nothing.
+    figure.add_trace(
+        go.Scatter(
+            x=[None], y=[None], mode="lines", line={"color": faded(TEAL.shape, 0.75), "width": 1.5},
+            name="fifty possible releases",
         )
     )
     figure.add_trace(

@@ -34,7 +34,7 @@ def files_figure(files: Files) -> go.Figure:
     figure.update_xaxes(title="released number", showgrid=False, zeroline=False, nticks=12, fixedrange=True)
     figure.update_yaxes(title="files", showgrid=False, zeroline=False, nticks=4, fixedrange=True)
     figure.update_layout(
-        barmode="stack", height=300, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False,
+        barmode="stack", height=270, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False,
         legend={"orientation": "v", "x": 0, "y": 1.02, "yanchor": "bottom"},
     )
     return figure

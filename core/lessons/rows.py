@@ -3,7 +3,8 @@
 The mean of R rows has the variance V/R + g² 2R/ε², with V that of one row and g = 1/(1 - 1/W) where rows are rehashed
 (CCS 2021, proof of Theorem 3.4, which states a = f~² for V; Corollary 3.5: the least is at R = √(a/b), b = 2/ε²).
 Under rehashing to W columns two records also meet by accident, with probability 1/W: the kernel becomes
-k' = k + (1 - k)/W, and undoing the bias multiplies every deviation by g.
+k' = k + (1 - k)/W, and undoing the bias multiplies every deviation by g. So W acts on both terms, and on where their
+sum is least.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ DRAWS = 4
 PLACES = 15
 MANY = 1000
 LEAST, MOST = 2, 2000
+AMPLE = 64
+"""Columns that nearly every row of these sketches fits in."""
 STEPS = 60
 
 
@@ -44,8 +47,11 @@ class Curve:
     rows : int64 (n,), increasing.
     sampling, noise : float64 (n,), from the luck of the cuts and from the privacy noise.
     bound : float64 (n,), the paper's bound on both together.
+    ample : float64 (n,), both together with `AMPLE` columns.
     measured : float64 (len(MEASURED),), root mean square errors of real small sketches with `MEASURED` rows.
     typical : the exact answer, averaged over the places that are asked.
+    width : W, the most columns of a row.
+    strangers : how many people are counted as near by accident, on average, which is then subtracted.
     best, rule : rows of the least error, and as Corollary 3.5 has them.
     """
 
@@ -53,8 +59,11 @@ class Curve:
     sampling: np.ndarray
     noise: np.ndarray
     bound: np.ndarray
+    ample: np.ndarray
     measured: np.ndarray
     typical: float
+    width: int
+    strangers: float
     best: int
     rule: int
 
@@ -62,6 +71,11 @@ class Curve:
     def both(self) -> np.ndarray:
         """Both errors together."""
         return np.hypot(self.sampling, self.noise)
+
+    @property
+    def least_if_ample(self) -> float:
+        """The least error with `AMPLE` columns."""
+        return float(self.ample.min())
 
     def error_with(self, rows: float) -> float:
         """Both errors together at a number of rows."""
@@ -80,14 +94,17 @@ def curve(epsilon: str, people: int, nearby: float, width: int) -> Curve:
     width : W, the most columns of a row.
     """
     budget, shape = Budget(epsilon), (nearby, width)
-    one = _of_one_row(people, *shape)
+    one, roomy = _of_one_row(people, *shape), _of_one_row(people, nearby, AMPLE)
     rows = np.unique(np.geomspace(LEAST, MOST, STEPS).round()).astype(np.int64)
-    noise = np.array([math.sqrt(_noise(budget, each, shape).variance * one.gain / each) for each in rows.tolist()])
+    drawn = np.array([_noise(budget, each, shape).variance / each for each in rows.tolist()])
+    noise = np.sqrt(drawn * one.gain)
+    ample = np.sqrt(roomy.variance / rows + drawn * roomy.gain)
     sampling = np.sqrt(one.variance / rows)
     rule = math.ceil(one.roots * float(epsilon) / math.sqrt(2.0))
     measured = np.array([_measured(budget, each, people, shape) for each in MEASURED])
     best = int(rows[np.hypot(sampling, noise).argmin()])
-    return Curve(rows, sampling, noise, np.sqrt(one.bound / rows + noise**2), measured, one.typical, best, rule)
+    bound = np.sqrt(one.bound / rows + noise**2)
+    return Curve(rows, sampling, noise, bound, ample, measured, one.typical, width, one.strangers, best, rule)
 
 
 def _sketch(rows: int, nearby: float, width: int, seed: int) -> Race:
@@ -114,6 +131,7 @@ class _OneRow:
     roots : f~', the sum of the roots of k'.
     gain : g², on average over rows: those whose cells fit are not rehashed.
     typical : the exact answer.
+    strangers : people who fall into the same column by accident: one in W of those far away, in rows that are rehashed.
     """
 
     variance: float
@@ -121,6 +139,7 @@ class _OneRow:
     roots: float
     gain: float
     typical: float
+    strangers: float
 
 
 @lru_cache(maxsize=64)
@@ -134,9 +153,10 @@ def _of_one_row(people: int, nearby: float, width: int) -> _OneRow:
     roots = np.sqrt(shared).sum(axis=1)
     bound = gain**2 * (roots**2 - shared.sum(axis=1) ** 2)
     variance = estimates.var(axis=0, ddof=1).mean()
+    strangers = sketch.columns.rehashed.mean() * (people - exact.mean()) / width
     return _OneRow(
         float(variance), float(bound.mean()), float(roots.mean()), sketch.noise_variance(1.0) * MANY,
-        float(exact.mean()),
+        float(exact.mean()), float(strangers),
     )
 
 

@@ -32,7 +32,7 @@ def _experiment() -> None:
             times = st.select_slider("Questions asked", STEPS, key=TIMES, bind="query-params",
                                      format_func=lambda number: f"{number:,}")
         each = st.select_slider("ε of each answer", LOSSES, value="0.5", key=EACH, bind="query-params")
-        secret = st.number_input("The secret: how many of them were ill", 0, 1000, 37, key=SECRET, bind="query-params")
+        secret = st.number_input("The secret: how many people are ill", 0, 1000, 52, key=SECRET, bind="query-params")
     asked = ask(secret, each, times)
     with controls:
         _price(asked)
@@ -45,13 +45,16 @@ def findings(asked: Asked) -> tuple[str, str]:
     """What whoever asks knows by now, of either server."""
     times = len(asked.answers)
     average = float(asked.averages[-1])
-    count = "one answer is" if times == 1 else f"{times:,} answers are"
-    finding = f"With fresh noise: {count} {rounded(average, asked.error)} on average, and the secret is {asked.secret}."
+    says, secret = rounded(average, asked.error), f"and the secret is {asked.secret}."
+    if times == 1:
+        finding = f"With fresh noise: one answer says {says}, {secret}"
+    else:
+        finding = f"With fresh noise: {times:,} answers are {says} on average, {secret}"
     reach = f"The average is usually within {significant(2 * asked.error, 2)} of the secret."
     found = asked.found_from
     if found is not None and times >= 10:
         reach += f" From question {found:,} on, rounding it gives the secret itself."
-    release = f" The release says {asked.released} every time: asking again teaches nothing new."
+    release = f" The release says {asked.released} every time: asking again teaches nothing."
     return finding, reach + release
 
 
@@ -78,7 +81,7 @@ LESSON = Lesson(
     "Fresh noise averages out, and the secret appears. The release gives the same answer every time.",
     (
         ("Two ways to answer",
-         "Somebody guards a number: how many people were ill. A careless server adds fresh noise to every answer, and "
+         "Somebody guards a number: how many people are ill. A careless server adds fresh noise to every answer, and "
          "thinks that each answer is safe. A release draws its noise once, writes the result into a file, and answers "
          "from the file for ever."),
         ("Noise goes away",

@@ -54,7 +54,8 @@ def _files(found: Attack) -> None:
     ):
         kind = Visibility.PRIVATE if found.given_away else Visibility.PUBLIC
         with column, rail(kind, f"file-{name.split()[0]}", f"The file {name}"):
-            counts = " ".join(f"{round(value / WHOLE)}".replace("-", "\N{MINUS SIGN}") for value in made.table.tolist())
+            counts = ", ".join(str(round(value / WHOLE)) for value in made.table.tolist())
+            counts = counts.replace("-", "\N{MINUS SIGN}")
             draw(
                 f'<dl class="fg-file"><dt>smallest pay</dt><dd>{low:,.0f}</dd><dt>largest pay</dt><dd>{high:,.0f}</dd>'
                 f"<dt>ε</dt><dd>{escape(made.privacy.epsilon)}</dd><dt>noisy counts</dt><dd>{escape(counts)}</dd></dl>"

@@ -63,7 +63,7 @@ def _rows_counted() -> int:
 
 def _noise() -> str:
     return st.select_slider(
-        "Noise on every count, for a privacy loss ε of", (NONE, *reversed(EPSILONS)), value=NONE, key=NOISE,
+        "Noise on every count, by ε", (NONE, *reversed(EPSILONS)), value=NONE, key=NOISE,
         bind="query-params",
     )
 
@@ -131,8 +131,9 @@ def _table(plane: Plane, counted: int, asked: tuple[float, float] | None, made: 
     else:
         mark(Visibility.PUBLIC, "Counts with noise: may be handed out")
     kind = "private" if made is None else "public"
-    draw(f'<table class="fg-counts fg-counts-{kind}"><caption class="fg-hidden">How many people fell into each cell, '
-         f'row by row</caption><tbody>{"".join(lines)}</tbody></table>')
+    # A caption out of sight would count as the first row, whose cells set the widths of all columns.
+    draw(f'<table class="fg-counts fg-counts-{kind}" aria-label="How many people fell into each cell, row by row">'
+         f'<tbody>{"".join(lines)}</tbody></table>')
 
 
 def _answer(plane: Plane, counted: int, asked: tuple[float, float] | None, made: Release | None) -> None:

@@ -14,6 +14,7 @@ from . import (
     learn_slack,
 )
 from .learn_lesson import Lesson, show_lesson
+from .learn_plan import plan
 from .marks import main_action
 
 LESSON = "lesson"
@@ -42,6 +43,7 @@ def course() -> bool:
     if arrived:
         _to_the_top(chosen)
     show_lesson(LESSONS[place], place + 1, len(LESSONS))
+    plan()
     last = place + 1 == len(LESSONS)
     label = "Try it on sample data" if last else f"Next: {LESSONS[place + 1].title}"
     if not main_action(label, (), "learn-next", LINK):

@@ -30,20 +30,20 @@ def experiment() -> None:
     with controls:
         name = "people near the busiest hour"
         picture(dots(possible.at_peak, name), "peak", dots_in_words(possible.at_peak, name))
-        note(f"The same number in each of the fifty files. Exactly, it is {possible.exact.max():,.0f}.")
+        note(f"One dot a file: what it says of the busiest hour. The truth is {possible.exact.max():,.0f}.")
 
 
 def kept_sentence(possible: Outcomes) -> str:
     """How often the busiest hour is found."""
-    return f"The peak stayed here in {possible.kept} of {len(possible.releases)} possible releases."
+    hour = f"{int(possible.peak)}:{60 * (possible.peak % 1):02.0f}"
+    return f"The busiest time stays near {hour} in {possible.kept} of {len(possible.releases)} possible releases."
 
 
 def error_sentence(possible: Outcomes) -> str:
     """How far an answer usually is from the truth."""
-    error, hour = possible.error, possible.peak
     return (
-        f"Here means within an hour of {int(hour)}:{60 * (hour % 1):02.0f}. An answer is usually within "
-        f"{significant(2 * error, 2)} people of the truth, at any hour of the day."
+        "Near means within an hour. Ask one of them about any hour: it is usually within "
+        f"{significant(2 * possible.error, 2)} people of the truth."
     )
 
 
@@ -51,7 +51,7 @@ LESSON = Lesson(
     "epsilon",
     "What does ε do?",
     "Move ε from 10 down to 0.05, and then change how many people there are.",
-    "As a guesser's odds sink, the fifty lines spread. How many people there are changes nothing about the noise.",
+    "As a guesser's odds sink, the fifty lines spread. With more people the noise is the same, and matters less.",
     (
         ("Fifty files that could come out",
          "Made-up people come to a place during a day. The thick amber line is how many really are there around each "

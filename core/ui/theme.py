@@ -164,16 +164,25 @@ STYLE = f"""
 .stApp .fg-counts { border-collapse: separate; border-spacing: 3px; width: 100%; table-layout: fixed; margin: 0; }
 .stApp .fg-counts :is(th, td) { border: 0; padding: 0.3rem 0.1rem; text-align: center;
   font-variant-numeric: tabular-nums; }
-.stApp .fg-counts th { width: 3.9rem; text-align: left; font-weight: 400; color: var(--faint); white-space: nowrap; }
+.stApp .fg-counts th { width: 3.6rem; text-align: left; font-weight: 400; color: var(--faint); white-space: nowrap; }
 .fg-counts-private .fg-one { background: color-mix(in srgb, var(--amber-shape) 14%, transparent); }
 .fg-counts-public .fg-one { background: color-mix(in srgb, var(--teal-shape) 14%, transparent); }
 .stApp .fg-counts .fg-one { border-radius: 0.25rem; }
 .stApp .fg-counts .fg-met { outline: 2px solid var(--ink); outline-offset: -2px; font-weight: 600; }
 .stApp .fg-counts .fg-now th { color: var(--ink); font-weight: 600; }
-.fg-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .stApp .fg-file { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 0.9rem; margin: 0;
   font-size: 0.95rem; }
 .fg-file dt { color: var(--faint); } .fg-file dd { margin: 0; overflow-wrap: anywhere; }
+
+/* On a projector, and other low windows, an experiment starts further up, so that it is in view as a whole. */
+@media (max-height: 800px) and (min-width: 900px) {
+  .stMainBlockContainer:has(.fg-lesson) { padding-top: 0; }
+  .stApp:has(.fg-lesson) [data-testid="stHeader"] { background: none; /* the lessons stand beside its menu */
+    &, & * { pointer-events: none; } & button, & button * { pointer-events: auto; } }
+  .stMainBlockContainer:has(.fg-lesson) > div { gap: 0.6rem; }
+  .stApp .fg-lesson { font-size: 1.6rem; padding-bottom: 0.2rem; } .stApp .fg-task { font-size: 1rem; row-gap: 0; }
+  .stApp .fg:has(> .fg-lesson) .fg-group { float: right; margin: 0.5rem 0 0; }
+}
 
 /* Drawings. */
 .st-key-fg-hero h1 { font-size: clamp(2.5rem, 5.2vw, 4rem); line-height: 1.1; }

@@ -70,8 +70,22 @@ def test_the_whole_course_by_keyboard_on_a_projector(lesson):
     assert visit.errors == []
 
 
+def test_an_experiment_is_in_view_on_a_small_projector(lesson):
+    visit = lesson("rows")
+    page = visit.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    says(visit, "Best with 85 rows")
+    figure = page.locator("[data-testid=stMain] .stPlotlyChart").bounding_box()
+    assert figure["y"] < 300 and page.locator(".st-key-lesson").bounding_box()["y"] >= 0
+    page.locator(".st-key-lesson").get_by_text("slack", exact=True).click()
+    page.get_by_role("heading", level=1, name="What does a little slack buy?").wait_for()
+    assert visit.errors == []
+
+
 def test_every_lesson_fits_a_phone(lesson):
     visit = lesson("cells", "phone", "dark", rows=3)
+    within = "all => all.every(one => one.scrollWidth <= one.clientWidth)"
+    assert visit.page.get_by_role("rowheader").evaluate_all(within), "Row 1 stands beside its counts, not below them"
     for each in LESSONS:
         if each is not LESSONS[0]:
             visit.page.locator(".st-key-lesson").get_by_text(each.name, exact=True).click()

@@ -37,7 +37,7 @@ def test_a_plane_shows_everyone_the_cuts_of_a_row_and_what_a_question_meets():
 
 def test_every_outcome_has_a_line_and_a_peak():
     possible = outcomes("1", 100)
-    lines, peaks, crowd = outcomes_figure(possible).data
+    lines, _, peaks, crowd = outcomes_figure(possible).data
     assert np.isnan(np.array(lines.y, dtype=float)).sum() == RELEASES == len(peaks.x)
     assert np.array(crowd.y) == pytest.approx(possible.exact) and crowd.line.color == AMBER.shape
 
@@ -82,3 +82,11 @@ def test_every_file_is_in_one_of_the_two_parts():
     both, one = files_figure(files).data
     assert sum(both.y) + sum(one.y) == FILES and sum(one.y) == files.betrayed.sum()
     assert f"{files.betrayed.sum()} could come" in files_in_words(files)
+
+
+def test_few_columns_stand_beside_enough_of_them():
+    few, enough = curve("1", 300, 1.0, 2), curve("1", 300, 1.0, 64)
+    traces = {trace.name: trace for trace in curve_figure(few).data}
+    assert min(traces["both, with 64 columns"].y) == pytest.approx(enough.error_with(enough.best))
+    assert "both, with 64 columns" not in {trace.name for trace in curve_figure(enough).data}
+    assert "With 64 columns" in curve_in_words(few) and "With 64" not in curve_in_words(enough)

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from core.lessons import rows as lesson
 from core.lessons.epsilon import crowd
-from core.lessons.rows import MEASURED, PLACES, curve
+from core.lessons.rows import AMPLE, MEASURED, PLACES, curve
 
 
 @pytest.mark.parametrize("setting", [("1", 1000, 1.0, 64), ("0.1", 300, 2.0, 64), ("1", 1000, 1.0, 4)])
@@ -43,5 +44,21 @@ def test_the_rule_is_that_of_corollary_3_5():
 def test_fewer_columns_cost_accuracy_and_no_privacy():
     narrow, wide = curve("1", 1000, 1.0, 2), curve("1", 1000, 1.0, 64)
     assert narrow.sampling[0] > 2 * wide.sampling[0]
+    assert narrow.best > wide.best and narrow.ample == pytest.approx(wide.both) and wide.width == AMPLE
     # Undoing the bias of two columns doubles every deviation: g = 1/(1 - 1/2).
     assert narrow.noise == pytest.approx(2 * wide.noise, rel=0.05)
+
+
+@pytest.mark.parametrize("width", [2, 4, 16])
+def test_strangers_are_those_whom_the_raw_counts_have_too_many(width):
+    """Without the correction, the framed counts are larger than the truth by the people who share a column."""
+    people = 1000
+    sketch, table, exact = lesson._poured(0, people, (1.0, width))
+    _, queries = lesson._asked(people)
+    excess = []
+    for place, truth in zip(queries, exact, strict=True):
+        alone = sketch.zeros()
+        sketch.add(alone, np.asfortranarray(place[None, :]))
+        excess.append(table[alone > 0].mean() - truth)
+    spread = np.std(excess, ddof=1)
+    assert abs(np.mean(excess) - curve("1", people, 1.0, width).strangers) < 8 + spread

@@ -1,13 +1,16 @@
 """The Learn page: every lesson opens by its address, says what it shows, and leads to the next one."""
 
+import re
 from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.ui.frame import LEARN
 from core.ui.learn_course import LESSON, LESSONS
+from core.ui.learn_plan import ADDRESS, PLAN
 
 APP = str(Path(__file__).parents[2] / "app.py")
 NAMES = [lesson.name for lesson in LESSONS]
@@ -53,6 +56,17 @@ def test_the_main_action_leads_through_all_lessons_and_then_to_sample_data():
         assert not app.exception and app.session_state[LESSON] == lesson.name
         assert lesson.title in words(app)
     assert not button(app, "Try it on sample data").disabled
+
+
+def test_every_link_of_the_plan_opens_what_it_says():
+    links = re.findall(re.escape(ADDRESS) + r"\?([^)]*)\)", PLAN.read_text())
+    assert {dict(parse_qsl(link))["lesson"] for link in links} == set(NAMES)
+    for link in links:
+        settings = dict(parse_qsl(link))
+        app = page(**settings)
+        shown = {key: str(app.session_state[key]) for key in settings}
+        assert shown == {key: value.replace(",", "") for key, value in settings.items()}, link
+    assert any(f"](?{link})" in block.value for block in app.markdown), "the page shows the plan with links to itself"
 
 
 def test_names_are_short_unlike_and_fit_an_address():
