@@ -156,6 +156,8 @@ def test_a_bandwidth_a_column_becomes_one_a_coordinate():
         lambda: kernel_from_dict({"name": "euclidean", "bandwidth": 1.0}),
         lambda: kernel_from_dict({"name": "product", "parts": "all"}),
         lambda: coordinate_bandwidths((1.0, 2.0), (1,)),
+        lambda: Gaussian(10**400),
+        lambda: Mixture((Gaussian(1.0),), (10**400,)),
     ],
 )
 def test_bad_parameters_are_refused(make):

@@ -51,7 +51,7 @@ class Mixture(Kernel):
         object.__setattr__(self, "parts", _parts(self.parts))
         try:
             weights = tuple(float(weight) for weight in self.weights)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise RequestError("The weights of a mixture must be numbers.") from None
         if len(weights) != len(self.parts) or not all(0 < weight <= 1 for weight in weights):
             raise RequestError("A mixture needs one weight above zero for each of its kernels.")

@@ -39,7 +39,7 @@ def checked_bandwidth(bandwidth: object) -> Bandwidth:
     values = bandwidth if isinstance(bandwidth, (list, tuple, np.ndarray)) else [bandwidth]
     try:
         numbers = tuple(float(value) for value in values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RequestError("A bandwidth must be a number, or one number a column.") from None
     if not numbers or not all(math.isfinite(value) and 1e-150 < value < 1e150 for value in numbers):
         raise RequestError("A bandwidth must be finite and above zero, as it is the distance at which closeness fades.")
