@@ -88,11 +88,16 @@ def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
     return "race" if hashed(kernel() if shape.kernel == "angular" else kernel(1.0)) else "features"
 
 
-def check_options(shape: SketchOptions, name: str) -> None:
-    """Refuse options that another mechanism has, and this one not."""
+def options_of(name: str) -> set[str]:
+    """The options that a mechanism has, beside those that all have."""
     from ..rivals.catalogue import rival
 
-    own = OPTIONS[name] if name in OPTIONS else RIVAL_OPTIONS[rival(name).answers]
+    return OPTIONS[name] if name in OPTIONS else RIVAL_OPTIONS[rival(name).answers]
+
+
+def check_options(shape: SketchOptions, name: str) -> None:
+    """Refuse options that another mechanism has, and this one not."""
+    own = options_of(name)
     for option in typed(shape):
         if option not in own | COMMON:
             owners = " or ".join(owner for owner in MAIN if option in OPTIONS[owner])
