@@ -244,12 +244,12 @@ def plan(sketch: LinearSketch, budget: Budget) -> Plan:
     sketch.check_budget(budget)
     table, count = sketch.sensitivity(budget.neighbours), sketch.count_sensitivity(budget.neighbours)
     epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
-    (alone,) = calibrate_shares([(table, Fraction(1))], epsilon, delta)
+    (alone,) = calibrate_shares([(table, Fraction(1))], epsilon, delta, gaussian_only=sketch.gaussian_only)
     if sketch.count_is_public(budget.neighbours):
         return Plan(alone, None, True, Cost.of([(table, alone)], budget.epsilon, budget.delta))
 
     shares = [(table, 1 - sketch.count_share), (count, sketch.count_share)]
-    noise, count_noise = calibrate_shares(shares, epsilon, delta)
+    noise, count_noise = calibrate_shares(shares, epsilon, delta, gaussian_only=sketch.gaussian_only)
     if sketch.total_variance(alone.variance) <= count_noise.variance:
         return Plan(alone, None, False, Cost.of([(table, alone)], budget.epsilon, budget.delta))
     cost = Cost.of([(table, noise), (count, count_noise)], budget.epsilon, budget.delta)

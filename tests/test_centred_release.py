@@ -35,6 +35,7 @@ BUDGETS = [
     Budget(1, "1e-6"),
     Budget(1, 0, Neighbours.REPLACE_ONE),
     Budget(1, "1e-6", Neighbours.REPLACE_ONE),
+    Budget(1, "0.001"),
 ]
 SKETCHES = [
     Directions(INNER),
@@ -75,15 +76,15 @@ def test_both_readings_together_keep_the_promise_and_use_all_of_it(sketch, budge
     cost = planned.table.cost
     assert (cost.epsilon, cost.delta) == (budget.epsilon, budget.delta)
     first, second = planned.everyone.sensitivity(budget.neighbours), sketch.sensitivity(budget.neighbours)
-    if budget.pure:
+    if planned.table.noise.distribution != "discrete_gaussian":
         assert cost.pure_epsilon == 1
         moved = first.blocks_l2 if planned.centre_noise.block else first.l1
         assert moved / planned.centre_noise.parameter == Fraction(1, 5)
     else:
         rho = first.l2_squared / (2 * planned.centre_noise.parameter)
         assert float(rho / cost.rho) == pytest.approx(0.2, abs=1e-4)
-        assert cost.rho == total_rho(cost.events) <= largest_rho(1.0, 1e-6)
-        assert float(cost.rho) == pytest.approx(largest_rho(1.0, 1e-6), rel=1e-4)
+        assert cost.rho == total_rho(cost.events) <= largest_rho(1.0, float(budget.delta))
+        assert float(cost.rho) == pytest.approx(largest_rho(1.0, float(budget.delta)), rel=1e-4)
         left = 1 if planned.table.count_noise is None else 1 - float(sketch.count_share)
         own = second.l2_squared / (2 * planned.table.noise.parameter)
         assert float(own / cost.rho) == pytest.approx(0.8 * left, abs=1e-4)

@@ -12,7 +12,7 @@ import numpy as np
 from ..domain import Domain
 from ..kernels import Laplacian
 from ..privacy.budget import Budget
-from ..privacy.calibration import calibrate
+from ..privacy.calibration import calibrate, calibrate_gaussian
 from ..privacy.neighbours import Neighbours
 from ..sketches.race import Race
 
@@ -44,15 +44,19 @@ class Slack:
 
 @lru_cache(maxsize=256)
 def slack(epsilon: str, delta: str) -> Slack:
-    """What the mechanism itself would draw: its own sensitivity, its own calibration, for every number of rows."""
+    """Noise by the mechanism's own sensitivity and calibration, for every number of rows.
+
+    With slack it is Gaussian throughout, so that both can be compared; a release takes whichever is smaller.
+    """
     return Slack(_noise(Budget(epsilon)), _noise(Budget(epsilon, delta)))
 
 
 def _noise(budget: Budget) -> np.ndarray:
     domain, errors = Domain.of(hour=(0, 24)), []
-    promise = Fraction(budget.epsilon), Fraction(budget.delta)
+    epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
     for rows in ROWS:
         sensitivity = Race(domain, Laplacian(1.5), rows, seed=0).sensitivity(Neighbours.ADD_REMOVE)
-        errors.append(math.sqrt(calibrate(sensitivity, *promise).variance / rows))
+        noise = calibrate_gaussian(sensitivity, epsilon, delta) if delta else calibrate(sensitivity, epsilon)
+        errors.append(math.sqrt(noise.variance / rows))
     return np.array(errors)
 

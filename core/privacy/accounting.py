@@ -9,17 +9,19 @@ Why `admits` keeps (ε, δ). Let L be the privacy loss of all outputs together; 
 release is admitted when, it and all before it counted,
 
     (i)    all are pure and their epsilons sum to at most ε, or
-    (ii)   their ρ sum to at most ρ_max, the largest ρ for which ρ-zCDP gives (ε, δ), or
+    (ii)   what they cost at order α sums to at most αρ_max, where ρ_max is the largest ρ for which ρ-zCDP gives
+           (ε, δ), α is the order that shows it, and an event of ρ costs αρ, or its pure ε where that is less, or
     (iii)  nothing came before, and what it promises by itself is within (ε, δ).
 
 (iii) is settled before any output exists. If it alone admits the first release, that release is not pure within ε and
-has ρ > ρ_max, so (i) and (ii) can never hold again: there is one release, and it is (ε, δ)-private. Otherwise (i) or
-(ii) holds at every step. Outcomes that end with (i) have L <= ε for certain and add nothing to the expectation. All
-others end with (ii), and as ρ only grows it held at every step of theirs: they are outcomes of the process that stops
-before (ii) breaks. In that process exp((α-1)(L - αΣρ)) is a supermartingale for every α > 1, whatever the owner asks
-next in view of earlier outputs, so E[e^((α-1)L)] <= e^((α-1)αρ_max); this is all that the conversion from zCDP uses
-(the Rényi filter of Feldman and Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023). Its expectation, at least ours, is
-at most δ. ∎
+costs more than αρ_max, so (i) and (ii) can never hold again: there is one release, and it is (ε, δ)-private. Otherwise
+(i) or (ii) holds at every step. Outcomes that end with (i) have L <= ε for certain and add nothing to the expectation.
+All others end with (ii), and as costs only grow it held at every step of theirs: they are outcomes of the process that
+stops before (ii) breaks. In that process exp((α-1)(L - ΣC)) is a supermartingale for the costs C at order α, which
+bound the Rényi divergence of every event (αρ by the definition of zCDP, ε as no loss exceeds it), whatever the owner
+asks next in view of earlier outputs, so E[e^((α-1)L)] <= e^((α-1)αρ_max); this is all that the conversion from zCDP
+uses at order α (the Rényi filter of Feldman and Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023). Its expectation, at
+least ours, is at most δ. ∎
 
 Basic composition (Σε_i <= ε and Σδ_i <= δ) is deliberately not a fourth way in: one could steer the unlucky outcomes to
 one rule and the lucky ones to the other, and the two δ would add up.
@@ -37,7 +39,7 @@ from .composition import epsilon_spent
 from .events import Event, Gaussian, PureParts, event_from_dict, event_of, pure_sum, total_rho
 from .neighbours import Sensitivity
 from .unit_shifts import unit_shift_delta
-from .zcdp import largest_rho
+from .zcdp import best_order, largest_rho
 
 __all__ = [
     "Cost",
@@ -166,7 +168,26 @@ def admits(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal
         return False
     if not previous and new.epsilon <= epsilon and new.delta <= delta:
         return True
-    return total_rho(events) <= Fraction(largest_rho(float(epsilon), float(delta)))
+    order, most = _filter(epsilon, delta)
+    return _renyi_cost(events, order) <= most
+
+
+def _filter(epsilon: Decimal, delta: Decimal) -> tuple[Fraction, Fraction]:
+    """The order α of rule (ii), and αρ_max."""
+    rho = largest_rho(float(epsilon), float(delta))
+    order = Fraction(best_order(float(epsilon), rho))
+    return order, order * Fraction(rho)
+
+
+def _renyi_cost(events: Iterable[Event], order: Fraction) -> Fraction:
+    """A bound on the Rényi divergences of that order, summed over the events."""
+    return sum(
+        (
+            min(order * event.rho, event.epsilon * event.count) if isinstance(event, PureParts) else order * event.rho
+            for event in events
+        ),
+        Fraction(0),
+    )
 
 
 def largest_pure_admitted(previous: Sequence[Cost], epsilon: Decimal, delta: Decimal) -> Decimal:
@@ -177,9 +198,10 @@ def largest_pure_admitted(previous: Sequence[Cost], epsilon: Decimal, delta: Dec
     if pure is not None:
         left = decimal_below(max(Fraction(epsilon) - pure, Fraction(0)))
     if delta > 0:
-        rho_left = Fraction(largest_rho(float(epsilon), float(delta))) - total_rho(events)
-        if rho_left > 0:
+        order, most = _filter(epsilon, delta)
+        cost_left = most - _renyi_cost(events, order)
+        if cost_left > 0:
             # floor(10⁶ √(2ρ)) in whole numbers, so that what is shown as left is always admitted.
-            millionths = math.isqrt(math.floor(2 * rho_left * 10**12))
-            left = max(left, decimal_below(Fraction(millionths, 10**6)))
+            millionths = math.isqrt(math.floor(2 * cost_left / order * 10**12))
+            left = max(left, decimal_below(Fraction(millionths, 10**6)), decimal_below(cost_left))
     return left

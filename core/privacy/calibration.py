@@ -9,6 +9,11 @@ blocks keep ε as well (`rounded_l2`), and the distribution with the smaller var
 Theorem 4). The largest ρ is the better of two proven bounds: the conversion from zCDP (`zcdp`), valid for every
 table, and, where one person moves counters by -1, 0 and 1 only, the sharper one of `unit_shifts`. It is found in
 floating point with a margin far above its rounding errors, and σ² is then rounded up to a short fraction.
+
+What keeps ε keeps (ε, δ) for every δ, so pure noise is taken under (ε, δ) too where its variance is the smaller one:
+for tables of which a person moves few counters. So a δ never makes a table worse. Of several tables either all have
+pure noise, with shares of ε, or all have Gaussian noise, with shares of ρ, whichever is better for the table with the
+largest share. Less noise under one promise is not free: in a ledger it counts for more ρ than the Gaussian would.
 """
 
 import math
@@ -118,14 +123,28 @@ def calibrate(sensitivity: Sensitivity, epsilon: Fraction, delta: Fraction = Fra
     sensitivity
         How far one person moves the table.
     epsilon, delta
-        The promise for this table alone, exact (a share of a `Budget`); delta 0 gives discrete Laplace noise or
-        rounded noise vectors, whichever have the smaller variance, otherwise discrete Gaussian.
+        The promise for this table alone, exact (a share of a `Budget`).
+
+    Returns
+    -------
+    NoiseScale
+        The kind of the smallest variance: discrete Laplace noise, rounded noise vectors where the sensitivity offers
+        them, or, with a delta, discrete Gaussian noise.
     """
     return calibrate_shares([(sensitivity, Fraction(1))], epsilon, delta)[0]
 
 
+def calibrate_gaussian(sensitivity: Sensitivity, epsilon: Fraction, delta: Fraction) -> NoiseScale:
+    """Return the Gaussian noise that makes a table (epsilon, delta)-private, even where other noise were smaller."""
+    return calibrate_shares([(sensitivity, Fraction(1))], epsilon, delta, gaussian_only=True)[0]
+
+
 def calibrate_shares(
-    tables: Sequence[tuple[Sensitivity, Fraction]], epsilon: Fraction, delta: Fraction = Fraction(0)
+    tables: Sequence[tuple[Sensitivity, Fraction]],
+    epsilon: Fraction,
+    delta: Fraction = Fraction(0),
+    *,
+    gaussian_only: bool = False,
 ) -> tuple[NoiseScale, ...]:
     """Return the noise of several tables of the same people that are (epsilon, delta)-private together.
 
@@ -136,11 +155,13 @@ def calibrate_shares(
         ρ (Gaussian) each table spends.
     epsilon, delta
         The promise for all tables together.
+    gaussian_only
+        Take Gaussian noise wherever delta allows it, for mechanisms whose theory is of Gaussian noise.
 
     Returns
     -------
     tuple of NoiseScale
-        One a table.
+        One a table: all pure or all Gaussian, by the variance of the table with the largest share, the first of them.
     """
     epsilon, delta = Fraction(epsilon), Fraction(delta)
     if not tables or min(share for _, share in tables) <= 0:
@@ -150,14 +171,14 @@ def calibrate_shares(
     whole = sum(Fraction(share) for _, share in tables)
     sensitivities = [sensitivity for sensitivity, _ in tables]
     shares = [Fraction(share) / whole for _, share in tables]
+    parts = list(zip(sensitivities, shares, strict=True))
+    pure = tuple(_pure_scale(sensitivity, epsilon * share) for sensitivity, share in parts)
     if delta == 0:
-        return tuple(
-            _pure_scale(sensitivity, epsilon * share) for sensitivity, share in zip(sensitivities, shares, strict=True)
-        )
+        return pure
     rho = Fraction(_calibrated_rho(sensitivities, shares, float(epsilon), float(delta)))
-    return tuple(
-        gaussian_scale(sensitivity, share * rho) for sensitivity, share in zip(sensitivities, shares, strict=True)
-    )
+    gaussian = tuple(gaussian_scale(sensitivity, rho * share) for sensitivity, share in parts)
+    largest = shares.index(max(shares))
+    return gaussian if gaussian_only or gaussian[largest].variance < pure[largest].variance else pure
 
 
 def gaussian_scale(sensitivity: Sensitivity, rho: Fraction) -> NoiseScale:
@@ -166,7 +187,7 @@ def gaussian_scale(sensitivity: Sensitivity, rho: Fraction) -> NoiseScale:
 
 
 def _pure_scale(sensitivity: Sensitivity, epsilon: Fraction) -> NoiseScale:
-    """Return the noise of smaller variance; Laplace noise where they tie."""
+    """Return the noise of smaller variance that keeps a pure epsilon; Laplace noise where they tie."""
     laplace = NoiseScale("discrete_laplace", sensitivity.l1 / epsilon)
     if sensitivity.blocks_l2 is None:
         return laplace

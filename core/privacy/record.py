@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,7 @@ from ..errors import RequestError
 from .accounting import keeps_promise
 from .budget import DELTA_PLACES, EPSILON_PLACES, Budget, decimal_text, exact_decimal
 from .calibration import NoiseScale, parse_fraction
-from .events import event_of, total_rho
+from .events import Event, Gaussian, event_of, pure_sum, total_rho
 from .neighbours import Neighbours, Sensitivity
 from .unit import PrivacyUnit
 from .zcdp import largest_rho
@@ -34,6 +35,7 @@ GAUSSIAN_THEOREM = (
     "Every counter has independent discrete Gaussian noise; rho = L2 sensitivity squared / (2 sigma squared) "
     "(Canonne, Kamath, Steinke 2020, Theorem 4)."
 )
+THEOREMS = {"rounded_l2": VECTOR_THEOREM, "discrete_laplace": PURE_THEOREM, "discrete_gaussian": GAUSSIAN_THEOREM}
 
 MAX_PARTS = 1_000
 """Releases that one record may be merged of, when it comes from a file."""
@@ -85,11 +87,12 @@ class PrivacyRecord:
     @property
     def theorem(self) -> str:
         """Why the promise holds."""
-        if not self.pure:
-            return GAUSSIAN_THEOREM
-        kinds = {scale.block is None for scale in self.noise}
-        sentences = [PURE_THEOREM] if True in kinds else [COUNT_THEOREM] if self.count_noise else []
-        return " ".join([VECTOR_THEOREM, *sentences] if False in kinds else sentences)
+        kinds = {scale.distribution for scale in self.noise}
+        sentences = [THEOREMS[kind] for kind in THEOREMS if kind in kinds]
+        # A count has Laplace noise beside noise vectors, and else the noise of its table.
+        if self.count_noise and kinds == {"rounded_l2"}:
+            sentences.append(COUNT_THEOREM)
+        return " ".join(sentences)
 
     @property
     def counter_variance(self) -> float:
@@ -110,22 +113,29 @@ class PrivacyRecord:
         ----------
         table, count : how far one person moves the table, and the number of records.
         """
-        if any((scale.distribution == "discrete_gaussian") == self.pure for scale in self.noise + self.count_noise):
-            return False
         rhos = []
         for noise, count_noise in set(zip_longest(self.noise, self.count_noise)):
             if not noise.fits(table) or not (count_noise is None or count_noise.fits(count)):
                 return False
             events = [event_of(table, noise)] + ([] if count_noise is None else [event_of(count, count_noise)])
             rhos.append(total_rho(events))
-            # The proven bounds differ by a factor of two or so; what is far off is not worth a search.
-            if not self.pure and rhos[-1] > 16 * Fraction(largest_rho(float(self.epsilon), float(self.delta))):
-                return False
-            if not keeps_promise(events, self.epsilon, self.delta):
+            if not self._covers(events):
                 return False
         sums_fit = self.epsilon <= self.overlap_epsilon <= self.parts * self.epsilon
         # What else the release spent, on bounds say, is in its rho as well.
         return sums_fit and self.delta <= self.overlap_delta <= self.parts * self.delta and self.rho >= max(rhos)
+
+    def _covers(self, events: Sequence[Event]) -> bool:
+        """Whether the events of a table and its count, which are all pure or all Gaussian, keep the promise."""
+        pure = pure_sum(events)
+        if pure is not None:
+            return pure <= Fraction(self.epsilon)  # whatever delta is
+        if self.pure or not all(isinstance(event, Gaussian) for event in events):
+            return False
+        # The proven bounds differ by a factor of two or so; what is far off is not worth a search.
+        if total_rho(events) > 16 * Fraction(largest_rho(float(self.epsilon), float(self.delta))):
+            return False
+        return keeps_promise(events, self.epsilon, self.delta)
 
     def merged(self, other: PrivacyRecord) -> PrivacyRecord:
         """The promise of two releases whose tables are added.
@@ -135,8 +145,8 @@ class PrivacyRecord:
         """
         if (self.neighbours, self.unit, self.pure) != (other.neighbours, other.unit, other.pure):
             raise RequestError(
-                "Two releases can be merged only when they protect the same unit, in the same sense and with the same "
-                "kind of noise, as the merged file must state one promise."
+                "Two releases can be merged only when they protect the same unit, in the same sense, both or neither "
+                "with a delta, as the merged file must state one promise."
             )
         if bool(self.count_noise) != bool(other.count_noise):
             raise RequestError("Two releases can be merged only when both or neither released a count of records.")

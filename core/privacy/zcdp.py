@@ -13,9 +13,16 @@ MARGIN = 1e-7
 
 
 def zcdp_delta(epsilon: float, rho: float) -> float:
-    """Return a delta with which ρ-zCDP implies (epsilon, delta).
+    """Return a delta with which ρ-zCDP implies (epsilon, delta)."""
+    alpha = best_order(epsilon, rho)
+    exponent = (alpha - 1) * (alpha * rho - epsilon) + alpha * math.log1p(-1 / alpha) - math.log(alpha - 1)
+    return math.exp(min(exponent, 0.0))
 
-    The best α is where (2α-1)ρ - ε + log(1-1/α), the derivative of the logarithm of the bound, crosses zero.
+
+def best_order(epsilon: float, rho: float) -> float:
+    """Return the α with which the conversion of ρ-zCDP gives the least delta.
+
+    It is where (2α-1)ρ - ε + log(1-1/α), the derivative of the logarithm of the bound, crosses zero.
     """
     low, high = 1.0 + 1e-9, (epsilon + 1) / (2 * rho) + 2
     for _ in range(100):
@@ -24,8 +31,7 @@ def zcdp_delta(epsilon: float, rho: float) -> float:
             low = alpha
         else:
             high = alpha
-    exponent = (alpha - 1) * (alpha * rho - epsilon) + alpha * math.log1p(-1 / alpha) - math.log(alpha - 1)
-    return math.exp(min(exponent, 0.0))
+    return alpha
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..privacy.audit import BATCH, AuditReport, audit
 from ..privacy.budget import Budget
-from ..privacy.calibration import calibrate
+from ..privacy.calibration import calibrate, calibrate_gaussian
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise import add_noise
 from ..sets import Sets
@@ -43,7 +43,8 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
     """
     sketch.check_budget(budget)
     epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
-    scale = calibrate(sketch.sensitivity(budget.neighbours), epsilon, delta)
+    calibration = calibrate_gaussian if sketch.gaussian_only else calibrate
+    scale = calibration(sketch.sensitivity(budget.neighbours), epsilon, delta)
     # Gaussian noise hides a difference by its Euclidean length, as if the table were one vector.
     whole = math.prod(sketch.shape) if scale.distribution == "discrete_gaussian" else None
     tables = worst_neighbours(sketch, budget.neighbours, scale.block or whole)

@@ -127,6 +127,10 @@ class Classes(LinearSketch):
     def sized_for(self, budget: Budget, records: float) -> Self:
         return self.with_inner(self.inner.sized_for(budget, records / len(self.categories)))
 
+    @property
+    def gaussian_only(self) -> bool:
+        return self.inner.gaussian_only
+
     def check_budget(self, budget: Budget) -> None:
         self.inner.check_budget(budget)
 

@@ -142,6 +142,8 @@ class LinearSketch(ABC):
     """Whether it answers from a `core.tables.Table` as well as from an array, so that large files can be mapped."""
     linear_decode: ClassVar[bool] = True
     """Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it."""
+    gaussian_only: ClassVar[bool] = False
+    """Whether its theory is of Gaussian noise alone, which it then has even where other noise would be smaller."""
     takes_rows: ClassVar[bool] = False
     """Whether `add_rows` adds long records as they lie in memory; see `core.sketches.ball.Rows`."""
     domain: Domain

@@ -69,7 +69,7 @@ LESSON = Lesson(
         ("What it is not",
          "Slack is no licence to publish one person in a million: bell-shaped noise has no such switch, and says only "
          "a little more in the rarest cases. But it is a weaker promise, and it must be chosen before. With very few "
-         "rows, ε alone is better, and Frostglass shows both before anything is spent."),
+         "rows, ε alone needs less noise, and Frostglass takes that noise even where slack is allowed."),
     ),
     experiment,
 )

@@ -25,7 +25,7 @@ from core.privacy.accounting import (
     largest_pure_admitted,
     spent,
 )
-from core.privacy.calibration import NoiseScale, calibrate
+from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from core.privacy.events import event_of
 from core.privacy.neighbours import Sensitivity
 from core.privacy.zcdp import largest_rho, zcdp_epsilon
@@ -42,7 +42,7 @@ def pure(epsilon, parts=1):
 
 
 def gaussian(epsilon, delta=MILLIONTH, n=1000):
-    scale = calibrate(one_hot(n), Fraction(epsilon), Fraction(delta))
+    scale = calibrate_gaussian(one_hot(n), Fraction(epsilon), Fraction(delta))
     return Cost.of([(one_hot(n), scale)], Decimal(epsilon), delta)
 
 
@@ -70,10 +70,8 @@ def test_events_of_tables():
     vectors = Sensitivity(80, 400, block=20, blocks_l2=20)
     assert Cost.of([(vectors, calibrate(vectors, Fraction(1)))], Decimal(1)).events == (PureParts(Fraction(1)),)
     plain = Sensitivity(5, 25)
-    assert (
-        Cost.of([(plain, calibrate(plain, Fraction(1), Fraction(MILLIONTH)))], 1, MILLIONTH).events[0].l2_squared
-        is None
-    )
+    by_conversion = calibrate_gaussian(plain, Fraction(1), Fraction(MILLIONTH))
+    assert Cost.of([(plain, by_conversion)], 1, MILLIONTH).events[0].l2_squared is None
 
 
 @pytest.mark.parametrize("epsilon", ["0.000000000001", "0.01", "1", "17.3", "100"])
@@ -89,7 +87,10 @@ def test_events_of_tables():
     ],
 )
 def test_calibrated_noise_keeps_its_promise(epsilon, delta, sensitivity):
-    scale = calibrate(sensitivity, Fraction(epsilon), Fraction(delta))
+    smallest = calibrate(sensitivity, Fraction(epsilon), Fraction(delta))
+    cost = Cost.of([(sensitivity, smallest)], Decimal(epsilon), Decimal(delta))
+    assert spent([cost], Decimal(delta)) <= float(epsilon)
+    scale = calibrate_gaussian(sensitivity, Fraction(epsilon), Fraction(delta))
     cost = Cost.of([(sensitivity, scale)], Decimal(epsilon), Decimal(delta))
     assert spent([cost], Decimal(delta)) <= float(epsilon)
     less = replace(scale, parameter=scale.parameter * Fraction(99, 100))
@@ -328,7 +329,7 @@ def test_no_adaptive_owner_passes_the_total_but_one_would_pass_the_shown_figure(
 
 
 def test_pure_and_gaussian_events_add_up_by_basic_composition_and_no_further():
-    scale = calibrate(Sensitivity(5, 25), Fraction(9, 10), Fraction(MILLIONTH))
+    scale = calibrate_gaussian(Sensitivity(5, 25), Fraction(9, 10), Fraction(MILLIONTH))
     events = (PureParts(Fraction(1, 10)), event_of(Sensitivity(5, 25), scale))
     assert keeps_promise(events, Decimal(1), MILLIONTH)
     assert not keeps_promise(events, Decimal("0.97"), MILLIONTH)

@@ -12,7 +12,7 @@ from scipy import stats
 from core.errors import RequestError
 from core.privacy.attacks import Attacks
 from core.privacy.audit import AuditReport, _loss_bound, audit
-from core.privacy.calibration import NoiseScale, calibrate
+from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise import add_noise, discrete_laplace
 from core.privacy.randomness import SeededSource
@@ -133,7 +133,7 @@ def test_catches_no_noise_at_all():
 
 def test_catches_too_little_gaussian_noise():
     promised = (Fraction(1), Fraction(1, 10**5))
-    scale = calibrate(Sensitivity(1, 1, unit_shifts=True), *promised)  # forgets the rows and the replacement
+    scale = calibrate_gaussian(Sensitivity(1, 1, unit_shifts=True), *promised)  # forgets the rows and the replacement
 
     def mechanism(data):
         return add_noise(np.broadcast_to(sketch(data), (BATCH, ROWS, WIDTH)), scale)

@@ -2,14 +2,23 @@
 
 import json
 import math
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.privacy.calibration import NoiseScale, calibrate, calibrate_shares, parse_fraction
+from core.privacy.accounting import Cost, admits
+from core.privacy.calibration import (
+    NoiseScale,
+    calibrate,
+    calibrate_gaussian,
+    calibrate_shares,
+    parse_fraction,
+)
 from core.privacy.neighbours import Sensitivity
 from core.privacy.unit_shifts import unit_shift_delta
 from core.privacy.zcdp import zcdp_delta
@@ -46,7 +55,7 @@ def test_known_gaussian_scales():
 @pytest.mark.parametrize("n", [1, 2, 1000])
 def test_the_promise_is_kept_and_nearly_used_up(epsilon, delta, n):
     for sensitivity in (one_hot(n), Sensitivity(n, n)):
-        sigma2 = calibrate(sensitivity, epsilon, delta).parameter
+        sigma2 = calibrate_gaussian(sensitivity, epsilon, delta).parameter
         assert sigma2.denominator <= 10**12
 
         def bound(sigma2, sensitivity=sensitivity):
@@ -67,6 +76,25 @@ def test_unit_shifts_need_less_noise_and_other_tables_get_none_of_it():
     assert zcdp_delta(1.0, float(400 / (2 * scaled.parameter))) <= 1e-6
 
 
+def test_pure_noise_is_taken_under_a_delta_where_it_is_the_smaller():
+    one, many = one_hot(1), one_hot(1000)
+    assert calibrate(one, Fraction(1), MILLIONTH) == NoiseScale("discrete_laplace", Fraction(1))
+    assert calibrate_gaussian(one, Fraction(1), MILLIONTH).variance > 8 * calibrate(one, Fraction(1)).variance
+    assert calibrate(many, Fraction(1), MILLIONTH) == calibrate_gaussian(many, Fraction(1), MILLIONTH)
+    vectors = Sensitivity(64, 64, block=64, blocks_l2=8)
+    assert calibrate(vectors, Fraction(1), MILLIONTH).distribution == "discrete_gaussian"
+    assert calibrate(replace(vectors, block=4), Fraction(1), MILLIONTH) == NoiseScale("rounded_l2", Fraction(8), 4)
+
+
+def test_several_tables_have_one_kind_of_noise_by_the_largest_share():
+    for first, kind in ((one_hot(1), "discrete_laplace"), (one_hot(1000), "discrete_gaussian")):
+        for second in (one_hot(1), one_hot(1000)):
+            tables = [(second, Fraction(1)), (first, Fraction(49))]
+            scales = calibrate_shares(tables, Fraction(1), MILLIONTH)
+            assert {scale.distribution for scale in scales} == {kind}
+            Cost.of([(own, scale) for (own, _), scale in zip(tables, scales, strict=True)], Decimal(1), Decimal("1e-6"))
+
+
 SENSITIVITIES = st.builds(
     lambda block, length: Sensitivity(
         min(math.isqrt(block * length**2), length**2), length**2, block=block, blocks_l2=length
@@ -84,6 +112,24 @@ def test_pure_noise_for_vectors_is_exact_and_has_the_smaller_variance(sensitivit
     vectors = NoiseScale("rounded_l2", sensitivity.blocks_l2 / epsilon, sensitivity.block)
     assert scale in (laplace, vectors)
     assert scale.variance == min(laplace.variance, vectors.variance)
+
+
+@given(
+    SENSITIVITIES | st.builds(one_hot, st.integers(1, 5000)),
+    st.decimals("0.001", 20, places=3),
+    st.sampled_from([Decimal("9e-3"), Decimal("1e-6"), Decimal("1e-12")]),
+    st.sampled_from([1, 3]),
+)
+@settings(max_examples=50, deadline=None)
+def test_a_delta_never_gives_more_noise_and_the_promise_is_kept(sensitivity, epsilon, delta, records):
+    sensitivity = sensitivity.scaled(records)
+    scale = calibrate(sensitivity, Fraction(epsilon), Fraction(delta))
+    pure = calibrate(sensitivity, Fraction(epsilon))
+    gaussian = calibrate_gaussian(sensitivity, Fraction(epsilon), Fraction(delta))
+    assert scale.variance == min(pure.variance, gaussian.variance)
+    cost = Cost.of([(sensitivity, scale)], epsilon, delta)  # refuses what does not keep the promise
+    assert Cost.from_dict(json.loads(json.dumps(cost.to_dict()))) == cost
+    assert admits([], cost, epsilon, delta)
 
 
 def test_vectors_whose_counters_all_move_get_noise_of_their_own_and_others_do_not():
@@ -109,7 +155,8 @@ def test_shares_of_epsilon_and_of_rho():
 
 
 def test_one_table_that_is_not_one_hot_makes_all_fall_back_to_the_conversion():
-    scales = calibrate_shares([(one_hot(10), 1), (Sensitivity(5, 25), 1)], Fraction(1), MILLIONTH)
+    tables = [(one_hot(10), 1), (Sensitivity(5, 25), 1)]
+    scales = calibrate_shares(tables, Fraction(1), MILLIONTH, gaussian_only=True)
     rho = 10 / (2 * scales[0].parameter) + 25 / (2 * scales[1].parameter)
     assert 0.999e-6 < zcdp_delta(1.0, float(rho)) <= 1e-6
 

@@ -22,7 +22,7 @@ import core
 from core.errors import BudgetError, RequestError
 from core.privacy import ledger_store
 from core.privacy.accounting import Cost, PureParts
-from core.privacy.calibration import calibrate
+from core.privacy.calibration import calibrate_gaussian
 from core.privacy.ledger import Ledger
 from core.privacy.ledger_store import LedgerDamaged
 from core.privacy.neighbours import Neighbours, Sensitivity
@@ -37,7 +37,7 @@ def pure(epsilon, parts=1):
 
 def gaussian(epsilon):
     table = Sensitivity(1000, 1000, 1000, unit_shifts=True)
-    scale = calibrate(table, Fraction(str(epsilon)), Fraction(MILLIONTH))
+    scale = calibrate_gaussian(table, Fraction(str(epsilon)), Fraction(MILLIONTH))
     return Cost.of([(table, scale)], Decimal(str(epsilon)), MILLIONTH)
 
 

@@ -128,8 +128,8 @@ def test_the_noise_fits_the_sensitivity():
         planned = plan_bounds(3, Budget("0.5", neighbours=neighbours), PrivacyUnit("id", 4))
         assert planned.noise.parameter == Fraction(3 * 4 * factor) / Fraction(1, 2)
         assert planned.cost.pure_epsilon == Fraction(1, 2)
-    gaussian = plan_bounds(1, Budget(1, "1e-6"))
-    assert gaussian.noise.distribution == "discrete_gaussian"
+    assert plan_bounds(1, Budget(1, "1e-6")).noise.distribution == "discrete_laplace"
+    assert plan_bounds(20, Budget(1, "1e-6")).noise.distribution == "discrete_gaussian"
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ class FunctionalNoise(WaveSketch):
     penalty: float | None = None
     covariance: Kernel | None = None
     name: ClassVar[str] = "pfda"
+    gaussian_only: ClassVar[bool] = True
     mistaken: ClassVar[float] = 0.0001  # longer periods and more frequencies cost time here and no noise
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...kernels import Kernel
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate
+from ...privacy.calibration import calibrate, calibrate_gaussian
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...sketches.linear import Answers, LinearSketch, check_points
 from .scale_free import scale_free
@@ -200,7 +200,8 @@ class WaveSketch(LinearSketch):
 
         Records are taken to have as much structure at every scale; see `scale_free`.
         """
-        noise = calibrate(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+        calibration = calibrate_gaussian if self.gaussian_only else calibrate
+        noise = calibration(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
         missed = scale_free(self.torus).missed(self.kernel_coefficients, self.weights)
         return self.noise_variance(noise.variance) + records**2 * missed
 
