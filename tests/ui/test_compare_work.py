@@ -108,7 +108,7 @@ def test_a_method_that_refuses_or_fails_does_not_end_the_others(caplog):
 def test_nothing_is_tried_for_someone_who_left():
     clock = iter((0.0, 1e9, 2e9, 3e9))
     work, bench = Work(), Bench(Turns(), Attendance(lambda: False, lambda: next(clock)))
-    bench._attendance.present
+    assert not bench._attendance.present
     bench.aim(Task("data", PLAN, work))
     finish(bench)
     assert work.tried == []
