@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core import load
+from core.cli.mechanisms import OPTIONS, RIVAL_OPTIONS, options_of
+from core.cli.options import Mechanism
+from core.rivals.catalogue import RIVALS
 
 from .conftest import BOUNDS, people, refused
 
@@ -31,6 +35,14 @@ DISTANCES = {
     "interval-tree": ("--mechanism", "interval-tree"),
     "counts-and-sums": ("--mechanism", "counts-and-sums"),
 }
+
+
+RIVAL_SIZES = {
+    "bernstein": 6, "mean-embedding": 20, "fourier-series": 3, "trigonometric": 4, "pfda": 4, "flat-histogram": 8,
+    "hierarchical-histogram": 3, "privbayes": 6, "mwem": 3, "interval-tree": 4, "counts-and-sums": 4, "huang-roth": 4,
+}  # fmt: skip
+"""Of all rivals but those with tests of their own: exponential-sum above, and mst in tests/rivals."""
+UNKNOWN_ERRORS = ("privbayes", "mwem", "huang-roth")
 
 
 @pytest.fixture
@@ -57,6 +69,40 @@ def test_every_mechanism_is_released_described_and_asked(command, source, asked,
     assert (table.low <= table.estimate).all() and (table.estimate <= table.high).all()
     release = load(tmp_path / "a.npz")
     assert np.allclose(table[last], table.estimate / release.records)
+
+
+def test_the_names_are_those_of_all_mechanisms():
+    names = set(get_args(Mechanism))
+    assert names == set(OPTIONS) | set(RIVALS)
+    assert set(RIVAL_SIZES) == set(RIVALS) - {"exponential-sum", "mst"}
+    assert all("--size" in options_of(name) for name in set(RIVALS) - set(OPTIONS)) and set(RIVAL_OPTIONS) == {
+        rival.answers for rival in RIVALS.values()
+    }
+
+
+@pytest.mark.parametrize("name", RIVAL_SIZES)
+def test_every_rival_is_released_described_asked_and_merged(command, source, asked, tmp_path, name):
+    near = RIVALS[name].answers == "closeness"
+    promise = ("--delta", "1e-6") if RIVALS[name].needs_delta else ()
+    options = ("--mechanism", name, "--size", RIVAL_SIZES[name], *(("--bandwidth", "2") if near else ()))
+    result = command("release", source, *FACTS, *promise, *options, "--out", "a.npz")
+    assert result.exit_code == 0, result.output
+    words = command("inspect", "a.npz").stdout
+    assert f"{'Closeness' if near else 'Distance'} is measured by" in words and "It holds" in words
+    assert ("was chosen under the same promise" in words) == (name in ("mwem", "huang-roth"))  # two columns are a pair
+    facts = json.loads(command("inspect", "a.npz", "--json").stdout)
+    assert (facts["answer_noise"] is None) == (name in UNKNOWN_ERRORS)
+    answers = command("query", "a.npz", asked, "--out", "answers.csv")
+    assert answers.exit_code == 0, answers.output
+    table = pd.read_csv(tmp_path / "answers.csv")
+    assert np.isfinite(table.estimate).all() and np.isfinite(table.low).all() == (name not in UNKNOWN_ERRORS)
+    assert (table.estimate[0] > table.estimate[1]) == near  # more people live at the first place
+    further = ("--like", "a.npz", "--dataset", "b", "--out", "b.npz")
+    like = command("release", source, "--epsilon", "1", *promise, *further)
+    assert like.exit_code == 0, like.output
+    assert "chosen under" not in command("inspect", "b.npz").stdout  # all choices are those of the other file
+    both = command("merge", "a.npz", "b.npz", "--out", "both.npz")
+    assert both.exit_code == 0 or "count of records" in refused(both), both.output
 
 
 def test_a_kernel_that_race_has_not_is_one_of_features(command, source, tmp_path):
@@ -180,23 +226,36 @@ def test_vectors_are_released_and_asked(command, tmp_path):
         (("--bandwidth", "1", "--label", "x", "--classes", "a,b"), "declared twice"),
         (("--bandwidth", "1", "--label", "g", "--classes", "a,a"), "list of classes"),
         (("--mechanism", "auto"), "--bandwidth"),
+        (("--bandwidth", "1", "--size", "5"), "--size cannot be given here, as it belongs to the rivals from papers"),
+        (("--mechanism", "bernstein", "--bandwidth", "1", "--rows", "5"), "--rows cannot be given here"),
+        (("--mechanism", "huang-roth", "--bandwidth", "1"), "--bandwidth cannot be given here"),
+        (("--mechanism", "pfda", "--bandwidth", "1", "--size", "4"), "delta"),
     ],
 )
 def test_options_that_do_not_belong_together(command, options, sentence):
     assert sentence in refused(command("forecast", "--epsilon", "1", *BOUNDS, *options))
 
 
-@pytest.mark.parametrize("options", [CLOSENESS["features"], CLOSENESS["histogram"], DISTANCES["l1"], DISTANCES["l2"]])
+@pytest.mark.parametrize("options", [CLOSENESS["features"], CLOSENESS["histogram"], DISTANCES["l1"], DISTANCES["l2"],
+                                     ("--mechanism", "bernstein", "--bandwidth", "2", "--size", "6"),
+                                     ("--mechanism", "huang-roth", "--size", "4")])  # fmt: skip
 def test_forecasts_of_every_kind(command, options):
     result = command("forecast", "--epsilon", "1", *BOUNDS, *options)
     assert result.exit_code == 0, result.output
-    assert ("looks" in result.stdout) == ("--norm" not in options)
+    assert ("looks" in result.stdout) == ("--norm" not in options and "huang-roth" not in options)
 
 
 @pytest.mark.parametrize("options", [("--mechanism", "features"), ("--mechanism", "histogram"), ("--norm", "squared"),
-                                     ("--project", "1", "--rows", "8")])  # fmt: skip
+                                     ("--project", "1", "--rows", "8"), ("--mechanism", "bernstein"),
+                                     ("--mechanism", "interval-tree", "--size", "2")])  # fmt: skip
 def test_audits_of_every_kind(command, options):
     result = command("audit", "--epsilon", "1", *options, "--runs", "2000")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Passed")
     assert "name a mechanism" in refused(command("audit", "--epsilon", "1", "--mechanism", "auto"))
+
+
+def test_audits_of_mechanisms_that_choose(command):
+    small = ("--size", "2", "--bandwidth", "1", "--runs", "100")
+    result = command("audit", "--epsilon", "1", "--mechanism", "privbayes", *small)
+    assert result.exit_code == 0 and result.stdout.startswith("Passed"), result.output
