@@ -23,7 +23,6 @@ MOST_COMPARED = 12
 MOST_STEPS = 6_000
 """Steps of one comparison that are remembered; then it begins anew."""
 FAULT = "It could not be tried because of a fault of the program."
-Work = Callable[[Step], object]
 
 
 class Results:
@@ -71,7 +70,7 @@ class Task:
 
     identity: str
     plan: Plan
-    work: Work
+    work: Callable[[Step], object]
 
 
 class Bench:
@@ -150,7 +149,7 @@ class Bench:
             return self._task, step
 
 
-def _tried(work: Work, step: Step) -> Outcome:
+def _tried(work: Callable[[Step], object], step: Step) -> Outcome:
     start = thread_time()  # of this thread alone, so that a busy computer makes no method look slow
     value, problem = None, None
     try:
