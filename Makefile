@@ -13,12 +13,11 @@ PORT ?= 8501
 app: $(VENV)/.warm
 	$(BIN)/python -m streamlit run app.py --server.port=$(PORT)
 
-# Three at once on two cores, as tests of the app mostly wait for the browser.
 test: $(VENV)/.dev
 	tests/install_chromium.sh
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(OPTIONS)
