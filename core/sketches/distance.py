@@ -13,6 +13,7 @@ what the measurements are fitted to, and in what is read off.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -153,7 +154,9 @@ class Distance(LinearSketch):
         """With the grid of the least mean square error in the worst placement, and the best shares of the columns.
 
         The worst placement has all records at one place: what the grid misses of a distance then adds up. Its mean
-        square, over that place and the query, is weighed against the variance of the noise. Both are public.
+        square, over that place and the query, is weighed against the variance of the noise. Both are public. Under
+        (epsilon, delta) the noise is Gaussian or that of the pure promise, whichever is smaller, so measurements that
+        are fitted to either are tried.
         """
         if self.sized:
             return self
@@ -163,11 +166,16 @@ class Distance(LinearSketch):
             noise = calibrate(sketch.sensitivity(budget.neighbours), *promise)
             return float(sketch.noise_variance(noise.variance)) + records**2 * sketch.rounding
 
+        fits = (True,) if budget.pure else (False, True)
+        return min((self._best_cells(pure, error) for pure in fits), key=error)
+
+    def _best_cells(self, pure: bool, error: Callable[[Distance], float]) -> Distance:
+        """With the number of cells of the least error: finer ones as long as they are worth it."""
         numeric = any(not isinstance(column, Categorical) for column in self.domain.columns)
         sizes = [self.cells] if self.cells is not None else SIZES if numeric else SIZES[:1]
-        best = self._with_cells(sizes[0], budget.pure)
+        best = self._with_cells(sizes[0], pure)
         for cells in sizes[1:]:
-            finer = self._with_cells(cells, budget.pure)
+            finer = self._with_cells(cells, pure)
             if error(finer) > WORTH_IT * error(best):
                 break
             best = finer

@@ -88,12 +88,14 @@ def _with_grids(sketch: Histogram, cells: tuple[int, ...], halvings: int, budget
 
     With the gains g of the grids and shares a of a record, noise of scale 1 under pure epsilon gives a variance of the
     sum of g / a^2, least for shares in proportion to g^(1/3). Noise for the L2 sensitivity grows with the root of the
-    sum of a^2, and g^(1/4) is best.
+    sum of a^2, and g^(1/4) is best. Under (epsilon, delta) it is the former where that noise is the smaller.
     """
     sized = replace(sketch, cells=cells, halvings=halvings, fine=0.5 if halvings else 1.0)
     if halvings == 0:
         return sized
-    fine, coarse = (gain ** (1 / 3 if budget.pure else 1 / 4) for gain in sized.smoothing.gains_along_axes)
+    noise = calibrate(sized.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+    power = 1 / 4 if noise.distribution == "discrete_gaussian" else 1 / 3
+    fine, coarse = (gain**power for gain in sized.smoothing.gains_along_axes)
     return replace(sized, fine=min(max(fine / (fine + coarse), LEAST_SHARE), 1.0 - LEAST_SHARE))
 
 

@@ -152,11 +152,12 @@ class ProjectedDistance(LinearSketch):
     def sized_for(self, budget: Budget, records: float) -> Self:
         """With the number of directions of the least forecast error, from public facts alone.
 
-        Fewer groups where every direction costs noise, more where none does.
+        Fewer groups where every direction costs noise, more where none does; both where the noise may be of either
+        kind, as it may under (epsilon, delta).
         """
         if self.sized:
             return self
-        groups = 4 if budget.pure else 8
+        promises = (budget,) if budget.pure else (budget, replace(budget, delta=0))
         promise = Fraction(budget.epsilon), Fraction(budget.delta)
 
         def error(sketch: ProjectedDistance) -> float:
@@ -165,7 +166,11 @@ class ProjectedDistance(LinearSketch):
             return float(sketch.noise_variance(noise.variance)) + missed**2
 
         offered = {count for count in (*DIRECTIONS_OFFERED, self.domain.dimensions) if count <= DIRECTIONS_OFFERED[-1]}
-        sketches = [self.with_directions(count, groups, budget, records) for count in sorted(offered)]
+        sketches = [
+            self.with_directions(count, 4 if one.pure else 8, one, records)
+            for count in sorted(offered)
+            for one in promises
+        ]
         errors = [error(sketch) for sketch in sketches]
         # The curve is flat near its least: take the fewest directions that come within two per cent of it.
         return next(s for s, value in zip(sketches, errors, strict=True) if value <= 1.04 * min(errors))

@@ -372,3 +372,16 @@ def test_requests_that_make_no_sense_are_refused():
 
 def test_a_record_counts_the_places_that_the_documents_say():
     assert sketched(LINE).blocks[0].unit == PLACES // 4
+
+
+@pytest.mark.parametrize("columns", [1, 8])
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_a_delta_never_makes_distances_worse(columns, epsilon):
+    domain = Domain.of(**{f"c{place}": (0, 1) for place in range(columns)})
+
+    def squared_error(budget: Budget) -> float:
+        sketch = Distance(domain).sized_for(budget, 1000)
+        noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+        return float(sketch.noise_variance(noise.variance)) + 1000**2 * sketch.rounding
+
+    assert squared_error(Budget(epsilon, "1e-6")) <= squared_error(Budget(epsilon)) * (1 + 1e-9)
