@@ -3,13 +3,13 @@
 import streamlit as st
 
 from core.errors import RequestError
-from core.ui import drawings
-from core.ui.frame import DATA, EXPLORE, HOME, LEARN, frame
-from core.ui.gallery import gallery
-from core.ui.marks import Visibility, facts, rail
-from core.ui.markup import draw, literal
-from core.ui.picking import ORIGIN, SAMPLE
-from core.ui.session import Session
+from core.ui.data.picking import ORIGIN, SAMPLE
+from core.ui.explore.gallery import gallery
+from core.ui.frame import drawings
+from core.ui.frame.frame import DATA, EXPLORE, HOME, LEARN, frame
+from core.ui.frame.marks import Visibility, facts, rail
+from core.ui.frame.markup import draw, literal
+from core.ui.frame.session import Session
 
 MAX_RELEASE_MEGABYTES = 100
 
@@ -31,8 +31,11 @@ def door(title: str, sentence: str, visibility: Visibility | None = None) -> Non
 def doors(visitor: Session) -> None:
     own, released, sample = st.columns(3, gap="large")
     with own:
-        door("Release a data set", "You hold records about people and want to publish something useful and safe.",
-             Visibility.PRIVATE)
+        door(
+            "Release a data set",
+            "You hold records about people and want to publish something useful and safe.",
+            Visibility.PRIVATE,
+        )
         if st.button("Start with your data", type="primary", key="door-own"):
             st.switch_page(DATA.path)
     with released:
@@ -49,8 +52,9 @@ def doors(visitor: Session) -> None:
 
 
 def open_released_file(visitor: Session) -> None:
-    dropped = st.file_uploader("A released file (.npz)", type="npz", max_upload_size=MAX_RELEASE_MEGABYTES,
-                               key="door-release")
+    dropped = st.file_uploader(
+        "A released file (.npz)", type="npz", max_upload_size=MAX_RELEASE_MEGABYTES, key="door-release"
+    )
     if dropped is None:
         return
     try:
@@ -77,18 +81,27 @@ def what_is_protected() -> None:
     st.header("What stays private, what becomes public", anchor=False)
     private, public = st.columns(2, gap="large")
     with private, rail(Visibility.PRIVATE, "stays", "Stays private"):
-        facts([
-            ("Whether any one person is in the data, and what their record says",
-             "Even from someone who knows everybody else in it."),
-            ("For ever", "No later question, faster computer or leak of other data weakens it."),
-            ("By how much", "You choose a number, ε, and see it as odds before anything is released."),
-        ])
+        facts(
+            [
+                (
+                    "Whether any one person is in the data, and what their record says",
+                    "Even from someone who knows everybody else in it.",
+                ),
+                ("For ever", "No later question, faster computer or leak of other data weakens it."),
+                ("By how much", "You choose a number, ε, and see it as odds before anything is released."),
+            ]
+        )
     with public, rail(Visibility.PUBLIC, "becomes", "Becomes public"):
-        facts([
-            ("What is true of the group", "If almost everyone in the data smokes, the shape shows it."),
-            ("What you type about the data", "Names of columns, bounds and categories go into the file as they are."),
-            ("That a release was made", "With its ε. Several releases add up, and the ledger keeps count."),
-        ])
+        facts(
+            [
+                ("What is true of the group", "If almost everyone in the data smokes, the shape shows it."),
+                (
+                    "What you type about the data",
+                    "Names of columns, bounds and categories go into the file as they are.",
+                ),
+                ("That a release was made", "With its ε. Several releases add up, and the ledger keeps count."),
+            ]
+        )
 
 
 with frame(HOME) as visitor:

@@ -31,17 +31,17 @@ from core.engine.exact import Exact
 from core.figures.classes import class_colour
 from core.figures.palette import FAINT
 from core.privacy.budget import Budget
-from core.privacy.randomness import SeededSource
-from core.releases import Release, seal, with_chosen_size
+from core.privacy.noise.randomness import SeededSource
+from core.releases.release import Release, seal, with_chosen_size
 from core.sketches.classes import Classes
-from core.sketches.directions import Directions
-from core.sketches.features import Features
+from core.sketches.distances.directions import Directions
+from core.sketches.distances.moments import Moments
+from core.sketches.hashed.features import Features
+from core.sketches.hashed.race import Race
 from core.sketches.linear import LinearSketch
-from core.sketches.moments import Moments
-from core.sketches.race import Race
 from core.sources import open_source
-from core.tasks.class_scores import class_scores
-from core.tasks.classification import Classification, classify_points
+from core.tasks.classes.classification import Classification, classify_points
+from core.tasks.classes.scores import class_scores
 
 from .labelled_data import Labelled, data_sets
 
@@ -84,9 +84,13 @@ def _for_mean(data: Labelled) -> Moments:
 
 
 WAYS = (
-    Way("race", "posterior"), Way("race", "likelihood"), Way("features", "posterior"), Way("features", "likelihood"),
-    Way("moments", "mean"), Way("directions", "direction"),
-)  # fmt: skip
+    Way("race", "posterior"),
+    Way("race", "likelihood"),
+    Way("features", "posterior"),
+    Way("features", "likelihood"),
+    Way("moments", "mean"),
+    Way("directions", "direction"),
+)
 
 
 def run(data: Labelled, draws: int) -> Iterator[dict]:
@@ -167,17 +171,36 @@ def references(data: Labelled) -> dict[str, float]:
 
 def printed(rows: list[dict]) -> Table:
     """All rows of one data set."""
-    heads = ("promise", "way", "accuracy", "± s.e.", "no noise", "certain", "right there", "confidence", "same", "off",
-             "prob. off", "Brier", "build", "query")  # fmt: skip
+    heads = (
+        "promise",
+        "way",
+        "accuracy",
+        "± s.e.",
+        "no noise",
+        "certain",
+        "right there",
+        "confidence",
+        "same",
+        "off",
+        "prob. off",
+        "Brier",
+        "build",
+        "query",
+    )
     table = Table(*heads)
     for row in rows:
         promise = f"ε = {row['epsilon']:g}" + (f", δ = {row['delta']:g}" if row["delta"] else "")
         shares = ("accuracy", "standard_error", "without_noise", "certain", "right_where_certain", "confidence", "same")
         table.add_row(
-            promise, row["way"], *(f"{row[key]:.1%}" for key in shares), f"{row['confidence_off']:.3f}",
-            f"{row['probability_off']:.3f}", f"{row['brier']:.3f}", f"{row['build_seconds'] * 1e3:,.0f} ms",
+            promise,
+            row["way"],
+            *(f"{row[key]:.1%}" for key in shares),
+            f"{row['confidence_off']:.3f}",
+            f"{row['probability_off']:.3f}",
+            f"{row['brier']:.3f}",
+            f"{row['build_seconds'] * 1e3:,.0f} ms",
             f"{row['query_microseconds']:,.0f} us",
-        )  # fmt: skip
+        )
     return table
 
 

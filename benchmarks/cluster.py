@@ -13,8 +13,8 @@ import numpy as np
 from core.domain import Domain
 from core.engine.engines import building_on
 from core.engine.exact import Exact
-from core.kernels import Euclidean
-from core.sketches.race import Race
+from core.geometry.kernels import Euclidean
+from core.sketches.hashed.race import Race
 from core.sources import open_source
 
 from .measuring import Comparison, Rival, Settings

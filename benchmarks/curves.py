@@ -57,9 +57,14 @@ def _line(curve: Curve, colour: str) -> go.Scatter:
         "thickness": 1,
     }
     return go.Scatter(
-        x=curve.at, y=curve.medians, name=curve.name, legendgroup=curve.name, mode="lines+markers",
-        line={"color": colour}, error_y=bars,
-    )  # fmt: skip
+        x=curve.at,
+        y=curve.medians,
+        name=curve.name,
+        legendgroup=curve.name,
+        mode="lines+markers",
+        line={"color": colour},
+        error_y=bars,
+    )
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from core.domain.sets import Sets
 from core.engine.arrays import device_arrays
 from core.engine.device import on_device
-from core.sets import Sets
+from core.sketches.hashed.minhash import MinHash
 from core.sketches.linear import LinearSketch
-from core.sketches.minhash import MinHash
 
 from .graphs import NEIGHBOURS, made_up
 from .measuring import Comparison, NotMeasured, Rival, Settings

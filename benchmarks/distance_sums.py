@@ -23,19 +23,19 @@ from plotly.subplots import make_subplots
 from rich.console import Console
 from rich.table import Table
 
-from core.distances.profiles import Power
-from core.distances.splines import gram_of_queries
-from core.distances.strategy import Strategy
 from core.domain import Domain
 from core.figures.palette import AMBER, FAINT, TEAL
+from core.geometry.distances.profiles import Power
+from core.geometry.distances.splines import gram_of_queries
+from core.geometry.distances.strategy import Strategy
 from core.privacy.budget import Budget
-from core.privacy.noise import add_noise
-from core.privacy.randomness import SeededSource
-from core.releases import plan
-from core.rivals.distances.counts_and_sums import CountsAndSums
-from core.rivals.distances.interval_tree import IntervalTree
-from core.sketches.distance import Distance
+from core.privacy.noise.noise import add_noise
+from core.privacy.noise.randomness import SeededSource
+from core.sketches.distances.distance import Distance
 from core.sketches.linear import LinearSketch
+from core.sketches.plan import plan
+from core.sketches.published.distances.counts_and_sums import CountsAndSums
+from core.sketches.published.distances.interval_tree import IntervalTree
 
 RECORDS = 1000
 QUERIES = np.linspace(0.0, 1.0, 41)[:, None]

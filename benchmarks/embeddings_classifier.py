@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from core.domain import Categorical, Domain, Vector
 from core.privacy.budget import Budget
-from core.privacy.randomness import SeededSource
-from core.releases import release
+from core.privacy.noise.randomness import SeededSource
+from core.releases.release import release
 from core.sketches.classes import Classes
-from core.sketches.moments import Moments
+from core.sketches.distances.moments import Moments
 from core.sources import open_source
-from core.tasks.classification import classify
+from core.tasks.classes.classification import classify
 
 from .measuring import Comparison, Rival, Settings, Target
 from .timing import in_turn

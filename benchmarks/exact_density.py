@@ -13,11 +13,11 @@ from KDEpy import NaiveKDE, TreeKDE
 from sklearn.neighbors import KernelDensity
 
 from core.domain import Domain
-from core.kernels import Gaussian
+from core.geometry.kernels import Gaussian
 from core.privacy.budget import Budget
-from core.privacy.randomness import SeededSource
-from core.releases import release
-from core.sketches.histogram import Histogram
+from core.privacy.noise.randomness import SeededSource
+from core.releases.release import release
+from core.sketches.grids.histogram import Histogram
 
 from .measuring import Comparison, Rival, Settings
 from .race_reference import RECORDS, colours

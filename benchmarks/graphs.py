@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.parquet as pq
 
-from core.columns import Items
 from core.domain import Domain
-from core.sets import Sets
-from core.sketches.minhash import MinHash
+from core.domain.columns import Items
+from core.domain.sets import Sets
+from core.sketches.hashed.minhash import MinHash
 
 from .limits import hash_steps, increments
 from .measuring import Comparison, Published, Rival, Settings, Target

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from core.domain import Domain, Vector
-from core.kernels import Euclidean
-from core.sketches.race import Race
+from core.geometry.kernels import Euclidean
+from core.sketches.hashed.race import Race
 
 from .measuring import Comparison, Rival, Settings, Target
 from .race_reference import NumpyRace

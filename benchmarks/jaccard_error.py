@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.kernels import Jaccard
+from core.geometry.kernels import Jaccard
 from core.privacy.budget import Budget
-from core.privacy.noise import add_noise
-from core.privacy.randomness import SeededSource
-from core.releases import plan
-from core.sketches.minhash import MinHash
+from core.privacy.noise.noise import add_noise
+from core.privacy.noise.randomness import SeededSource
+from core.sketches.hashed.minhash import MinHash
+from core.sketches.plan import plan
 
 from .graphs import LEVEL, NEIGHBOURS, asked_of, slashdot
 from .measuring import ERROR, Comparison, Curve, Settings

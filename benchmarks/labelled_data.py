@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from core.domain import Categorical, Domain, Numeric, Vector
-from core.kernels import Kernel, Laplacian
-from core.samples import sample
+from core.geometry.kernels import Kernel, Laplacian
+from core.sources.samples import sample
 
 MOST_TESTED = 4_000
 
@@ -61,9 +61,12 @@ def data_sets(folder: Path | None) -> Iterator[Labelled]:
 
 def _occupancy(name: str, frame: pd.DataFrame) -> Labelled:
     columns = (
-        Numeric("temperature_c", 10, 40), Numeric("rel_humidity_pct", 0, 100), Numeric("light_lux", 0, 2000),
-        Numeric("co2_ppm", 300, 3000), Numeric("humidity_ratio", 0, 0.02),
-    )  # fmt: skip
+        Numeric("temperature_c", 10, 40),
+        Numeric("rel_humidity_pct", 0, 100),
+        Numeric("light_lux", 0, 2000),
+        Numeric("co2_ppm", 300, 3000),
+        Numeric("humidity_ratio", 0, 0.02),
+    )
     return _split(name, Domain(columns, scale="box"), Categorical("occupied", ("0", "1")), Laplacian(0.05), frame)
 
 

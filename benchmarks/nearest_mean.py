@@ -28,20 +28,20 @@ from rich.table import Table
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestCentroid
 
-from core.centred_release import CentrePurchase, plan_centred, release_centred
 from core.domain import Categorical, Domain, Vector
 from core.figures.palette import AMBER, FAINT, TEAL
+from core.geometry.projections.fast import FastProjection
 from core.privacy.budget import Budget
-from core.privacy.randomness import SeededSource
-from core.projections.fast import FastProjection
-from core.releases import Release, release
+from core.privacy.noise.randomness import SeededSource
+from core.releases.centred import CentrePurchase, plan_centred, release_centred
+from core.releases.release import Release, release
 from core.sketches.classes import Classes
-from core.sketches.directions import Directions, dimensions_for
+from core.sketches.distances.directions import Directions, dimensions_for
+from core.sketches.distances.moments import Moments
 from core.sketches.linear import LinearSketch
-from core.sketches.moments import Moments
 from core.sources import open_source
-from core.tasks.class_means import direction_scores, mean_scores
-from core.tasks.class_scores import class_sizes
+from core.tasks.classes.means import direction_scores, mean_scores
+from core.tasks.classes.scores import class_sizes
 
 EPSILONS = ("0.1", "0.2", "0.3", "0.5", "1", "2", "5", "10")
 DELTA = "1e-6"

@@ -9,8 +9,8 @@ from importlib.metadata import version
 
 import opendp.prelude as opendp
 
-from core.privacy.noise import discrete_gaussian, discrete_laplace, warm
-from core.privacy.randomness import Source
+from core.privacy.noise.noise import discrete_gaussian, discrete_laplace, warm
+from core.privacy.noise.randomness import Source
 
 from .limits import CountingSource, key_stream
 from .measuring import Comparison, Rival, Settings, Target

@@ -29,13 +29,13 @@ from sklearn.datasets import load_digits
 
 from core.domain import Domain, Vector
 from core.figures.palette import AMBER, TEAL
-from core.kernels import Gaussian
+from core.geometry.kernels import Gaussian
 from core.privacy.calibration import NoiseScale, calibrate
 from core.privacy.neighbours import Neighbours
-from core.privacy.noise import add_noise
-from core.privacy.randomness import SeededSource
-from core.sketches.features import Features
+from core.privacy.noise.noise import add_noise
+from core.privacy.noise.randomness import SeededSource
 from core.sketches.grouped import GroupedSketch
+from core.sketches.hashed.features import Features
 from core.sketches.projected import Projected
 
 DIMENSIONS = (8, 16, 32, 64, 128, 256, 512)

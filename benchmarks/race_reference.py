@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.domain import Domain
-from core.kernels import Euclidean
-from core.sketches.race import Race
+from core.geometry.kernels import Euclidean
+from core.sketches.hashed.race import Race
 
 from .measuring import Published
 

@@ -1,10 +1,10 @@
 """The experiments of "Efficiently Computing Similarities to Private Datasets" (ICLR 2024), against its own algorithms.
 
-The paper's figures are curves without numbers, so its algorithms run here beside ours (`core.rivals`): distance sums
-(section 11.1), kernel sums of embeddings with and without a projection (11.2), and smooth kernels (section 8).
-Classification by average distance (11.3) is `embeddings_classifier`. Errors are relative errors of sums, one for every
-draw of points, hashes and noise; all of them count. Each experiment alone, at more sizes: `distance_sums`,
-`projected_kernels`, `smooth_kernels`, `nearest_mean` and `classification`.
+The paper's figures are curves without numbers, so its algorithms run here beside ours (`core.sketches.published`):
+distance sums (section 11.1), kernel sums of embeddings with and without a projection (11.2), and smooth kernels
+(section 8). Classification by average distance (11.3) is `embeddings_classifier`. Errors are relative errors of sums,
+one for every draw of points, hashes and noise; all of them count. Each experiment alone, at more sizes:
+`distance_sums`, `projected_kernels`, `smooth_kernels`, `nearest_mean` and `classification`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from core.domain import Domain, Vector
-from core.kernels import Gaussian, SmoothSquared
+from core.geometry.kernels import Gaussian, SmoothSquared
 from core.privacy.budget import Budget
-from core.rivals.distances.interval_tree import IntervalTree
-from core.rivals.series.exponential_sum import ExponentialSum
-from core.sketches.distance import Distance
-from core.sketches.features import Features
+from core.sketches.distances.distance import Distance
+from core.sketches.hashed.features import Features
 from core.sketches.linear import LinearSketch
 from core.sketches.projected import Projected
+from core.sketches.published.distances.interval_tree import IntervalTree
+from core.sketches.published.series.exponential_sum import ExponentialSum
 
 from .distance_sums import LINE, POPULATIONS, RECORDS, repeated
 from .measuring import ERROR, Comparison, Rival, Settings

@@ -25,16 +25,16 @@ from rich.table import Table
 
 from core.domain import Domain, Numeric, Vector
 from core.figures.palette import AMBER, FAINT, TEAL
-from core.forecast import choose_rows
-from core.kernels import Kernel, Smooth, SmoothL1, SmoothSquared, of_coordinates
+from core.forecast.forecast import choose_rows
+from core.geometry.kernels import Kernel, Smooth, SmoothL1, SmoothSquared, of_coordinates
 from core.privacy.budget import Budget
-from core.privacy.noise import add_noise
-from core.privacy.randomness import SeededSource
-from core.releases import plan
-from core.rivals.series.exponential_sum import ExponentialSum
-from core.sketches.features import Features
+from core.privacy.noise.noise import add_noise
+from core.privacy.noise.randomness import SeededSource
 from core.sketches.grouped import GroupedSketch
-from core.sketches.race import Race
+from core.sketches.hashed.features import Features
+from core.sketches.hashed.race import Race
+from core.sketches.plan import plan
+from core.sketches.published.series.exponential_sum import ExponentialSum
 
 ROWS, QUERIES, LARGEST = 1000, 200, 20_000
 FEW_DIMENSIONS = 16
@@ -226,10 +226,13 @@ def picture(rows: list[dict]) -> go.Figure:
                 key = (mechanism, kernel, budget)
                 mine = [one for one in rows if (one["mechanism"], one["kernel"], one["budget"]) == key]
                 bar = go.Bar(
-                    x=[one["data"].partition(" ")[0] for one in mine], y=[one["error"] for one in mine],
-                    name=mechanism, legendgroup=mechanism, marker={"color": colour},
+                    x=[one["data"].partition(" ")[0] for one in mine],
+                    y=[one["error"] for one in mine],
+                    name=mechanism,
+                    legendgroup=mechanism,
+                    marker={"color": colour},
                     showlegend=row == column == 1,
-                )  # fmt: skip
+                )
                 figure.add_trace(bar, row, column)
         figure.update_yaxes(title="mean relative error", row=row, col=1)
     figure.update_yaxes(type="log", nticks=4)

@@ -13,28 +13,28 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .compiled_code import find_room
+from .machine.compiled_code import find_room
 
 if TYPE_CHECKING:
-    from . import kernels
     from .domain import Categorical, Domain, Items, Numeric, PrivacyUnit, Vector
     from .errors import BudgetError, ReleaseFileError, RequestError
+    from .forecast.recommendation import Closeness, Distances, Recommendation, recommend
+    from .geometry import kernels
     from .privacy.budget import Budget
-    from .privacy.ledger import Ledger
+    from .privacy.ledger.ledger import Ledger
     from .privacy.neighbours import Neighbours
-    from .recommendation import Closeness, Distances, Recommendation, recommend
-    from .release_file import load
-    from .releases import Release, release
+    from .releases.file import load
+    from .releases.release import Release, release
     from .sketches.classes import Classes
-    from .sketches.directions import Directions
-    from .sketches.distance import Distance
-    from .sketches.features import Features
-    from .sketches.histogram import Histogram
-    from .sketches.minhash import MinHash
-    from .sketches.moments import Moments
+    from .sketches.distances.directions import Directions
+    from .sketches.distances.distance import Distance
+    from .sketches.distances.moments import Moments
+    from .sketches.distances.projected_distance import ProjectedDistance
+    from .sketches.grids.histogram import Histogram
+    from .sketches.hashed.features import Features
+    from .sketches.hashed.minhash import MinHash
+    from .sketches.hashed.race import Race
     from .sketches.projected import Projected
-    from .sketches.projected_distance import ProjectedDistance
-    from .sketches.race import Race
 
 find_room()
 
@@ -43,31 +43,31 @@ _HOME = {
     "BudgetError": ".errors",
     "Categorical": ".domain",
     "Classes": ".sketches.classes",
-    "Closeness": ".recommendation",
-    "Directions": ".sketches.directions",
-    "Distance": ".sketches.distance",
-    "Distances": ".recommendation",
+    "Closeness": ".forecast.recommendation",
+    "Directions": ".sketches.distances.directions",
+    "Distance": ".sketches.distances.distance",
+    "Distances": ".forecast.recommendation",
     "Domain": ".domain",
-    "Features": ".sketches.features",
-    "Histogram": ".sketches.histogram",
+    "Features": ".sketches.hashed.features",
+    "Histogram": ".sketches.grids.histogram",
     "Items": ".domain",
-    "Ledger": ".privacy.ledger",
-    "MinHash": ".sketches.minhash",
-    "Moments": ".sketches.moments",
+    "Ledger": ".privacy.ledger.ledger",
+    "MinHash": ".sketches.hashed.minhash",
+    "Moments": ".sketches.distances.moments",
     "Neighbours": ".privacy.neighbours",
     "Numeric": ".domain",
     "PrivacyUnit": ".domain",
     "Projected": ".sketches.projected",
-    "ProjectedDistance": ".sketches.projected_distance",
-    "Race": ".sketches.race",
-    "Recommendation": ".recommendation",
-    "Release": ".releases",
+    "ProjectedDistance": ".sketches.distances.projected_distance",
+    "Race": ".sketches.hashed.race",
+    "Recommendation": ".forecast.recommendation",
+    "Release": ".releases.release",
     "ReleaseFileError": ".errors",
     "RequestError": ".errors",
     "Vector": ".domain",
-    "load": ".release_file",
-    "recommend": ".recommendation",
-    "release": ".releases",
+    "load": ".releases.file",
+    "recommend": ".forecast.recommendation",
+    "release": ".releases.release",
 }
 """Module of every public name."""
 
@@ -107,7 +107,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "kernels":
-        return import_module(".kernels", __name__)
+        return import_module(".geometry.kernels", __name__)
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOME[name], __name__), name)

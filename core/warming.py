@@ -18,37 +18,37 @@ from time import perf_counter
 
 import numpy as np
 
-from .columns import Categorical, Items, Vector
 from .domain import Domain
-from .kernels import Angular, Euclidean, Gaussian, Jaccard, Laplacian, Product
-from .privacy import noise
+from .domain.columns import Categorical, Items, Vector
+from .geometry.kernels import Angular, Euclidean, Gaussian, Jaccard, Laplacian, Product
+from .geometry.projections.dense import GaussianProjection
+from .geometry.projections.fast import FastProjection
 from .privacy.budget import Budget
-from .projections.dense import GaussianProjection
-from .projections.fast import FastProjection
-from .release_file import LARGE, load, to_bytes
-from .releases import Release, release
-from .rivals.distances.asked_distances import AskedDistances
-from .rivals.distances.counts_and_sums import CountsAndSums
-from .rivals.distances.interval_tree import IntervalTree
-from .rivals.grids.marginals import Marginals
-from .rivals.grids.multiplicative_weights import MultiplicativeWeights
-from .rivals.interpolation.bernstein import Bernstein
-from .rivals.interpolation.mean_embedding import MeanEmbedding
-from .rivals.series.fourier_series import FourierSeries
-from .rivals.series.trigonometric import Trigonometric
+from .privacy.noise import noise
+from .releases.file import LARGE, load, to_bytes
+from .releases.release import Release, release
 from .sketches.classes import Classes
-from .sketches.directions import Directions
-from .sketches.distance import Distance
-from .sketches.features import Features
-from .sketches.histogram import Histogram
+from .sketches.distances.directions import Directions
+from .sketches.distances.distance import Distance
+from .sketches.distances.moments import Moments
+from .sketches.distances.projected_distance import ProjectedDistance
+from .sketches.distances.row_products import row_products
+from .sketches.grids.histogram import Histogram
+from .sketches.hashed.features import Features
+from .sketches.hashed.minhash import MinHash
+from .sketches.hashed.race import Race
 from .sketches.linear import LinearSketch
-from .sketches.minhash import MinHash
-from .sketches.moments import Moments
 from .sketches.projected import Projected
-from .sketches.projected_distance import ProjectedDistance
-from .sketches.race import Race
-from .sketches.row_products import row_products
-from .tasks.classification import classify
+from .sketches.published.distances.asked_distances import AskedDistances
+from .sketches.published.distances.counts_and_sums import CountsAndSums
+from .sketches.published.distances.interval_tree import IntervalTree
+from .sketches.published.grids.marginals import Marginals
+from .sketches.published.grids.multiplicative_weights import MultiplicativeWeights
+from .sketches.published.interpolation.bernstein import Bernstein
+from .sketches.published.interpolation.mean_embedding import MeanEmbedding
+from .sketches.published.series.fourier_series import FourierSeries
+from .sketches.published.series.trigonometric import Trigonometric
+from .tasks.classes.classification import classify
 
 GROUPS = Categorical("group", ("a", "b"))
 PLANE = Domain.of(x=(0, 1), y=(0, 1))

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from core.ui.classify_map import choose_decision, map_view
-from core.ui.classify_opening import open_groups
-from core.ui.classify_points import no_points_yet, points_view
-from core.ui.classify_words import has_groups
-from core.ui.explore_opening import about, headline
-from core.ui.frame import CLASSIFY, frame
-from core.ui.session import Opened, Session
+from core.ui.classify.map import choose_decision, map_view
+from core.ui.classify.opening import open_groups
+from core.ui.classify.points import no_points_yet, points_view
+from core.ui.classify.words import has_groups
+from core.ui.explore.opening import about, headline
+from core.ui.frame.frame import CLASSIFY, frame
+from core.ui.frame.session import Opened, Session
 
 PLACES, POINTS = "One place", "Your points"
 
@@ -17,9 +17,14 @@ def classify(visitor: Session, opened: Opened) -> None:
     headline(opened)
     with st.container(horizontal=True, gap="small"):
         view = st.segmented_control(
-            "View", [PLACES, POINTS], default=PLACES, required=True, key="classify-view", label_visibility="collapsed",
+            "View",
+            [PLACES, POINTS],
+            default=PLACES,
+            required=True,
+            key="classify-view",
+            label_visibility="collapsed",
             persist_state="session",
-        )  # fmt: skip
+        )
         rule, level = choose_decision(opened.release)
         st.space("stretch")
         about(visitor, opened)

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from core.errors import RequestError
-from core.ui.compare_page import compare, nothing_yet
-from core.ui.frame import COMPARE, frame
-from core.ui.markup import literal
+from core.ui.compare.page import compare, nothing_yet
+from core.ui.frame.frame import COMPARE, frame
+from core.ui.frame.markup import literal
 
 with frame(COMPARE) as visitor:
     try:

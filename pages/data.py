@@ -4,17 +4,17 @@ import streamlit as st
 
 from core.errors import RequestError
 from core.privacy.unit import PrivacyUnit
-from core.samples import sample
-from core.ui.bounds import unknown_bounds
-from core.ui.bounds_purchase import fill_bought
-from core.ui.declaration import Declaration
-from core.ui.frame import DATA, RELEASE, frame
-from core.ui.marks import Visibility, facts, main_action, note, rail, side
-from core.ui.markup import literal
-from core.ui.picking import pick_records
-from core.ui.rows import column_rows
-from core.ui.session import OwnData, Records, Session
-from core.ui.set_commands import offer_commands
+from core.sources.samples import sample
+from core.ui.data.bounds import unknown_bounds
+from core.ui.data.bounds_purchase import fill_bought
+from core.ui.data.column_form import column_rows
+from core.ui.data.declaration import Declaration
+from core.ui.data.picking import pick_records
+from core.ui.data.set_commands import offer_commands
+from core.ui.frame.frame import DATA, RELEASE, frame
+from core.ui.frame.marks import Visibility, facts, main_action, note, rail, side
+from core.ui.frame.markup import literal
+from core.ui.frame.session import OwnData, Records, Session
 
 CLAMP, DROP = "Move them to the nearest bound", "Leave those rows out"
 SKIP, REFUSE = "Leave those rows out", "Stop, and say where"
@@ -50,8 +50,13 @@ def declare(visitor: Session, records: Records) -> Declaration:
     clamp = outside.radio("Values outside the bounds", [CLAMP, DROP], key="data-outside", persist_state="session")
     drop = missing.radio("Rows with missing values", [SKIP, REFUSE], key="data-missing", persist_state="session")
     return Declaration(
-        columns, "clamp" if clamp == CLAMP else "drop", "drop" if drop == SKIP else "refuse",
-        unit_column, unit_records, each_row, known,
+        columns,
+        "clamp" if clamp == CLAMP else "drop",
+        "drop" if drop == SKIP else "refuse",
+        unit_column,
+        unit_records,
+        each_row,
+        known,
     )
 
 
@@ -76,16 +81,22 @@ def start_person(records: Records, unit: PrivacyUnit) -> None:
 def person(records: Records) -> tuple[str | None, int | None, bool]:
     """The id column, the most rows a person keeps, and whether each row is a person by itself."""
     number = records.number
-    who = st.radio("Who is one person?", [EACH_ROW, BY_COLUMN], key=f"data-who-{number}", persist_state="session",
-                   label_visibility="collapsed")
+    who = st.radio(
+        "Who is one person?",
+        [EACH_ROW, BY_COLUMN],
+        key=f"data-who-{number}",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
     if who == EACH_ROW:
         note("If someone may appear in several rows, only a single row of theirs is protected.")
         return None, None, True
     names = [column.name for column in records.source.columns]
     column, most = st.columns(2, gap="large")
     chosen = column.selectbox("The column", names, index=None, key=f"data-id-{number}", persist_state="session")
-    rows = most.number_input("At most this many rows each", 1, 1_000_000, None, key=f"data-rows-{number}",
-                             persist_state="session")
+    rows = most.number_input(
+        "At most this many rows each", 1, 1_000_000, None, key=f"data-rows-{number}", persist_state="session"
+    )
     note("Of anyone with more, that many are picked at random. More rows a person need more noise.")
     return chosen, rows, False
 

@@ -2,25 +2,31 @@
 
 import streamlit as st
 
-from core.ui.explore_anomalies import anomalies_view
-from core.ui.explore_centres import centres_view, has_centres
-from core.ui.explore_columns import drawable
-from core.ui.explore_density import density_view
-from core.ui.explore_export import no_report_yet, report_action
-from core.ui.explore_groups import choose_part
-from core.ui.explore_modes import modes_view
-from core.ui.explore_opening import about, headline, open_first
-from core.ui.explore_points import points_view
-from core.ui.explore_sample import sample_view
-from core.ui.explore_sets import one_set_view, sets_view
-from core.ui.frame import EXPLORE, frame
-from core.ui.session import Opened, Session
+from core.ui.explore.anomalies import anomalies_view
+from core.ui.explore.centres import centres_view, has_centres
+from core.ui.explore.columns import drawable
+from core.ui.explore.density import density_view
+from core.ui.explore.export import no_report_yet, report_action
+from core.ui.explore.groups import choose_part
+from core.ui.explore.modes import modes_view
+from core.ui.explore.opening import about, headline, open_first
+from core.ui.explore.points import points_view
+from core.ui.explore.sample import sample_view
+from core.ui.explore.sets import one_set_view, sets_view
+from core.ui.frame.frame import EXPLORE, frame
+from core.ui.frame.session import Opened, Session
 
 VIEWS = {
-    "Density": density_view, "Modes": modes_view, "Anomalies": anomalies_view, "Sample": sample_view,
-    "Distance": density_view, "Centres": centres_view, "Your points": points_view,
-    "One set": one_set_view, "Your sets": sets_view,
-}  # fmt: skip
+    "Density": density_view,
+    "Modes": modes_view,
+    "Anomalies": anomalies_view,
+    "Sample": sample_view,
+    "Distance": density_view,
+    "Centres": centres_view,
+    "Your points": points_view,
+    "One set": one_set_view,
+    "Your sets": sets_view,
+}
 
 
 def views_of(opened: Opened) -> tuple[str, ...]:
@@ -32,9 +38,11 @@ def views_of(opened: Opened) -> tuple[str, ...]:
     if release.sketch.answers == "distance":
         views = ("Distance", "Centres", "Your points")
         return tuple(view for view in views if has_centres(release) or view != "Centres") if pictured else views[:0:-1]
-    return ("Density", "Modes", "Anomalies", "Sample", "Your points") if pictured else (
-        "Your points", "Anomalies", "Modes", "Sample"
-    )  # fmt: skip
+    return (
+        ("Density", "Modes", "Anomalies", "Sample", "Your points")
+        if pictured
+        else ("Your points", "Anomalies", "Modes", "Sample")
+    )
 
 
 def explore(visitor: Session, opened: Opened) -> None:
@@ -45,9 +53,14 @@ def explore(visitor: Session, opened: Opened) -> None:
         del st.session_state["view"]
     with st.container(horizontal=True, gap="small"):
         view = st.segmented_control(
-            "View", views, default=views[0], required=True, key="view", bind="query-params",
+            "View",
+            views,
+            default=views[0],
+            required=True,
+            key="view",
+            bind="query-params",
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
         st.space("stretch")
         about(visitor, opened)
     VIEWS[view](asked)

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from core.ui.frame import DATA, LEARN, frame
-from core.ui.learn_course import course
-from core.ui.picking import ORIGIN, SAMPLE
+from core.ui.data.picking import ORIGIN, SAMPLE
+from core.ui.frame.frame import DATA, LEARN, frame
+from core.ui.learn.course import course
 
 with frame(LEARN):
     if course():

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from core.errors import RequestError
-from core.privacy.ledger import Ledger
-from core.ui.frame import LEDGER, RELEASE, frame
-from core.ui.ledger_accounts import PICK, pick_account, show_account
-from core.ui.ledger_register import register_data_set
-from core.ui.ledger_what_if import explain_composition, what_if
-from core.ui.marks import Visibility, note, rail, side
-from core.ui.markup import literal
-from core.ui.release_account import open_ledger
-from core.ui.session import Session
+from core.privacy.ledger.ledger import Ledger
+from core.ui.frame.frame import LEDGER, RELEASE, frame
+from core.ui.frame.marks import Visibility, note, rail, side
+from core.ui.frame.markup import literal
+from core.ui.frame.session import Session
+from core.ui.ledger.accounts import PICK, pick_account, show_account
+from core.ui.ledger.register import register_data_set
+from core.ui.ledger.what_if import explain_composition, what_if
+from core.ui.release.account import open_ledger
 
 
 def accounts(visitor: Session, ledger: Ledger) -> None:

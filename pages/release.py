@@ -3,16 +3,16 @@
 import streamlit as st
 
 from core.errors import RequestError
-from core.privacy.ledger import Ledger
-from core.ui.frame import DATA, RELEASE, frame
-from core.ui.marks import main_action, note
-from core.ui.markup import literal
-from core.ui.release_account import open_ledger
-from core.ui.release_making import Desk, Stage
-from core.ui.release_progress import confirm, release_desk, show_progress
-from core.ui.release_result import show_result
-from core.ui.release_steps import release_steps
-from core.ui.session import Session
+from core.privacy.ledger.ledger import Ledger
+from core.ui.frame.frame import DATA, RELEASE, frame
+from core.ui.frame.marks import main_action, note
+from core.ui.frame.markup import literal
+from core.ui.frame.session import Session
+from core.ui.release.account import open_ledger
+from core.ui.release.making import Desk, Stage
+from core.ui.release.progress import confirm, release_desk, show_progress
+from core.ui.release.result import show_result
+from core.ui.release.steps import release_steps
 
 
 def nothing_yet() -> None:

@@ -17,14 +17,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core import Budget, Race, Release, release
-from core.centred_release import CentrePurchase, plan_centred, release_centred
-from core.columns import Vector
-from core.forecast import choose_rows
-from core.mechanisms import distance
-from core.samples import RELEASES, Sample, sample, samples
+from core.domain.columns import Vector
+from core.forecast.forecast import choose_rows
+from core.releases.centred import CentrePurchase, plan_centred, release_centred
 from core.sketches.classes import Classes
-from core.sketches.directions import Directions
+from core.sketches.distances.directions import Directions
+from core.sketches.making import distance
 from core.sources import open_source
+from core.sources.samples import RELEASES, Sample, sample, samples
 
 PURE, WITH_SLACK = Budget(1), Budget(1, "1e-6")
 """Both kinds of promise are shown. Under slack of one in a million the noise of an answer does not grow with the number

@@ -8,9 +8,10 @@ import zipfile
 
 import numpy as np
 
-from core import Budget, Domain, Race, Release, kernels
+from core import Budget, Domain, Race, Release
 from core.engine.exact import Exact
-from core.releases import seal
+from core.geometry import kernels
+from core.releases.release import seal
 
 SEED = 0x0123456789ABCDEF0123456789ABCDEF
 

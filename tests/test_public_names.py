@@ -10,7 +10,8 @@ import core
 
 
 def test_every_public_name_is_there():
-    from core import Budget, Domain, Race, kernels, load, release
+    from core import Budget, Domain, Race, load, release
+    from core.geometry import kernels
 
     assert all(callable(thing) for thing in (Budget, Domain, Race, load, release))
     assert kernels.Euclidean(bandwidth=5)
@@ -20,14 +21,14 @@ def test_every_public_name_is_there():
 
 
 def test_release_is_the_function_and_no_module():
-    import core.release_file
-    import core.releases
+    import core.releases.file
+    import core.releases.release
 
-    assert core.release is core.releases.release and core.load is core.release_file.load
+    assert core.release is core.releases.release.release and core.load is core.releases.file.load
 
 
 def test_every_mechanism_and_the_recommendation_are_there():
-    import core.recommendation
+    import core.forecast.recommendation
     from core import (
         Classes,
         Directions,
@@ -43,7 +44,7 @@ def test_every_mechanism_and_the_recommendation_are_there():
 
     public = (Classes, Directions, Distance, Features, Histogram, Moments, Projected, ProjectedDistance, core.Race)
     assert {sketch.name for sketch in public} <= set(MECHANISMS)
-    assert recommend is core.recommendation.recommend is core.recommend
+    assert recommend is core.forecast.recommendation.recommend is core.recommend
 
 
 def test_other_names_are_refused():

@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from core.threads import cores
+from core.machine.threads import cores
 
 from . import published_noise, report
 from .catalogue import EXPERIMENTS
@@ -44,9 +44,14 @@ def main(arguments: list[str] | None = None) -> int:
         print("Repetitions, workers and seconds must be above zero.", file=sys.stderr)
         return 2
     settings = Settings(
-        options.data, options.out, options.quick, repetitions, tuple(options.method or ()), options.seconds,
+        options.data,
+        options.out,
+        options.quick,
+        repetitions,
+        tuple(options.method or ()),
+        options.seconds,
         tuple(f"{epsilon:g}" for epsilon in options.epsilon or ()),
-    )  # fmt: skip
+    )
     store = Store(options.out / RECORDS)
     # Whoever ends the program by a signal gets the same tidy end as with Ctrl-C.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -73,9 +78,12 @@ def _run(experiments: list[Experiment], settings: Settings, store: Store, worker
         for experiment in experiments:
             task = progress.add_task(experiment.title, total=None)
             found[experiment.name] = run(
-                experiment, settings, store, workers,
+                experiment,
+                settings,
+                store,
+                workers,
                 lambda done, total, task=task: progress.update(task, completed=done, total=total),
-            )  # fmt: skip
+            )
             _write(found, settings)
 
 

@@ -13,22 +13,34 @@ RACE, ICLR = "RACE (CCS 2021)", "Efficiently Computing Similarities (ICLR 2024)"
 DENSITIES = (
     Density("salaries-sf", "sf", "l2_error", "Salaries, San Francisco", f"{RACE}, figure 3"),
     Density(
-        "salaries-nyc", "nyc", "l2_error", "Salaries with sharp peaks", f"{RACE}, figure 3",
+        "salaries-nyc",
+        "nyc",
+        "l2_error",
+        "Salaries with sharp peaks",
+        f"{RACE}, figure 3",
         "The paper has New York's salaries of 2018; these are made up in their likeness.",
     ),
     Density("skin", "skin", "relative_error", "Colours of skin", f"{RACE}, figure 3 and table 3"),
     Density("eight", "eight", "relative_error", "Eight columns", f"{RACE}, figure 3"),
     Density(
-        "wide", "wide", "relative_error", "Many columns", f"{RACE}, figure 7",
+        "wide",
+        "wide",
+        "relative_error",
+        "Many columns",
+        f"{RACE}, figure 7",
         "Whoever cannot have all columns gets records on random directions that everyone knows, as many as it can have "
         "below nine; its error is against the exact sums of the records as they are. The paper's rivals had 100 "
         "thousand of the records.",
     ),
     Density(
-        "distances", "line", "relative_error", "Sums of distances", f"{ICLR}, figure 1",
+        "distances",
+        "line",
+        "relative_error",
+        "Sums of distances",
+        f"{ICLR}, figure 1",
         "The answers are sums of distances of 1,000 points; the paper's size is not printed in its text.",
     ),
-)  # fmt: skip
+)
 
 
 def _density(one: Density) -> Experiment:

@@ -13,16 +13,16 @@ import pandas as pd
 import pyarrow as pa
 from sklearn.linear_model import LogisticRegression
 
-from core.kernels import Euclidean
+from core.geometry.kernels import Euclidean
 from core.privacy.budget import Budget
-from core.privacy.randomness import SeededSource
-from core.releases import release
-from core.rivals.training.objective_perturbation import ObjectivePerturbation
+from core.privacy.noise.randomness import SeededSource
+from core.releases.release import release
 from core.sketches.classes import Classes
-from core.sketches.moments import Moments
-from core.sketches.race import Race
+from core.sketches.distances.moments import Moments
+from core.sketches.hashed.race import Race
+from core.sketches.published.training.objective_perturbation import ObjectivePerturbation
 from core.sources import open_source
-from core.tasks.classification import classify
+from core.tasks.classes.classification import classify
 
 from ..labelled_data import Labelled, data_sets
 from .pictures import Claim, Picture, Section, lines_figure, of_repetitions

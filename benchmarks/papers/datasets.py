@@ -16,10 +16,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 from sklearn.datasets import make_blobs
 
-from core.comparison.public_data import PublicData, exact_sums, of_points
 from core.domain import Domain, Numeric
-from core.kernels import Euclidean
-from core.recommendation import Closeness, Distances
+from core.experiments.comparison.public_data import PublicData, exact_sums, of_points
+from core.forecast.recommendation import Closeness, Distances
+from core.geometry.kernels import Euclidean
 
 from ..labelled_data import data_sets
 from .work import Settings, Work

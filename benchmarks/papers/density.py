@@ -11,15 +11,15 @@ from functools import partial
 
 import numpy as np
 
-from core.comparison.curves import best_sizes
-from core.comparison.methods import METHODS
-from core.comparison.outcome import Trial
-from core.comparison.public_data import PublicData
-from core.comparison.trial import released, run_trial
 from core.domain import Domain
+from core.experiments.comparison.curves import best_sizes
+from core.experiments.comparison.methods import METHODS
+from core.experiments.comparison.outcome import Trial
+from core.experiments.comparison.public_data import PublicData
+from core.experiments.comparison.trial import released, run_trial
+from core.forecast.recommendation import Closeness, Distances
 from core.privacy.budget import Budget
-from core.recommendation import Closeness, Distances
-from core.rivals.distances.huang_roth import HuangRoth
+from core.sketches.published.distances.huang_roth import HuangRoth
 
 from . import published_noise
 from .datasets import LINE, WIDE, points, public_data
@@ -153,9 +153,20 @@ def _published(data: PublicData, work: Work) -> dict:
         off = float(np.linalg.norm(grid[0] - data.grid_truth) / np.linalg.norm(data.grid_truth))
     upper = float(np.percentile(errors, 95))
     trial = Trial(
-        work.method, None, float(work.epsilon), 0.0, work.repetition, False, float(errors.mean()), upper, off,
-        0.0, 0.0, 0.0, 0,
-    )  # fmt: skip
+        work.method,
+        None,
+        float(work.epsilon),
+        0.0,
+        work.repetition,
+        False,
+        float(errors.mean()),
+        upper,
+        off,
+        0.0,
+        0.0,
+        0.0,
+        0,
+    )
     return asdict(trial) | {"real_epsilon": published_noise.real_epsilon(data, float(work.epsilon))}
 
 

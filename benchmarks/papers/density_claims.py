@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from core.comparison.curves import Curve, curves
+from core.experiments.comparison.curves import Curve, curves
 
 from ..words import duration
 from . import published_noise
@@ -141,9 +141,10 @@ def _race_runs(records: list[Record]) -> Claim | None:
 
 def _rank(found: Found) -> Claim | None:
     errors = {
-        method: found.at(method, float(SHOWN)) for (delta, _, method) in found.curves
+        method: found.at(method, float(SHOWN))
+        for (delta, _, method) in found.curves
         if delta == "0" and method != published_noise.KEY
-    }  # fmt: skip
+    }
     ranked = sorted((error, TITLES[method]) for method, error in errors.items() if error is not None)
     rest = [error for method, error in errors.items() if error is not None and not COMPARED[method].own]
     own = found.at("race", float(SHOWN))

@@ -6,7 +6,7 @@ import statistics
 
 import numpy as np
 
-from core.figures.comparison_marks import method_marks
+from core.figures.comparison.marks import method_marks
 from core.privacy.budget import Budget
 
 from ..race_reference import BUILD_PUBLISHED, QUERY_PUBLISHED
@@ -23,8 +23,13 @@ ERRORS = {
     "relative_error": "mean relative error",
     "l2_error": "L2 error of the function, relative to its norm",
 }
-PAPER_NAMES = {"RACE": "race", "PrivBayes": "privbayes", "KME": "mean-embedding", "Bernstein": "bernstein",
-               "PFDA, more than": "pfda"}  # fmt: skip
+PAPER_NAMES = {
+    "RACE": "race",
+    "PrivBayes": "privbayes",
+    "KME": "mean-embedding",
+    "Bernstein": "bernstein",
+    "PFDA, more than": "pfda",
+}
 """Our keys of the names in table 3."""
 
 
@@ -113,9 +118,16 @@ def _functions(experiment: Density, settings: Settings, records: list[Record]) -
 def _listed(experiment: Density, records: list[Record], found: Found) -> Sheet:
     """Every method at one ε."""
     heads = (
-        "method", "promise", "error, size by public facts", "best size", "its error", "tuning would cost", "to build",
-        "a question", "file",
-    )  # fmt: skip
+        "method",
+        "promise",
+        "error, size by public facts",
+        "best size",
+        "its error",
+        "tuning would cost",
+        "to build",
+        "a question",
+        "file",
+    )
     rows = []
     for delta in ("0", DELTA):
         for method, title in TITLES.items():
@@ -128,8 +140,11 @@ def _listed(experiment: Density, records: list[Record], found: Found) -> Sheet:
             if tuned is not None and float(SHOWN) in tuned.epsilons:
                 place = tuned.epsilons.index(float(SHOWN))
                 size = tuned.sizes[place]
-                best = ("the same" if size is None else f"{size:,}", f"{tuned.centres[place]:.2%}",
-                        f"ε = {tuned.paid[place]:g} ({tuned.tried[place]} tried)")  # fmt: skip
+                best = (
+                    "the same" if size is None else f"{size:,}",
+                    f"{tuned.centres[place]:.2%}",
+                    f"ε = {tuned.paid[place]:g} ({tuned.tried[place]} tried)",
+                )
             times = [statistics.median(one[name] for one in own) for name in ("seconds_build", "seconds_query")]
             size = statistics.median(one["file_bytes"] for one in own)
             promise = f"ε = {SHOWN}" + ("" if delta == "0" else f", δ = {delta}")

@@ -96,11 +96,15 @@ def _projection_sheet(name: str, rows: list[dict]) -> Sheet:
     heads = ("projection", "dimensions", "error without noise", "error", "to build", "a question")
     cells = tuple(
         (
-            row["projection"], f"{row['dimensions']:,}", f"{row['error_without_noise']:.2%}", f"{row['error']:.2%}",
-            duration(row["build_seconds"]), duration(row["query_seconds"]),
+            row["projection"],
+            f"{row['dimensions']:,}",
+            f"{row['error_without_noise']:.2%}",
+            f"{row['error']:.2%}",
+            duration(row["build_seconds"]),
+            duration(row["query_seconds"]),
         )
         for row in rows
-    )  # fmt: skip
+    )
     return Sheet(f"Projection: {name}", heads, cells)
 
 
@@ -183,10 +187,13 @@ def _mean_sheet(name: str, rows: list[dict]) -> Sheet:
     heads = ("promise", "way", "accuracy", "± s.e.", "to build", "a question")
     cells = tuple(
         (
-            f"ε = {row['epsilon']:g}" + (f", δ = {row['delta']:g}" if row["delta"] else ""), row["way"],
-            f"{row['accuracy']:.2%}", f"{row['standard_error']:.2%}", duration(row["build_seconds"]),
+            f"ε = {row['epsilon']:g}" + (f", δ = {row['delta']:g}" if row["delta"] else ""),
+            row["way"],
+            f"{row['accuracy']:.2%}",
+            f"{row['standard_error']:.2%}",
+            duration(row["build_seconds"]),
             duration(row["query_seconds"]),
         )
         for row in rows
-    )  # fmt: skip
+    )
     return Sheet(f"Nearest mean: {name}", heads, cells)

@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.comparison.curves import BAND, Curve
-from core.figures.comparison_marks import MethodMark, method_marks
+from core.experiments.comparison.curves import BAND, Curve
+from core.figures.comparison.marks import MethodMark, method_marks
 from core.figures.palette import FAINT, INK, RED, faded
 
 from ..tables import Sheet
@@ -144,15 +144,26 @@ def functions_figure(drawn: Mapping[str, tuple[np.ndarray, str]], truth: np.ndar
 def _traces(line: Line, mark: MethodMark) -> list[go.Scatter]:
     colour = RED.shape if line.warning else mark.colour
     band = go.Scatter(
-        x=[*line.x, *reversed(line.x)], y=[*line.highs, *reversed(line.lows)], fill="toself",
-        fillcolor=faded(colour, 0.12), line={"width": 0, "color": "rgba(0, 0, 0, 0)"}, mode="lines",
-        hoverinfo="skip", legendgroup=line.name, showlegend=False,
-    )  # fmt: skip
+        x=[*line.x, *reversed(line.x)],
+        y=[*line.highs, *reversed(line.lows)],
+        fill="toself",
+        fillcolor=faded(colour, 0.12),
+        line={"width": 0, "color": "rgba(0, 0, 0, 0)"},
+        mode="lines",
+        hoverinfo="skip",
+        legendgroup=line.name,
+        showlegend=False,
+    )
     notes = list(line.notes) or [""] * len(line.x)
     curve = go.Scatter(
-        x=list(line.x), y=list(line.centres), mode="lines+markers", name=line.name, legendgroup=line.name,
+        x=list(line.x),
+        y=list(line.centres),
+        mode="lines+markers",
+        name=line.name,
+        legendgroup=line.name,
         line={"color": colour, "dash": "dash" if line.dashed else "solid", "width": 2},
-        marker={"color": colour, "symbol": mark.symbol, "size": 7}, customdata=notes,
+        marker={"color": colour, "symbol": mark.symbol, "size": 7},
+        customdata=notes,
         hovertemplate="%{x:.3g}: %{y:.3~g}%{customdata}<extra>" + line.name + "</extra>",
-    )  # fmt: skip
+    )
     return [band, curve]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.comparison.public_data import PublicData
-from core.mechanisms import race
+from core.experiments.comparison.public_data import PublicData
+from core.sketches.making import race
 
 KEY = "race-published"
 TITLE = "RACE with the published noise (NOT PRIVATE)"

@@ -17,9 +17,13 @@ def anomalies(
     queries: QueriesArgument,
     out: TableOption = None,
     level: LevelOption = 0.95,
-    threshold: Annotated[float | None, Option(
-        help="A density; without it, the one that 1% of the population lies at or below.", show_default=False,
-    )] = None,
+    threshold: Annotated[
+        float | None,
+        Option(
+            help="A density; without it, the one that 1% of the population lies at or below.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[int, Option(help="Seed of the made-up population that places are compared with.")] = 0,
     of_class: ClassOption = None,
 ) -> None:

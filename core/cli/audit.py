@@ -9,7 +9,7 @@ import typer
 from typer import Option
 
 from .declaring import declared_sketch, with_size
-from .endings import FAULT
+from .exit_codes import FAULT
 from .grouped import grouped
 from .mechanisms import mechanism_name, options_of
 from .options import DataOptions, GuessOptions, PromiseOptions, SketchOptions, typed
@@ -32,10 +32,15 @@ def audit(
     promise: PromiseOptions,
     data: DataOptions,
     shape: SketchOptions,
-    runs: Annotated[int | None, Option(
-        help="Runs on each of two neighbouring data sets; 20,000 without it, or 2,000 of mechanisms that choose under "
-        "noise.", show_default=False,
-    )] = None,
+    runs: Annotated[
+        int | None,
+        Option(
+            help="Runs on each of two neighbouring data sets; 20,000 without it, or 2,000 of mechanisms that choose "
+            "under "
+            "noise.",
+            show_default=False,
+        ),
+    ] = None,
     level: Annotated[float, Option(help="Probability with which the bound that is found holds.")] = 0.95,
     json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -78,7 +83,7 @@ def _example(shape: SketchOptions, example: bool, sets: bool) -> dict[str, objec
     filled: dict[str, object] = dict(SMALL)
     if example and shape.kernel != "angular":
         filled["bandwidth"] = EXAMPLE_BANDWIDTH
-    from ..rivals.catalogue import RIVALS
+    from ..sketches.published.catalogue import RIVALS
 
     name = mechanism_name(shape, sets)
     possible = options_of(name)

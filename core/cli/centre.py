@@ -14,8 +14,14 @@ FIGURES = ("share", "mean", "mean_low", "mean_high")
 
 def centre(
     release: ReleaseArgument,
-    points: Annotated[int, Option("--points", "-n", help="How many centres; more than one needs a release of L1 "
-                                  "distances of one column, or of closeness.")] = 1,
+    points: Annotated[
+        int,
+        Option(
+            "--points",
+            "-n",
+            help="How many centres; more than one needs a release of L1 distances of one column, or of closeness.",
+        ),
+    ] = 1,
     level: Annotated[float, Option("--level", help="Probability with which an interval holds what it is for.")] = 0.95,
     seed: Annotated[int, Option(help="Seed of the synthetic population that closeness is turned into.")] = 0,
     of_class: ClassOption = None,

@@ -28,13 +28,23 @@ commands = typer.Typer(
 class CheckpointOptions:
     """Whether a long reading is written down, so that the same command goes on after its process was killed."""
 
-    no_checkpoint: Annotated[bool, Option(
-        "--no-checkpoint", help="Keep nothing on the disk. Without this, a reading of more than a minute is written "
-        "down beside the ledger, readable by you alone, until the release is saved.", rich_help_panel=STOPPED,
-    )] = False
-    fresh: Annotated[bool, Option(
-        "--fresh", help="Start from the beginning, where the same command was stopped before.", rich_help_panel=STOPPED,
-    )] = False
+    no_checkpoint: Annotated[
+        bool,
+        Option(
+            "--no-checkpoint",
+            help="Keep nothing on the disk. Without this, a reading of more than a minute is written "
+            "down beside the ledger, readable by you alone, until the release is saved.",
+            rich_help_panel=STOPPED,
+        ),
+    ] = False
+    fresh: Annotated[
+        bool,
+        Option(
+            "--fresh",
+            help="Start from the beginning, where the same command was stopped before.",
+            rich_help_panel=STOPPED,
+        ),
+    ] = False
 
     def keeping(self, account: Account, any_seed: bool) -> Keeping | None:
         """What is asked of checkpoints of a release that an account pays for; None when there are to be none."""
@@ -54,9 +64,7 @@ class CheckpointOptions:
 
 @commands.command("list")
 @grouped
-def list_checkpoints(
-    payer: LedgerOptions, json: Annotated[bool, Option("--json", help="Print JSON.")] = False
-) -> None:
+def list_checkpoints(payer: LedgerOptions, json: Annotated[bool, Option("--json", help="Print JSON.")] = False) -> None:
     """List what stopped releases have left."""
     found = _folder(payer).all()
     if json:
@@ -72,10 +80,14 @@ def list_checkpoints(
 @grouped
 def remove(
     payer: LedgerOptions,
-    names: Annotated[list[str] | None, Argument(
-        metavar="[CHECKPOINT]...", help="Names that 'checkpoints list' shows; without one, all of them.",
-        show_default=False,
-    )] = None,
+    names: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[CHECKPOINT]...",
+            help="Names that 'checkpoints list' shows; without one, all of them.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Remove what stopped releases have left; they start from the beginning then."""
     folder = _folder(payer)

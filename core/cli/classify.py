@@ -14,38 +14,46 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from ..tasks.classification import Classification
-    from ..tasks.confusion import Confusion, Rate
+    from ..tasks.classes.classification import Classification
+    from ..tasks.classes.confusion import Confusion, Rate
 
 
 def classify(
     release: ReleaseArgument,
     queries: QueriesArgument,
     out: TableOption = None,
-    rule: Annotated[Literal["posterior", "likelihood", "distance", "mean", "direction"] | None, Option(
-        help="What decides: closeness of all of a class's records (posterior), their average closeness (likelihood) or "
-        "distance, or the distance from their mean or direction; without it, what suits the release.",
-        show_default=False,
-    )] = None,
-    truth: Annotated[str | None, Option(
-        metavar="COLUMN", help="A column of QUERIES with the true classes, which must be public or of people who are "
-        "not in the release: accuracy and confusions are printed, and the answers only go to --out.",
-        show_default=False,
-    )] = None,
-    level: Annotated[float, Option(
-        help="Confidence from which an answer is certain; intervals of rates have it too."
-    )] = 0.95,
+    rule: Annotated[
+        Literal["posterior", "likelihood", "distance", "mean", "direction"] | None,
+        Option(
+            help="What decides: closeness of all of a class's records (posterior), their average closeness "
+            "(likelihood) or "
+            "distance, or the distance from their mean or direction; without it, what suits the release.",
+            show_default=False,
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN",
+            help="A column of QUERIES with the true classes, which must be public or of people who are "
+            "not in the release: accuracy and confusions are printed, and the answers only go to --out.",
+            show_default=False,
+        ),
+    ] = None,
+    level: Annotated[
+        float, Option(help="Confidence from which an answer is certain; intervals of rates have it too.")
+    ] = 0.95,
 ) -> None:
     """Say which class each place is like: the columns of QUERIES, and beside them the answers.
 
     They are label, confidence (probability that the release without its noise would say the same), certain (whether
     that reaches the level), and the probability of each class.
     """
-    from ..release_file import load
+    from ..releases.file import load
     from ..sources.queries import beside
-    from ..tasks.class_scores import classes_of
-    from ..tasks.classification import classify as classified
-    from ..tasks.confusion import confusion_of, label_codes
+    from ..tasks.classes.classification import classify as classified
+    from ..tasks.classes.confusion import confusion_of, label_codes
+    from ..tasks.classes.scores import classes_of
 
     check_table(out)
     opened = load(release)
@@ -76,7 +84,7 @@ def _answers(found: Classification) -> dict[str, np.ndarray]:
 
 def _print(made: Confusion) -> None:
     """Rates in words, and a table of true classes by what was said of them."""
-    from ..tasks.confusion import DONT_KNOW
+    from ..tasks.classes.confusion import DONT_KNOW
 
     print_table(
         ("", "share", "very likely within"),

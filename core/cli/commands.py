@@ -12,7 +12,7 @@ from .anomalies import anomalies
 from .audit import audit
 from .centre import centre
 from .classify import classify
-from .endings import Commands
+from .exit_codes import Commands
 from .forecast import forecast
 from .grid import grid
 from .inspect import inspect

@@ -13,9 +13,10 @@ from .output import say
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..domain import Column, Domain
+    from ..domain import Domain
+    from ..domain.columns import Column
     from ..privacy.budget import Budget
-    from ..releases import Release
+    from ..releases.release import Release
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
 
@@ -51,7 +52,7 @@ def declared_sketch(
 
 def like(shape: SketchOptions) -> Release:
     """The release that ``--like`` names."""
-    from ..release_file import load
+    from ..releases.file import load
 
     return load(shape.like)
 
@@ -74,8 +75,16 @@ def _items(data: DataOptions, classes: ClassOptions | None) -> tuple[Column, ...
     if data.items is None:
         refuse_typed([option for option in ("--gathered", "--separator") if option in typed(data)], "--items is not")
         return ()
-    unused = ("--columns", "--bounds", "--categories", "--vector", "--bounds-from-sample", "--outside", "--scale",
-              "--category-distance")  # fmt: skip
+    unused = (
+        "--columns",
+        "--bounds",
+        "--categories",
+        "--vector",
+        "--bounds-from-sample",
+        "--outside",
+        "--scale",
+        "--category-distance",
+    )
     alone = "a record that is a set has the column of --items alone"
     refuse_typed([option for option in typed(data) if option in unused], alone)
     refuse_typed(["--label"] if classes is not None and classes.label is not None else [], alone)
@@ -162,8 +171,8 @@ def _lengths(data: DataOptions) -> dict[str, int]:
 
 
 def _sample_facts(data: DataOptions, names: list[str]) -> dict[str, Column]:
-    from ..public_sample import public_facts
     from ..sources import open_source
+    from ..sources.public_sample import public_facts
 
     return public_facts(open_source(data.bounds_from_sample), names)
 
@@ -178,8 +187,8 @@ def with_size(
     sketch, budget, guess : what was declared.
     groups : independent groups of rows, when they were typed.
     """
-    from ..forecast import DEFAULT_RECORDS, choose_size
-    from ..report.meaning import table
+    from ..figures.report.meaning import table
+    from ..forecast.forecast import DEFAULT_RECORDS, choose_size
     from ..sketches.adaptive import Adaptive
     from ..sketches.grouped import GroupedSketch
 

@@ -15,7 +15,7 @@ from .options import DataOptions, GuessOptions, PromiseOptions, SketchOptions
 from .output import print_json, print_table
 
 if TYPE_CHECKING:
-    from ..forecast import Forecast
+    from ..forecast.forecast import Forecast
     from ..privacy.budget import Budget
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
@@ -37,7 +37,7 @@ class Expected:
     @property
     def table(self) -> str:
         """The size of the table in words."""
-        from ..report.meaning import table
+        from ..figures.report.meaning import table
 
         return f"{self.size} counters, chosen under noise" if self._chooses else table(self.sketch)
 
@@ -87,8 +87,10 @@ def forecast(
     print_table(heads, [(name, *map(words, both)) for name, words in figures.items()])
     print_table(
         ("ε", "relative error", "counters", f"with δ = {slack:g}", "counters"),
-        [(f"{epsilon:f}", *(words for one in both for words in (_percent(one.forecast.relative_error), one.size)))
-         for epsilon, both in curve.items()],
+        [
+            (f"{epsilon:f}", *(words for one in both for words in (_percent(one.forecast.relative_error), one.size)))
+            for epsilon, both in curve.items()
+        ],
     )
 
 
@@ -100,7 +102,7 @@ def _promises(asked: Budget) -> list[Budget]:
 
 
 def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> Expected:
-    from ..forecast import choose_size, forecast
+    from ..forecast.forecast import choose_size, forecast
 
     guessed = {"records": guess.records, "density": guess.density, "set_size": guess.set_size}
     sized = sketch if sketch.sized else choose_size(sketch, budget, **guessed)

@@ -13,16 +13,19 @@ from .reading import ReleaseArgument
 def inspect(
     release: ReleaseArgument,
     json: Annotated[bool, Option("--json", help="Print the manifest and the same facts as JSON.")] = False,
-    verify: Annotated[bool, Option(
-        "--verify", help="Read all of a large release's table too, compare its checksum and give the fingerprint."
-    )] = False,
+    verify: Annotated[
+        bool,
+        Option(
+            "--verify", help="Read all of a large release's table too, compare its checksum and give the fingerprint."
+        ),
+    ] = False,
 ) -> None:
     """Say what a release is, what it promises to whom, and what noise was added."""
     import mmap
 
-    from ..release_file import load
-    from ..report.label import describe, to_json
-    from ..tables import Table
+    from ..figures.report.label import describe, to_json
+    from ..machine.tables import Table
+    from ..releases.file import load
 
     opened = load(release, verify=verify)
     # A file that is read through for its fingerprint need not be in memory for that.

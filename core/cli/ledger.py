@@ -13,7 +13,7 @@ from .options import LedgerOptions, PromiseOptions
 from .output import print_json, print_table, say
 
 if TYPE_CHECKING:
-    from ..privacy.ledger import Entry, Status
+    from ..privacy.ledger.ledger import Entry, Status
 
 commands = typer.Typer(help="Register data sets with their total budgets, and see what was spent of them.")
 NameArgument = Annotated[str, Argument(metavar="NAME", help="The data set.", show_default=False)]
@@ -26,13 +26,17 @@ def add(
     name: NameArgument,
     promise: PromiseOptions,
     payer: LedgerOptions,
-    unit: Annotated[str | None, Option(
-        metavar="COLUMN:RECORDS", help="Whom the total protects, as in release --unit; without it, one record.",
-    )] = None,
+    unit: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN:RECORDS",
+            help="Whom the total protects, as in release --unit; without it, one record.",
+        ),
+    ] = None,
 ) -> None:
     """Promise a total for all releases of a data set that there will ever be; it cannot be changed later."""
     from ..domain import PrivacyUnit
-    from ..releases import unit_words
+    from ..releases.release import unit_words
 
     protected = PrivacyUnit() if unit is None else PrivacyUnit(*notation.parse_unit(unit))
     total = promise.budget()
@@ -51,11 +55,20 @@ def list_datasets(payer: LedgerOptions, json: JsonOption = False) -> None:
         print_json([_facts(status) for status in statuses])
         return
     heads = ("data set", "total", "protects", "spent ε", "left ε", "releases")
-    print_table(heads, [
-        (status.name, _amount(status.epsilon, status.delta), f"one {status.unit}, {status.neighbours}",
-         f"{status.spent:.4g}", f"{status.left:f}", str(len(status.releases)))
-        for status in statuses
-    ])
+    print_table(
+        heads,
+        [
+            (
+                status.name,
+                _amount(status.epsilon, status.delta),
+                f"one {status.unit}, {status.neighbours}",
+                f"{status.spent:.4g}",
+                f"{status.left:f}",
+                str(len(status.releases)),
+            )
+            for status in statuses
+        ],
+    )
 
 
 @commands.command()
@@ -69,11 +82,19 @@ def show(name: NameArgument, payer: LedgerOptions, json: JsonOption = False) -> 
     print(f"{status.name}: {_total(status)}, registered {status.created:%Y-%m-%d %H:%M} UTC.")
     print(f"Spent so far: ε = {status.spent:.6g}. Left for one more pure release: ε = {status.left:f}.")
     if status.releases:
-        print_table(("release", "made (UTC)", "spent", "mechanism", "rows"), [
-            (entry.id, f"{entry.when:%Y-%m-%d %H:%M}", _amount(entry.cost.epsilon, entry.cost.delta),
-             str(entry.note.get("mechanism", "")), str(entry.note.get("parameters", {}).get("rows", "")))
-            for entry in status.releases
-        ])
+        print_table(
+            ("release", "made (UTC)", "spent", "mechanism", "rows"),
+            [
+                (
+                    entry.id,
+                    f"{entry.when:%Y-%m-%d %H:%M}",
+                    _amount(entry.cost.epsilon, entry.cost.delta),
+                    str(entry.note.get("mechanism", "")),
+                    str(entry.note.get("parameters", {}).get("rows", "")),
+                )
+                for entry in status.releases
+            ],
+        )
 
 
 def _total(status: Status) -> str:

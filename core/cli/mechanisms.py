@@ -11,7 +11,7 @@ from .output import say
 
 if TYPE_CHECKING:
     from ..domain import Domain
-    from ..kernels import Kernel
+    from ..geometry.kernels import Kernel
     from ..privacy.budget import Budget
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
@@ -73,8 +73,8 @@ def declared_mechanism(
 
 def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
     """The mechanism that was named, or the one that other options imply; ``sets`` says that records are sets."""
-    from ..kernels import KERNELS
-    from ..mechanisms import hashed
+    from ..geometry.kernels import KERNELS
+    from ..sketches.making import hashed
 
     if shape.kernel == "jaccard" and shape.mechanism == "race":
         return "minhash"  # RACE of sets
@@ -90,7 +90,7 @@ def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
 
 def options_of(name: str) -> set[str]:
     """The options that a mechanism has, beside those that all have."""
-    from ..rivals.catalogue import rival
+    from ..sketches.published.catalogue import rival
 
     return OPTIONS[name] if name in OPTIONS else RIVAL_OPTIONS[rival(name).answers]
 
@@ -124,7 +124,7 @@ def declared_kernel(shape: SketchOptions, domain: Domain, otherwise: str = OTHER
     shape, domain : what was typed, and the columns that are compared.
     otherwise : the kernel when none was named.
     """
-    from ..kernels import KERNELS, Angular, Jaccard
+    from ..geometry.kernels import KERNELS, Angular, Jaccard
 
     name = shape.kernel or otherwise
     kind = KERNELS[name]
@@ -150,55 +150,67 @@ def seed_of(shape: SketchOptions) -> int | None:
 
 
 def _race(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from .. import mechanisms
+    from ..sketches import making
 
     kernel = declared_kernel(shape, domain, DEFAULT_KERNELS["race"])
     size = {"rows": shape.rows, "groups": shape.groups} | ({} if shape.width is None else {"width": shape.width})
     if shape.project is not None:
         return _projected(shape, domain, kernel, budget, "race", size)
-    return mechanisms.race(domain, kernel, seed=seed_of(shape), **size)
+    return making.race(domain, kernel, seed=seed_of(shape), **size)
 
 
 def _minhash(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..sketches.minhash import MinHash
+    from ..sketches.hashed.minhash import MinHash
 
     if shape.kernel not in (None, "jaccard"):
         raise RequestError(f"The mechanism minhash is for the kernel jaccard, and this is {shape.kernel}.")
     return MinHash(
-        domain, shape.rows, scheme=shape.scheme, longest=shape.longest, seed=seed_of(shape), groups=shape.groups,
+        domain,
+        shape.rows,
+        scheme=shape.scheme,
+        longest=shape.longest,
+        seed=seed_of(shape),
+        groups=shape.groups,
         **({} if shape.width is None else {"width": shape.width}),
-    )  # fmt: skip
+    )
 
 
 def _features(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from .. import mechanisms
+    from ..sketches import making
 
     kernel = declared_kernel(shape, domain)
     size = {"rows": shape.rows, "groups": shape.groups}
     if shape.project is not None:
         return _projected(shape, domain, kernel, budget, "features", size)
-    return mechanisms.features(domain, kernel, budget, seed=seed_of(shape), **size)
+    return making.features(domain, kernel, budget, seed=seed_of(shape), **size)
 
 
 def _projected(
     shape: SketchOptions, domain: Domain, kernel: Kernel, budget: Budget, mechanism: str, size: dict
 ) -> LinearSketch:
-    from ..mechanisms import projected
+    from ..sketches.making import projected
 
     return projected(
-        domain, kernel, shape.project, budget, mechanism=mechanism, kind=shape.projection, radius=shape.radius,
-        seed=seed_of(shape), **size,
-    )  # fmt: skip
+        domain,
+        kernel,
+        shape.project,
+        budget,
+        mechanism=mechanism,
+        kind=shape.projection,
+        radius=shape.radius,
+        seed=seed_of(shape),
+        **size,
+    )
 
 
 def _histogram(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..sketches.histogram import Histogram
+    from ..sketches.grids.histogram import Histogram
 
     return Histogram(domain, declared_kernel(shape, domain))
 
 
 def _distance(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..mechanisms import distance
+    from ..sketches.making import distance
 
     if shape.norm is None:
         raise RequestError("The mechanism distance needs a --norm: l1, l2, squared, lp:P, capped:C, above or below.")
@@ -206,8 +218,8 @@ def _distance(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSke
 
 
 def _directions(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..projections.kinds import projection_kind
-    from ..sketches.directions import Directions
+    from ..geometry.projections.kinds import projection_kind
+    from ..sketches.distances.directions import Directions
 
     if shape.project is None:
         refuse_typed(["--seed"] if shape.seed is not None else [], "directions have random numbers only with --project")
@@ -217,14 +229,14 @@ def _directions(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearS
 
 
 def _exponential_sum(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..rivals.series.exponential_sum import ExponentialSum
+    from ..sketches.published.series.exponential_sum import ExponentialSum
 
     kernel = declared_kernel(shape, domain, "smooth")
     return ExponentialSum(domain, kernel, shape.rows, seed=seed_of(shape), groups=shape.groups)
 
 
 def _rival(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch | Adaptive:
-    from ..rivals.catalogue import rival
+    from ..sketches.published.catalogue import rival
 
     named = rival(shape.mechanism)
     kernel = declared_kernel(shape, domain) if named.answers == "closeness" else None
@@ -242,11 +254,9 @@ _MAKERS = {
 }
 
 
-def _recommended(
-    shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions | None
-) -> LinearSketch:
+def _recommended(shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions | None) -> LinearSketch:
     """The first choice of the recommendation, which is said."""
-    from ..recommendation import recommend
+    from ..forecast.recommendation import recommend
 
     if guess is None:
         raise RequestError("--mechanism auto cannot be given here, as there is nothing to forecast; name a mechanism.")
@@ -260,7 +270,7 @@ def _recommended(
 
 def question(shape: SketchOptions, domain: Domain):
     """What is asked, for the recommendation."""
-    from ..recommendation import Closeness, Distances
+    from ..forecast.recommendation import Closeness, Distances
 
     if shape.norm is not None:
         refuse_typed([option for option in typed(shape) if option in KERNEL], "--norm asks for distances")

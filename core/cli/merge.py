@@ -13,16 +13,21 @@ from .output import check_writable, say
 
 
 def merge(
-    releases: Annotated[list[Path], Argument(
-        metavar="RELEASE RELEASE...", help="Two release files or more, of different people, made with the same public "
-        "parameters (see release --like).", show_default=False,
-    )],
+    releases: Annotated[
+        list[Path],
+        Argument(
+            metavar="RELEASE RELEASE...",
+            help="Two release files or more, of different people, made with the same public "
+            "parameters (see release --like).",
+            show_default=False,
+        ),
+    ],
     out: Annotated[Path, Option(metavar="FILE", help="The release file to write.")],
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
     """Add up releases: the result answers for all their records together, and costs no privacy."""
     from ..figures.rounding import rounded
-    from ..release_file import load
+    from ..releases.file import load
 
     if len(releases) < 2:
         raise RequestError("Merging needs two release files or more.")

@@ -24,15 +24,19 @@ FIGURES = {
 def modes(
     release: ReleaseArgument,
     out: TableOption = None,
-    method: Annotated[Literal["search", "cells"], Option(
-        help="Climb the density from many places, or intersect the cells with the largest counters, which finds one "
-        "mode.",
-    )] = "search",
+    method: Annotated[
+        Literal["search", "cells"],
+        Option(
+            help="Climb the density from many places, or intersect the cells with the largest counters, which finds "
+            "one "
+            "mode.",
+        ),
+    ] = "search",
     count: Annotated[int, Option(help="Most modes to list.")] = 10,
     starts: Annotated[int, Option(help="Places that the search climbs from.")] = 128,
-    level: Annotated[float, Option(
-        help="Probability with which no bump of noise is called significant, all modes together."
-    )] = 0.95,
+    level: Annotated[
+        float, Option(help="Probability with which no bump of noise is called significant, all modes together.")
+    ] = 0.95,
     of_class: ClassOption = None,
 ) -> None:
     """List places with no denser place beside them, one a row, and whether each stands out above the noise."""

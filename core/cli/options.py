@@ -16,9 +16,9 @@ from ..errors import RequestError
 from . import notation
 
 if TYPE_CHECKING:
-    from ..bounded_release import BoundsPurchase
     from ..privacy.budget import Budget
-    from ..privacy.ledger import Ledger
+    from ..privacy.ledger.ledger import Ledger
+    from ..releases.bounded import BoundsPurchase
 
 DATA, SKETCH, PROMISE, GUESS, PAYER = "The data, in public", "The sketch", "The promise", "Public guesses", "The budget"
 CLOSENESS, DISTANCE, SIZE = "Closeness", "Distance", "Size and seed"
@@ -29,65 +29,148 @@ CLASSES, REDUCTION, SETS = "One table a class", "Many dimensions", "Sets"
 class DataOptions:
     """What is publicly known about the columns, and who one person is."""
 
-    columns: Annotated[str | None, Option(
-        metavar="A,B,C", help="Columns to use, in this order; without it, those of --bounds and --categories.",
-        rich_help_panel=DATA,
-    )] = None
-    bounds: Annotated[list[str] | None, Option(
-        metavar="COLUMN=LOW:HIGH", help="Public bounds of a column of numbers, such as R=0:255; LOW:HIGH alone holds "
-        "for every column that has none of its own. Repeat it for each column.", rich_help_panel=DATA,
-    )] = None
-    categories: Annotated[list[str] | None, Option(
-        metavar="COLUMN=A,B,C", help="Public list of a column's categories, such as city=Bern,Basel.",
-        rich_help_panel=DATA,
-    )] = None
-    vector: Annotated[list[str] | None, Option(
-        metavar="COLUMN=LENGTH", help="A column that holds lists of LENGTH numbers, all between its --bounds.",
-        rich_help_panel=DATA,
-    )] = None
-    items: Annotated[str | None, Option(
-        metavar="COLUMN", help="A record is a set of items, in a column of lists; no other columns are used.",
-        rich_help_panel=SETS, show_default=False,
-    )] = None
-    gathered: Annotated[bool, Option(
-        "--gathered", help="Every row holds one item in --items, and all rows of one value of the --unit column are "
-        "one set, such as the edges of a graph.", rich_help_panel=SETS,
-    )] = False
-    separator: Annotated[str | None, Option(
-        metavar="TEXT", help="Cut the texts in --items into items at TEXT, such as ';'.", rich_help_panel=SETS,
-        show_default=False,
-    )] = None
-    bounds_from_sample: Annotated[Path | None, Option(
-        metavar="FILE", help="A public file with the same columns: its ranges and categories fill what was not given. "
-        "Never use the private file.", rich_help_panel=DATA,
-    )] = None
-    unit: Annotated[str | None, Option(
-        metavar="COLUMN:RECORDS", help="Protect the person that COLUMN names and keep at most RECORDS of each person's "
-        "records, chosen at random; without it, one record is protected.", rich_help_panel=DATA,
-    )] = None
-    outside: Annotated[Literal["clamp", "drop"], Option(
-        help="Values outside the bounds are moved to the nearest bound, or their records are left out.",
-        rich_help_panel=DATA,
-    )] = "clamp"
-    missing: Annotated[Literal["drop", "refuse"], Option(
-        help="Records that miss a value are left out, or stop the command.", rich_help_panel=DATA,
-    )] = "drop"
-    scale: Annotated[Literal["none", "box"], Option(
-        help="Compare columns in their own units, or each as a share of its bounds.", rich_help_panel=DATA,
-    )] = "none"
-    category_distance: Annotated[float, Option(
-        help="Distance between two different categories of a column.", rich_help_panel=DATA,
-    )] = 1.0
+    columns: Annotated[
+        str | None,
+        Option(
+            metavar="A,B,C",
+            help="Columns to use, in this order; without it, those of --bounds and --categories.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    bounds: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN=LOW:HIGH",
+            help="Public bounds of a column of numbers, such as R=0:255; LOW:HIGH alone holds "
+            "for every column that has none of its own. Repeat it for each column.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    categories: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN=A,B,C",
+            help="Public list of a column's categories, such as city=Bern,Basel.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    vector: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN=LENGTH",
+            help="A column that holds lists of LENGTH numbers, all between its --bounds.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    items: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN",
+            help="A record is a set of items, in a column of lists; no other columns are used.",
+            rich_help_panel=SETS,
+            show_default=False,
+        ),
+    ] = None
+    gathered: Annotated[
+        bool,
+        Option(
+            "--gathered",
+            help="Every row holds one item in --items, and all rows of one value of the --unit column are "
+            "one set, such as the edges of a graph.",
+            rich_help_panel=SETS,
+        ),
+    ] = False
+    separator: Annotated[
+        str | None,
+        Option(
+            metavar="TEXT",
+            help="Cut the texts in --items into items at TEXT, such as ';'.",
+            rich_help_panel=SETS,
+            show_default=False,
+        ),
+    ] = None
+    bounds_from_sample: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="A public file with the same columns: its ranges and categories fill what was not given. "
+            "Never use the private file.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    unit: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN:RECORDS",
+            help="Protect the person that COLUMN names and keep at most RECORDS of each person's "
+            "records, chosen at random; without it, one record is protected.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    outside: Annotated[
+        Literal["clamp", "drop"],
+        Option(
+            help="Values outside the bounds are moved to the nearest bound, or their records are left out.",
+            rich_help_panel=DATA,
+        ),
+    ] = "clamp"
+    missing: Annotated[
+        Literal["drop", "refuse"],
+        Option(
+            help="Records that miss a value are left out, or stop the command.",
+            rich_help_panel=DATA,
+        ),
+    ] = "drop"
+    scale: Annotated[
+        Literal["none", "box"],
+        Option(
+            help="Compare columns in their own units, or each as a share of its bounds.",
+            rich_help_panel=DATA,
+        ),
+    ] = "none"
+    category_distance: Annotated[
+        float,
+        Option(
+            help="Distance between two different categories of a column.",
+            rich_help_panel=DATA,
+        ),
+    ] = 1.0
 
 
 Mechanism = Literal[
-    "auto", "race", "minhash", "features", "histogram", "distance", "directions",
-    "exponential-sum", "fourier-series", "trigonometric", "bernstein", "pfda", "mean-embedding", "flat-histogram",
-    "hierarchical-histogram", "privbayes", "mst", "mwem", "interval-tree", "counts-and-sums", "huang-roth",
+    "auto",
+    "race",
+    "minhash",
+    "features",
+    "histogram",
+    "distance",
+    "directions",
+    "exponential-sum",
+    "fourier-series",
+    "trigonometric",
+    "bernstein",
+    "pfda",
+    "mean-embedding",
+    "flat-histogram",
+    "hierarchical-histogram",
+    "privbayes",
+    "mst",
+    "mwem",
+    "interval-tree",
+    "counts-and-sums",
+    "huang-roth",
 ]
 KernelName = Literal[
-    "euclidean", "manhattan", "angular", "laplacian", "gaussian", "exponential", "smooth", "smooth-squared",
-    "smooth-l1", "jaccard",
+    "euclidean",
+    "manhattan",
+    "angular",
+    "laplacian",
+    "gaussian",
+    "exponential",
+    "smooth",
+    "smooth-squared",
+    "smooth-l1",
+    "jaccard",
 ]
 
 
@@ -95,14 +178,24 @@ KernelName = Literal[
 class KernelOptions:
     """What closeness means."""
 
-    kernel: Annotated[KernelName | None, Option(
-        help="What closeness means: euclidean without --mechanism or with race, jaccard for sets, gaussian otherwise.",
-        rich_help_panel=CLOSENESS, show_default=False,
-    )] = None
-    bandwidth: Annotated[str | None, Option(
-        metavar="NUMBER", help="The distance at which closeness fades: one number, or one a column, such as "
-        "R=5,G=5,B=10. With --scale box it is a share of the bounds.", rich_help_panel=CLOSENESS,
-    )] = None
+    kernel: Annotated[
+        KernelName | None,
+        Option(
+            help="What closeness means: euclidean without --mechanism or with race, jaccard for sets, gaussian "
+            "otherwise.",
+            rich_help_panel=CLOSENESS,
+            show_default=False,
+        ),
+    ] = None
+    bandwidth: Annotated[
+        str | None,
+        Option(
+            metavar="NUMBER",
+            help="The distance at which closeness fades: one number, or one a column, such as "
+            "R=5,G=5,B=10. With --scale box it is a share of the bounds.",
+            rich_help_panel=CLOSENESS,
+        ),
+    ] = None
     power: Annotated[int, Option(help="Raise the kernel to this power.", rich_help_panel=CLOSENESS)] = 1
 
 
@@ -110,119 +203,200 @@ class KernelOptions:
 class NormOptions:
     """What distance means."""
 
-    norm: Annotated[str | None, Option(
-        metavar="NORM", help="Release sums of distances instead of closeness: l1 (differences of all columns added "
-        "up), l2 (straight lines), squared (their squares), lp:P (P-th powers, such as lp:1.5), capped:C (nobody "
-        "counts more than C a column), above or below (how far records lie on that side).", rich_help_panel=DISTANCE,
-    )] = None
+    norm: Annotated[
+        str | None,
+        Option(
+            metavar="NORM",
+            help="Release sums of distances instead of closeness: l1 (differences of all columns added "
+            "up), l2 (straight lines), squared (their squares), lp:P (P-th powers, such as lp:1.5), capped:C (nobody "
+            "counts more than C a column), above or below (how far records lie on that side).",
+            rich_help_panel=DISTANCE,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class ReductionOptions:
     """What is done first where there are many dimensions, such as embeddings."""
 
-    project: Annotated[int | None, Option(
-        metavar="DIMENSIONS", help="Project records and queries at random to so many dimensions first; for kernels of "
-        "the straight-line distance or the angle.", rich_help_panel=REDUCTION, show_default=False,
-    )] = None
-    projection: Annotated[Literal["fast", "gaussian", "orthogonal"], Option(
-        help="The kind of random projection.", rich_help_panel=REDUCTION,
-    )] = "fast"
-    radius: Annotated[float | None, Option(
-        metavar="LENGTH", help="Move records that are farther than this from the middle of the bounds towards it; less "
-        "noise is needed then.", rich_help_panel=REDUCTION, show_default=False,
-    )] = None
+    project: Annotated[
+        int | None,
+        Option(
+            metavar="DIMENSIONS",
+            help="Project records and queries at random to so many dimensions first; for kernels of "
+            "the straight-line distance or the angle.",
+            rich_help_panel=REDUCTION,
+            show_default=False,
+        ),
+    ] = None
+    projection: Annotated[
+        Literal["fast", "gaussian", "orthogonal"],
+        Option(
+            help="The kind of random projection.",
+            rich_help_panel=REDUCTION,
+        ),
+    ] = "fast"
+    radius: Annotated[
+        float | None,
+        Option(
+            metavar="LENGTH",
+            help="Move records that are farther than this from the middle of the bounds towards it; less "
+            "noise is needed then.",
+            rich_help_panel=REDUCTION,
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class ClassOptions:
     """Which column says the class of a record, where each class gets a table of its own."""
 
-    label: Annotated[str | None, Option(
-        metavar="COLUMN", help="The column that says the class of a record: each class gets a table of its own, under "
-        "one promise.", rich_help_panel=CLASSES,
-    )] = None
-    classes: Annotated[str | None, Option(
-        metavar="A,B,C", help="The public list of classes.", rich_help_panel=CLASSES,
-    )] = None
+    label: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN",
+            help="The column that says the class of a record: each class gets a table of its own, under one promise.",
+            rich_help_panel=CLASSES,
+        ),
+    ] = None
+    classes: Annotated[
+        str | None,
+        Option(
+            metavar="A,B,C",
+            help="The public list of classes.",
+            rich_help_panel=CLASSES,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class SizeOptions:
     """How large the table is, and its public random numbers."""
 
-    rows: Annotated[int | None, Option(
-        help="Rows of the table; without it, the forecast chooses from the public guesses.", rich_help_panel=SIZE,
-        show_default=False,
-    )] = None
-    width: Annotated[int | None, Option(
-        help="Most columns of a race table (1,000 without it) or columns of a minhash table (10,000).",
-        rich_help_panel=SIZE, show_default=False,
-    )] = None
-    size: Annotated[int | None, Option(
-        help="How fine a rival from a paper is: its terms, lattice points, cells, synthetic points or rounds; without "
-        "it, public facts choose.", rich_help_panel=SIZE, show_default=False,
-    )] = None
-    groups: Annotated[int | None, Option(
-        help="Independent groups of rows, from whose spread intervals are made; 4 to 10 by default.",
-        rich_help_panel=SIZE, show_default=False,
-    )] = None
-    seed: Annotated[str | None, Option(
-        metavar="SEED", help="Public seed of hashes, frequencies and projections; fresh without it. It has nothing to "
-        "do with the noise.", rich_help_panel=SIZE,
-    )] = None
+    rows: Annotated[
+        int | None,
+        Option(
+            help="Rows of the table; without it, the forecast chooses from the public guesses.",
+            rich_help_panel=SIZE,
+            show_default=False,
+        ),
+    ] = None
+    width: Annotated[
+        int | None,
+        Option(
+            help="Most columns of a race table (1,000 without it) or columns of a minhash table (10,000).",
+            rich_help_panel=SIZE,
+            show_default=False,
+        ),
+    ] = None
+    size: Annotated[
+        int | None,
+        Option(
+            help="How fine a rival from a paper is: its terms, lattice points, cells, synthetic points or rounds; "
+            "without "
+            "it, public facts choose.",
+            rich_help_panel=SIZE,
+            show_default=False,
+        ),
+    ] = None
+    groups: Annotated[
+        int | None,
+        Option(
+            help="Independent groups of rows, from whose spread intervals are made; 4 to 10 by default.",
+            rich_help_panel=SIZE,
+            show_default=False,
+        ),
+    ] = None
+    seed: Annotated[
+        str | None,
+        Option(
+            metavar="SEED",
+            help="Public seed of hashes, frequencies and projections; fresh without it. It has nothing to "
+            "do with the noise.",
+            rich_help_panel=SIZE,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class SetOptions:
     """How sets are hashed."""
 
-    scheme: Annotated[Literal["classic", "one-permutation"], Option(
-        help="classic, or one-permutation, which is faster where sets have hundreds of items.", rich_help_panel=SETS,
-    )] = "classic"
-    longest: Annotated[int | None, Option(
-        metavar="ITEMS", help="Keep at most so many different items of a set, chosen by public random numbers.",
-        rich_help_panel=SETS, show_default=False,
-    )] = None
+    scheme: Annotated[
+        Literal["classic", "one-permutation"],
+        Option(
+            help="classic, or one-permutation, which is faster where sets have hundreds of items.",
+            rich_help_panel=SETS,
+        ),
+    ] = "classic"
+    longest: Annotated[
+        int | None,
+        Option(
+            metavar="ITEMS",
+            help="Keep at most so many different items of a set, chosen by public random numbers.",
+            rich_help_panel=SETS,
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class SketchOptions(SetOptions, SizeOptions, ClassOptions, ReductionOptions, NormOptions, KernelOptions):
     """The public map from records to counters; fields of the last base come first."""
 
-    mechanism: Annotated[Mechanism | None, Option(
-        help="What kind of table is released: race (rows of hashed counters), minhash (the same of sets), features "
-        "(random waves), histogram (a grid; best in one to three columns), distance (with --norm), directions "
-        "(cosines), or auto, the one with the least forecast error. Without it: race, or features where the kernel is "
-        "not one of race, minhash for sets, or distance with --norm. The others are rivals from papers, to compare "
-        "with: docs/rivals.md says what each is.",
-        rich_help_panel=SKETCH, show_default=False,
-    )] = None
-    like: Annotated[Path | None, Option(
-        metavar="FILE", help="Take everything public from a release file, seeds included, so that both can be merged.",
-        rich_help_panel=SKETCH,
-    )] = None
+    mechanism: Annotated[
+        Mechanism | None,
+        Option(
+            help="What kind of table is released: race (rows of hashed counters), minhash (the same of sets), features "
+            "(random waves), histogram (a grid; best in one to three columns), distance (with --norm), directions "
+            "(cosines), or auto, the one with the least forecast error. Without it: race, or features where the "
+            "kernel is "
+            "not one of race, minhash for sets, or distance with --norm. The others are rivals from papers, to compare "
+            "with: docs/rivals.md says what each is.",
+            rich_help_panel=SKETCH,
+            show_default=False,
+        ),
+    ] = None
+    like: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="Take everything public from a release file, seeds included, so that both can be merged.",
+            rich_help_panel=SKETCH,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class BoundsOptions:
     """Bounds that nobody knows, bought with a share of the budget."""
 
-    private_bounds: Annotated[list[str] | None, Option(
-        metavar="COLUMN=LOW:HIGH", help="Buy the bounds of a column, between which most records lie, within a range "
-        "that is beyond doubt, such as pay=0:1e7.", rich_help_panel=PROMISE,
-    )] = None
-    bounds_share: Annotated[str, Option(
-        metavar="SHARE", help="Part of epsilon that pays for all --private-bounds together.", rich_help_panel=PROMISE,
-    )] = "0.1"
+    private_bounds: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN=LOW:HIGH",
+            help="Buy the bounds of a column, between which most records lie, within a range "
+            "that is beyond doubt, such as pay=0:1e7.",
+            rich_help_panel=PROMISE,
+        ),
+    ] = None
+    bounds_share: Annotated[
+        str,
+        Option(
+            metavar="SHARE",
+            help="Part of epsilon that pays for all --private-bounds together.",
+            rich_help_panel=PROMISE,
+        ),
+    ] = "0.1"
 
     def purchase(self) -> BoundsPurchase | None:
         """What is to be bought, if anything."""
         if not self.private_bounds:
             refuse_typed(typed(self), "no --private-bounds are to be bought")
             return None
-        from ..bounded_release import BoundsPurchase
         from ..privacy.quantiles import Grid
+        from ..releases.bounded import BoundsPurchase
 
         grids: dict[str, Grid] = {}
         for name, low, high in map(notation.parse_bounds, self.private_bounds):
@@ -236,36 +410,63 @@ class BoundsOptions:
 class GuessOptions:
     """What is guessed about the data from public knowledge; it moves rows and forecasts, never the promise."""
 
-    records: Annotated[float | None, Option(
-        metavar="NUMBER", help="About how many records there are, from public knowledge; 10,000 without it.",
-        rich_help_panel=GUESS,
-    )] = None
-    density: Annotated[float | None, Option(
-        metavar="SHARE", help="Average closeness of two records, between 0 and 1; without it, records spread "
-        "over a sixth of the bounds.", rich_help_panel=GUESS,
-    )] = None
-    set_size: Annotated[float | None, Option(
-        metavar="ITEMS", help="About how many items a set has on average; 12 without it.", rich_help_panel=GUESS,
-        show_default=False,
-    )] = None
+    records: Annotated[
+        float | None,
+        Option(
+            metavar="NUMBER",
+            help="About how many records there are, from public knowledge; 10,000 without it.",
+            rich_help_panel=GUESS,
+        ),
+    ] = None
+    density: Annotated[
+        float | None,
+        Option(
+            metavar="SHARE",
+            help="Average closeness of two records, between 0 and 1; without it, records spread "
+            "over a sixth of the bounds.",
+            rich_help_panel=GUESS,
+        ),
+    ] = None
+    set_size: Annotated[
+        float | None,
+        Option(
+            metavar="ITEMS",
+            help="About how many items a set has on average; 12 without it.",
+            rich_help_panel=GUESS,
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class PromiseOptions:
     """How much privacy each person keeps."""
 
-    epsilon: Annotated[str, Option(
-        metavar="NUMBER", help="Privacy loss, above 0 and at most 100, counted exactly as written.",
-        rich_help_panel=PROMISE,
-    )]
-    delta: Annotated[str, Option(
-        metavar="NUMBER", help="Probability with which the promise may fail; 0 is a pure promise.",
-        rich_help_panel=PROMISE,
-    )] = "0"
-    neighbours: Annotated[Literal["add_remove", "replace_one"] | None, Option(
-        help="Hide whether someone is in the data at all (add_remove, the default), or what their records say "
-        "(replace_one).", rich_help_panel=PROMISE, show_default=False,
-    )] = None
+    epsilon: Annotated[
+        str,
+        Option(
+            metavar="NUMBER",
+            help="Privacy loss, above 0 and at most 100, counted exactly as written.",
+            rich_help_panel=PROMISE,
+        ),
+    ]
+    delta: Annotated[
+        str,
+        Option(
+            metavar="NUMBER",
+            help="Probability with which the promise may fail; 0 is a pure promise.",
+            rich_help_panel=PROMISE,
+        ),
+    ] = "0"
+    neighbours: Annotated[
+        Literal["add_remove", "replace_one"] | None,
+        Option(
+            help="Hide whether someone is in the data at all (add_remove, the default), or what their records say "
+            "(replace_one).",
+            rich_help_panel=PROMISE,
+            show_default=False,
+        ),
+    ] = None
 
     def budget(self, otherwise: str = "add_remove") -> Budget:
         """The promise, with a relation of neighbours for when none was typed."""
@@ -278,14 +479,20 @@ class PromiseOptions:
 class LedgerOptions:
     """Where spent budgets are written down."""
 
-    ledger: Annotated[str | None, Option(
-        metavar="FILE-or-URL", envvar="FROSTGLASS_LEDGER", help="The privacy ledger: a file or postgresql://HOST/NAME; "
-        "without it, a file in your data folder.", rich_help_panel=PAYER, show_default=False,
-    )] = None
+    ledger: Annotated[
+        str | None,
+        Option(
+            metavar="FILE-or-URL",
+            envvar="FROSTGLASS_LEDGER",
+            help="The privacy ledger: a file or postgresql://HOST/NAME; without it, a file in your data folder.",
+            rich_help_panel=PAYER,
+            show_default=False,
+        ),
+    ] = None
 
     def open(self) -> Ledger:
         """The ledger; it is created where there is none."""
-        from ..privacy.ledger import Ledger
+        from ..privacy.ledger.ledger import Ledger
 
         return Ledger(self.ledger or None)
 

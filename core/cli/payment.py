@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
-from .endings import FAULT, Unfinished, code_of, sentence_of
+from .exit_codes import FAULT, Unfinished, code_of, sentence_of
 from .output import say
 
 if TYPE_CHECKING:
     from ..privacy.accounting import Cost
     from ..privacy.budget import Budget
-    from ..privacy.ledger import Ledger
+    from ..privacy.ledger.ledger import Ledger
     from ..sketches.linear import LinearSketch
 
 

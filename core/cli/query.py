@@ -22,7 +22,7 @@ from .reading import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..releases import Release
+    from ..releases.release import Release
 
 AT_ONCE = 1 << 16
 """Queries answered between two steps of the progress bar."""
@@ -34,10 +34,14 @@ def query(
     out: TableOption = None,
     level: LevelOption = 0.95,
     of_class: ClassOption = None,
-    median_of_means: Annotated[float | None, Option(
-        metavar="DELTA", help="Add a column with the median of means (of race), for which the paper bounds the error "
-        "except with probability DELTA.",
-    )] = None,
+    median_of_means: Annotated[
+        float | None,
+        Option(
+            metavar="DELTA",
+            help="Add a column with the median of means (of race), for which the paper bounds the error "
+            "except with probability DELTA.",
+        ),
+    ] = None,
 ) -> None:
     """Ask a release: the columns of QUERIES, and beside them the answers.
 

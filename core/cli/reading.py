@@ -15,31 +15,45 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..domain import Domain
-    from ..releases import Release
+    from ..releases.release import Release
 
 ReleaseArgument = Annotated[Path, Argument(metavar="RELEASE", help="A release file.", show_default=False)]
-QueriesArgument = Annotated[str, Argument(
-    metavar="QUERIES", help="A table with the release's columns, in any format that SOURCE may have; further columns "
-    "are handed on.", show_default=False,
-)]
-TableOption = Annotated[Path | None, Option(
-    "--out", metavar="FILE", help="Write to a .csv, .tsv or .parquet file; without it, CSV goes to standard output."
-)]
+QueriesArgument = Annotated[
+    str,
+    Argument(
+        metavar="QUERIES",
+        help="A table with the release's columns, in any format that SOURCE may have; further columns are handed on.",
+        show_default=False,
+    ),
+]
+TableOption = Annotated[
+    Path | None,
+    Option(
+        "--out", metavar="FILE", help="Write to a .csv, .tsv or .parquet file; without it, CSV goes to standard output."
+    ),
+]
 LevelOption = Annotated[float, Option("--level", help="Probability with which an interval holds the exact sum.")]
 ANSWERS = ("estimate", "low", "high")
 """Columns that every table of answers has; the last one is the average, see `average`."""
-ClassOption = Annotated[str | None, Option(
-    "--class", metavar="NAME", help="Ask one class of a release that tells classes apart.", show_default=False,
-)]
+ClassOption = Annotated[
+    str | None,
+    Option(
+        "--class",
+        metavar="NAME",
+        help="Ask one class of a release that tells classes apart.",
+        show_default=False,
+    ),
+]
 MOST_QUERIES = 100_000_000
-AtOption = Annotated[list[str] | None, Option(
-    "--at", metavar="COLUMN=VALUE", help="Hold a column at a value; repeat it for each column."
-)]
+AtOption = Annotated[
+    list[str] | None,
+    Option("--at", metavar="COLUMN=VALUE", help="Hold a column at a value; repeat it for each column."),
+]
 
 
 def opened(path: Path, of_class: str | None) -> Release:
     """The release in a file, or that of one of its classes."""
-    from ..release_file import load
+    from ..releases.file import load
 
     release = load(path)
     return release if of_class is None else release.of_class(of_class)
@@ -75,4 +89,3 @@ def read_places(texts: Sequence[str] | None, domain: Domain) -> dict[str, object
         name: notation.parse_number(value, f"The value of {name!r}") if columns[name].kind == "numeric" else value
         for name, value in places.items()
     }
-

@@ -13,7 +13,7 @@ from .options import ClassOptions, DataOptions, GuessOptions, KernelOptions, Nor
 from .output import print_json, print_table
 
 if TYPE_CHECKING:
-    from ..recommendation import Recommendation
+    from ..forecast.recommendation import Recommendation
 
 
 @grouped
@@ -24,10 +24,14 @@ def recommend(
     norm: NormOptions,
     classes: ClassOptions,
     guess: GuessOptions,
-    radius: Annotated[float | None, Option(
-        metavar="LENGTH", help="Records farther than this from the middle of the bounds are moved towards it.",
-        show_default=False,
-    )] = None,
+    radius: Annotated[
+        float | None,
+        Option(
+            metavar="LENGTH",
+            help="Records farther than this from the middle of the bounds are moved towards it.",
+            show_default=False,
+        ),
+    ] = None,
     json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Forecast every mechanism for a question from public facts, and list the best first: nothing is read or spent.
@@ -35,7 +39,7 @@ def recommend(
     With --norm the question is how far everyone is from a place, otherwise how many are close to it, by --kernel and
     --bandwidth. The first of the list is what --mechanism auto takes.
     """
-    from ..recommendation import recommend as ranked
+    from ..forecast.recommendation import recommend as ranked
 
     asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
     check_options(asked, "auto")
@@ -52,7 +56,7 @@ def recommend(
 
 
 def _row(one: Recommendation) -> tuple[str, ...]:
-    from ..report.meaning import table
+    from ..figures.report.meaning import table
 
     seen = one.forecast
     error, size = f"{100 * seen.relative_error:.2g}%", f"{seen.file_bytes / 1e6:,.2f} MB"

@@ -17,10 +17,10 @@ from .output import check_writable, reading, say
 from .payment import Account, billed, dataset_name
 
 if TYPE_CHECKING:
-    from ..bounded_release import BoundsPurchase
     from ..engine.resuming import Keeping
     from ..privacy.budget import Budget
-    from ..releases import Release
+    from ..releases.bounded import BoundsPurchase
+    from ..releases.release import Release
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
     from ..sources import Source
@@ -32,10 +32,15 @@ ROOM = 8
 
 @grouped
 def release(
-    source: Annotated[str, Argument(
-        metavar="SOURCE", help="CSV, TSV, Parquet, Arrow, .npy or .npz files (a pattern names several), a table as "
-        "file.duckdb::table or file.sqlite::table, or the address of a Parquet file.", show_default=False,
-    )],
+    source: Annotated[
+        str,
+        Argument(
+            metavar="SOURCE",
+            help="CSV, TSV, Parquet, Arrow, .npy or .npz files (a pattern names several), a table as "
+            "file.duckdb::table or file.sqlite::table, or the address of a Parquet file.",
+            show_default=False,
+        ),
+    ],
     out: Annotated[Path, Option(metavar="FILE", help="The release file to write.")],
     promise: PromiseOptions,
     bought: BoundsOptions,
@@ -44,24 +49,33 @@ def release(
     guess: GuessOptions,
     payer: LedgerOptions,
     kept: CheckpointOptions,
-    dataset: Annotated[str | None, Option(
-        metavar="NAME", help="The data set in the ledger; without it, the name of SOURCE. A data set that the ledger "
-        "does not know is registered with exactly what this release spends.", rich_help_panel=PAYER,
-    )] = None,
+    dataset: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="The data set in the ledger; without it, the name of SOURCE. A data set that the ledger "
+            "does not know is registered with exactly what this release spends.",
+            rich_help_panel=PAYER,
+        ),
+    ] = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
-    engine: Annotated[str, Option(
-        metavar="local|dask[:ADDRESS]", help="Who reads the records: this process, several processes on this computer "
-        "(dask), or a cluster whose Dask scheduler has an address (dask:tls://HOST:PORT). The table is the same.",
-    )] = LOCAL,
+    engine: Annotated[
+        str,
+        Option(
+            metavar="local|dask[:ADDRESS]",
+            help="Who reads the records: this process, several processes on this computer "
+            "(dask), or a cluster whose Dask scheduler has an address (dask:tls://HOST:PORT). The table is the same.",
+        ),
+    ] = LOCAL,
 ) -> None:
     """Release private data: read it once, spend the budget, add noise, and write a file that anyone may ask for ever.
 
     Everything that can be refused is refused before anything is spent.
     """
     from ..engine.engines import check_engine
+    from ..figures.report.meaning import table
     from ..figures.rounding import rounded
-    from ..releases import unit_words
-    from ..report.meaning import table
+    from ..releases.release import unit_words
     from ..sketches.adaptive import Adaptive
     from ..sketches.registry import sketch_from_parameters
     from ..sources import open_source
@@ -136,7 +150,8 @@ def _release(
     """Read once, pay, draw noise and save; the exact table is seen by nobody."""
     from ..engine.engines import building_on
     from ..engine.resuming import ResumableBuilding
-    from ..releases import plan, seal
+    from ..releases.release import seal
+    from ..sketches.plan import plan
 
     account.check(plan(sketch, account.budget).cost)
     building = building_on(engine, sketch, source, keeping, say)
@@ -159,7 +174,7 @@ def _release(
 
 def _release_adaptive(mechanism: Adaptive, source: Source, account: Account, engine: str) -> Release:
     """Read, pay, then choose and measure; what is chosen is part of the release."""
-    from ..adaptive_release import run_planned
+    from ..releases.adaptive import run_planned
 
     planned = mechanism.plan(account.budget)
     account.check(planned.cost)
@@ -171,7 +186,7 @@ def _release_adaptive(mechanism: Adaptive, source: Source, account: Account, eng
 
 def _release_bounded(sketch: LinearSketch, purchase: BoundsPurchase, source: Source, account: Account) -> Release:
     """The same, with bounds bought in between."""
-    from ..bounded_release import plan_bounded, release_bounded
+    from ..releases.bounded import plan_bounded, release_bounded
 
     planned = plan_bounded(sketch, purchase, account.budget)
     account.check(planned.cost)

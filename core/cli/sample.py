@@ -17,10 +17,14 @@ def sample(
     release: ReleaseArgument,
     points: Annotated[int, Option("--points", "-n", help="How many records.")] = 1000,
     seed: Annotated[int, Option(help="The same seed draws the same records.")] = 0,
-    smoothed: Annotated[bool, Option(
-        "--smoothed", help="Draw from the estimate as it stands, which the kernel has smoothed, instead of from a "
-        "population that explains it.",
-    )] = False,
+    smoothed: Annotated[
+        bool,
+        Option(
+            "--smoothed",
+            help="Draw from the estimate as it stands, which the kernel has smoothed, instead of from a "
+            "population that explains it.",
+        ),
+    ] = False,
     of_class: ClassOption = None,
     out: TableOption = None,
 ) -> None:

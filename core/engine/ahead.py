@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice, repeat, takewhile
 from typing import TypeVar
 
-from ..threads import in_order
+from ..machine.threads import in_order
 
 Item = TypeVar("Item")
 DEPTH = 2

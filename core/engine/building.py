@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..domain import ROWS_READ, Domain
+from ..domain import Domain
+from ..domain.domain import ROWS_READ
+from ..domain.sets import Sets
 from ..errors import RequestError
-from ..sets import Sets
+from ..machine.threads import cores
 from ..sketches.linear import LinearSketch
-from ..threads import cores
 from .ahead import read_ahead
 from .device import adding
 from .exact import Exact

@@ -31,8 +31,8 @@ from distributed import Client, Future, KilledWorker, get_worker
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..machine.threads import one_core
 from ..sketches.linear import LinearSketch
-from ..threads import one_core
 from .building import Building, check_room
 from .exact import Exact
 from .recipe import Recipe

@@ -21,12 +21,12 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from ..hashing.uniforms import PublicRandom
-from ..kernels import Euclidean
-from ..sets import Sets
+from ..domain.sets import Sets
+from ..geometry.hashing.uniforms import PublicRandom
+from ..geometry.kernels import Euclidean
+from ..sketches.hashed.minhash import MinHash
+from ..sketches.hashed.race import Race
 from ..sketches.linear import LinearSketch
-from ..sketches.minhash import MinHash
-from ..sketches.race import Race
 from .arrays import Arrays, device_arrays
 from .device_cells import RaceOnDevice
 from .device_least import MinHashOnDevice

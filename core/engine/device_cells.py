@@ -2,9 +2,9 @@
 
 Every step is one operation of IEEE 754 in float64, or one of integers modulo 2^64, on one element each: a product, then
 a sum, each rounded by itself (or a fused multiply-add where the compiled loop has one), in the compiled loop's order
-(`core.sketches.counting`). An operation on whole arrays is a program of its own on the device, so its compiler cannot
-fuse a product with the sum after it, which is what makes the same source give other bits there. So a record falls in
-the same cell as on the processor, and its column depends on nothing but itself and the hashes.
+(`core.sketches.hashed.counting`). An operation on whole arrays is a program of its own on the device, so its compiler
+cannot fuse a product with the sum after it, which is what makes the same source give other bits there. So a record
+falls in the same cell as on the processor, and its column depends on nothing but itself and the hashes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..hashing.cells import MAX_CELLS
-from ..sketches.counting import fused
-from ..sketches.race import Race
+from ..geometry.hashing.cells import MAX_CELLS
+from ..sketches.hashed.counting import fused
+from ..sketches.hashed.race import Race
 from .arrays import Arrays
 
 BLOCK = 1 << 22

@@ -1,7 +1,7 @@
 """MinHash on a graphics processor: columns of sets from the words of their items, as operations on whole arrays.
 
-All of it is integers modulo 2^32 or 2^64 and minima, so it is the same everywhere; see `core.hashing.minhash` for what
-it means and `core.hashing.least` for the compiled loops that it repeats.
+All of it is integers modulo 2^32 or 2^64 and minima, so it is the same everywhere; see `core.geometry.hashing.minhash`
+for what it means and `core.geometry.hashing.least` for the compiled loops that it repeats.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..hashing.least import MOST_ROWS
-from ..hashing.minhash import shortened
-from ..sets import Sets
-from ..sketches.minhash import MinHash
+from ..domain.sets import Sets
+from ..geometry.hashing.least import MOST_ROWS
+from ..geometry.hashing.minhash import shortened
+from ..sketches.hashed.minhash import MinHash
 from .arrays import Arrays
 
 BLOCK = 1 << 22

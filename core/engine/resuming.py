@@ -34,7 +34,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
-from ..privacy.ledger import Ledger
+from ..privacy.ledger.ledger import Ledger
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import sketch_from_parameters
 from .building import Begun, Building

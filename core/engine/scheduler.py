@@ -18,7 +18,7 @@ import dask
 from distributed import Client, LocalCluster, Security, Worker
 
 from ..errors import RequestError
-from ..threads import cores
+from ..machine.threads import cores
 
 ANSWER_SECONDS = 30
 """For a scheduler to answer, and for the first worker to be there."""

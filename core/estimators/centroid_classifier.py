@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..centred_release import CentrePurchase, plan_centred, release_centred
 from ..checks import check_choice
 from ..domain import Domain
-from ..projections.fast import FastProjection
-from ..releases import Release, paid_from, with_chosen_size
+from ..geometry.projections.fast import FastProjection
+from ..releases.centred import CentrePurchase, plan_centred, release_centred
+from ..releases.release import Release, paid_from, with_chosen_size
 from ..sketches.classes import Classes
-from ..sketches.directions import Directions, dimensions_for
+from ..sketches.distances.directions import Directions, dimensions_for
+from ..sketches.distances.moments import Moments
 from ..sketches.linear import LinearSketch
-from ..sketches.moments import Moments
 from ..sources import open_source
 from .classifier import PrivateClassifier
 from .private import as_table

@@ -13,8 +13,8 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
-from ..tasks.class_scores import rules_of
-from ..tasks.classification import Classification, classify
+from ..tasks.classes.classification import Classification, classify
+from ..tasks.classes.scores import rules_of
 from .private import CLASS, PrivateEstimator
 
 
@@ -97,6 +97,6 @@ class PrivateClassifier(LabelledEstimator):
         return self.classification(X).confidence
 
     def classification(self, X: object, level: float = 0.95) -> Classification:
-        """All that the release says about each point, "don't know" included; see `core.tasks.classification`."""
+        """All that the release says about each point, "don't know" included: `core.tasks.classes`."""
         queries = self._queries(X)
         return classify(self.release_, queries, self.rule, level)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mechanisms import distance
+from ..sketches.making import distance
 from .private import PrivateEstimator
 
 

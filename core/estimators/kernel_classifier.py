@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..domain import Domain
-from ..kernels import Kernel
+from ..geometry.kernels import Kernel
 from ..sketches.linear import LinearSketch
 from .classifier import PrivateClassifier
 from .kernel_names import kernel_of, kernel_sketch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import DensityMixin
 
-from ..kernels import Kernel
+from ..geometry.kernels import Kernel
 from .kernel_names import kernel_of, kernel_sketch
 from .private import PrivateEstimator
 
@@ -18,7 +18,7 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
     epsilon : privacy loss of each call of `fit`, above 0.
     delta : probability that the promise fails; 0.0 for a pure one.
     neighbours : "add_remove" hides whether someone is in the data, "replace_one" what their record says.
-    kernel : a name ("euclidean", "gaussian", "laplacian", "angular", ...) or a kernel of `core.kernels`.
+    kernel : a name ("euclidean", "gaussian", "laplacian", "angular", ...) or a kernel of `core.geometry.kernels`.
     bandwidth : distance at which closeness fades, in the features' units; needed for a kernel given by name, but for
         "angular", as reading it off the data would give people away.
     bounds : public bounds, one pair (low, high) for all features or a pair a feature. Values outside are moved to them.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from .. import mechanisms
 from ..checks import check_choice
 from ..domain import Domain
 from ..errors import RequestError
-from ..kernels import Jaccard, Kernel
-from ..kernels.naming import KERNELS
+from ..forecast.recommendation import Closeness, recommend
+from ..geometry.kernels import Jaccard, Kernel
+from ..geometry.kernels.naming import KERNELS
 from ..privacy.budget import Budget
-from ..recommendation import Closeness, recommend
-from ..sketches.histogram import Histogram
+from ..sketches import making
+from ..sketches.grids.histogram import Histogram
 from ..sketches.linear import LinearSketch
 
 SINGLE = tuple(
@@ -78,12 +78,12 @@ def kernel_sketch(
             raise RequestError(best.reason)
         return best.sketch
     if mechanism is None:
-        mechanism = "race" if mechanisms.hashed(kernel) else "features"
+        mechanism = "race" if making.hashed(kernel) else "features"
     check_choice(mechanism, "The mechanism", MECHANISMS)
     if mechanism == "histogram":
         if rows is not None:
             raise RequestError("A histogram has cells and no rows; leave the rows out.")
         return Histogram(domain, kernel)
     if mechanism == "race":
-        return mechanisms.race(domain, kernel, rows, seed=seed)
-    return mechanisms.features(domain, kernel, budget, rows, seed=seed)
+        return making.race(domain, kernel, rows, seed=seed)
+    return making.features(domain, kernel, budget, rows, seed=seed)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..releases import paid_from
-from ..rivals.training.logistic_model import LogisticModel
-from ..rivals.training.objective_perturbation import ObjectivePerturbation
+from ..releases.release import paid_from
+from ..sketches.published.training.logistic_model import LogisticModel
+from ..sketches.published.training.objective_perturbation import ObjectivePerturbation
 from ..sources import open_source
 from .classifier import LabelledEstimator
 from .private import CLASS, as_table

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..domain import Categorical, Domain, Numeric, Vector
 from ..errors import RequestError
-from ..hashing.uniforms import PublicRandom
+from ..geometry.hashing.uniforms import PublicRandom
 from ..privacy.budget import Budget
-from ..privacy.randomness import SeededSource
-from ..releases import Release, release
+from ..privacy.noise.randomness import SeededSource
+from ..releases.release import Release, release
 from ..sketches.linear import LinearSketch
 
 FEATURES, CLASS = "x", "class"

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 import plotly.graph_objects as go
 
-from ..domain import Categorical, Column
+from ..domain import Categorical
+from ..domain.columns import Column
 from .rounding import rounded
 
 THOUSANDS_FROM = 10_000

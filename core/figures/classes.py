@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 from scipy.ndimage import distance_transform_edt
 
 from ..domain import Domain
-from ..tasks.confusion import DONT_KNOW, Confusion
-from ..tasks.decision_map import DecisionMap
+from ..tasks.classes.confusion import DONT_KNOW, Confusion
+from ..tasks.classes.decision_map import DecisionMap
 from . import asking
 from .axes import Axis, apply, plain, shortened
 from .hatching import PATTERN, hatch
@@ -23,8 +23,17 @@ from .palette import FAINT, INK, PAPER, TEAL, faded
 UNSURE = "Don't know: the noise decides"
 """The legend's words for hatching."""
 CLASS_COLOURS = (
-    TEAL.shape, "#8860C4", "#566010", "#B088EC", "#884274", "#24B09C", "#749C10", "#4C7E42", "#3856A6", "#B074BA",
-)  # fmt: skip
+    TEAL.shape,
+    "#8860C4",
+    "#566010",
+    "#B088EC",
+    "#884274",
+    "#24B09C",
+    "#749C10",
+    "#4C7E42",
+    "#3856A6",
+    "#B074BA",
+)
 """As far apart as they go for eyes with and without red, green or blue; none is near the amber of what is private or
 the red of errors. More classes than colours begin again, and go by their names."""
 HINT = 0.15
@@ -96,11 +105,17 @@ def probability_figure(classes: Sequence[str], probabilities: np.ndarray, certai
     pattern = {} if certain else {"pattern": PATTERN | {"fgcolor": colours, "bgcolor": hint, "fgopacity": 1}}
     figure = go.Figure(
         go.Bar(
-            x=np.asarray(probabilities), y=[plain(shortened(name)) for name in classes], orientation="h",
-            marker={"color": colours, "line": {"width": 0}} | pattern, text=[_percent(p) for p in probabilities],
-            textposition="outside", cliponaxis=False, hoverinfo="skip", showlegend=False,
+            x=np.asarray(probabilities),
+            y=[plain(shortened(name)) for name in classes],
+            orientation="h",
+            marker={"color": colours, "line": {"width": 0}} | pattern,
+            text=[_percent(p) for p in probabilities],
+            textposition="outside",
+            cliponaxis=False,
+            hoverinfo="skip",
+            showlegend=False,
         )
-    )  # fmt: skip
+    )
     figure.update_xaxes(range=[0, 1], tickformat=".0%", title={"text": "probability"}, zeroline=False, nticks=6)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return _laid_out(figure, 90 + BAR * len(classes)).update_layout(bargap=0.35, margin={"r": 56})
@@ -166,9 +181,16 @@ def _areas(x: Axis, y: Axis, codes: np.ndarray, classes: int, opacity: float) ->
     edges = np.arange(classes + 1) / classes
     scale = [[float(edge), class_colour(code)] for code in range(classes) for edge in edges[code : code + 2]]
     return go.Heatmap(
-        x=x.values, y=y.values, z=codes.astype(np.float32), zmin=-0.5, zmax=classes - 0.5, colorscale=scale,
-        opacity=opacity, showscale=False, hoverinfo="skip",
-    )  # fmt: skip
+        x=x.values,
+        y=y.values,
+        z=codes.astype(np.float32),
+        zmin=-0.5,
+        zmax=classes - 0.5,
+        colorscale=scale,
+        opacity=opacity,
+        showscale=False,
+        hoverinfo="skip",
+    )
 
 
 def _swatch(name: str, code: int) -> go.Scatter:
@@ -187,9 +209,14 @@ def _names(x: Axis, y: Axis, drawn: DecisionMap) -> go.Scatter:
             places.append((x.values[column], y.values[row], plain(shortened(name))))
     xs, ys, texts = zip(*places, strict=True) if places else ((), (), ())
     return go.Scatter(
-        x=xs, y=ys, text=texts, mode="text", textfont={"size": 14, "color": PAPER.light}, hoverinfo="skip",
+        x=xs,
+        y=ys,
+        text=texts,
+        mode="text",
+        textfont={"size": 14, "color": PAPER.light},
+        hoverinfo="skip",
         showlegend=False,
-    )  # fmt: skip
+    )
 
 
 def _lattice(x: Axis, y: Axis, drawn: DecisionMap, asked: tuple[object, object] | None) -> go.Scatter:
@@ -200,10 +227,14 @@ def _lattice(x: Axis, y: Axis, drawn: DecisionMap, asked: tuple[object, object] 
     words = [
         plain(f"{x.name} {x.words(a)}, {y.name} {y.words(b)}") + f"<br>{plain(_said(drawn, code, confidence, sure))}"
         for a, b, code, confidence, sure in zip(
-            xs.ravel(), ys.ravel(), drawn.codes[at].ravel(), drawn.confidence[at].ravel(), drawn.certain[at].ravel(),
+            xs.ravel(),
+            ys.ravel(),
+            drawn.codes[at].ravel(),
+            drawn.confidence[at].ravel(),
+            drawn.certain[at].ravel(),
             strict=True,
         )
-    ]  # fmt: skip
+    ]
     place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
     return asking.targets(xs.ravel(), ys.ravel(), words, place)
 
@@ -217,13 +248,25 @@ def _cells(shares: np.ndarray, columns: np.ndarray, said: list[str], true: list[
     """Some columns of a table of confusions."""
     part = shares[:, columns]
     text = [[_percent(share) for share in row] for row in part] if len(true) <= MOST_NAMED else None
-    words = [[f"{name}: {_percent(share)} said {said[c]}" for c, share in zip(columns, row, strict=True)]
-             for name, row in zip(true, part, strict=True)]  # fmt: skip
+    words = [
+        [f"{name}: {_percent(share)} said {said[c]}" for c, share in zip(columns, row, strict=True)]
+        for name, row in zip(true, part, strict=True)
+    ]
     return go.Heatmap(
-        x=columns, y=np.arange(len(true)), z=part.astype(np.float32), zmin=0, zmax=1, text=text, customdata=words,
-        texttemplate=None if text is None else "%{text}", xgap=2, ygap=2, dx=1,
-        hovertemplate="%{customdata}<extra></extra>", **colours,
-    )  # fmt: skip
+        x=columns,
+        y=np.arange(len(true)),
+        z=part.astype(np.float32),
+        zmin=0,
+        zmax=1,
+        text=text,
+        customdata=words,
+        texttemplate=None if text is None else "%{text}",
+        xgap=2,
+        ygap=2,
+        dx=1,
+        hovertemplate="%{customdata}<extra></extra>",
+        **colours,
+    )
 
 
 def _percent(share: float) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
-from ..domain import Categorical, Column, Domain
+from ..domain import Categorical, Domain
+from ..domain.columns import Column
 from ..tasks.density import Curve, Heatmap
 from . import asking
 from .axes import Axis, apply, plain
@@ -103,9 +104,12 @@ def density_line(
     hidden = hidden_by_noise(curve)
     seen = np.where(hidden, np.nan, curve.estimate)
     band = {
-        "x": np.concatenate([x.values, x.values[::-1]]), "y": np.concatenate([curve.high, curve.low[::-1]]),
-        "fill": "toself", "fillcolor": faded(TEAL.shape, 0.22), "name": "very likely within",
-    }  # fmt: skip
+        "x": np.concatenate([x.values, x.values[::-1]]),
+        "y": np.concatenate([curve.high, curve.low[::-1]]),
+        "fill": "toself",
+        "fillcolor": faded(TEAL.shape, 0.22),
+        "name": "very likely within",
+    }
     around = [
         go.Scatter(mode="lines", line={"width": 0, "color": TEAL.shape}, hoverinfo="skip", **band),
         polygon(*_hidden_band(x, curve, hidden)),
@@ -114,11 +118,15 @@ def density_line(
         [
             *(around if curve.errors_known else []),
             go.Scatter(
-                x=x.values, y=seen, mode="lines", line={"width": 2.5, "color": TEAL.shape}, hoverinfo="skip",
+                x=x.values,
+                y=seen,
+                mode="lines",
+                line={"width": 2.5, "color": TEAL.shape},
+                hoverinfo="skip",
                 name="best guess",
             ),
         ]
-    )  # fmt: skip
+    )
     _add_marks(figure, marks)
     heights = np.where(hidden, 0.0, curve.estimate)
     words = answers_in_words(curve.estimate, curve.standard_error, hidden, noun)
@@ -160,16 +168,24 @@ def density_map(
     hidden = hidden_by_noise(heatmap)
     seen = np.where(hidden, np.nan, heatmap.estimate).astype(np.float32)
     bar = {
-        "orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0.96, "yanchor": "top",
-        "thickness": 10, "tickformat": ",", "outlinewidth": 0, "nticks": 6,
-    }  # fmt: skip
+        "orientation": "h",
+        "x": 0,
+        "xanchor": "left",
+        "yref": "container",
+        "y": 0.96,
+        "yanchor": "top",
+        "thickness": 10,
+        "tickformat": ",",
+        "outlinewidth": 0,
+        "nticks": 6,
+    }
     # Plotly smooths colours only where none is missing.
     smooth = "best" if ordered and not hidden.any() else False
     figure = go.Figure(
         go.Heatmap(
             x=x.values, y=y.values, z=seen, zmin=0, zmax=highest(seen), zsmooth=smooth, hoverinfo="skip", colorbar=bar
         )
-    )  # fmt: skip
+    )
     if ordered and not hidden.all():
         figure.add_trace(contours(x, y, heatmap.estimate, hidden))
     figure.add_trace(hatch(hidden, x, y))
@@ -178,7 +194,14 @@ def density_map(
     asking.clickable(figure)
     apply(figure, x, y)
     figure.add_annotation(
-        text=close_by(noun), x=0, xref="paper", xanchor="left", y=1, yref="paper", yanchor="bottom", yshift=52,
+        text=close_by(noun),
+        x=0,
+        xref="paper",
+        xanchor="left",
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        yshift=52,
         showarrow=False,
     )
     return laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
@@ -213,9 +236,14 @@ def _bars(x: Axis, curve: Curve, shown: np.ndarray, name: str, marker: dict) -> 
     above, below = curve.high - curve.estimate, curve.estimate - curve.low
     reaching = shown & np.isfinite(above)
     spread = {
-        "type": "data", "symmetric": False, "array": np.where(reaching, above, np.nan),
-        "arrayminus": np.where(reaching, below, np.nan), "color": INK.shape, "thickness": 1.5, "width": 5,
-    }  # fmt: skip
+        "type": "data",
+        "symmetric": False,
+        "array": np.where(reaching, above, np.nan),
+        "arrayminus": np.where(reaching, below, np.nan),
+        "color": INK.shape,
+        "thickness": 1.5,
+        "width": 5,
+    }
     heights = np.where(shown, curve.estimate, np.nan)
     return go.Bar(
         x=x.values, y=heights, error_y=spread, marker=marker, hoverinfo="skip", name=name, unselected=asking.UNFADED
@@ -240,9 +268,15 @@ def contours(x: Axis, y: Axis, estimate: np.ndarray, hidden: np.ndarray) -> go.C
     step = float(np.nanmax(heights)) / CONTOURS
     levels = {"coloring": "none", "start": step, "end": step * (CONTOURS - 1), "size": step}
     return go.Contour(
-        x=x.values, y=y.values, z=heights, contours=levels, line={"color": FAINT.shape, "width": 1}, showscale=False,
-        hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
+        x=x.values,
+        y=y.values,
+        z=heights,
+        contours=levels,
+        line={"color": FAINT.shape, "width": 1},
+        showscale=False,
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def _lattice(
@@ -280,10 +314,17 @@ def _add_marks(figure: go.Figure, marks: Marks | None) -> None:
     badge = {"symbol": "circle", "size": 19, "color": PAPER.light, "line": {"width": 1.5, "color": INK.light}}
     figure.add_trace(
         go.Scatter(
-            x=marks.x, y=marks.y, mode="markers+text", text=[str(i + 1) for i in range(len(marks.x))], marker=badge,
-            textfont={"size": 12, "color": INK.light}, hoverinfo="skip", name="Modes", unselected=asking.UNFADED,
+            x=marks.x,
+            y=marks.y,
+            mode="markers+text",
+            text=[str(i + 1) for i in range(len(marks.x))],
+            marker=badge,
+            textfont={"size": 12, "color": INK.light},
+            hoverinfo="skip",
+            name="Modes",
+            unselected=asking.UNFADED,
         )
-    )  # fmt: skip
+    )
 
 
 def laid_out_column(figure: go.Figure, x: Axis, noun: str) -> go.Figure:

@@ -10,21 +10,13 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.interpolate import RegularGridInterpolator
 
-from ..domain import Categorical, Column, Domain
+from ..domain import Categorical, Domain
+from ..domain.columns import Column
 from ..sketches.linear import LinearSketch
 from ..tasks.density import Curve, Heatmap
 from . import asking
 from .axes import Axis, apply, plain
-from .density import (
-    COLOUR_BAR,
-    CONTOURS,
-    HEIGHT,
-    MAP_HEIGHT,
-    MAX_TARGETS,
-    Marks,
-    add_column_targets,
-    laid_out,
-)
+from .density import COLOUR_BAR, CONTOURS, HEIGHT, MAP_HEIGHT, MAX_TARGETS, Marks, add_column_targets, laid_out
 from .palette import FAINT, INK, PAPER, TEAL, faded
 from .rounding import rounded_all
 
@@ -87,25 +79,39 @@ def _along(curve: Curve, column: Column, unit: str, marks: Marks | None, asked: 
         spread = {"type": "data", "array": reach, "color": INK.shape, "thickness": 1.5, "width": 5}
         figure = go.Figure(
             go.Bar(
-                x=x.values, y=curve.estimate, error_y=spread, marker={"color": TEAL.shape}, hoverinfo="skip",
-                name="best guess, and where it very likely is", unselected=asking.UNFADED,
+                x=x.values,
+                y=curve.estimate,
+                error_y=spread,
+                marker={"color": TEAL.shape},
+                hoverinfo="skip",
+                name="best guess, and where it very likely is",
+                unselected=asking.UNFADED,
             )
-        )  # fmt: skip
+        )
     else:
         band = go.Scatter(
-            x=np.concatenate([x.values, x.values[::-1]]), y=np.concatenate([curve.high, curve.low[::-1]]),
-            mode="lines", line={"width": 0, "color": TEAL.shape}, fill="toself", hoverinfo="skip",
-            fillcolor=faded(TEAL.shape, 0.22), name="very likely within",
-        )  # fmt: skip
+            x=np.concatenate([x.values, x.values[::-1]]),
+            y=np.concatenate([curve.high, curve.low[::-1]]),
+            mode="lines",
+            line={"width": 0, "color": TEAL.shape},
+            fill="toself",
+            hoverinfo="skip",
+            fillcolor=faded(TEAL.shape, 0.22),
+            name="very likely within",
+        )
         figure = go.Figure(
             [
                 *([band] if curve.errors_known else []),
                 go.Scatter(
-                    x=x.values, y=curve.estimate, mode="lines", line={"width": 2.5, "color": TEAL.shape},
-                    hoverinfo="skip", name="best guess",
+                    x=x.values,
+                    y=curve.estimate,
+                    mode="lines",
+                    line={"width": 2.5, "color": TEAL.shape},
+                    hoverinfo="skip",
+                    name="best guess",
                 ),
             ]
-        )  # fmt: skip
+        )
     _add_centres(figure, marks)
     words = distances_in_words(curve.estimate, curve.standard_error, unit)
     add_column_targets(figure, x, curve.estimate, words, asked)
@@ -122,15 +128,28 @@ def _map(
     ordered = not x.categories and not y.categories
     values = heatmap.estimate.astype(np.float32)
     bar = {
-        "orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0.96, "yanchor": "top",
-        "thickness": 10, "tickformat": ",", "outlinewidth": 0, "nticks": 6,
-    }  # fmt: skip
+        "orientation": "h",
+        "x": 0,
+        "xanchor": "left",
+        "yref": "container",
+        "y": 0.96,
+        "yanchor": "top",
+        "thickness": 10,
+        "tickformat": ",",
+        "outlinewidth": 0,
+        "nticks": 6,
+    }
     figure = go.Figure(
         go.Heatmap(
-            x=x.values, y=y.values, z=values, reversescale=True, zsmooth="best" if ordered else False,
-            hoverinfo="skip", colorbar=bar,
+            x=x.values,
+            y=y.values,
+            z=values,
+            reversescale=True,
+            zsmooth="best" if ordered else False,
+            hoverinfo="skip",
+            colorbar=bar,
         )
-    )  # fmt: skip
+    )
     if ordered:
         figure.add_trace(_rings(x, y, values))
     _add_centres(figure, marks)
@@ -138,7 +157,14 @@ def _map(
     asking.clickable(figure)
     apply(figure, x, y)
     figure.add_annotation(
-        text=distance_title(unit), x=0, xref="paper", xanchor="left", y=1, yref="paper", yanchor="bottom", yshift=52,
+        text=distance_title(unit),
+        x=0,
+        xref="paper",
+        xanchor="left",
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        yshift=52,
         showarrow=False,
     )
     return laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
@@ -150,9 +176,15 @@ def _rings(x: Axis, y: Axis, values: np.ndarray) -> go.Contour:
     step = (most - least) / (CONTOURS + 1) or 1.0
     levels = {"coloring": "none", "start": least + step, "end": most - step / 2, "size": step}
     return go.Contour(
-        x=x.values, y=y.values, z=values, contours=levels, line={"color": FAINT.shape, "width": 1}, showscale=False,
-        hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
+        x=x.values,
+        y=y.values,
+        z=values,
+        contours=levels,
+        line={"color": FAINT.shape, "width": 1},
+        showscale=False,
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def _targets(x: Axis, y: Axis, heatmap: Heatmap, unit: str, asked: tuple[object, ...] | None) -> go.Scatter:
@@ -187,7 +219,12 @@ def _add_centres(figure: go.Figure, marks: Marks | None) -> None:
     name = NEAREST if len(marks.x) == 1 else CENTRES
     figure.add_trace(
         go.Scatter(
-            x=marks.x, y=marks.y, mode="markers", marker=cross, hoverinfo="skip", name=name,
+            x=marks.x,
+            y=marks.y,
+            mode="markers",
+            marker=cross,
+            hoverinfo="skip",
+            name=name,
             unselected=asking.UNFADED,
         )
-    )  # fmt: skip
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from ..kernels import Kernel
+from ..geometry.kernels import Kernel
 from .palette import AMBER, FAINT, INK, TEAL, faded
 
 PLACES = 81
@@ -38,7 +38,10 @@ def error_figure(
     for errors, name, colour, dash in ((other, names[1], FAINT.shape, "dot"), (chosen, names[0], TEAL.shape, "solid")):
         figure.add_trace(
             go.Scatter(
-                x=list(epsilons), y=list(errors), mode="lines", name=name,
+                x=list(epsilons),
+                y=list(errors),
+                mode="lines",
+                name=name,
                 line={"color": colour, "width": 2, "dash": dash},
                 hovertemplate="ε = %{x:.3g}: ± %{y:.2g} of the answer<extra>" + name + "</extra>",
             )
@@ -46,20 +49,37 @@ def error_figure(
     present = math.exp(float(np.interp(math.log(epsilon), np.log(epsilons), np.log(chosen))))
     figure.add_trace(
         go.Scatter(
-            x=[epsilon], y=[present], mode="markers", marker={"color": TEAL.shape, "size": 11}, showlegend=False,
+            x=[epsilon],
+            y=[present],
+            mode="markers",
+            marker={"color": TEAL.shape, "size": 11},
+            showlegend=False,
             hovertemplate="here: ± %{y:.2g} of the answer<extra></extra>",
         )
     )
     figure.update_xaxes(
-        type="log", showgrid=False, zeroline=False, tickvals=[0.01, 0.1, 1, 10],
-        ticktext=["ε = 0.01", "0.1", "1", "10"], fixedrange=True,
+        type="log",
+        showgrid=False,
+        zeroline=False,
+        tickvals=[0.01, 0.1, 1, 10],
+        ticktext=["ε = 0.01", "0.1", "1", "10"],
+        fixedrange=True,
     )
     figure.update_yaxes(
-        type="log", showgrid=True, gridcolor=faded(FAINT.shape, 0.25), zeroline=False, dtick=1, fixedrange=True,
-        tickformat=".2~%", title="typical error",
+        type="log",
+        showgrid=True,
+        gridcolor=faded(FAINT.shape, 0.25),
+        zeroline=False,
+        dtick=1,
+        fixedrange=True,
+        tickformat=".2~%",
+        title="typical error",
     )
     figure.update_layout(
-        height=135, margin={"l": 8, "r": 8, "t": 4, "b": 8}, dragmode=False, showlegend=True,
+        height=135,
+        margin={"l": 8, "r": 8, "t": 4, "b": 8},
+        dragmode=False,
+        showlegend=True,
         # The curves fall, so the upper right corner is free; two short lines fit into it on every screen.
         legend={"orientation": "v", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "top", "bgcolor": CLEAR},
     )
@@ -133,14 +153,21 @@ def possible_releases_figure(possible: PossibleReleases, name: str, answer: str 
     figure = go.Figure(
         go.Scatter(
             x=np.tile(np.append(x, np.nan), len(possible.releases)),
-            y=np.hstack([possible.releases, breaks]).ravel(), mode="lines", hoverinfo="skip", showlegend=False,
+            y=np.hstack([possible.releases, breaks]).ravel(),
+            mode="lines",
+            hoverinfo="skip",
+            showlegend=False,
             line={"color": faded(TEAL.shape, 0.2), "width": 1},
         )
     )
     figure.add_trace(
         go.Scatter(
-            x=x, y=possible.crowd, mode="lines", line={"color": INK.shape, "width": 3},
-            showlegend=False, hovertemplate="%{x:.4g}: %{y:,.4g}<extra>imagined crowd</extra>",
+            x=x,
+            y=possible.crowd,
+            mode="lines",
+            line={"color": INK.shape, "width": 3},
+            showlegend=False,
+            hovertemplate="%{x:.4g}: %{y:,.4g}<extra>imagined crowd</extra>",
         )
     )
     figure.update_xaxes(title=name, showgrid=False, zeroline=False, nticks=6, fixedrange=True)
@@ -169,13 +196,21 @@ def exact_figure(exact: np.ndarray, released: np.ndarray) -> go.Figure:
     )
     figure.add_trace(
         go.Scatter(
-            x=exact, y=released, mode="markers", marker={"size": 5, "color": faded(TEAL.shape, 0.6)}, showlegend=False,
+            x=exact,
+            y=released,
+            mode="markers",
+            marker={"size": 5, "color": faded(TEAL.shape, 0.6)},
+            showlegend=False,
             hovertemplate="exact %{x:,.4g}, released %{y:,.4g}<extra></extra>",
         )
     )
     figure.update_xaxes(title="exact", range=ends, showgrid=False, zeroline=False, nticks=5, fixedrange=True)
     figure.update_yaxes(
-        title="released", range=[min(0.0, float(released.min())), ends[1]], showgrid=False, zeroline=False, nticks=5,
+        title="released",
+        range=[min(0.0, float(released.min())), ends[1]],
+        showgrid=False,
+        zeroline=False,
+        nticks=5,
         fixedrange=True,
     )
     figure.update_layout(height=260, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from ..domain import Categorical, Domain, Numeric, Vector
-from ..kernels import Angular, Kernel, of_coordinates
+from ..geometry.kernels import Angular, Kernel, of_coordinates
 from .axes import plain, significant
 from .palette import DENSITY_SCALE, INK, TEAL, faded
 
@@ -91,15 +91,26 @@ def _map(domain: Domain, kernel: Kernel) -> go.Figure:
     first, second = domain.columns
     figure = go.Figure(
         go.Heatmap(
-            x=np.linspace(first.low, first.high, PLANE_STEPS), y=np.linspace(second.low, second.high, PLANE_STEPS),
-            z=closeness.astype(np.float32), zmin=0, zmax=1, colorscale=DENSITY_SCALE, zsmooth="best",
-            showscale=False, hovertemplate="closeness %{z:.2f}<extra></extra>",
+            x=np.linspace(first.low, first.high, PLANE_STEPS),
+            y=np.linspace(second.low, second.high, PLANE_STEPS),
+            z=closeness.astype(np.float32),
+            zmin=0,
+            zmax=1,
+            colorscale=DENSITY_SCALE,
+            zsmooth="best",
+            showscale=False,
+            hovertemplate="closeness %{z:.2f}<extra></extra>",
         )
     )
     figure.add_trace(
         go.Contour(
-            x=figure.data[0].x, y=figure.data[0].y, z=figure.data[0].z, showscale=False, hoverinfo="skip",
-            contours={"start": 0.5, "end": 0.5, "size": 1, "coloring": "none"}, line={"color": INK.shape, "width": 1.5},
+            x=figure.data[0].x,
+            y=figure.data[0].y,
+            z=figure.data[0].z,
+            showscale=False,
+            hoverinfo="skip",
+            contours={"start": 0.5, "end": 0.5, "size": 1, "coloring": "none"},
+            line={"color": INK.shape, "width": 1.5},
         )
     )
     figure.update_xaxes(title=_axis_title(first), showgrid=False, zeroline=False, nticks=6)
@@ -135,8 +146,12 @@ def _profile(domain: Domain, kernel: Kernel, place: int, start: float) -> np.nda
 def _curve(domain: Domain, kernel: Kernel, column: Numeric | Vector, place: slice) -> go.Scatter:
     closeness = _profile(domain, kernel, place.start, 0.0)
     return go.Scatter(
-        x=np.linspace(column.low, column.high, len(closeness)), y=closeness, mode="lines",
-        line={"color": TEAL.shape, "width": 2}, fill="tozeroy", fillcolor=faded(TEAL.shape, 0.15),
+        x=np.linspace(column.low, column.high, len(closeness)),
+        y=closeness,
+        mode="lines",
+        line={"color": TEAL.shape, "width": 2},
+        fill="tozeroy",
+        fillcolor=faded(TEAL.shape, 0.15),
         hovertemplate="%{x:.4g}: closeness %{y:.2f}<extra></extra>",
     )
 
@@ -147,7 +162,10 @@ def _bars(domain: Domain, kernel: Kernel, column: Categorical, place: slice) -> 
     points[0, place.start] = points[1, place.start + 1] = domain.amplitude(kernel.metric)
     closeness = _of_points(domain, kernel).evaluate(points[:1], points)[0]
     return go.Bar(
-        x=["same", "another"], y=closeness, marker={"color": faded(TEAL.shape, 0.55)}, width=0.5,
+        x=["same", "another"],
+        y=closeness,
+        marker={"color": faded(TEAL.shape, 0.55)},
+        width=0.5,
         hovertemplate="closeness %{y:.2f}<extra></extra>",
     )
 

@@ -31,18 +31,30 @@ def budget_bars(names: Sequence[str], totals: Sequence[float], spent: Sequence[f
     for values, colour, word in ((spent, AMBER.shape, "spent"), (left, faded(FAINT.shape, 0.3), "left")):
         figure.add_trace(
             go.Bar(
-                x=list(values), y=places, orientation="h", name=word, width=0.42, marker={"color": colour},
+                x=list(values),
+                y=places,
+                orientation="h",
+                name=word,
+                width=0.42,
+                marker={"color": colour},
                 customdata=[plain(name) for name in names],
                 hovertemplate="%{customdata}: ε = %{x:.4g} " + word + "<extra></extra>",
             )
         )
     figure.update_xaxes(title="ε", rangemode="tozero", showgrid=False, zeroline=False, nticks=6, fixedrange=True)
     figure.update_yaxes(
-        tickvals=places, ticktext=[plain(shortened(name)) for name in names], autorange="reversed", showgrid=False,
-        zeroline=False, fixedrange=True,
+        tickvals=places,
+        ticktext=[plain(shortened(name)) for name in names],
+        autorange="reversed",
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
     )
     figure.update_layout(
-        barmode="stack", height=BAR_HEIGHT * len(names) + 84, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False,
+        barmode="stack",
+        height=BAR_HEIGHT * len(names) + 84,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        dragmode=False,
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
     )
     return figure
@@ -68,31 +80,50 @@ def time_line(
     if sums[-1] > 1.02 * together[-1]:
         figure.add_trace(
             go.Scatter(
-                x=[since, *when, ends[1]], y=[0, *sums, sums[-1]], mode="lines", name="sum of the promises",
-                line={"color": FAINT.shape, "dash": "dot", "shape": "hv", "width": 1.5}, hoverinfo="skip",
+                x=[since, *when, ends[1]],
+                y=[0, *sums, sums[-1]],
+                mode="lines",
+                name="sum of the promises",
+                line={"color": FAINT.shape, "dash": "dot", "shape": "hv", "width": 1.5},
+                hoverinfo="skip",
             )
         )
     figure.add_trace(
         go.Scatter(
-            x=[since, *when, ends[1]], y=[0, *together, together[-1]], mode="lines", name="spent together",
-            line={"color": AMBER.shape, "shape": "hv", "width": 2}, hoverinfo="skip",
+            x=[since, *when, ends[1]],
+            y=[0, *together, together[-1]],
+            mode="lines",
+            name="spent together",
+            line={"color": AMBER.shape, "shape": "hv", "width": 2},
+            hoverinfo="skip",
         )
     )
     figure.add_trace(
         go.Scatter(
-            x=list(when), y=list(together), mode="markers", customdata=list(promised), showlegend=False,
+            x=list(when),
+            y=list(together),
+            mode="markers",
+            customdata=list(promised),
+            showlegend=False,
             marker={"size": 11, "color": AMBER.shape},
             hovertemplate="%{x|%d %b %Y %H:%M}: ε = %{customdata:.4g} released, %{y:.4g} spent by then<extra></extra>",
         )
     )
-    figure.add_hline(y=total, line={"color": INK.shape, "width": 1.5}, annotation_text=f"total, ε = {total:g}",
-                     annotation_position="top left")
+    figure.add_hline(
+        y=total,
+        line={"color": INK.shape, "width": 1.5},
+        annotation_text=f"total, ε = {total:g}",
+        annotation_position="top left",
+    )
     figure.update_xaxes(range=list(ends), showgrid=False, zeroline=False, nticks=4, fixedrange=True)
     figure.update_yaxes(
         title="ε", range=[0, 1.15 * max(total, *sums)], showgrid=False, zeroline=False, nticks=5, fixedrange=True
     )
     figure.update_layout(
-        height=250, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False, showlegend=True,
+        height=250,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        dragmode=False,
+        showlegend=True,
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
     )
     return figure
@@ -117,8 +148,14 @@ def loss_distribution(epsilon: float, parts: int, spent: float) -> go.Figure:
     kept = probability > 1e-9 * probability.max()
     figure = go.Figure(
         go.Scatter(
-            x=loss[kept], y=probability[kept], mode="lines", fill="tozeroy", showlegend=False, hoverinfo="skip",
-            line={"color": AMBER.shape, "width": 1.5}, fillcolor=faded(AMBER.shape, 0.25),
+            x=loss[kept],
+            y=probability[kept],
+            mode="lines",
+            fill="tozeroy",
+            showlegend=False,
+            hoverinfo="skip",
+            line={"color": AMBER.shape, "width": 1.5},
+            fillcolor=faded(AMBER.shape, 0.25),
         )
     )
     marks = (
@@ -127,11 +164,16 @@ def loss_distribution(epsilon: float, parts: int, spent: float) -> go.Figure:
     )
     for x, words, height, side in marks:
         figure.add_vline(x=x, line={"color": INK.shape, "width": 1.2, "dash": "dot"})
-        figure.add_annotation(x=x, y=height, yref="paper", xanchor=side, yanchor="top", text=words,
-                              showarrow=False, align=side)
+        figure.add_annotation(
+            x=x, y=height, yref="paper", xanchor=side, yanchor="top", text=words, showarrow=False, align=side
+        )
     figure.update_xaxes(
-        title="given away about one person", range=[-1.05 * epsilon, 1.05 * epsilon], showgrid=False, zeroline=False,
-        nticks=5, fixedrange=True,
+        title="given away about one person",
+        range=[-1.05 * epsilon, 1.05 * epsilon],
+        showgrid=False,
+        zeroline=False,
+        nticks=5,
+        fixedrange=True,
     )
     figure.update_yaxes(visible=False, fixedrange=True)
     figure.update_layout(height=190, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from ..domain import Column
+from ..domain.columns import Column
 from ..tasks.density import Curve, Heatmap, Pairs
 from .asking import clickable
 from .axes import Axis, plain, shortened
@@ -88,9 +88,14 @@ def _small_map(heatmap: Heatmap, x_column: Column, y_column: Column, near: bool)
 def _door(x: float, y: float, names: tuple[str, ...]) -> go.Scatter:
     """An invisible target that stands for the whole small picture."""
     return go.Scatter(
-        x=[x], y=[y], mode="markers", marker={"color": CLEAR, "size": 30}, customdata=[list(names)],
-        hovertemplate=f"Open {plain(' and '.join(names))}<extra></extra>", showlegend=False,
-    )  # fmt: skip
+        x=[x],
+        y=[y],
+        mode="markers",
+        marker={"color": CLEAR, "size": 30},
+        customdata=[list(names)],
+        hovertemplate=f"Open {plain(' and '.join(names))}<extra></extra>",
+        showlegend=False,
+    )
 
 
 def _label(figure: go.Figure, names: tuple[str, ...], columns: Mapping[str, Column]) -> None:

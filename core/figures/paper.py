@@ -24,16 +24,25 @@ PAGE = """<!doctype html>
 
 def _template() -> go.layout.Template:
     axis = {
-        "gridcolor": HAIRLINE, "linecolor": FAINT.shape, "zerolinecolor": HAIRLINE, "ticks": "outside",
-        "tickcolor": HAIRLINE, "automargin": True, "title": {"standoff": 12},
-    }  # fmt: skip
+        "gridcolor": HAIRLINE,
+        "linecolor": FAINT.shape,
+        "zerolinecolor": HAIRLINE,
+        "ticks": "outside",
+        "tickcolor": HAIRLINE,
+        "automargin": True,
+        "title": {"standoff": 12},
+    }
     shades = colour_scale(LIGHT_SHADES)
     layout = {
-        "font": {"family": FONT, "size": 13, "color": INK.light}, "paper_bgcolor": PAPER.light,
-        "plot_bgcolor": PAPER.light, "colorway": [TEAL.shape, FAINT.shape, INK.shape, INK.light],
-        "colorscale": {"sequential": shades}, "xaxis": axis, "yaxis": axis,
+        "font": {"family": FONT, "size": 13, "color": INK.light},
+        "paper_bgcolor": PAPER.light,
+        "plot_bgcolor": PAPER.light,
+        "colorway": [TEAL.shape, FAINT.shape, INK.shape, INK.light],
+        "colorscale": {"sequential": shades},
+        "xaxis": axis,
+        "yaxis": axis,
         "hoverlabel": {"bgcolor": PAPER.light, "bordercolor": FAINT.shape, "font": {"color": INK.light}},
-    }  # fmt: skip
+    }
     return go.layout.Template(layout=layout, data={"heatmap": [{"colorscale": shades}]})
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..domain import Domain, Numeric, Vector
 from ..errors import RequestError
-from ..releases import Release
+from ..releases.release import Release
 from ..tasks.centres import nearest_place
 from ..tasks.density import marginal_grid, marginal_line
 from .palette import TEAL, rgb

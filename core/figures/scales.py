@@ -9,11 +9,29 @@ a heat map without a scale of its own gets the shades of the visitor's theme in 
 from __future__ import annotations
 
 LIGHT_SHADES = (
-    "#E3F4F2", "#BCE6E1", "#97D6CE", "#73C4BB", "#51B1A8", "#2F9D94", "#1B8880", "#15736B", "#105E58", "#0A4A45",
+    "#E3F4F2",
+    "#BCE6E1",
+    "#97D6CE",
+    "#73C4BB",
+    "#51B1A8",
+    "#2F9D94",
+    "#1B8880",
+    "#15736B",
+    "#105E58",
+    "#0A4A45",
 )
 """From few to many, on a light background."""
 DARK_SHADES = (
-    "#142B29", "#0C403C", "#0D5650", "#136C65", "#1A837B", "#299A91", "#48B0A7", "#67C7BD", "#88DCD3", "#ACF1E9",
+    "#142B29",
+    "#0C403C",
+    "#0D5650",
+    "#136C65",
+    "#1A837B",
+    "#299A91",
+    "#48B0A7",
+    "#67C7BD",
+    "#88DCD3",
+    "#ACF1E9",
 )
 """From few to many, on a dark background."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ..domain import Column
+from ..domain.columns import Column
 from .axes import Axis, apply
 from .palette import INK, PAPER, TEAL, faded
 
@@ -41,9 +41,7 @@ def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figur
     return figure.update_layout(height=HEIGHT, margin=margin, showlegend=False, uirevision="constant")
 
 
-def add_points(
-    figure: go.Figure, points: pd.DataFrame, columns: tuple[Column, ...], unusual: np.ndarray
-) -> go.Figure:
+def add_points(figure: go.Figure, points: pd.DataFrame, columns: tuple[Column, ...], unusual: np.ndarray) -> go.Figure:
     """Put a visitor's own points on top of a density: usual ones small, unusual ones as diamonds. Changes the figure.
 
     Parameters

@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import Literal
 
 from .neighbours import Sensitivity
-from .rounded_l2 import LARGEST_BLOCK, rounded_l2_variance
+from .noise.rounded_l2 import LARGEST_BLOCK, rounded_l2_variance
 from .unit_shifts import unit_shift_delta
 from .zcdp import MARGIN, largest_rho
 

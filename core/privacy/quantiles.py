@@ -29,8 +29,8 @@ from .accounting import Cost
 from .budget import Budget
 from .calibration import NoiseScale, calibrate
 from .neighbours import Neighbours, Sensitivity
-from .noise import add_noise
-from .randomness import Source
+from .noise.noise import add_noise
+from .noise.randomness import Source
 from .unit import EACH_RECORD, PrivacyUnit
 
 CERTAINTY = 4.0

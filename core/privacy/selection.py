@@ -29,8 +29,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from .bernoulli import WORD_BITS, Coin
-from .randomness import Source, Stream, SystemSource
+from .noise.bernoulli import WORD_BITS, Coin
+from .noise.randomness import Source, Stream, SystemSource
 
 LARGEST_SCORE = 1 << 62
 """Absolute value of a score, so that differences of two fit 64 bits."""

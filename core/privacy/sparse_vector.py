@@ -31,9 +31,9 @@ from fractions import Fraction
 
 from ..errors import RequestError
 from .calibration import NoiseScale
-from .laplace import laplace_sampler
-from .noise import check_drawable
-from .randomness import Source, SystemSource
+from .noise.laplace import laplace_sampler
+from .noise.noise import check_drawable
+from .noise.randomness import Source, SystemSource
 
 DRAWN_AT_ONCE = 64
 
@@ -111,9 +111,7 @@ class SparseVector:
         return [draws.exact.get(place, value) for place, value in enumerate(draws.values.tolist())]
 
 
-def scales(
-    sensitivity: int, epsilon: Fraction, findings: int, monotone: bool = False
-) -> tuple[NoiseScale, NoiseScale]:
+def scales(sensitivity: int, epsilon: Fraction, findings: int, monotone: bool = False) -> tuple[NoiseScale, NoiseScale]:
     """Return the noise of the threshold and of every question, for forecasts and for `SparseVector` itself."""
     for_questions = epsilon * question_share(findings, monotone)
     factor = findings if monotone else 2 * findings

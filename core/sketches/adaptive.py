@@ -28,8 +28,8 @@ from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
 from ..privacy.events import Selections, event_of
 from ..privacy.neighbours import Sensitivity
-from ..privacy.noise import add_noise
-from ..privacy.randomness import Source as NoiseSource
+from ..privacy.noise.noise import add_noise
+from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
 from .linear import LinearSketch
 

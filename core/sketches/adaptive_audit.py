@@ -72,9 +72,15 @@ def audit_adaptive(mechanism: Adaptive, budget: Budget, *, runs: int = 2_000, le
         return np.array([chosen, laplace, gauss, chosen + laplace, chosen + gauss, count])
 
     return audit(
-        spoken, True, False, Fraction(budget.epsilon), Fraction(budget.delta),
-        exact=lambda side: np.ones(6) if side else -np.ones(6), runs=runs, level=level,
-    )  # fmt: skip
+        spoken,
+        True,
+        False,
+        Fraction(budget.epsilon),
+        Fraction(budget.delta),
+        exact=lambda side: np.ones(6) if side else -np.ones(6),
+        runs=runs,
+        level=level,
+    )
 
 
 def _neighbours(mechanism: Adaptive, relation: Neighbours) -> tuple[np.ndarray, np.ndarray]:

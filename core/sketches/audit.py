@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..domain.sets import Sets
 from ..privacy.audit import BATCH, AuditReport, audit
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate, calibrate_gaussian
 from ..privacy.neighbours import Neighbours
-from ..privacy.noise import add_noise
-from ..sets import Sets
+from ..privacy.noise.noise import add_noise
 from .linear import LinearSketch
 
 # Records that are tried as the one that differs: both corners of the domain, and points drawn from it.

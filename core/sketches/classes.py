@@ -20,11 +20,11 @@ import pyarrow as pa
 from ..checks import check_integer, exact_fields
 from ..domain import Categorical, Domain
 from ..errors import RequestError
+from ..machine.tables import sum_of_slabs
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
-from ..tables import sum_of_slabs
-from .ball import Rows, rows_of
-from .directions import Directions
+from .distances.ball import Rows, rows_of
+from .distances.directions import Directions
 from .grouped import GroupedSketch
 from .linear import MAX_COUNTERS, Answers, LinearSketch
 

@@ -1,7 +1,7 @@
 """What mechanisms of random rows share: how many there are, their groups and seed, and answers from the groups' spread.
 
-Rows are drawn in independent groups (`core.hashing.uniforms`). The mean over all rows is the estimate, and how far the
-groups' own means lie apart is its error, whatever it comes from.
+Rows are drawn in independent groups (`core.geometry.hashing.uniforms`). The mean over all rows is the estimate, and how
+far the groups' own means lie apart is its error, whatever it comes from.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from ..checks import check_integer
-from ..kernels import Kernel
+from ..geometry.kernels import Kernel
 from .linear import Answers, LinearSketch
 
 MAX_ROWS = 1_000_000

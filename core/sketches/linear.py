@@ -20,7 +20,7 @@ from scipy.special import ndtri, stdtrit
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..kernels import Jaccard, Kernel
+from ..geometry.kernels import Jaccard, Kernel
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 
@@ -113,9 +113,7 @@ class Answers:
         """
         check_level(level)
         reach = ndtri(0.5 + level / 2.0) * standard_error
-        return cls(
-            estimate, estimate - reach, estimate + reach, estimate / max(records, 1.0), standard_error, math.inf
-        )
+        return cls(estimate, estimate - reach, estimate + reach, estimate / max(records, 1.0), standard_error, math.inf)
 
 
 def check_level(level: float) -> None:
@@ -139,13 +137,13 @@ class LinearSketch(ABC):
     count_share: ClassVar[Fraction] = Fraction(1, 100)
     """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
     reads_mapped: ClassVar[bool] = False
-    """Whether it answers from a `core.tables.Table` as well as from an array, so that large files can be mapped."""
+    """Whether it answers from a `core.machine.tables.Table` as well as an array, so that large files can be mapped."""
     linear_decode: ClassVar[bool] = True
     """Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it."""
     gaussian_only: ClassVar[bool] = False
     """Whether its theory is of Gaussian noise alone, which it then has even where other noise would be smaller."""
     takes_rows: ClassVar[bool] = False
-    """Whether `add_rows` adds long records as they lie in memory; see `core.sketches.ball.Rows`."""
+    """Whether `add_rows` adds long records as they lie in memory; see `core.sketches.distances.ball.Rows`."""
     domain: Domain
 
     @property
@@ -264,7 +262,8 @@ class LinearSketch(ABC):
 
         Parameters
         ----------
-        table : noisy counters, an array or, for sketches so large that files keep them apart, a `core.tables.Table`.
+        table : noisy counters, an array or, for sketches so large that files keep them apart, a
+            `core.machine.tables.Table`.
         records : the number of records as well as it is known; of `count_shape`.
         points : float64 (n, dimensions of `query_domain`).
         counter_variance : of the noise in one counter.

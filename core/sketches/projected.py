@@ -1,8 +1,8 @@
 """A kernel sketch of projected points: what costs d steps a row and record costs k steps, and one fast projection more.
 
 Kernels of the Euclidean distance survive a random projection to k dimensions with an error that does not depend on d
-(Backurs et al., ICLR 2024, Theorems 7.2 and 9.2; see `core.projections.dimensions`). Every group of rows gets a
-projection of its own. The groups are then independent in everything that is random, so the spread of their estimates
+(Backurs et al., ICLR 2024, Theorems 7.2 and 9.2; see `core.geometry.projections.dimensions`). Every group of rows gets
+a projection of its own. The groups are then independent in everything that is random, so the spread of their estimates
 measures projection, sampling and noise together; rows that shared one projection would agree on its error.
 """
 
@@ -18,15 +18,15 @@ import numpy as np
 from numba import njit
 
 from ..checks import check_number, exact_fields
-from ..columns import Vector
 from ..domain import Domain
+from ..domain.columns import Vector
 from ..errors import RequestError
-from ..hashing.uniforms import PublicRandom, group_sizes
-from ..kernels import Angular, Kernel, Mixture, Product
+from ..geometry.hashing.uniforms import PublicRandom, group_sizes
+from ..geometry.kernels import Angular, Kernel, Mixture, Product
+from ..geometry.projections.kinds import projection_from_dict, projection_kind
+from ..geometry.projections.projection import Projection
+from ..machine.threads import over_ranges
 from ..privacy.neighbours import Neighbours, Sensitivity
-from ..projections.kinds import projection_from_dict, projection_kind
-from ..projections.projection import Projection
-from ..threads import over_ranges
 from .grouped import GroupedSketch
 from .linear import MAX_COUNTERS, check_points
 

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..rivals.distances.asked_distances import AskedDistances
-from ..rivals.distances.counts_and_sums import CountsAndSums
-from ..rivals.distances.interval_tree import IntervalTree
-from ..rivals.grids.flat_histogram import FlatHistogram
-from ..rivals.grids.hierarchy import HierarchicalHistogram
-from ..rivals.grids.marginals import Marginals
-from ..rivals.grids.multiplicative_weights import MultiplicativeWeights
-from ..rivals.interpolation.bernstein import Bernstein
-from ..rivals.interpolation.mean_embedding import MeanEmbedding
-from ..rivals.networks.bayesian_network import BayesianNetwork
-from ..rivals.networks.spanning_tree import SpanningTree
-from ..rivals.series.exponential_sum import ExponentialSum
-from ..rivals.series.fourier_series import FourierSeries
-from ..rivals.series.functional_noise import FunctionalNoise
-from ..rivals.series.trigonometric import Trigonometric
 from .classes import Classes
-from .directions import Directions
-from .distance import Distance
-from .features import Features
-from .histogram import Histogram
+from .distances.directions import Directions
+from .distances.distance import Distance
+from .distances.moments import Moments
+from .distances.projected_distance import ProjectedDistance
+from .grids.histogram import Histogram
+from .hashed.features import Features
+from .hashed.minhash import MinHash
+from .hashed.race import Race
 from .linear import LinearSketch
-from .minhash import MinHash
-from .moments import Moments
 from .projected import Projected
-from .projected_distance import ProjectedDistance
-from .race import Race
+from .published.distances.asked_distances import AskedDistances
+from .published.distances.counts_and_sums import CountsAndSums
+from .published.distances.interval_tree import IntervalTree
+from .published.grids.flat_histogram import FlatHistogram
+from .published.grids.hierarchy import HierarchicalHistogram
+from .published.grids.marginals import Marginals
+from .published.grids.multiplicative_weights import MultiplicativeWeights
+from .published.interpolation.bernstein import Bernstein
+from .published.interpolation.mean_embedding import MeanEmbedding
+from .published.networks.bayesian_network import BayesianNetwork
+from .published.networks.spanning_tree import SpanningTree
+from .published.series.exponential_sum import ExponentialSum
+from .published.series.fourier_series import FourierSeries
+from .published.series.functional_noise import FunctionalNoise
+from .published.series.trigonometric import Trigonometric
 
 MECHANISMS: dict[str, type[LinearSketch]] = {
     sketch.name: sketch

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import numpy as np
 import pyarrow as pa
 
-from ..columns import Column, Items, Vector
 from ..domain import Domain
+from ..domain.arrow import arrow_array, arrow_table
+from ..domain.columns import Column, Items, Vector
 from ..errors import RequestError
-from ..tabular import arrow_array, arrow_table
 from .arrow import ArrowSource
 from .duck import plain_sentences
 from .locations import Location

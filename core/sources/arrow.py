@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 
 from ..domain import Domain
+from ..domain.arrow import arrow_table
 from ..errors import RequestError
-from ..tabular import arrow_table
 from .duck import Scan, identifier, plain_sentences
 from .locations import Location, Paths
 from .pairs import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers

@@ -47,9 +47,7 @@ def tables_of(path: Path) -> tuple[str, ...]:
 def _by_shortest_name(tables: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """Each table's name, with its schema where another one has a table of this name, or it is not the usual one."""
     names = [name for _, name in tables]
-    return tuple(
-        name if schema == "main" and names.count(name) == 1 else f"{schema}.{name}" for schema, name in tables
-    )
+    return tuple(name if schema == "main" and names.count(name) == 1 else f"{schema}.{name}" for schema, name in tables)
 
 
 def _attached(path: Path) -> list[str]:

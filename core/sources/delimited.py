@@ -15,8 +15,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..columns import Categorical, Column, Items, Numeric
 from ..domain import Domain
+from ..domain.columns import Categorical, Column, Items, Numeric
 from ..errors import RequestError
 from .duck import identifier, kind_of_sql, literal, literals, plain_sentences
 from .locations import Location

@@ -151,7 +151,7 @@ def _sentence(label: str, error: Exception) -> RequestError:
     if "invalid state" in message or "when sniffing file" in message:
         return RequestError(
             f"What separates the lines or fields of {label} is not clear: it may mix the line ends of Windows and "
-            "Unix, or quote with another mark than \"; save it again as plain CSV."
+            'Unix, or quote with another mark than "; save it again as plain CSV.'
         )
     if "allow_pickle" in message or "Python objects" in message:
         return RequestError(

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ..domain.arrow import arrow_table
 from ..errors import RequestError
-from ..tabular import arrow_table
 from .arrays import array_source, npy_file, npz_file
 from .arrow import ArrowSource, FrameSource, arrow_file
 from .databases import database_table, is_database, tables_of

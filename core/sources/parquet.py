@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..columns import is_list
 from ..domain import Domain
-from ..threads import cores, in_order
+from ..domain.columns import is_list
+from ..machine.threads import cores, in_order
 from .duck import literals, plain_sentences
 from .gathering import cut_between_sets
 from .locations import Location, Paths

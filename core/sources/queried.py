@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ..columns import Column
 from ..domain import Domain
+from ..domain.columns import Column
 from .duck import Scan, identifier, kind_of_sql, length_of_sql
 from .locations import Location, Paths
 from .pairs import Pairs

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..domain import FIRST_ROW, Domain
+from ..domain import Domain
+from ..domain.domain import FIRST_ROW
 from .duck import plain_sentences
 from .gathering import ascends, batches_of, gather
 from .pairs import WholeNumbers

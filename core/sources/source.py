@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from ..columns import is_list
-from ..domain import FIRST_ROW, ROWS_READ, Domain
+from ..domain import Domain
+from ..domain.columns import is_list
+from ..domain.domain import FIRST_ROW, ROWS_READ
 from ..errors import RequestError
 from .gathering import gathered
 from .pairs import Pairs

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..checks import check_number
 from ..errors import RequestError
-from ..releases import Release
-from .asked import check_closeness
+from ..releases.release import Release
+from .answerable import check_closeness
 from .sampling import sample
 
 REFERENCE_POINTS = 10_000

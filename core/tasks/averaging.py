@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import t as student
 
-from ..hashing.uniforms import PublicRandom, scrambled_sobol
-from ..releases import Release
+from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
+from ..releases.release import Release
 from ..sketches.linear import Answers
-from .asked import check_one_population
+from .answerable import check_one_population
 from .box import Box
 from .splitting import Splitting
 from .work import READS, counters_read

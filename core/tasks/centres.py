@@ -24,12 +24,12 @@ from scipy.special import ndtri
 from ..checks import check_integer
 from ..domain import Categorical, Domain
 from ..errors import RequestError
-from ..privacy.randomness import SeededSource
-from ..releases import Release
-from ..sketches.distance import Distance
+from ..privacy.noise.randomness import SeededSource
+from ..releases.release import Release
+from ..sketches.distances.distance import Distance
+from ..sketches.distances.moments import Moments
 from ..sketches.linear import check_level
-from ..sketches.moments import Moments
-from .asked import check_one_population
+from .answerable import check_one_population
 from .box import Box
 from .descent import HALVINGS, least_place
 from .medians import masses_on_a_line, medians_in_space, medians_on_a_line
@@ -164,9 +164,14 @@ def _one(release: Release, level: float) -> Centre:
     number = release.records
     low, high = (_by_column(box, np.clip(place + side * reach, *box.bounds)) for side in (-1.0, 1.0))
     return Centre(
-        box.decode(place[None, :]).to_dict("records")[0], low, high, 1.0, float(answers.density[0]),
-        float(answers.low[0]) / number, float(answers.high[0]) / number,
-    )  # fmt: skip
+        box.decode(place[None, :]).to_dict("records")[0],
+        low,
+        high,
+        1.0,
+        float(answers.density[0]),
+        float(answers.low[0]) / number,
+        float(answers.high[0]) / number,
+    )
 
 
 def _finder(release: Release, box: Box) -> Callable[[Release, np.ndarray | None], np.ndarray]:

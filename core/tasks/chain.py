@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import RequestError
-from ..hashing.uniforms import PublicRandom, scrambled_sobol
+from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from .box import Box
 from .climbing import NUMBERS_AT_ONCE, SEARCH_SEED, Height
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..hashing.uniforms import PublicRandom, scrambled_sobol
-from ..releases import Release
+from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
+from ..releases.release import Release
 from .box import Box
 from .work import READS, counters_read
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..checks import check_integer
 from ..domain import Categorical, Vector
 from ..errors import RequestError
-from ..releases import Release
+from ..releases.release import Release
 from .averaging import NOTHING, averaged_answers, averaging
 from .box import Box
 from .work import READS

@@ -9,9 +9,9 @@ import pandas as pd
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..releases import Release
+from ..releases.release import Release
 from ..sketches.classes import Classes
-from ..sketches.moments import Moments
+from ..sketches.distances.moments import Moments
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from scipy.stats import t as student
 
 from ..checks import check_integer
 from ..errors import RequestError
-from ..releases import Release
+from ..releases.release import Release
 from ..sketches.grouped import GroupedSketch
-from .asked import check_closeness
+from .answerable import check_closeness
 from .box import Box
 from .climbing import Height, affordable_starts, climb, close_to, first_steps, starting_points
 from .passes import highest_passes

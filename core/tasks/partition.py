@@ -18,9 +18,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 from ..errors import RequestError
-from ..hashing.cells import Columns
-from ..releases import Release
-from ..sketches.race import Race
+from ..geometry.hashing.cells import Columns
+from ..releases.release import Release
+from ..sketches.hashed.race import Race
 from .box import Box
 from .climbing import affordable_starts, climb, first_steps, starting_points
 from .scale import half_widths

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import RequestError
-from ..hashing.uniforms import PublicRandom, scrambled_sobol
-from ..kernels import Kernel
-from ..releases import Release
+from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
+from ..geometry.kernels import Kernel
+from ..releases.release import Release
 from .box import Box
 from .climbing import SEARCH_SEED, affordable_starts, climb, first_steps, starting_points
 from .scale import half_widths

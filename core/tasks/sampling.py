@@ -11,10 +11,10 @@ import pandas as pd
 
 from ..checks import check_integer
 from ..errors import RequestError
-from ..releases import Release
-from ..rivals.grids.grid_sketch import GridSketch
-from ..rivals.grids.synthetic_records import SyntheticSketch
-from .asked import check_closeness
+from ..releases.release import Release
+from ..sketches.published.grids.grid_sketch import GridSketch
+from ..sketches.published.grids.synthetic_records import SyntheticSketch
+from .answerable import check_closeness
 from .box import Box
 from .chain import CHAINS, FEWEST_KEPT, run_chains
 from .population import explaining_population

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..privacy.noise import add_noise
-from ..privacy.randomness import SeededSource
-from ..releases import Release
+from ..privacy.noise.noise import add_noise
+from ..privacy.noise.randomness import SeededSource
+from ..releases.release import Release
 from ..sketches.grouped import GroupedSketch
 
 ROOT = 3

@@ -10,9 +10,9 @@ from scipy.stats import t as student
 
 from ..checks import check_integer
 from ..errors import RequestError
-from ..releases import Release
+from ..releases.release import Release
 from ..sketches.linear import Answers
-from .asked import check_one_population
+from .answerable import check_one_population
 from .splitting import Splitting
 
 MOST_OUTCOMES = 10_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..releases import Release
+from ..releases.release import Release
 from ..sketches.grouped import GroupedSketch
 
 READS = 5e8

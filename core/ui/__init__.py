@@ -1,8 +1,8 @@
-"""The only part of the library that knows Streamlit: frame, session state and shared widgets.
+"""The only part of the library that knows Streamlit: one folder a page, and `frame` for what they share.
 
 How a page is written::
 
-    from core.ui.frame import EXPLORE, frame
+    from core.ui.frame.frame import EXPLORE, frame
 
     with frame(EXPLORE) as visitor:          # the first thing a page does: settings, navigation, heading, footer
         ...                                  # visitor is this visitor's Session
@@ -25,8 +25,8 @@ How a page is written::
 * ``markup.draw`` is the only door for HTML, and everything foreign in it goes through ``markup.escape``; pages hold
   none. Styles live in ``theme``, and colours with meaning are never used for anything else. Streamlit's own orange and
   green are this amber and teal, so ``:orange[...]`` and ``:green[...]`` mean private and public in Markdown too.
-* ``learn_lesson.Lesson`` is a lesson: an experiment of ``core.lessons`` with what to do, to see, and why. Its fields
-  take ``bind="query-params"``, so that the address holds the state; ``learn_course.LESSONS`` is their order.
+* ``learn.lesson.Lesson`` is a lesson: an experiment of ``core.experiments.lessons`` with what to do, to see, and why.
+  Its fields take ``bind="query-params"``, so that the address holds the state; ``learn.course.LESSONS`` is their order.
 * Widgets that must survive a page change take ``key=`` and ``persist_state="session"``. Keys that start with ``fg-``
   belong to the style sheet. The navigation stands in the sidebar, and on a phone in one line above the heading.
 * In browser tests, ``visit.illegible()`` lists every text below AA contrast and ``visit.overflow()`` what sticks out.

@@ -10,9 +10,15 @@ from benchmarks.measuring import ERROR, Comparison, Curve, Published, Rival, Tar
 from benchmarks.words import amount, digits, duration
 
 MACHINE = {
-    "processor": "A processor", "cores": 2, "memory_gib": 24.0, "load_before": 0.1, "system": "Linux",
-    "blas": "openblas 1 Zen", "python": "3.11", "versions": {"numpy": "2"},
-}  # fmt: skip
+    "processor": "A processor",
+    "cores": 2,
+    "memory_gib": 24.0,
+    "load_before": 0.1,
+    "system": "Linux",
+    "blas": "openblas 1 Zen",
+    "python": "3.11",
+    "versions": {"numpy": "2"},
+}
 ASKED = Comparison(
     "1,000 questions",
     (0.01, 0.02, 0.03),
@@ -101,9 +107,16 @@ def test_without_results_or_a_place_nothing_is_written(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(18.1 * 60, "18.1 min"), (15.0, "15.0 s"), (0.4e-3, "400 µs"), (1.7e-6, "1.70 µs"), (3e-9, "3.00 ns"),
-     (3 * 86400.0, "72.0 h"), (90.0, "90.0 s")],
-)  # fmt: skip
+    [
+        (18.1 * 60, "18.1 min"),
+        (15.0, "15.0 s"),
+        (0.4e-3, "400 µs"),
+        (1.7e-6, "1.70 µs"),
+        (3e-9, "3.00 ns"),
+        (3 * 86400.0, "72.0 h"),
+        (90.0, "90.0 s"),
+    ],
+)
 def test_durations(seconds, words):
     assert duration(seconds) == words
 

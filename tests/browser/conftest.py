@@ -10,14 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from core.privacy.ledger import Ledger
+from core.privacy.ledger.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
 ARTEFACTS = ROOT / "artefacts"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
 ]
 LEGIBILITY = Path(__file__).with_name("legibility.js").read_text()
 PATIENCE = 60_000
@@ -33,7 +38,13 @@ def url(tmp_path_factory):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [
-        sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true",
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        f"--server.port={port}",
+        "--server.headless=true",
         "--server.fileWatcherType=none",
     ]
     environment = os.environ | {"HOME": str(home), "XDG_DATA_HOME": str(home)}

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from core.samples import sample
+from core.sources.samples import sample
 
 
 @pytest.fixture

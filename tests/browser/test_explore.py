@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import Categorical, Domain, Numeric, kernels, load
-from core.release_file import to_bytes
+from core import Categorical, Domain, Numeric, load
+from core.geometry import kernels
+from core.releases.file import to_bytes
 from core.tasks.centres import nearest_place
-from core.ui.explore_words import answer_sentence
+from core.ui.explore.words import answer_sentence
 from tests.browser.conftest import Visit
 from tests.releases_for_tests import small_release
 

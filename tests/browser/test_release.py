@@ -5,8 +5,8 @@ import io
 import numpy as np
 import pytest
 
-from core.release_file import load
-from core.tasks.classification import classify
+from core.releases.file import load
+from core.tasks.classes.classification import classify
 
 COUNT = 4_000
 

@@ -12,14 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from core import load
-from core.release_file import save
+from core.releases.file import save
 from core.tasks.anomalies import score
 from core.tasks.density import marginal_grid, marginal_line
 from core.tasks.modes import find_modes
 from core.tasks.sampling import sample
-
-from ..releases_for_tests import counted_release
-from .conftest import people, refused
+from tests.cli.conftest import people, refused
+from tests.releases_for_tests import counted_release
 
 
 def table(result) -> pd.DataFrame:

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from core import load
-
-from .conftest import SKETCH, people, refused
+from tests.cli.conftest import SKETCH, people, refused
 
 SECRET = "4711secret"
 

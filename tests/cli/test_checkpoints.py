@@ -14,14 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import releases
 from core.engine import resuming
 from core.engine.building import Building
-from core.privacy.ledger import Ledger
-from core.release_file import load
+from core.privacy.ledger.ledger import Ledger
+from core.releases import release as releases
+from core.releases.file import load
 from core.sources import open_source
-
-from .conftest import SKETCH, people, refused
+from tests.cli.conftest import SKETCH, people, refused
 
 ROOT = Path(__file__).parents[2]
 ARGUMENTS = ("release", "people.parquet", *SKETCH, "--epsilon", "1", "--dataset", "people", "--out", "people.npz")
@@ -32,7 +31,7 @@ import numpy as np
 from core import releases
 from core.engine import building, resuming
 from core.__main__ import main
-from core.sketches.race import Race
+from core.sketches.hashed.race import Race
 building.BATCH_ROWS = building.FEWEST_ROWS = 100
 resuming.SECONDS, resuming.LARGEST_SHARE = 0.0, np.inf
 resuming.surroundings = lambda: ()  # the program may be edited while it is tested
@@ -60,8 +59,11 @@ def folder(tmp_path, ledger, monkeypatch):
 
 def start(folder, ledger, delay=0.0):
     return subprocess.Popen(
-        [sys.executable, "-c", SLOW.replace("DELAY", str(delay)), *ARGUMENTS], cwd=folder, text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "FROSTGLASS_LEDGER": str(ledger)}, stderr=subprocess.PIPE,
+        [sys.executable, "-c", SLOW.replace("DELAY", str(delay)), *ARGUMENTS],
+        cwd=folder,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "FROSTGLASS_LEDGER": str(ledger)},
+        stderr=subprocess.PIPE,
     )
 
 
@@ -136,7 +138,7 @@ def after_every_batch(monkeypatch):
 @pytest.fixture
 def stopped(folder, ledger, command, after_every_batch, monkeypatch):
     """A release that Ctrl-C stopped after 700 rows; what it said."""
-    from core.sketches.race import Race
+    from core.sketches.hashed.race import Race
 
     add, poured = Race.add, []
 

@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 from core import load
-from core.tasks.classification import classify
-
-from ..tasks.labelled import exact_classes, labelled, sealed
-from .conftest import refused
+from core.tasks.classes.classification import classify
+from tests.cli.conftest import refused
+from tests.tasks.labelled import exact_classes, labelled, sealed
 
 TEST = labelled(300, seed=9)
 

@@ -14,9 +14,10 @@ def test_edges_in_any_order_are_asked_about_as_edges(command, tmp_path):
     made = ("--items", "likes", "--gathered", "--unit", "who:1", "--rows", "60", "--width", "300", "--epsilon", "100")
     result = command("release", "people.csv", *made, "--out", "likes.npz")
     assert result.exit_code == 0, result.output
-    assert "One record is one set: everything in likes that is listed under one value of who." in command(
-        "inspect", "likes.npz"
-    ).stdout
+    assert (
+        "One record is one set: everything in likes that is listed under one value of who."
+        in command("inspect", "likes.npz").stdout
+    )
     asked = pd.DataFrame({"who": ["b", "a", "b", "b", "b"], "likes": [0, 500, 2, 1, 3], "note": "x"})
     asked.to_csv(tmp_path / "asked.csv", index=False)
     assert command("query", "likes.npz", "asked.csv", "--out", "answers.csv").exit_code == 0

@@ -6,8 +6,7 @@ import json
 from decimal import Decimal
 
 from core import Ledger
-
-from .conftest import SKETCH, refused
+from tests.cli.conftest import SKETCH, refused
 
 
 def test_a_total_is_promised_once_and_for_all(command, ledger):
@@ -29,7 +28,8 @@ def test_what_was_spent_is_shown(command, source):
     assert command("release", source, *SKETCH, *options).exit_code == 0
     listed = json.loads(command("ledger", "list", "--json").stdout)
     assert [(entry["name"], entry["left"], entry["releases"]) for entry in listed] == [
-        ("people", "0.7", 1), ("untouched", "2", 0)
+        ("people", "0.7", 1),
+        ("untouched", "2", 0),
     ]
     shown = json.loads(command("ledger", "show", "people", "--json").stdout)
     assert shown["releases"][0]["cost"]["epsilon"] == "0.3"

@@ -12,9 +12,8 @@ import pytest
 from core import load
 from core.cli.mechanisms import OPTIONS, RIVAL_OPTIONS, options_of
 from core.cli.options import Mechanism
-from core.rivals.catalogue import RIVALS
-
-from .conftest import BOUNDS, people, refused
+from core.sketches.published.catalogue import RIVALS
+from tests.cli.conftest import BOUNDS, people, refused
 
 FACTS = (*BOUNDS, "--epsilon", "20")
 CLOSENESS = {
@@ -38,9 +37,19 @@ DISTANCES = {
 
 
 RIVAL_SIZES = {
-    "bernstein": 6, "mean-embedding": 20, "fourier-series": 3, "trigonometric": 4, "pfda": 4, "flat-histogram": 8,
-    "hierarchical-histogram": 3, "privbayes": 6, "mwem": 3, "interval-tree": 4, "counts-and-sums": 4, "huang-roth": 4,
-}  # fmt: skip
+    "bernstein": 6,
+    "mean-embedding": 20,
+    "fourier-series": 3,
+    "trigonometric": 4,
+    "pfda": 4,
+    "flat-histogram": 8,
+    "hierarchical-histogram": 3,
+    "privbayes": 6,
+    "mwem": 3,
+    "interval-tree": 4,
+    "counts-and-sums": 4,
+    "huang-roth": 4,
+}
 """Of all rivals but those with tests of their own: exponential-sum above, and mst in tests/rivals."""
 UNKNOWN_ERRORS = ("privbayes", "mwem", "huang-roth")
 
@@ -107,8 +116,21 @@ def test_every_rival_is_released_described_asked_and_merged(command, source, ask
 
 def test_a_kernel_that_race_has_not_is_one_of_features(command, source, tmp_path):
     command("release", source, *FACTS, "--kernel", "gaussian", "--bandwidth", "1", "--rows", "40", "--out", "a.npz")
-    command("release", source, *FACTS, "--kernel", "manhattan", "--bandwidth", "1", "--rows", "40", "--out", "b.npz",
-            "--dataset", "b")  # fmt: skip
+    command(
+        "release",
+        source,
+        *FACTS,
+        "--kernel",
+        "manhattan",
+        "--bandwidth",
+        "1",
+        "--rows",
+        "40",
+        "--out",
+        "b.npz",
+        "--dataset",
+        "b",
+    )
     assert load(tmp_path / "a.npz").sketch.name == "features" and load(tmp_path / "b.npz").sketch.name == "race"
 
 
@@ -136,8 +158,21 @@ def test_classes_have_tables_of_their_own(command, tmp_path, asked):
     table = people()
     table["group"] = np.where(table.x < 5.5, "left", "right")
     table.to_csv(tmp_path / "grouped.csv", index=False)
-    result = command("release", "grouped.csv", *FACTS, "--bandwidth", "2", "--rows", "60", "--label", "group",
-                     "--classes", "left,right", "--out", "c.npz")  # fmt: skip
+    result = command(
+        "release",
+        "grouped.csv",
+        *FACTS,
+        "--bandwidth",
+        "2",
+        "--rows",
+        "60",
+        "--label",
+        "group",
+        "--classes",
+        "left,right",
+        "--out",
+        "c.npz",
+    )
     assert result.exit_code == 0, result.output
     assert "2 classes" in command("inspect", "c.npz").stdout
     whole, left = (
@@ -147,8 +182,13 @@ def test_classes_have_tables_of_their_own(command, tmp_path, asked):
     assert left.estimate[0] > 0.8 * whole.estimate[0] and left.estimate[1] < 0.5 * whole.estimate[1]
     sentence = refused(command("modes", "c.npz"))
     assert "several classes" in sentence and "left, right" in sentence
-    for name, *further in (("modes", "--starts", "8"), ("line", "x"), ("grid", "x", "y", "--size", "4"),
-                           ("sample", "-n", "5"), ("anomalies", asked)):  # fmt: skip
+    for name, *further in (
+        ("modes", "--starts", "8"),
+        ("line", "x"),
+        ("grid", "x", "y", "--size", "4"),
+        ("sample", "-n", "5"),
+        ("anomalies", asked),
+    ):
         assert command(name, "c.npz", *further, "--class", "left").exit_code == 0
     assert "no class 'up'" in refused(command("line", "c.npz", "x", "--class", "up"))
 
@@ -236,18 +276,34 @@ def test_options_that_do_not_belong_together(command, options, sentence):
     assert sentence in refused(command("forecast", "--epsilon", "1", *BOUNDS, *options))
 
 
-@pytest.mark.parametrize("options", [CLOSENESS["features"], CLOSENESS["histogram"], DISTANCES["l1"], DISTANCES["l2"],
-                                     ("--mechanism", "bernstein", "--bandwidth", "2", "--size", "6"),
-                                     ("--mechanism", "huang-roth", "--size", "4")])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        CLOSENESS["features"],
+        CLOSENESS["histogram"],
+        DISTANCES["l1"],
+        DISTANCES["l2"],
+        ("--mechanism", "bernstein", "--bandwidth", "2", "--size", "6"),
+        ("--mechanism", "huang-roth", "--size", "4"),
+    ],
+)
 def test_forecasts_of_every_kind(command, options):
     result = command("forecast", "--epsilon", "1", *BOUNDS, *options)
     assert result.exit_code == 0, result.output
     assert ("looks" in result.stdout) == ("--norm" not in options and "huang-roth" not in options)
 
 
-@pytest.mark.parametrize("options", [("--mechanism", "features"), ("--mechanism", "histogram"), ("--norm", "squared"),
-                                     ("--project", "1", "--rows", "8"), ("--mechanism", "bernstein"),
-                                     ("--mechanism", "interval-tree", "--size", "2")])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--mechanism", "features"),
+        ("--mechanism", "histogram"),
+        ("--norm", "squared"),
+        ("--project", "1", "--rows", "8"),
+        ("--mechanism", "bernstein"),
+        ("--mechanism", "interval-tree", "--size", "2"),
+    ],
+)
 def test_audits_of_every_kind(command, options):
     result = command("audit", "--epsilon", "1", *options, "--runs", "2000")
     assert result.exit_code == 0, result.output

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core import Ledger, load
-
-from .conftest import SMALL, refused
+from tests.cli.conftest import SMALL, refused
 
 BOUGHT = ("--columns", "x,y", "--bounds", "y=0:10", "--private-bounds", "x=-1000:1000", *SMALL)
 

@@ -8,7 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from .conftest import SKETCH, people
+from tests.cli.conftest import SKETCH, people
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("numpy", "pandas", "scipy", "pyarrow", "numba", "duckdb", "sqlalchemy", "plotly", "streamlit")

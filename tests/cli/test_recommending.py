@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from core import load
-
-from .conftest import BOUNDS, refused
+from tests.cli.conftest import BOUNDS, refused
 
 FACTS = (*BOUNDS, "--epsilon", "1", "--records", "2000")
 

@@ -11,8 +11,7 @@ import pytest
 
 from core import Ledger, load
 from core.domain import Categorical, Numeric, PrivacyUnit, Vector
-
-from .conftest import BOUNDS, SKETCH, SMALL, people, refused
+from tests.cli.conftest import BOUNDS, SKETCH, SMALL, people, refused
 
 
 def test_a_release_is_written_and_paid_for(command, source, ledger):
@@ -38,18 +37,63 @@ def test_every_option_arrives(command, ledger):
     frame["spectrum"] = list(np.ones((300, 3)))
     frame.to_parquet("all.parquet")
     result = command(
-        "release", "all.parquet", "--columns", "city,y,x,spectrum", "--bounds", "x=0:10", "--bounds", "-1:11",
-        "--categories", "city=Basel,Bern", "--vector", "spectrum=3", "--unit", "id:2", "--outside", "drop",
-        "--missing", "refuse", "--scale", "box", "--category-distance", "0.5", "--mechanism", "race",
-        "--kernel", "laplacian", "--bandwidth", "x=0.5,y=0.4,city=0.3,spectrum=0.2", "--power", "2", "--rows", "80",
-        "--width", "50", "--groups", "5", "--seed", "0x2a", "--epsilon", "0.30", "--delta", "1e-6",
-        "--neighbours", "replace_one", "--dataset", "everyone", "--out", "all.npz",
+        "release",
+        "all.parquet",
+        "--columns",
+        "city,y,x,spectrum",
+        "--bounds",
+        "x=0:10",
+        "--bounds",
+        "-1:11",
+        "--categories",
+        "city=Basel,Bern",
+        "--vector",
+        "spectrum=3",
+        "--unit",
+        "id:2",
+        "--outside",
+        "drop",
+        "--missing",
+        "refuse",
+        "--scale",
+        "box",
+        "--category-distance",
+        "0.5",
+        "--mechanism",
+        "race",
+        "--kernel",
+        "laplacian",
+        "--bandwidth",
+        "x=0.5,y=0.4,city=0.3,spectrum=0.2",
+        "--power",
+        "2",
+        "--rows",
+        "80",
+        "--width",
+        "50",
+        "--groups",
+        "5",
+        "--seed",
+        "0x2a",
+        "--epsilon",
+        "0.30",
+        "--delta",
+        "1e-6",
+        "--neighbours",
+        "replace_one",
+        "--dataset",
+        "everyone",
+        "--out",
+        "all.npz",
     )
     assert result.exit_code == 0, result.output
     release = load("all.npz")
     domain, sketch, privacy = release.domain, release.sketch, release.privacy
     assert domain.columns == (
-        Categorical("city", ("Basel", "Bern")), Numeric("y", -1, 11), Numeric("x", 0, 10), Vector("spectrum", 3, -1, 11)
+        Categorical("city", ("Basel", "Bern")),
+        Numeric("y", -1, 11),
+        Numeric("x", 0, 10),
+        Vector("spectrum", 3, -1, 11),
     )
     assert (domain.outside, domain.missing, domain.scale) == ("drop", "refuse", "box")
     assert domain.unit == PrivacyUnit("id", 2)
@@ -113,8 +157,14 @@ def test_the_ledger_may_be_named_by_option_or_environment(command, source, tmp_p
 
 @pytest.mark.parametrize(
     ("name", "dataset"),
-    [("a.b.csv", "a.b"), ("visits.parquet", "visits"), ("x.csv.gz", "x"), ("s3://bucket/dir/t.parquet?k=1", "t"),
-     ("/data/people.duckdb::main.visits", "people.main.visits"), ("array.npy", "array")],
+    [
+        ("a.b.csv", "a.b"),
+        ("visits.parquet", "visits"),
+        ("x.csv.gz", "x"),
+        ("s3://bucket/dir/t.parquet?k=1", "t"),
+        ("/data/people.duckdb::main.visits", "people.main.visits"),
+        ("array.npy", "array"),
+    ],
 )
 def test_a_data_set_is_named_after_its_source(name, dataset):
     from core.cli.payment import dataset_name
@@ -184,8 +234,19 @@ def test_bounds_and_categories_from_a_public_sample(command, tmp_path):
     private = people(500).assign(city="a")
     private.to_csv("private.csv", index=False)
     result = command(
-        "release", "private.csv", "--columns", "x,y,city", "--bounds", "y=0:10", "--bounds-from-sample", "public.csv",
-        *SMALL, "--epsilon", "1", "--out", "people.npz",
+        "release",
+        "private.csv",
+        "--columns",
+        "x,y,city",
+        "--bounds",
+        "y=0:10",
+        "--bounds-from-sample",
+        "public.csv",
+        *SMALL,
+        "--epsilon",
+        "1",
+        "--out",
+        "people.npz",
     )
     assert result.exit_code == 0, result.output
     columns = load("people.npz").domain.columns

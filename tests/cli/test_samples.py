@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from core import load
-from core.samples import Sample, samples
-
-from .conftest import refused
+from core.sources.samples import Sample, samples
+from tests.cli.conftest import refused
 
 NARROW = 200
 
@@ -32,8 +31,17 @@ def declared(one: Sample) -> list[str]:
         by_column = width if isinstance(width, list) else [width] * len(domain.names)
         options += ["--bandwidth", ",".join(f"{n}={w}" for n, w in zip(domain.names, by_column, strict=True))]
     return [
-        *options, "--category-distance", str(domain.category_distance), "--kernel", kernel["name"],
-        "--power", str(kernel["power"]), "--rows", "60", "--width", str(NARROW),
+        *options,
+        "--category-distance",
+        str(domain.category_distance),
+        "--kernel",
+        kernel["name"],
+        "--power",
+        str(kernel["power"]),
+        "--rows",
+        "60",
+        "--width",
+        str(NARROW),
     ]
 
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from core import load
-
-from .conftest import refused
+from tests.cli.conftest import refused
 
 SIZE = ("--rows", "60", "--width", "500", "--seed", "7")
 EDGES = ("--items", "to", "--gathered", "--unit", "from:1")

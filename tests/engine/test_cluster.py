@@ -31,12 +31,12 @@ from core.engine.cluster import ClusterBuilding, _shares, _sized
 from core.engine.engines import building_on, check_engine
 from core.engine.recipe import Recipe
 from core.errors import RequestError
-from core.kernels import Euclidean, Gaussian
+from core.geometry.kernels import Euclidean, Gaussian
 from core.sketches.classes import Classes
-from core.sketches.features import Features
-from core.sketches.minhash import MinHash
-from core.sketches.moments import Moments
-from core.sketches.race import Race
+from core.sketches.distances.moments import Moments
+from core.sketches.hashed.features import Features
+from core.sketches.hashed.minhash import MinHash
+from core.sketches.hashed.race import Race
 from core.sources import open_source
 from core.sources.source import Part
 
@@ -59,7 +59,11 @@ def address():
     """The scheduler of two worker processes, which are started again when they die."""
     with dask.config.set(scheduler.OWN):
         cluster = LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit=0,
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=0,
             silence_logs=logging.CRITICAL,
         )
         with cluster:
@@ -91,8 +95,10 @@ def filled(building):
 
 
 def same(one, other) -> bool:
-    return one.table.dtype == other.table.dtype and np.array_equal(one.table, other.table) and (
-        np.array_equal(one.records, other.records)
+    return (
+        one.table.dtype == other.table.dtype
+        and np.array_equal(one.table, other.table)
+        and (np.array_equal(one.records, other.records))
     )
 
 

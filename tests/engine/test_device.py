@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain import Domain, Items
+from core.domain.sets import Sets
 from core.engine import arrays, device, device_cells, device_least
 from core.engine.arrays import Arrays, device_arrays
 from core.engine.building import Building
 from core.engine.device import on_device
-from core.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
-from core.sets import Sets
-from core.sketches.features import Features
-from core.sketches.minhash import MinHash
-from core.sketches.race import Race
+from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
+from core.sketches.hashed.features import Features
+from core.sketches.hashed.minhash import MinHash
+from core.sketches.hashed.race import Race
 from core.sources import open_source
 
 PLANE = Domain.of(x=(-3, 3), y=(-3, 3))
@@ -72,8 +72,11 @@ FAR = SimpleNamespace(
     zeros=lambda *shape: np.zeros(*shape).view(Far),
     full=lambda *shape: np.full(*shape).view(Far),
     where=lambda *arrays: np.where(*map(to_host, arrays)).view(Far),
-    bincount=counted, minimum=np.minimum, maximum=np.maximum, floor=np.floor,
-)  # fmt: skip
+    bincount=counted,
+    minimum=np.minimum,
+    maximum=np.maximum,
+    floor=np.floor,
+)
 
 
 def rounded_once(a, x, s) -> Far:
@@ -151,8 +154,10 @@ def test_small_blocks_give_the_same(monkeypatch):
     monkeypatch.setattr(device_least, "BLOCK", 1 << 13)
     race = Race(PLANE, Laplacian(1.0), rows=50, width=30, seed=1)
     sketches = [(race, points(PLANE, 99, 1))]
-    sketches += [(MinHash(TAGS, rows=600, width=8, scheme=scheme, seed=1), sets(99, 1))
-                 for scheme in ("classic", "one-permutation")]
+    sketches += [
+        (MinHash(TAGS, rows=600, width=8, scheme=scheme, seed=1), sets(99, 1))
+        for scheme in ("classic", "one-permutation")
+    ]
     for sketch, batch in sketches:
         add = on_device(sketch, DEVICE)
         assert len(list(add._blocks.pieces(batch))) > 1 or len(list(add._blocks.blocks(batch))) > 3

@@ -17,13 +17,13 @@ from core.engine.building import Building
 from core.engine.checkpoint import Checkpoints, DamagedCheckpoint
 from core.engine.resuming import Keeping, ResumableBuilding
 from core.errors import RequestError
-from core.kernels import Euclidean, Gaussian
+from core.geometry.kernels import Euclidean, Gaussian
 from core.privacy.budget import Budget
-from core.privacy.ledger import Ledger
-from core.releases import release
-from core.sketches.features import Features
-from core.sketches.minhash import MinHash
-from core.sketches.race import Race
+from core.privacy.ledger.ledger import Ledger
+from core.releases.release import release
+from core.sketches.hashed.features import Features
+from core.sketches.hashed.minhash import MinHash
+from core.sketches.hashed.race import Race
 from core.sources import open_source
 
 DOMAIN = Domain.of(x=(0, 10), y=(0, 10))

@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from core import Ledger
 from core.errors import BudgetError, RequestError
 from core.estimators import PrivateCentroidClassifier
-from core.tasks.classification import classify
+from core.tasks.classes.classification import classify
 
 PUBLIC_LIST = "the classes are a public list, never learned from the labels, and the check expects the latter"
 EMPTY = "a class without records has a mean of noise alone, as nobody may know that it is empty"
@@ -43,8 +43,15 @@ def embeddings(n: int = 6000, d: int = 32, classes: int = 4) -> tuple[np.ndarray
 
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("facts", [{"metric": "cosine"}, {"metric": "cosine", "centre_share": 0.12},
-                                   {"centre_share": 0.12, "centred_radius": 0.8}, {}])  # fmt: skip
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"metric": "cosine"},
+        {"metric": "cosine", "centre_share": 0.12},
+        {"centre_share": 0.12, "centred_radius": 0.8},
+        {},
+    ],
+)
 def test_embeddings_are_told_apart(facts, delta, neighbours):
     X, y = embeddings()
     fitted = PrivateCentroidClassifier(
@@ -64,14 +71,21 @@ def test_a_bought_centre_pays_for_what_all_vectors_share():
         share: np.mean(
             [
                 PrivateCentroidClassifier(
-                    epsilon=0.5, metric="cosine", radius=1.0, classes=range(4), records=1500, centre_share=share,
+                    epsilon=0.5,
+                    metric="cosine",
+                    radius=1.0,
+                    classes=range(4),
+                    records=1500,
+                    centre_share=share,
                     random_state=seed,
-                ).fit(X, y).score(X, y)
+                )
+                .fit(X, y)
+                .score(X, y)
                 for seed in range(5)
             ]
         )
         for share in (None, 0.12)
-    }  # fmt: skip
+    }
     assert means[0.12] > means[None]
 
 

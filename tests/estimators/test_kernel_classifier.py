@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from core.errors import RequestError
 from core.estimators import PrivateKernelClassifier
-from core.tasks.classification import classify
+from core.tasks.classes.classification import classify
 
 PUBLIC_LIST = "the classes are a public list, never learned from the labels, and the check expects the latter"
 FACTS = {"bandwidth": 2.0, "bounds": (-8.0, 8.0), "rows": 80}

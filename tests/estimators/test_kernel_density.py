@@ -10,10 +10,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from core import Budget, Domain, Ledger, Race, Vector, kernels
+from core import Budget, Domain, Ledger, Race, Vector
 from core.errors import BudgetError, RequestError
 from core.estimators import PrivateKernelDensity
-from core.releases import plan
+from core.geometry import kernels
+from core.sketches.plan import plan
 
 FACTS = {"kernel": "euclidean", "bandwidth": 2.0, "bounds": (-10.0, 10.0), "rows": 60}
 
@@ -115,9 +116,7 @@ def test_a_missing_or_wrong_public_fact_is_refused_before_anything_is_spent(chan
 
 def test_the_promise_is_the_engine_s_own():
     fitted = PrivateKernelDensity(**FACTS, epsilon=0.7, delta=1e-6, neighbours="replace_one").fit(people(50))
-    sketch = Race(
-        Domain((Vector("x", 2, -10, 10),), missing="refuse"), kernels.Euclidean(2.0), rows=60, seed=0
-    )
+    sketch = Race(Domain((Vector("x", 2, -10, 10),), missing="refuse"), kernels.Euclidean(2.0), rows=60, seed=0)
     planned = plan(sketch, Budget("0.7", "0.000001", "replace_one"))
     assert fitted.release_.privacy.noise == (planned.noise,)
     assert fitted.release_.count == 50

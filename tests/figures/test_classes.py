@@ -23,9 +23,9 @@ from core.figures.classes import (
 )
 from core.figures.palette import AMBER, RED, rgb
 from core.figures.paper import on_paper
-from core.tasks.classification import Classification
-from core.tasks.confusion import confusion_of
-from core.tasks.decision_map import DecisionMap
+from core.tasks.classes.classification import Classification
+from core.tasks.classes.confusion import confusion_of
+from core.tasks.classes.decision_map import DecisionMap
 
 DOMAIN = Domain.of(age=(0, 100), income=(0, 10), city=["Bern", "Chur"])
 CLASSES = ("calm", "<b>wild</b>", "neither")
@@ -90,9 +90,19 @@ def test_everything_doubtful_and_everything_sure(drawn):
 
 def test_categories_are_an_axis_of_names():
     drawn = DecisionMap(
-        "city", "age", np.array(["Bern", "Chur"], dtype=object), np.arange(10) * 10.0 + 5, CLASSES, "likelihood",
-        np.zeros((10, 2), np.int64), np.ones((10, 2)), np.ones((10, 2), bool), np.ones((10, 2, 3)) / 3, {}, (),
-    )  # fmt: skip
+        "city",
+        "age",
+        np.array(["Bern", "Chur"], dtype=object),
+        np.arange(10) * 10.0 + 5,
+        CLASSES,
+        "likelihood",
+        np.zeros((10, 2), np.int64),
+        np.ones((10, 2)),
+        np.ones((10, 2), bool),
+        np.ones((10, 2, 3)) / 3,
+        {},
+        (),
+    )
     figure = decision_figure(drawn, DOMAIN, asked=("Chur", 15.0))
     assert list(figure.layout.xaxis.ticktext) == ["Bern", "Chur"] and named(figure, NAME).x[-1] == 1.0
 
@@ -156,10 +166,20 @@ SIGHT = {
 
 
 def _oklab(linear: np.ndarray) -> np.ndarray:
-    cones = np.array([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
-                      [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip
-    lab = np.array([[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099],
-                    [0.0259040371, 0.7827717662, -0.8086757660]])  # fmt: skip
+    cones = np.array(
+        [
+            [0.4122214708, 0.5363325363, 0.0514459929],
+            [0.2119034982, 0.6806995451, 0.1073969566],
+            [0.0883024619, 0.2817188376, 0.6299787005],
+        ]
+    )
+    lab = np.array(
+        [
+            [0.2104542553, 0.7936177850, -0.0040720468],
+            [1.9779984951, -2.4285922050, 0.4505937099],
+            [0.0259040371, 0.7827717662, -0.8086757660],
+        ]
+    )
     return lab @ np.cbrt(cones @ np.clip(linear, 0, 1))
 
 

@@ -7,17 +7,26 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.comparison.curves import Curve
+from core.experiments.comparison.curves import Curve
 from core.figures import palette
 from core.figures.axes import Axis
-from core.figures.comparison import error_at, errors_figure, errors_in_words, percent
-from core.figures.comparison_costs import Costs, bytes_in_words, costs_figure, costs_in_words, seconds_in_words
-from core.figures.comparison_functions import curves_figure, distance, functions_in_words, map_ends, map_figure
-from core.figures.comparison_marks import COLOURS, method_marks
+from core.figures.comparison.costs import Costs, bytes_in_words, costs_figure, costs_in_words, seconds_in_words
+from core.figures.comparison.curves import error_at, errors_figure, errors_in_words, percent
+from core.figures.comparison.functions import curves_figure, distance, functions_in_words, map_ends, map_figure
+from core.figures.comparison.marks import COLOURS, method_marks
 
 MARKS = method_marks({"a": "First", "b": "Second <b>", "c": "Third"})
-GOOD = Curve("a", "relative_error", False, (0.1, 1.0, 10.0), (0.4, 0.1, 0.02), (0.3, 0.1, 0.01), (0.5, 0.1, 0.03),
-             (None,) * 3, (1,) * 3)
+GOOD = Curve(
+    "a",
+    "relative_error",
+    False,
+    (0.1, 1.0, 10.0),
+    (0.4, 0.1, 0.02),
+    (0.3, 0.1, 0.01),
+    (0.5, 0.1, 0.03),
+    (None,) * 3,
+    (1,) * 3,
+)
 BAD = Curve("b", "relative_error", False, (0.1, 10.0), (4.0, 0.5), (4.0, 0.5), (4.0, 0.5), (None,) * 2, (1,) * 2)
 ABSENT = Curve("c", "relative_error", False, (0.1,), (math.inf,), (math.inf,), (math.inf,), (None,), (1,))
 

@@ -5,14 +5,7 @@ import pytest
 
 from core.domain import Categorical, Numeric
 from core.figures.asking import NAME
-from core.figures.density import (
-    MAX_TARGETS,
-    Marks,
-    density_bars,
-    density_line,
-    density_map,
-    picture_in_words,
-)
+from core.figures.density import MAX_TARGETS, Marks, density_bars, density_line, density_map, picture_in_words
 from core.figures.hatching import HATCHED, hatch
 from core.figures.hidden import hidden_by_noise
 from core.figures.palette import TEAL
@@ -27,9 +20,15 @@ CITY = Categorical("city", ("Bern", "Basel", "Chur"))
 def facts(estimate: np.ndarray, error: float = 20.0) -> dict:
     """The fields of a picture whose answers all have one standard error."""
     return {
-        "estimate": estimate, "low": estimate - 2 * error, "high": estimate + 2 * error, "density": estimate / 1e4,
-        "standard_error": np.full(estimate.shape, error), "at": {}, "averaged": (), "averaging_places": 1,
-    }  # fmt: skip
+        "estimate": estimate,
+        "low": estimate - 2 * error,
+        "high": estimate + 2 * error,
+        "density": estimate / 1e4,
+        "standard_error": np.full(estimate.shape, error),
+        "at": {},
+        "averaged": (),
+        "averaging_places": 1,
+    }
 
 
 def hill(values: np.ndarray, centre: float, width: float) -> np.ndarray:
@@ -172,9 +171,12 @@ def test_bars_have_intervals_and_hidden_ones_are_hatched():
 
 def test_categories_make_a_map_too():
     mixed = Heatmap(
-        x="city", y="age", x_values=np.array(CITY.categories, dtype=object), y_values=np.arange(10) * 10.0 + 5,
+        x="city",
+        y="age",
+        x_values=np.array(CITY.categories, dtype=object),
+        y_values=np.arange(10) * 10.0 + 5,
         **facts(np.full((10, 3), 500.0)),
-    )  # fmt: skip
+    )
     figure = density_map(mixed, (CITY, AGE), "people", asked=("Basel", 25.0))
     assert figure.data[0].z.shape == (10, 3) and "contour" not in {trace.type for trace in figure.data}
     assert (named(figure, NAME).x[-1], named(figure, NAME).y[-1]) == (1.0, 25.0)

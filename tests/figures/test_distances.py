@@ -8,17 +8,10 @@ import pytest
 from core.domain import Domain, Numeric
 from core.figures.asking import NAME
 from core.figures.density import MAX_TARGETS, Marks
-from core.figures.distances import (
-    CENTRES,
-    NEAREST,
-    distance_figure,
-    distance_title,
-    distance_unit,
-    distances_in_words,
-)
+from core.figures.distances import CENTRES, NEAREST, distance_figure, distance_title, distance_unit, distances_in_words
 from core.figures.hatching import HATCHED
 from core.figures.paper import on_paper
-from core.mechanisms import distance
+from core.sketches.making import distance
 from core.tasks.density import Curve, Heatmap
 
 DOMAIN = Domain.of(east=(0, 20), north=(0, 16), city=["Bern", "<b>Chur"])
@@ -85,8 +78,9 @@ def test_a_curve_has_its_band_and_need_not_start_at_zero(curve):
 
 
 def test_categories_are_bars_and_their_names_are_text():
-    curve = Curve(column="city", values=np.array(["Bern", "<b>Chur"], dtype=object), **answers(np.array([1.0, 2.0])),
-                  **FACTS)  # fmt: skip
+    curve = Curve(
+        column="city", values=np.array(["Bern", "<b>Chur"], dtype=object), **answers(np.array([1.0, 2.0])), **FACTS
+    )
     figure = distance_figure(curve, DOMAIN, "")
     assert figure.data[0].type == "bar" and figure.layout.yaxis.title.text == "average distance"
     assert all("<b>Chur" not in text for text in figure.layout.xaxis.ticktext)
@@ -94,11 +88,18 @@ def test_categories_are_bars_and_their_names_are_text():
 
 @pytest.mark.parametrize(
     ("norm", "scale", "units", "expected"),
-    [("l1", "none", ("km", "km"), "km"), ("l2", "none", ("km", "km"), "km"), ("squared", "none", ("km", "km"), "km²"),
-     ("l1", "none", ("km", "m"), ""), ("l2", "box", ("km", "m"), "ranges"),
-     ("squared", "box", ("", ""), "squared ranges"),
-     ("lp:3", "none", ("km", "km"), ""), ("capped:2", "none", ("km", "km"), "km"), ("above", "none", ("", ""), "")],
-)  # fmt: skip
+    [
+        ("l1", "none", ("km", "km"), "km"),
+        ("l2", "none", ("km", "km"), "km"),
+        ("squared", "none", ("km", "km"), "km²"),
+        ("l1", "none", ("km", "m"), ""),
+        ("l2", "box", ("km", "m"), "ranges"),
+        ("squared", "box", ("", ""), "squared ranges"),
+        ("lp:3", "none", ("km", "km"), ""),
+        ("capped:2", "none", ("km", "km"), "km"),
+        ("above", "none", ("", ""), ""),
+    ],
+)
 def test_a_distance_has_a_unit_where_its_columns_share_one(norm, scale, units, expected):
     domain = Domain((Numeric("a", 0, 1, units[0]), Numeric("b", 0, 2, units[1])), scale=scale)
     assert distance_unit(distance(domain, norm)) == expected

@@ -13,7 +13,7 @@ from core.figures.forecast import (
     possible_releases_in_words,
 )
 from core.figures.palette import TEAL
-from core.kernels import Euclidean
+from core.geometry.kernels import Euclidean
 
 EPSILONS = [0.01, 0.1, 1.0, 10.0]
 PURE, SLACK = [10.0, 1.0, 0.1, 0.01], [1.0, 0.1, 0.01, 0.001]

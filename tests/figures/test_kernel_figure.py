@@ -5,7 +5,7 @@ import pytest
 
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.figures.kernel import half_distance, kernel_figure, kernel_in_words
-from core.kernels import Angular, Euclidean, Laplacian, Manhattan
+from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan
 
 HEIGHT, AGE = Numeric("height", 50, 250, "cm"), Numeric("age", 0, 120, "years")
 CITY = Categorical("city", ("Bern", "Basel", "Chur"))

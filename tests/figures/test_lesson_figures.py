@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 
+from core.experiments.lessons.averaging import ask
+from core.experiments.lessons.bounds import attack
+from core.experiments.lessons.cells import Plane, places
+from core.experiments.lessons.epsilon import RELEASES, outcomes
+from core.experiments.lessons.floating_point import FILES, textbook_files
+from core.experiments.lessons.rows import MEASURED, curve
+from core.experiments.lessons.slack import slack
 from core.figures.asking import NAME
-from core.figures.lesson_averaging import averages_figure
-from core.figures.lesson_bounds import bounds_figure, bounds_in_words
-from core.figures.lesson_cells import plane_figure, plane_in_words
-from core.figures.lesson_epsilon import outcomes_figure
-from core.figures.lesson_floating_point import files_figure, files_in_words
-from core.figures.lesson_rows import curve_figure, curve_in_words
-from core.figures.lesson_slack import slack_figure, slack_in_words
+from core.figures.lessons.averaging import averages_figure
+from core.figures.lessons.bounds import bounds_figure, bounds_in_words
+from core.figures.lessons.cells import plane_figure, plane_in_words
+from core.figures.lessons.epsilon import outcomes_figure
+from core.figures.lessons.floating_point import files_figure, files_in_words
+from core.figures.lessons.rows import curve_figure, curve_in_words
+from core.figures.lessons.slack import slack_figure, slack_in_words
 from core.figures.palette import AMBER, TEAL
-from core.lessons.averaging import ask
-from core.lessons.bounds import attack
-from core.lessons.cells import Plane, places
-from core.lessons.epsilon import RELEASES, outcomes
-from core.lessons.floating_point import FILES, textbook_files
-from core.lessons.rows import MEASURED, curve
-from core.lessons.slack import slack
 
 
 def test_a_plane_shows_everyone_the_cuts_of_a_row_and_what_a_question_meets():

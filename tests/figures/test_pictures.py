@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core import Budget, Domain, Race, Vector, kernels, release
+from core import Budget, Domain, Race, Vector, release
 from core.errors import RequestError
 from core.figures.palette import TEAL, rgb
 from core.figures.pictures import SIZE, density_picture
+from core.geometry import kernels
 
 
 def people(columns: dict, domain: Domain, rows: int = 60):

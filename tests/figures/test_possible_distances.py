@@ -8,9 +8,9 @@ from core.domain import Domain
 from core.figures.forecast import PLACES, SIMULATED
 from core.figures.possible_distances import possible_distances, possible_distances_in_words
 from core.privacy.budget import Budget
-from core.releases import plan
-from core.sketches.distance import Distance
-from core.sketches.moments import Moments
+from core.sketches.distances.distance import Distance
+from core.sketches.distances.moments import Moments
+from core.sketches.plan import plan
 
 LINE = Domain.of(x=(0, 10))
 ALONG = np.asfortranarray(np.linspace(0, 10, PLACES)[:, None])

@@ -20,10 +20,11 @@ def points() -> pd.DataFrame:
     size = MAX_DRAWN + 500
     return pd.DataFrame(
         {
-            "age": random.uniform(0, 100, size), "pay": random.uniform(0, 9, size),
+            "age": random.uniform(0, 100, size),
+            "pay": random.uniform(0, 9, size),
             "city": pd.Categorical(random.choice(CITY.categories, size), categories=CITY.categories),
         }
-    )  # fmt: skip
+    )
 
 
 def test_points_over_two_columns_are_drawn_where_they_are_up_to_a_limit(points):

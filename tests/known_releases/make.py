@@ -9,28 +9,29 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from core import Budget, Domain, Race, Release, kernels
+from core import Budget, Domain, Race, Release
 from core.domain import Items, PrivacyUnit, Vector
 from core.engine.exact import Exact
-from core.projections.fast import FastProjection
-from core.release_file import FORMAT_VERSION, LARGE_FORMAT_VERSION, save
-from core.releases import release, seal
-from core.rivals.catalogue import RIVALS
-from core.rivals.distances.huang_roth import HuangRoth
-from core.rivals.grids.marginals import Marginals
-from core.rivals.grids.mwem import MWEM
-from core.rivals.networks.privbayes import PrivBayes
+from core.geometry import kernels
+from core.geometry.projections.fast import FastProjection
+from core.releases.file import FORMAT_VERSION, LARGE_FORMAT_VERSION, save
+from core.releases.release import release, seal
 from core.sketches.adaptive import Adaptive
 from core.sketches.classes import Classes
-from core.sketches.directions import Directions
-from core.sketches.distance import Distance
-from core.sketches.features import Features
-from core.sketches.histogram import Histogram
+from core.sketches.distances.directions import Directions
+from core.sketches.distances.distance import Distance
+from core.sketches.distances.moments import Moments
+from core.sketches.distances.projected_distance import ProjectedDistance
+from core.sketches.grids.histogram import Histogram
+from core.sketches.hashed.features import Features
+from core.sketches.hashed.minhash import MinHash
 from core.sketches.linear import LinearSketch
-from core.sketches.minhash import MinHash
-from core.sketches.moments import Moments
 from core.sketches.projected import Projected
-from core.sketches.projected_distance import ProjectedDistance
+from core.sketches.published.catalogue import RIVALS
+from core.sketches.published.distances.huang_roth import HuangRoth
+from core.sketches.published.grids.marginals import Marginals
+from core.sketches.published.grids.mwem import MWEM
+from core.sketches.published.networks.privbayes import PrivBayes
 
 FOLDER = Path(__file__).parent
 ANSWERS = ("estimate", "low", "high", "density", "standard_error")
@@ -210,11 +211,35 @@ def convex() -> Release:
 MAKERS = {
     maker.__name__: maker
     for maker in (
-        numbers, large, people, merged, angles, features, waves, histogram, projected, distance, straight, moments,
-        directions, classes, baskets, edges, fourier, cosines, functional, lattice, embedding, flat, boxes, marginals,
-        network, rounds, convex,
+        numbers,
+        large,
+        people,
+        merged,
+        angles,
+        features,
+        waves,
+        histogram,
+        projected,
+        distance,
+        straight,
+        moments,
+        directions,
+        classes,
+        baskets,
+        edges,
+        fourier,
+        cosines,
+        functional,
+        lattice,
+        embedding,
+        flat,
+        boxes,
+        marginals,
+        network,
+        rounds,
+        convex,
     )
-}  # fmt: skip
+}
 
 
 FITTED = {"rounds": 1e-4, "convex": 1e-6, "embedding": 1e-6}

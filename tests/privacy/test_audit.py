@@ -14,8 +14,8 @@ from core.privacy.attacks import Attacks
 from core.privacy.audit import AuditReport, _loss_bound, audit
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from core.privacy.neighbours import Sensitivity
-from core.privacy.noise import add_noise, discrete_laplace
-from core.privacy.randomness import SeededSource
+from core.privacy.noise.noise import add_noise, discrete_laplace
+from core.privacy.noise.randomness import SeededSource
 
 # An audit of a correct mechanism fails with probability 1 - LEVEL at most: below 1e-6 for all tests here together.
 LEVEL = 1 - 1e-8

@@ -12,13 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.privacy.accounting import Cost, admits
-from core.privacy.calibration import (
-    NoiseScale,
-    calibrate,
-    calibrate_gaussian,
-    calibrate_shares,
-    parse_fraction,
-)
+from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian, calibrate_shares, parse_fraction
 from core.privacy.neighbours import Sensitivity
 from core.privacy.unit_shifts import unit_shift_delta
 from core.privacy.zcdp import zcdp_delta

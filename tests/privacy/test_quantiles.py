@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from core.errors import BudgetError, RequestError
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours
+from core.privacy.noise.randomness import SeededSource
 from core.privacy.quantiles import Grid, grid_sensitivity, plan_bounds, release_bounds
-from core.privacy.randomness import SeededSource
 from core.privacy.unit import PrivacyUnit
 
 GRIDS = (Grid(-10, 10, cells=16), Grid(-1e6, 1e6, cells=16, spacing="log"))

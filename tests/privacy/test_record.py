@@ -11,17 +11,17 @@ import pytest
 from core.domain import Domain
 from core.engine.exact import Exact
 from core.errors import RequestError
+from core.figures.report.label import privacy_label
 from core.privacy.budget import Budget
 from core.privacy.calibration import NoiseScale, calibrate_shares
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.record import PrivacyRecord
 from core.privacy.unit import PrivacyUnit
-from core.release_file import load
-from core.releases import plan, seal
-from core.report.label import privacy_label
-from core.sketches.moments import Moments
-
-from ..releases_for_tests import manifest_in
+from core.releases.file import load
+from core.releases.release import seal
+from core.sketches.distances.moments import Moments
+from core.sketches.plan import plan
+from tests.releases_for_tests import manifest_in
 
 TABLE = Sensitivity(160, 1600, block=16, blocks_l2=40)
 COUNT = Sensitivity(1, 1, unit_shifts=True)

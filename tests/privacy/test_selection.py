@@ -12,11 +12,10 @@ from scipy import stats
 from core.privacy.accounting import Cost, keeps_promise
 from core.privacy.audit import audit
 from core.privacy.events import PureParts, Selections, event_from_dict
-from core.privacy.randomness import SeededSource
+from core.privacy.noise.randomness import SeededSource
 from core.privacy.selection import DEEPEST, LARGEST_SCORE, _below, select
-
-from .goodness_of_fit import FALSE_ALARM
-from .scripted import ScriptedStream
+from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
+from tests.privacy.noise.scripted import ScriptedStream
 
 DRAWS = 4000
 

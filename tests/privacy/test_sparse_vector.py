@@ -11,10 +11,9 @@ from scipy import stats
 from core.errors import RequestError
 from core.privacy import sparse_vector as module
 from core.privacy.calibration import NoiseScale
-from core.privacy.randomness import SeededSource
+from core.privacy.noise.randomness import SeededSource
 from core.privacy.sparse_vector import SparseVector, question_share, scales
-
-from .goodness_of_fit import FALSE_ALARM, laplace_cdf
+from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, laplace_cdf
 
 REACH = 400
 

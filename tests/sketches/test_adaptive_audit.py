@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from core import Budget, Domain, kernels
+from core import Budget, Domain
+from core.geometry import kernels
 from core.privacy.unit import PrivacyUnit
-from core.rivals.networks.privbayes import PrivBayes
 from core.sketches.adaptive_audit import audit_adaptive
+from core.sketches.published.networks.privbayes import PrivBayes
 
 CUBE = Domain.of(x=(0, 1), y=(0, 1), z=(0, 1))
 PEOPLE = Domain.of(x=(0, 1), y=(0, 1), z=(0, 1), unit=PrivacyUnit("person", 2))

@@ -4,16 +4,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from core import kernels
 from core.domain import Domain
+from core.geometry import kernels
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.unit import PrivacyUnit
 from core.sketches import audit
 from core.sketches.audit import audit_sketch, worst_neighbours
-from core.sketches.features import Features
-from core.sketches.race import Race
+from core.sketches.hashed.features import Features
+from core.sketches.hashed.race import Race
 
 LEVEL = 1 - 1e-8
 DOMAIN = Domain.of(height=(50, 250), city=["Bern", "Basel", "Chur"], scale="box")

@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 from core import Budget, load, release
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit
 from core.errors import ReleaseFileError, RequestError
-from core.forecast import choose_size, forecast
-from core.kernels import Euclidean, Laplacian
+from core.forecast.forecast import choose_size, forecast
+from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.neighbours import Neighbours, Sensitivity
-from core.privacy.randomness import SeededSource
-from core.releases import plan
+from core.privacy.noise.randomness import SeededSource
 from core.sketches.audit import audit_sketch
 from core.sketches.classes import Classes
-from core.sketches.features import Features
+from core.sketches.hashed.features import Features
+from core.sketches.hashed.race import Race
+from core.sketches.plan import plan
 from core.sketches.projected import Projected
-from core.sketches.race import Race
 from core.sketches.registry import sketch_from_parameters
-
-from ..releases_for_tests import manifest_in, with_manifest
+from tests.releases_for_tests import manifest_in, with_manifest
 
 LEVEL = 1 - 1e-8
 LABEL = Categorical("kind", ("a", "b", "c"))
@@ -75,9 +74,14 @@ def test_every_record_is_poured_into_the_slab_of_its_class_and_nowhere_else(rows
 def test_any_split_and_any_order_give_the_same_table(seed, cuts):
     random = np.random.default_rng(seed)
     rows = list(
-        zip(random.uniform(-3, 3, 500), random.choice(LABEL.categories, 500), random.uniform(-3, 3, 500),
-            random.choice(["f", "m"], 500), strict=True)
-    )  # fmt: skip
+        zip(
+            random.uniform(-3, 3, 500),
+            random.choice(LABEL.categories, 500),
+            random.uniform(-3, 3, 500),
+            random.choice(["f", "m"], 500),
+            strict=True,
+        )
+    )
     sketch = classes(Features(REST, Laplacian(1.0), rows=16, seed=seed))
     whole, points = filled(sketch, rows), encoded(rows, metric=sketch.metric)
     parts = sketch.zeros()
@@ -88,9 +92,18 @@ def test_any_split_and_any_order_give_the_same_table(seed, cuts):
 
 def test_slabs_add_up_to_the_inner_sketch_of_all_records():
     random = np.random.default_rng(4)
-    points = encoded([(x, k, y, s) for x, k, y, s in zip(
-        random.uniform(-3, 3, 300), random.choice(LABEL.categories, 300), random.uniform(-3, 3, 300),
-        random.choice(["f", "m"], 300), strict=True)])  # fmt: skip
+    points = encoded(
+        [
+            (x, k, y, s)
+            for x, k, y, s in zip(
+                random.uniform(-3, 3, 300),
+                random.choice(LABEL.categories, 300),
+                random.uniform(-3, 3, 300),
+                random.choice(["f", "m"], 300),
+                strict=True,
+            )
+        ]
+    )
     sketch = classes()
     table, rest = sketch.zeros(), np.asfortranarray(np.delete(points, [1, 2, 3], axis=1))
     sketch.add(table, points)

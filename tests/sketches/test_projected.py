@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 
 from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
-from core.forecast import forecast
-from core.kernels import Angular, Euclidean, Gaussian, Laplacian, Mixture, Product
+from core.forecast.forecast import forecast
+from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Mixture, Product
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
-from core.release_file import load, to_bytes
-from core.releases import release
+from core.releases.file import load, to_bytes
+from core.releases.release import release
 from core.sketches import audit
 from core.sketches.audit import audit_sketch, worst_neighbours
-from core.sketches.features import Features
+from core.sketches.hashed.features import Features
+from core.sketches.hashed.race import Race
 from core.sketches.projected import Projected
-from core.sketches.race import Race
 from core.sketches.registry import sketch_from_parameters
 
 D = 24

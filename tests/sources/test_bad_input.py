@@ -127,6 +127,7 @@ def test_one_record_does_not_change_the_type_of_a_list():
         with pytest.raises(RequestError, match="mixes values of different types"):
             open_source({"a": [*values, stray]})
 
+
 def test_text_in_categories_is_kept_as_it_is_written():
     domain = Domain.of(a=["007", "1.0", "NA", " x"])
     (batch,) = open_source(Upload("data.csv", b"a;b\n007;1\n1.0;2\nNA;3\n x;4\n7;5\n")).batches(domain)

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.domain import Domain, Items, PrivacyUnit
+from core.domain.sets import Sets
 from core.errors import RequestError
-from core.sets import Sets
 from core.sources import open_source
 
 LISTS = [[1, 2], [3, 3], None, [], [4, 5, 6], [None, 7]]

@@ -15,7 +15,8 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from core.domain import ROWS_READ, Domain, Items, PrivacyUnit
+from core.domain import Domain, Items, PrivacyUnit
+from core.domain.domain import ROWS_READ
 from core.errors import RequestError
 from core.sources import Upload, open_source, parquet
 

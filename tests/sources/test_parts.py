@@ -14,7 +14,8 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
-from core.domain import FIRST_ROW, Domain, Items, Numeric, PrivacyUnit, Vector
+from core.domain import Domain, Items, Numeric, PrivacyUnit, Vector
+from core.domain.domain import FIRST_ROW
 from core.errors import RequestError
 from core.sources import Upload, open_source, parquet
 

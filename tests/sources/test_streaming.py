@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.domain import FIRST_ROW, Domain
+from core.domain import Domain
+from core.domain.domain import FIRST_ROW
 from core.errors import RequestError
 from core.sources import open_source
 

@@ -9,12 +9,12 @@ import pandas as pd
 
 from core.domain import Categorical, Domain, Numeric
 from core.engine.exact import Exact
-from core.kernels import Kernel, Laplacian
+from core.geometry.kernels import Kernel, Laplacian
 from core.privacy.budget import Budget
-from core.privacy.randomness import SeededSource
-from core.releases import Release, seal
+from core.privacy.noise.randomness import SeededSource
+from core.releases.release import Release, seal
 from core.sketches.classes import Classes
-from core.sketches.race import Race
+from core.sketches.hashed.race import Race
 
 LABEL = Categorical("kind", ("calm", "wild"))
 REST = Domain((Numeric("x", 0, 1), Numeric("y", 0, 1), Categorical("sex", ("f", "m"))))

@@ -6,11 +6,11 @@ import numpy as np
 
 from core.domain import Domain
 from core.engine.exact import Exact
-from core.kernels import Kernel
+from core.geometry.kernels import Kernel
 from core.privacy.budget import Budget
-from core.privacy.randomness import SeededSource
-from core.releases import Release, seal
-from core.sketches.race import Race
+from core.privacy.noise.randomness import SeededSource
+from core.releases.release import Release, seal
+from core.sketches.hashed.race import Race
 
 NUMBERS = {name: (0.0, 1.0) for name in "abcdefgh"}
 

@@ -6,14 +6,13 @@ from scipy.stats import kstest
 
 from core import Budget, Domain, MinHash
 from core.domain import Items
+from core.domain.sets import Sets
 from core.engine.exact import Exact
 from core.errors import RequestError
-from core.kernels import Euclidean
-from core.releases import seal
-from core.sets import Sets
+from core.geometry.kernels import Euclidean
+from core.releases.release import seal
 from core.tasks.anomalies import score
-
-from .poured import box_of, clusters, poured
+from tests.tasks.poured import box_of, clusters, poured
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
-from core.kernels import Angular, Euclidean, Laplacian, Product
-from core.sketches.race import Race
+from core.geometry.kernels import Angular, Euclidean, Laplacian, Product
+from core.sketches.hashed.race import Race
 from core.tasks.box import Box
 from core.tasks.scale import half_widths
 

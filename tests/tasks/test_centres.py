@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import Budget, Domain, kernels
+from core import Budget, Domain
 from core.engine.exact import Exact
 from core.errors import RequestError
-from core.mechanisms import distance
-from core.privacy.randomness import SeededSource
-from core.releases import seal, with_chosen_size
+from core.geometry import kernels
+from core.privacy.noise.randomness import SeededSource
+from core.releases.release import seal, with_chosen_size
 from core.sketches.classes import Classes
-from core.tasks.asked import check_closeness
+from core.sketches.making import distance
+from core.tasks.answerable import check_closeness
 from core.tasks.centres import described, find_centres, nearest_place
 from core.tasks.medians import masses_on_a_line, medians_in_space, medians_on_a_line
-
-from .poured import box_of, clusters, poured
+from tests.tasks.poured import box_of, clusters, poured
 
 POINTS = clusters([[0.25, 0.3], [0.7, 0.8]], 3000, deviation=0.06, shares=[0.7, 0.3])
 

@@ -11,13 +11,12 @@ from scipy.stats import binom
 
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
-from core.kernels import Euclidean, Laplacian
+from core.geometry.kernels import Euclidean, Laplacian
 from core.sketches.linear import Answers
 from core.tasks.averaging import averaging
 from core.tasks.box import Box
 from core.tasks.density import grid, line, marginal_grid, marginal_line, pairs
-
-from .poured import box_of, clusters, exact_sums, poured
+from tests.tasks.poured import box_of, clusters, exact_sums, poured
 
 ARRAYS = ("estimate", "low", "high", "density", "standard_error")
 PEOPLE = Domain.of(age=(0, 100), city=["Bern", "Basel", "Chur"], income=(0, 10), scale="box")

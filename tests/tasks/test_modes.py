@@ -9,13 +9,12 @@ from scipy.stats import binom
 
 from core.domain import Domain
 from core.errors import RequestError
-from core.kernels import Angular, Euclidean, Laplacian
+from core.geometry.kernels import Angular, Euclidean, Laplacian
 from core.tasks.box import Box
 from core.tasks.modes import _contrast, _significant, find_modes
 from core.tasks.passes import _last_ways, _Ways, highest_passes
 from core.tasks.splitting import Splitting
-
-from .poured import box_of, clusters, poured
+from tests.tasks.poured import box_of, clusters, poured
 
 
 def significant(modes):

@@ -7,13 +7,12 @@ from scipy.stats import binom
 
 from core.domain import Domain
 from core.errors import RequestError
-from core.kernels import Angular, Euclidean, Laplacian, Product
+from core.geometry.kernels import Angular, Euclidean, Laplacian, Product
 from core.tasks.box import Box
 from core.tasks.modes import find_modes
 from core.tasks.partition import NOISE_CHANCE, _half_spaces, _heaviest_counters, intersect_partitions
-
-from ..sketches.slow_race import slow_column
-from .poured import box_of, clusters, poured
+from tests.sketches.hashed.slow_race import slow_column
+from tests.tasks.poured import box_of, clusters, poured
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,17 @@ from scipy.stats import chisquare, ks_2samp, kstest
 
 from core.domain import Domain
 from core.errors import RequestError
-from core.kernels import Euclidean, Laplacian
+from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
-from core.releases import release
-from core.rivals.networks.privbayes import PrivBayes
+from core.releases.release import release
+from core.sketches.published.networks.privbayes import PrivBayes
 from core.tasks.box import Box
 from core.tasks.chain import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains
 from core.tasks.density import grid, line
 from core.tasks.population import explaining_population
 from core.tasks.sampling import sample
 from core.tasks.scale import half_widths
-
-from .poured import box_of, clusters, exact_sums, poured
+from tests.tasks.poured import box_of, clusters, exact_sums, poured
 
 FALSE_ALARM = 1e-8
 """Of each of the tests below, were the seeds others; they are fixed, so nothing fails by chance."""

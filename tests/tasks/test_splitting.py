@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from core import Budget, kernels
+from core import Budget
 from core.engine.exact import Exact
 from core.errors import RequestError
-from core.privacy.randomness import SeededSource
-from core.releases import seal
-from core.sketches.histogram import Histogram
+from core.geometry import kernels
+from core.privacy.noise.randomness import SeededSource
+from core.releases.release import seal
+from core.sketches.grids.histogram import Histogram
 from core.tasks.density import marginal_grid, marginal_line
 from core.tasks.modes import find_modes
 from core.tasks.splitting import PARTS, Splitting, like_noise
 from core.tasks.uncertainty import possible_releases
-
-from .poured import box_of, clusters, poured
+from tests.tasks.poured import box_of, clusters, poured
 
 POINTS = clusters([[0.25, 0.3], [0.7, 0.8]], 3000, deviation=0.06, shares=[0.7, 0.3])
 QUERIES = np.asfortranarray([[0.25, 0.3], [0.7, 0.8], [0.5, 0.5], [0.9, 0.1]])

@@ -5,11 +5,10 @@ import pytest
 from scipy.stats import t as student
 
 from core.errors import RequestError
-from core.kernels import Euclidean
+from core.geometry.kernels import Euclidean
 from core.sketches.linear import Answers
 from core.tasks.uncertainty import possible_releases, quantile_dots
-
-from .poured import box_of, clusters, poured
+from tests.tasks.poured import box_of, clusters, poured
 
 POINTS = clusters([[0.3, 0.4]], 500, deviation=0.1)
 QUERIES = np.array([[0.3, 0.4], [0.32, 0.41], [0.9, 0.9]])

@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
-from core.privacy.ledger import Ledger
-from core.samples import samples
-from core.ui.frame import DATA, GROUPS
-from core.ui.paths import VARIABLE
-from core.ui.picking import FILE, FILE_TYPES, ORIGIN, PATH, SAMPLE
-from core.ui.session import KEY
+from core.privacy.ledger.ledger import Ledger
+from core.sources.samples import samples
+from core.ui.data.picking import FILE, FILE_TYPES, ORIGIN, PATH, SAMPLE
+from core.ui.frame.frame import DATA, GROUPS
+from core.ui.frame.paths import VARIABLE
+from core.ui.frame.session import KEY
 
 ROOT = Path(__file__).parents[2]
 SECRETS = ("7341.25", "8812.5", "Xanthippe", "Grubenmann", "1931-07-09")
@@ -142,9 +142,15 @@ def test_everything_declared_reaches_the_domain():
     app.run()
     main_button(app).click().run()
     assert app.session_state[KEY].own.domain == Domain(
-        (Numeric("salary", 0, 20_000, "CHF"), Categorical("city", ("Bern", "Basel")),
-         Categorical("member", ("false", "true"))),
-        outside="drop", missing="refuse", unit=PrivacyUnit("who", 3), scale="box",
+        (
+            Numeric("salary", 0, 20_000, "CHF"),
+            Categorical("city", ("Bern", "Basel")),
+            Categorical("member", ("false", "true")),
+        ),
+        outside="drop",
+        missing="refuse",
+        unit=PrivacyUnit("who", 3),
+        scale="box",
     )
 
 
@@ -191,7 +197,9 @@ def test_every_sample_is_ready_to_use_and_keeps_its_domain(name):
     known = next(one for one in samples() if one.name == name).domain
     assert own.sample == name and set(own.domain.columns) == set(known.columns)
     assert (own.domain.unit, own.domain.scale, own.domain.category_distance) == (
-        known.unit, known.scale, known.category_distance,
+        known.unit,
+        known.scale,
+        known.category_distance,
     )
 
 
@@ -339,7 +347,7 @@ def test_no_ledger_is_opened_before_it_is_needed(monkeypatch):
     def refuse(where):
         raise AssertionError("a ledger was opened")
 
-    monkeypatch.setattr("core.ui.bounds_purchase.open_ledger", refuse)
+    monkeypatch.setattr("core.ui.data.bounds_purchase.open_ledger", refuse)
     assert not use(with_file(), "salary").exception
 
 

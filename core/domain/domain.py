@@ -1,0 +1,481 @@
+"""What is publicly known about the data before anyone looks at it, and the map from a record to coordinates.
+
+The domain is written by a person, from public knowledge: which columns, between which bounds, of which categories,
+and who one person is. It never depends on the data, so it goes into every release as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..checks import check_choice, check_number, exact_fields, field_names
+from ..errors import RequestError
+from ..privacy.unit import EACH_RECORD, PrivacyUnit
+from .arrow import arrow_table
+from .columns import Categorical, Column, Items, Mask, Numeric, Vector, column_from_dict, column_to_dict
+from .sets import Sets
+
+__all__ = ["Categorical", "Column", "Domain", "Items", "Numeric", "PrivacyUnit", "Vector"]
+
+MAX_COLUMNS = 10_000
+MAX_DIMENSIONS = 100_000
+MAX_CHARACTERS = 1_000_000
+"""Of all names, units and categories together, as every release file holds them and its reader allows no more."""
+FIRST_ROW = b"first_row"
+"""Key of a batch's schema metadata: the place of its first row in the source, so that a refusal can name the row."""
+ROWS_READ = b"rows_read"
+"""The same for batches of gathered sets: how many rows of the source were read for them since the batch before."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Columns, their public bounds and categories, and the rules for records that do not fit.
+
+    Parameters
+    ----------
+    columns : the columns that are used, in the order of the coordinates; or a single column of sets (`Items`), which
+        have no coordinates, so that nothing can lie outside bounds and there is nothing to scale.
+    outside : "clamp" moves a number outside its bounds to the nearest bound; "drop" leaves such a record out. A
+        category that is not on the list has no nearest one: "drop" leaves the record out, and "clamp" treats the
+        value as missing.
+    missing : "drop" leaves out a record that misses a value; "refuse" stops with an error that names column and row.
+    unit : who is protected.
+    scale : "none" keeps every number in its own unit; "box" maps each column's bounds to [0, 1].
+    category_distance : distance between any two different categories of a column, in the metric of the kernel.
+
+    Examples
+    --------
+    >>> Domain.of(height=(50, 250), city=["Bern", "Basel"]).dimensions
+    3
+    """
+
+    columns: tuple[Column, ...]
+    outside: str = "clamp"
+    missing: str = "drop"
+    unit: PrivacyUnit = EACH_RECORD
+    scale: str = "none"
+    category_distance: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        if not 1 <= len(self.columns) <= MAX_COLUMNS:
+            raise RequestError(f"A domain needs between 1 and {MAX_COLUMNS:,} columns, not {len(self.columns):,}.")
+        if not all(isinstance(column, Column) for column in self.columns):
+            raise RequestError("A domain is made of Numeric, Categorical, Vector and Items columns.")
+        if len(set(self.names)) < len(self.columns):
+            raise RequestError("The columns of a domain must have different names.")
+        if self.dimensions > MAX_DIMENSIONS:
+            raise RequestError(
+                f"The columns and categories need {self.dimensions:,} coordinates, and at most {MAX_DIMENSIONS:,} fit."
+            )
+        if sum(column.characters for column in self.columns) > MAX_CHARACTERS:
+            raise RequestError(
+                f"The names and categories of a domain may have {MAX_CHARACTERS:,} characters together, as every "
+                "release file holds them; shorten the longest ones."
+            )
+        check_choice(self.outside, "outside", ("clamp", "drop"))
+        check_choice(self.missing, "missing", ("drop", "refuse"))
+        check_choice(self.scale, "scale", ("none", "box"))
+        if not isinstance(self.unit, PrivacyUnit):
+            raise RequestError("The privacy unit of a domain must be a PrivacyUnit.")
+        distance = check_number(self.category_distance, "The distance between categories")
+        if not 0 < distance <= 1e100:
+            raise RequestError("The distance between categories must be above 0 and at most 1e100.")
+        object.__setattr__(self, "category_distance", distance)
+        if any(isinstance(column, Items) for column in self.columns):
+            self._check_sets()
+
+    def _check_sets(self) -> None:
+        column = next(column for column in self.columns if isinstance(column, Items))
+        if len(self.columns) > 1:
+            raise RequestError(
+                f"The column {column.name!r} holds sets, and a record that is a set has no other columns: leave them "
+                "out, or release them apart."
+            )
+        if self.scale != "none":
+            raise RequestError("Sets have no bounds to scale by: leave out the scale.")
+        if self.unit.column == column.name:
+            raise RequestError(f"The column {column.name!r} cannot hold both the items and who has them.")
+        if column.gathered and (self.unit.column is None or self.unit.records != 1):
+            raise RequestError(
+                f"The sets of {column.name!r} are gathered from rows, so the privacy unit must be the column that says "
+                "whose set an item belongs to, with one record each: everyone has one set."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        outside: str = "clamp",
+        missing: str = "drop",
+        unit: PrivacyUnit = EACH_RECORD,
+        scale: str = "none",
+        category_distance: float = 1.0,
+        **columns: Sequence,
+    ) -> Domain:
+        """A domain from keywords: a pair of numbers is a numeric column, a list of texts is a categorical one."""
+        return cls(
+            tuple(_column_from_keyword(name, facts) for name, facts in columns.items()),
+            outside,
+            missing,
+            unit,
+            scale,
+            category_distance,
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def dimensions(self) -> int:
+        """Number of coordinates of an encoded record."""
+        return sum(column.width for column in self.columns)
+
+    @cached_property
+    def numeric_only(self) -> bool:
+        """Whether a record is nothing but numbers, so that plain arrays can be queries."""
+        return not any(isinstance(column, Categorical) for column in self.columns)
+
+    @property
+    def holds_sets(self) -> bool:
+        """Whether a record is a set of items, which has no coordinates."""
+        return isinstance(self.columns[0], Items)
+
+    @property
+    def gathers(self) -> bool:
+        """Whether a record is a set whose items stand in rows of their own, all those of one id."""
+        return self.holds_sets and self.columns[0].gathered
+
+    @property
+    def keeps_every_record(self) -> bool:
+        """Whether no record can be left out: then, when a neighbour replaces a record, their number is public."""
+        return self.outside == "clamp" and self.missing == "refuse" and self.unit.column is None
+
+    @property
+    def low(self) -> np.ndarray:
+        """Least encoded coordinates, float64 (dimensions,); see `bounds` for the metric."""
+        return self.bounds()[0]
+
+    @property
+    def high(self) -> np.ndarray:
+        """Greatest encoded coordinates, float64 (dimensions,), for the L2 metric, whose categories reach higher."""
+        return self.bounds()[1]
+
+    def bounds(self, metric: str = "l2") -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest encoded coordinates in a metric, two float64 arrays (dimensions,).
+
+        Raises
+        ------
+        RequestError
+            When records are sets, so that nothing that needs places can be made of them by mistake.
+        """
+        self.check_coordinates()
+        low, high = self._natural_bounds(metric)
+        shift, width = self._scaling
+        return (low - shift) / width, (high - shift) / width
+
+    def check_coordinates(self) -> None:
+        """RequestError when records are sets, for whatever needs coordinates."""
+        if self.holds_sets:
+            raise RequestError(
+                f"The column {self.names[0]!r} holds sets, which have no coordinates: they can be released by the "
+                "mechanism 'minhash' (kernel 'jaccard'), and asked how many sets are like a given one."
+            )
+
+    def amplitude(self, metric: str) -> float:
+        """Height of a one-hot coordinate at which two different categories are ``category_distance`` apart."""
+        check_choice(metric, "metric", ("l2", "l1"))
+        return self.category_distance / (math.sqrt(2.0) if metric == "l2" else 2.0)
+
+    def encode(self, batch: pa.RecordBatch, metric: str = "l2") -> np.ndarray | Sets:
+        """Coordinates of the records that are kept, or their sets.
+
+        Every value lies inside `bounds` exactly: clamping comes last but for the scaling, and rounding is monotone,
+        so low <= x <= high gives 0 <= (x - low) / (high - low) <= 1 in floating point too.
+
+        Parameters
+        ----------
+        batch : record batch that holds the domain's columns by name.
+        metric : "l2" or "l1", the metric of the kernel.
+
+        Returns
+        -------
+        float64 (n_kept, dimensions) in Fortran order: each coordinate is contiguous. `Sets` where the domain holds
+        sets; an empty set is a missing value, as it is like no other.
+
+        Raises
+        ------
+        RequestError
+            When a column is absent or of a type that cannot be used, or a value is missing and that is to be refused.
+        """
+        if self.holds_sets:
+            return self._encode_sets(batch)
+        rows = self.rows(batch)
+        if rows is not None:
+            points = np.empty(rows.shape, order="F")
+            return np.add(rows, 0.0, out=points)  # a zero loses its sign, as below
+        points, missing, unknown = self._read(batch, metric)
+        low, high = self._natural_bounds(metric)
+        by_coordinate = points.T  # C order, one row a coordinate
+        outside: Mask = None
+        if self.outside == "clamp":
+            np.clip(by_coordinate, low[:, None], high[:, None], out=by_coordinate)
+        else:
+            # A missing number is NaN and compares as outside; it is left out or refused either way.
+            inside = ((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None])).all(axis=0)
+            outside = _either(~inside, *unknown.values())
+            unknown = {}
+        # Of -0.0 and a bound 0.0 either may be taken, as the place in the batch has it; the sum is 0.0 for both.
+        by_coordinate += 0.0
+        if self.missing == "refuse":
+            _refuse_first("The value", missing, unknown, batch)
+        left_out = _either(outside, *missing.values(), *unknown.values())
+        if left_out is not None and left_out.any():
+            by_coordinate = by_coordinate[:, ~left_out]
+        return np.asfortranarray(self._scaled(by_coordinate.T))
+
+    def rows(self, batch: pa.RecordBatch) -> np.ndarray | None:
+        """What `encode` gives for one column of vectors, each record contiguous, when none is left out; else None.
+
+        Parameters
+        ----------
+        batch : as for `encode`.
+
+        Returns
+        -------
+        float32 or float64 (n, dimensions) in C order, where possible without a copy: single precision holds what it
+        holds exactly.
+        """
+        column = self.columns[0]
+        if len(self.columns) > 1 or not isinstance(column, Vector) or self.scale != "none":
+            return None
+        if batch.schema.get_field_index(column.name) < 0:
+            return None
+        array = batch.column(column.name)
+        return None if isinstance(array, pa.ChunkedArray) else column.rows(array, self.outside == "clamp")
+
+    def encode_queries(
+        self, queries: object, metric: str = "l2", first: int = 0, order: str = "F"
+    ) -> np.ndarray | Sets:
+        """Coordinates of queries, or their sets; none is dropped or clamped, and a query may lie outside the bounds.
+
+        Parameters
+        ----------
+        queries : an array (n, columns) in natural units when every column is numeric (a column of vectors counts as
+            many), or a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored.
+            Where the domain holds sets, a list of lists of items or `Sets`, or a table with one list a row.
+        metric : "l2" or "l1".
+        first : how many queries came before these, so that a refusal can name the row.
+        order : "F", each coordinate contiguous; or "C", each query, as an array of long vectors lies in memory.
+
+        Returns
+        -------
+        float64 (n, dimensions) in that order.
+
+        Raises
+        ------
+        RequestError
+            On a missing column, a missing or infinite value, an unknown category, or an empty set.
+        """
+        if self.holds_sets:
+            return self._encode_set_queries(queries)
+        if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
+            table = arrow_table(queries, self.names, "The queries").combine_chunks()
+            points, missing, unknown = self._read(table, metric)
+        else:
+            points, missing, unknown = self._array_queries(queries), {}, {}
+        _refuse_first("The query", missing, unknown)
+        finite = np.isfinite(points).all(axis=1)
+        if not finite.all():
+            row = first + int(np.argmin(finite)) + 1
+            raise RequestError(f"The query in row {row} is not made of finite numbers.")
+        return np.asarray(self._scaled(points), order=order)
+
+    def are_encoded(self, queries: np.ndarray) -> bool:
+        """Whether `encode_queries` gives the very numbers of an array (n, columns), or refuses one that is not finite.
+
+        Then whoever takes single precision and numbers that are not finite can do without the copy.
+        """
+        return (
+            self.numeric_only
+            and not self.holds_sets
+            and self.scale == "none"
+            and queries.dtype in (np.float32, np.float64)
+            and queries.shape[1:] == (self.dimensions,)
+        )
+
+    def decode_points(self, points: np.ndarray, metric: str = "l2") -> pd.DataFrame:
+        """Encoded points (n, dimensions) in natural units; a category is the one of the largest coordinate."""
+        self.check_coordinates()
+        check_choice(metric, "metric", ("l2", "l1"))
+        points = np.asarray(points, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != self.dimensions:
+            raise RequestError(f"Points of this domain have {self.dimensions:,} coordinates each.")
+        shift, width = self._scaling
+        natural = points * width + shift
+        columns: dict[str, object] = {}
+        for column, place in self._places():
+            block = natural[:, place]
+            if isinstance(column, Categorical):
+                codes = block.argmax(axis=1)
+                columns[column.name] = pd.Categorical.from_codes(codes, categories=list(column.categories))
+            else:
+                columns[column.name] = block[:, 0] if isinstance(column, Numeric) else list(block)
+        return pd.DataFrame(columns)
+
+    def without(self, name: str) -> Domain:
+        """The same domain less one column, whose records' other coordinates stay what they are.
+
+        Raises
+        ------
+        RequestError
+            When there is no such column, or no other.
+        """
+        if name not in self.names:
+            raise RequestError(f"There is no column {str(name)!r}; the columns are {', '.join(self.names)}.")
+        if len(self.columns) == 1:
+            raise RequestError(f"The column {name!r} is the only one, and a domain needs another beside it.")
+        return replace(self, columns=tuple(column for column in self.columns if column.name != name))
+
+    def to_dict(self) -> dict:
+        """A value for JSON from which `from_dict` makes an equal domain, bit for bit."""
+        return {
+            "columns": [column_to_dict(column) for column in self.columns],
+            "outside": self.outside,
+            "missing": self.missing,
+            "unit": asdict(self.unit),
+            "scale": self.scale,
+            "category_distance": self.category_distance,
+        }
+
+    @classmethod
+    def from_dict(cls, value: object) -> Domain:
+        """The domain that `to_dict` wrote down; RequestError on anything else, as the file may come from a stranger."""
+        facts = exact_fields(value, "domain", field_names(cls))
+        columns = facts.pop("columns")
+        if not isinstance(columns, list) or len(columns) > MAX_COLUMNS:
+            raise RequestError(f"The columns of a domain must be a list of at most {MAX_COLUMNS:,}.")
+        unit = PrivacyUnit(**exact_fields(facts.pop("unit"), "privacy unit", field_names(PrivacyUnit)))
+        return cls(columns=tuple(column_from_dict(column) for column in columns), unit=unit, **facts)
+
+    def _read(self, table: pa.RecordBatch | pa.Table, metric: str) -> tuple[np.ndarray, dict, dict]:
+        """Coordinates before clamping and scaling, and by column name the rows that miss a value or are unknown."""
+        amplitude = self.amplitude(metric)
+        points = np.empty((table.num_rows, self.dimensions), order="F")
+        missing: dict[str, np.ndarray] = {}
+        unknown: dict[str, np.ndarray] = {}
+        for column, place in self._places():
+            if table.schema.get_field_index(column.name) < 0:
+                raise RequestError(f"The data must have one column {column.name!r}.")
+            array = table.column(column.name)
+            if isinstance(array, pa.ChunkedArray):
+                array = array.combine_chunks()
+            misses, strays = column.read_into(points[:, place], array, amplitude)
+            if misses is not None:
+                missing[column.name] = misses
+            if strays is not None:
+                unknown[column.name] = strays
+        return points, missing, unknown
+
+    def _encode_sets(self, batch: pa.RecordBatch | pa.Table) -> Sets:
+        sets = self._read_sets(batch)
+        empty = sets.sizes == 0
+        if not empty.any():
+            return sets
+        if self.missing == "refuse":
+            _refuse_first("The value", {self.names[0]: empty}, {}, batch)
+        return sets[~empty]
+
+    def _encode_set_queries(self, queries: object) -> Sets:
+        if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
+            sets = self._read_sets(arrow_table(queries, self.names, "The queries").combine_chunks())
+        else:
+            sets = Sets.of(queries)  # type: ignore[arg-type]
+        empty = sets.sizes == 0
+        if empty.any():
+            _refuse_first("The query", {self.names[0]: empty}, {})
+        return sets
+
+    def _read_sets(self, table: pa.RecordBatch | pa.Table) -> Sets:
+        (column,) = self.columns
+        if table.schema.get_field_index(column.name) < 0:
+            raise RequestError(f"The data must have one column {column.name!r}.")
+        array = table.column(column.name)
+        if isinstance(array, pa.ChunkedArray):
+            array = array.combine_chunks()
+        return column.read_sets(array)
+
+    def _array_queries(self, queries: object) -> np.ndarray:
+        if not self.numeric_only:
+            raise RequestError("A domain with categories needs queries with named columns, not a plain array.")
+        try:
+            points = np.asarray(queries, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise RequestError("The queries must be numbers.") from None
+        if points.ndim == 1 and self.dimensions == 1:
+            points = points[:, None]
+        if points.ndim != 2 or points.shape[1] != self.dimensions:
+            raise RequestError(f"The queries must be an array with {self.dimensions:,} columns, one row a query.")
+        return points
+
+    def _scaled(self, points: np.ndarray) -> np.ndarray:
+        if self.scale == "box":
+            shift, width = self._scaling
+            points = (points - shift) / width
+        return points
+
+    @cached_property
+    def _scaling(self) -> tuple[np.ndarray, np.ndarray]:
+        """What is subtracted and then divided by, a pair a coordinate: coordinates of categories are left alone."""
+        shift, width = np.zeros(self.dimensions), np.ones(self.dimensions)
+        if self.scale == "box":
+            for column, place in self._places():
+                if not isinstance(column, Categorical):
+                    shift[place], width[place] = column.low, column.high - column.low
+        return shift, width
+
+    def _natural_bounds(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        amplitude = self.amplitude(metric)
+        pairs = np.array([column.bounds(amplitude) for column in self.columns])
+        widths = [column.width for column in self.columns]
+        return np.repeat(pairs[:, 0], widths), np.repeat(pairs[:, 1], widths)
+
+    def _places(self) -> Iterator[tuple[Column, slice]]:
+        start = 0
+        for column in self.columns:
+            yield column, slice(start, start + column.width)
+            start += column.width
+
+
+def _column_from_keyword(name: str, facts: Sequence) -> Column:
+    if isinstance(facts, Sequence) and not isinstance(facts, str):
+        if facts and all(isinstance(fact, str) for fact in facts):
+            return Categorical(name, tuple(facts))
+        if len(facts) == 2:
+            return Numeric(name, *facts)
+    raise RequestError(f"The column {name!r} needs a pair of numbers (low, high) or a list of categories.")
+
+
+def _either(*masks: Mask) -> Mask:
+    present = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(present) if present else None
+
+
+def _refuse_first(what: str, missing: dict, unknown: dict, batch: pa.RecordBatch | None = None) -> None:
+    """Refuse a value that is missing, or else one of an unknown category; the row is named, the value is not."""
+    for masks, problem in ((missing, "is missing"), (unknown, "is not on the public list of categories")):
+        for name, mask in masks.items():
+            row = int(np.argmax(mask)) + 1
+            first = None if batch is None else (batch.schema.metadata or {}).get(FIRST_ROW)
+            place = f"row {int(first or 0) + row:,}" + (" of its batch" if batch is not None and first is None else "")
+            why = ", and the domain says that missing values are refused" if batch is not None else ""
+            raise RequestError(f"{what} of the column {name!r} in {place} {problem}{why}.")

@@ -1,0 +1,243 @@
+"""Keys of items: one stable 64-bit word for every value that can stand in a set.
+
+A key depends on the value alone, and is the same for ever and on every platform, as release files are asked for ever. A
+whole number is its own key, whether it was written as an integer, as floating point or as text: 7, 7.0 and "7" are one
+item, so that a column that changed its type in an export still means the same. Every other text has the XXH64 hash of
+its UTF-8 bytes (Collet's specification, seed 0): anyone can compute it, and two texts share a key by an accident of one
+in 2^64 only. Keys are public names of items, nothing more: they hide nothing, and every sketch mixes them with its own
+public seed before it hashes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numba import njit
+
+from ..errors import RequestError
+
+_P1, _P2, _P3, _P4, _P5 = (
+    np.uint64(prime)
+    for prime in (
+        0x9E3779B185EBCA87,
+        0xC2B2AE3D27D4EB4F,
+        0x165667B19E3779F9,
+        0x85EBCA77C2B2AE63,
+        0x27D4EB2F165667C5,
+    )
+)
+_MOST = np.uint64((1 << 63) - 1)
+WHOLE_FLOATS = 2.0**63
+"""Floating-point numbers below this size are 64-bit integers where they are whole."""
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _turn(word, by):
+    return (word << np.uint64(by)) | (word >> np.uint64(64 - by))
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _word(data, at, length):
+    """The little-endian number in ``length`` bytes."""
+    word = np.uint64(0)
+    for k in range(length):
+        word |= np.uint64(data[at + k]) << np.uint64(8 * k)
+    return word
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _round(lane, word):
+    return _turn(lane + word * _P2, 31) * _P1
+
+
+@njit(nogil=True, cache=True)
+def _xxh64(data, start, stop):
+    """XXH64 with seed 0 of the bytes from ``start`` to ``stop``."""
+    at = start
+    if stop - start >= 32:
+        a, b, c, d = _P1 + _P2, _P2, np.uint64(0), np.uint64(0) - _P1
+        while at + 32 <= stop:
+            a = _round(a, _word(data, at, 8))
+            b = _round(b, _word(data, at + 8, 8))
+            c = _round(c, _word(data, at + 16, 8))
+            d = _round(d, _word(data, at + 24, 8))
+            at += 32
+        key = _turn(a, 1) + _turn(b, 7) + _turn(c, 12) + _turn(d, 18)
+        for lane in (a, b, c, d):
+            key = (key ^ _round(np.uint64(0), lane)) * _P1 + _P4
+    else:
+        key = _P5
+    key += np.uint64(stop - start)
+    while at + 8 <= stop:
+        key = _turn(key ^ _round(np.uint64(0), _word(data, at, 8)), 27) * _P1 + _P4
+        at += 8
+    if at + 4 <= stop:
+        key = _turn(key ^ (_word(data, at, 4) * _P1), 23) * _P2 + _P3
+        at += 4
+    while at < stop:
+        key = _turn(key ^ (np.uint64(data[at]) * _P5), 11) * _P1
+        at += 1
+    key = (key ^ (key >> np.uint64(33))) * _P2
+    key = (key ^ (key >> np.uint64(29))) * _P3
+    return key ^ (key >> np.uint64(32))
+
+
+@njit(nogil=True, cache=True)
+def _text_key(data, start, stop):
+    """The integer that the bytes spell as Python would print it, where it fits into 64 bits; otherwise their hash."""
+    at = start
+    negative = at < stop and data[at] == 45
+    if negative:
+        at += 1
+    digits = stop - at
+    if not 1 <= digits <= 19 or (data[at] == 48 and (digits > 1 or negative)):
+        return _xxh64(data, start, stop)
+    value = np.uint64(0)
+    for place in range(at, stop):
+        digit = data[place]
+        if not 48 <= digit <= 57:
+            return _xxh64(data, start, stop)
+        value = value * np.uint64(10) + np.uint64(digit - 48)
+    # Nineteen digits are less than 2**64, so nothing has wrapped around yet.
+    if value > _MOST + np.uint64(negative):
+        return _xxh64(data, start, stop)
+    return np.uint64(0) - value if negative else value
+
+
+@njit(nogil=True, cache=True)
+def _text_keys(offsets, data, out):
+    for i in range(len(out)):
+        out[i] = _text_key(data, offsets[i], offsets[i + 1])
+
+
+def item_keys(array: pa.Array, what: str) -> tuple[np.ndarray, np.ndarray | None]:
+    """Keys of the values of an Arrow array.
+
+    Parameters
+    ----------
+    array : texts, numbers, booleans or bytes, or a dictionary of them.
+    what : how a refusal names them, such as "The column 'tags'".
+
+    Returns
+    -------
+    tuple
+        uint64 (n,), and bool (n,) that is True where there is a value; None instead says that all are there. A missing
+        value, and NaN, has no key: what stands in its place means nothing.
+
+    Raises
+    ------
+    RequestError
+        When values of that type are no items.
+    """
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        keys, present = item_keys(array.dictionary, what)
+        places = pc.fill_null(array.indices, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+        known = _present(array.indices)
+        if not len(keys):
+            return np.zeros(len(places), np.uint64), np.zeros(len(places), np.bool_)
+        if present is not None:
+            known = present[places] if known is None else known & present[places]
+        return keys[places], known
+    if pa.types.is_null(kind):
+        return np.zeros(len(array), np.uint64), np.zeros(len(array), np.bool_)
+    if pa.types.is_boolean(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
+        array, kind = pc.cast(array, pa.large_string()), pa.large_string()
+    if pa.types.is_integer(kind):
+        return _integer_keys(array), _present(array)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return _float_keys(pc.cast(array, pa.float64(), safe=False))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return _keys_of_bytes(pc.cast(array, pa.large_string())), _present(array)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return _keys_of_bytes(pc.cast(array, pa.large_binary())), _present(array)
+    raise RequestError(f"{what} holds values of type {kind}, which cannot be items of a set: use texts or numbers.")
+
+
+def keys_of_values(values: Sequence[object], what: str) -> np.ndarray:
+    """Keys of Python values, which may be of several types, uint64 (n,).
+
+    Raises
+    ------
+    RequestError
+        When a value is missing or is no item.
+    """
+    keys = np.zeros(len(values), np.uint64)
+    kinds = np.array([_family(value) for value in values], dtype=object)
+    for kind in set(kinds):
+        places = np.flatnonzero(kinds == kind)
+        try:
+            array = pa.array([values[place] for place in places])
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            # Whole numbers beyond 64 bits are what their digits say; anything else is no item.
+            if kind is not int:
+                raise RequestError(f"{what} holds something that cannot be an item of a set.") from None
+            array = pa.array([str(values[place]) for place in places])
+        found, present = item_keys(array, what)
+        if present is not None and not present.all():
+            raise RequestError(f"{what} holds a missing value, which is no item of a set.")
+        keys[places] = found
+    return keys
+
+
+def _family(value: object) -> type:
+    """The type by which Arrow tells a value's kind; NumPy's own numbers belong to Python's."""
+    for family in (bool, np.bool_, int, np.integer, float, np.floating, str, bytes):
+        if isinstance(value, family):
+            return {np.bool_: bool, np.integer: int, np.floating: float}.get(family, family)
+    return type(value)
+
+
+def _present(array: pa.Array) -> np.ndarray | None:
+    return pc.is_valid(array).to_numpy(zero_copy_only=False) if array.null_count else None
+
+
+def _integer_keys(array: pa.Array) -> np.ndarray:
+    values = (pc.fill_null(array, 0) if array.null_count else array).to_numpy(zero_copy_only=False)
+    if values.dtype != np.uint64:
+        return values.astype(np.int64, copy=False).view(np.uint64)
+    beyond = values > _MOST
+    if beyond.any():  # no signed number: what its digits say, as their text does
+        values = values.copy()
+        values[beyond] = _keys_of_bytes(pc.cast(pa.array(values[beyond]), pa.large_string()))
+    return values
+
+
+def _float_keys(array: pa.Array) -> tuple[np.ndarray, np.ndarray | None]:
+    """Whole numbers as integers; the others, which no text spells in one way only, by the bytes of the number."""
+    values = array.to_numpy(zero_copy_only=False)  # null becomes NaN
+    present = ~np.isnan(values)
+    whole = (np.abs(values) < WHOLE_FLOATS) & (np.floor(values) == values)
+    keys = np.where(whole, values, 0.0).astype(np.int64).view(np.uint64)
+    if not whole.all():
+        data = np.ascontiguousarray(values[~whole], dtype="<f8").view(np.uint8)
+        hashed = np.empty(len(data) // 8, np.uint64)
+        _text_hashes(np.arange(0, len(data) + 1, 8), _frozen(data), hashed)
+        keys[~whole] = hashed
+    return keys, (None if present.all() else present)
+
+
+@njit(nogil=True, cache=True)
+def _text_hashes(offsets, data, out):
+    for i in range(len(out)):
+        out[i] = _xxh64(data, offsets[i], offsets[i + 1])
+
+
+def _keys_of_bytes(array: pa.Array) -> np.ndarray:
+    """Keys of a large string or binary array, straight from its buffers."""
+    keys = np.empty(len(array), np.uint64)
+    _, offsets, data = array.buffers()
+    if offsets is not None:
+        places = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+        _text_keys(_frozen(places), _frozen(np.frombuffer(b"" if data is None else data, np.uint8)), keys)
+    return keys
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    """A read-only view, as Arrow's buffers are: compiled loops then exist once and not once a kind of array."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

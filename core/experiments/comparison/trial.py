@@ -1,0 +1,142 @@
+"""One trial: the real mechanism on public data, with noise that can be repeated, and how far off it was."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from time import perf_counter
+
+import numpy as np
+
+from ...engine.building import check_room
+from ...engine.exact import Exact
+from ...forecast.forecast import choose_size
+from ...privacy.budget import Budget
+from ...privacy.noise.randomness import SeededSource
+from ...releases.release import Release, release, seal
+from ...sketches.adaptive import Adaptive
+from ...sketches.linear import LinearSketch
+from .methods import Method
+from .outcome import Trial
+from .public_data import PublicData
+
+__all__ = ["Trial", "released", "released_functions", "run_trial"]
+
+UPPER = 95.0
+"""Percentile of the relative errors beside their mean."""
+
+
+def run_trial(
+    data: PublicData, method: Method, size: int | None, budget: Budget, repetition: int, tuning: bool = False
+) -> Trial:
+    """Release, save, ask every held-out query, and compare with the truth.
+
+    Parameters
+    ----------
+    size : of the method; None leaves it to public facts, as in a private release.
+    repetition, tuning : the draw of hashes and noise; the same ones give the same trial, its times apart.
+
+    Raises
+    ------
+    RequestError
+        When the method cannot answer; see `Method.refusal`.
+    """
+    made = _make(data, method, size, budget, repetition, tuning)
+    start = perf_counter()
+    answers = made.release.answer_points(data.queries).estimate
+    seconds_query = (perf_counter() - start) / len(data.queries)
+    errors = np.abs(answers - data.truth) / data.truth
+    return Trial(
+        method.key,
+        size,
+        float(budget.epsilon),
+        float(budget.delta),
+        repetition,
+        tuning,
+        float(errors.mean()),
+        float(np.percentile(errors, UPPER)),
+        None if data.grid is None else _l2_error(made.release.answer_points(data.grid).estimate, data.grid_truth),
+        made.seconds,
+        made.seconds_noise,
+        seconds_query,
+        len(made.release.to_bytes(teaching=True)),
+    )
+
+
+def released(data: PublicData, method: Method, size: int | None, budget: Budget, repetition: int = 0) -> Release:
+    """The release of a trial, to draw what it says; its noise can be repeated, so it does not call itself private."""
+    return _make(data, method, size, budget, repetition, False).release
+
+
+def released_functions(
+    data: PublicData, method: Method, size: int | None, budget: Budget, points: np.ndarray, draws: int
+) -> np.ndarray:
+    """What several releases say at encoded points, float64 (draws, len(points)): the same hashes, the noise drawn anew.
+
+    Raises
+    ------
+    RequestError
+        As `run_trial` does.
+    """
+    sketch = method.build(data.domain, data.question, budget, size, _seed("hashes", method.key, 0, False))
+    if not isinstance(sketch, LinearSketch):
+        several = (released(data, method, size, budget, draw) for draw in range(draws))
+        return np.stack([one.answer_points(points).estimate for one in several])
+    if not sketch.sized:
+        sketch = _sized(sketch, budget, len(data.records))
+    table = _filled(sketch, data)
+    sources = (SeededSource(_seed("noise", method.key, size, budget, draw, False)) for draw in range(draws))
+    return np.stack(
+        [seal(sketch, table.copy(), budget, noise_source=one).answer_points(points).estimate for one in sources]
+    )
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A release and how long it took."""
+
+    release: Release
+    seconds: float
+    seconds_noise: float
+
+
+def _make(data: PublicData, method: Method, size: int | None, budget: Budget, repetition: int, tuning: bool) -> _Made:
+    noise = SeededSource(_seed("noise", method.key, size, budget, repetition, tuning))
+    built = method.build(data.domain, data.question, budget, size, _seed("hashes", method.key, repetition, tuning))
+    if not built.sized:
+        built = _sized(built, budget, len(data.records))
+    if not isinstance(built, LinearSketch):
+        frame = data.domain.decode_points(data.records, data.metric)
+        start = perf_counter()
+        once = release(built, frame, budget, noise_source=noise, records=len(data.records))
+        return _Made(once, perf_counter() - start, 0.0)
+    start = perf_counter()
+    exact = _filled(built, data)
+    before = perf_counter()
+    made = seal(built, exact, budget, noise_source=noise)
+    end = perf_counter()
+    return _Made(made, end - start, end - before)
+
+
+@lru_cache(maxsize=64)
+def _sized(sketch: LinearSketch | Adaptive, budget: Budget, records: int) -> LinearSketch | Adaptive:
+    """With the size that public facts choose; the number of records is taken as known."""
+    return choose_size(sketch, budget, records)
+
+
+def _filled(sketch: LinearSketch, data: PublicData) -> Exact:
+    check_room(sketch, len(data.records))
+    table = sketch.zeros()
+    sketch.add(table, data.records)
+    return Exact(table, np.asarray(sketch.count(data.records)))
+
+
+def _l2_error(answers: np.ndarray, truth: np.ndarray) -> float:
+    """By the trapezoidal rule on the even grid, whose step is the same above and below."""
+    return float(np.sqrt(np.trapezoid((answers - truth) ** 2) / np.trapezoid(truth**2)))
+
+
+def _seed(*facts: object) -> int:
+    """A seed of 128 bits that belongs to these facts alone."""
+    return int.from_bytes(hashlib.sha256(repr(facts).encode()).digest()[:16])

@@ -1,0 +1,126 @@
+"""What a sketch is: people on a plane fall into the cells of a few random cuts, and only the cells are counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...domain import Domain
+from ...errors import RequestError
+from ...geometry.kernels import Euclidean
+from ...privacy.budget import Budget
+from ...privacy.noise.randomness import SeededSource
+from ...releases.release import Release, release
+from ...sketches.hashed.race import Race
+
+SIDE = 10.0
+"""The plane reaches from 0 to this in both directions."""
+ROWS = 4
+BANDWIDTH = 4.0
+WIDTH = 16
+"""More columns than any row of the draws below has cells, so that every cell keeps a column of its own."""
+DRAWS = 99
+MOST_PEOPLE = 60
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A small RACE sketch of the plane, and the people who are on it.
+
+    Attributes
+    ----------
+    people : float64 (n, 2), where they are.
+    draw : which random cuts, 1 to `DRAWS`.
+    crowd : how many people stand at each place.
+    """
+
+    people: np.ndarray
+    draw: int = 1
+    crowd: int = 1
+
+    @cached_property
+    def sketch(self) -> Race:
+        """Rows of one Euclidean (2-stable) hash each: every row cuts the plane into stripes."""
+        return Race(Domain.of(x=(0, SIDE), y=(0, SIDE)), Euclidean(BANDWIDTH), ROWS, WIDTH, seed=self.draw, groups=2)
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """The exact counts, int64 (ROWS, columns)."""
+        table = self.sketch.zeros()
+        if len(self.people):
+            self.sketch.add(table, np.asfortranarray(self.people))
+        return table * self.crowd
+
+    @property
+    def cells(self) -> np.ndarray:
+        """How many cells each row has, int64 (ROWS,); the table has as many columns as the longest row."""
+        return self.sketch.columns.reachable
+
+    def fallen(self, place: tuple[float, float]) -> np.ndarray:
+        """The cell of each row that a place falls in, int64 (ROWS,): where one record there would be counted."""
+        alone = self.sketch.zeros()
+        self.sketch.add(alone, np.asfortranarray([place], dtype=np.float64))
+        return alone.argmax(axis=1)
+
+    def released(self, epsilon: str, draw: int) -> Release:
+        """A release of these people with noise that can be drawn again; it is marked as not private."""
+        places = np.repeat(self.people, self.crowd, axis=0)
+        records = {"x": places[:, 0], "y": places[:, 1]}
+        return release(self.sketch, records, Budget(epsilon), noise_source=SeededSource(draw))
+
+    def exact(self, place: tuple[float, float]) -> float:
+        """The kernel sum that the average of the counts estimates: everyone counted by how close they are."""
+        if not len(self.people):
+            return 0.0
+        return float(self.sketch.exact(np.array([place], dtype=np.float64), self.people)[0]) * self.crowd
+
+    def stripe(self, row: int, cell: int) -> np.ndarray:
+        """Corners of the part of the plane that is one cell of a row, float64 (corners, 2); none where it is empty."""
+        hashes = self.sketch.columns.hashes
+        direction = hashes.coefficient[2 * row : 2 * row + 2]
+        corners = np.array([(0, 0), (SIDE, 0), (SIDE, SIDE), (0, SIDE)], dtype=np.float64)
+        for sign, edge in ((1.0, cell), (-1.0, cell + 1)):
+            corners = _clipped(corners, sign * (corners @ direction + hashes.offset[row] - edge))
+        return corners
+
+
+def _clipped(corners: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """The part of a polygon where the depth, known at its corners and linear, is not below zero."""
+    kept = []
+    for index in range(len(corners)):
+        here, after = corners[index], corners[(index + 1) % len(corners)]
+        inside, ahead = depth[index], depth[(index + 1) % len(corners)]
+        if inside >= 0:
+            kept.append(here)
+        if (inside < 0) != (ahead < 0):
+            kept.append(here + (after - here) * inside / (inside - ahead))
+    return np.array(kept).reshape(-1, 2)
+
+
+def places(text: str, most: int = MOST_PEOPLE) -> np.ndarray:
+    """Places as a person types them, "2 3, 4.5 6": float64 (n, 2).
+
+    Raises
+    ------
+    RequestError
+        For what is no list of places on the plane, or too long a one.
+    """
+    try:
+        found = [[float(number) for number in pair.split()] for pair in text.split(",") if pair.strip()]
+        array = np.array(found, dtype=np.float64).reshape(-1, 2)
+    except ValueError as error:
+        raise RequestError(
+            "Each place is two numbers with a space between them, and a comma stands between places: 2 3, 4.5 6."
+        ) from error
+    if len(found) != len(array) or not ((array >= 0) & (array <= SIDE)).all():
+        raise RequestError(f"Every place lies on the plane: two numbers from 0 to {SIDE:g} each.")
+    if len(array) > most:
+        raise RequestError(f"There is room for {most} places here, and {len(array)} were given.")
+    return array
+
+
+def in_text(points: np.ndarray) -> str:
+    """Places as `places` reads them."""
+    return ", ".join(f"{x:g} {y:g}" for x, y in points)

@@ -1,0 +1,196 @@
+"""Where R and W come from: more rows average the luck of the cuts away, and cost more noise each.
+
+The mean of R rows has the variance V/R + g² 2R/ε², with V that of one row and g = 1/(1 - 1/W) where rows are rehashed
+(CCS 2021, proof of Theorem 3.4, which states a = f~² for V; Corollary 3.5: the least is at R = √(a/b), b = 2/ε²).
+Under rehashing to W columns two records also meet by accident, with probability 1/W: the kernel becomes
+k' = k + (1 - k)/W, and undoing the bias multiplies every deviation by g. So W acts on both terms, and on where their
+sum is least.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from ...domain import Domain
+from ...geometry.kernels import Laplacian
+from ...privacy.budget import Budget
+from ...privacy.calibration import NoiseScale, calibrate
+from ...privacy.neighbours import Neighbours
+from ...privacy.noise.noise import add_noise
+from ...privacy.noise.randomness import SeededSource
+from ...sketches.hashed.race import Race
+from .epsilon import LATEST, crowd
+
+MEASURED = (2, 5, 12, 30, 75, 190, 480)
+"""Rows of the sketches that are really made."""
+DRAWS = 4
+"""Large sketches that the small ones are taken from."""
+PLACES = 15
+MANY = 1000
+LEAST, MOST = 2, 2000
+AMPLE = 64
+"""Columns that nearly every row of these sketches fits in."""
+STEPS = 60
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Errors of one answer against the number of rows, as standard deviations in people.
+
+    Attributes
+    ----------
+    rows : int64 (n,), increasing.
+    sampling, noise : float64 (n,), from the luck of the cuts and from the privacy noise.
+    bound : float64 (n,), the paper's bound on both together.
+    ample : float64 (n,), both together with `AMPLE` columns.
+    measured : float64 (len(MEASURED),), root mean square errors of real small sketches with `MEASURED` rows.
+    typical : the exact answer, averaged over the places that are asked.
+    width : W, the most columns of a row.
+    strangers : how many people are counted as near by accident, on average, which is then subtracted.
+    best, rule : rows of the least error, and as Corollary 3.5 has them.
+    """
+
+    rows: np.ndarray
+    sampling: np.ndarray
+    noise: np.ndarray
+    bound: np.ndarray
+    ample: np.ndarray
+    measured: np.ndarray
+    typical: float
+    width: int
+    strangers: float
+    best: int
+    rule: int
+
+    @property
+    def both(self) -> np.ndarray:
+        """Both errors together."""
+        return np.hypot(self.sampling, self.noise)
+
+    @property
+    def least_if_ample(self) -> float:
+        """The least error with `AMPLE` columns."""
+        return float(self.ample.min())
+
+    def error_with(self, rows: float) -> float:
+        """Both errors together at a number of rows."""
+        return float(np.exp(np.interp(math.log(rows), np.log(self.rows), np.log(self.both))))
+
+
+@lru_cache(maxsize=64)
+def curve(epsilon: str, people: int, nearby: float, width: int) -> Curve:
+    """The curve for made-up people who arrive during a day.
+
+    Parameters
+    ----------
+    epsilon : of the release, exact text.
+    people : N.
+    nearby : the bandwidth in hours: who counts as near, and so how dense every place is.
+    width : W, the most columns of a row.
+    """
+    budget, shape = Budget(epsilon), (nearby, width)
+    one, roomy = _of_one_row(people, *shape), _of_one_row(people, nearby, AMPLE)
+    rows = np.unique(np.geomspace(LEAST, MOST, STEPS).round()).astype(np.int64)
+    drawn = np.array([_noise(budget, each, shape).variance / each for each in rows.tolist()])
+    noise = np.sqrt(drawn * one.gain)
+    ample = np.sqrt(roomy.variance / rows + drawn * roomy.gain)
+    sampling = np.sqrt(one.variance / rows)
+    rule = math.ceil(one.roots * float(epsilon) / math.sqrt(2.0))
+    measured = np.array([_measured(budget, each, people, shape) for each in MEASURED])
+    best = int(rows[np.hypot(sampling, noise).argmin()])
+    bound = np.sqrt(one.bound / rows + noise**2)
+    return Curve(rows, sampling, noise, bound, ample, measured, one.typical, width, one.strangers, best, rule)
+
+
+def _sketch(rows: int, nearby: float, width: int, seed: int) -> Race:
+    """A sketch whose rows are independent, as the theorem has them, as far as there may be groups."""
+    domain = Domain.of(hour=(0, LATEST))
+    return Race(domain, Laplacian(nearby), rows, width, seed=seed, groups=min(rows, 1000))
+
+
+def _asked(people: int) -> tuple[np.ndarray, np.ndarray]:
+    """The records, and the places that are asked: the middle of every fifteenth part of them."""
+    records = crowd(people)
+    shares = (np.arange(PLACES) + 0.5) / PLACES
+    return records, np.asfortranarray(np.quantile(records[:, 0], shares)[:, None])
+
+
+@dataclass(frozen=True)
+class _OneRow:
+    """What one row does, on average over the places that are asked.
+
+    Attributes
+    ----------
+    variance : without noise, the spread of a thousand real rows.
+    bound : of the paper on it, g² (f~'² - f'²): Theorem 2.5 for k'.
+    roots : f~', the sum of the roots of k'.
+    gain : g², on average over rows: those whose cells fit are not rehashed.
+    typical : the exact answer.
+    strangers : people who fall into the same column by accident: one in W of those far away, in rows that are rehashed.
+    """
+
+    variance: float
+    bound: float
+    roots: float
+    gain: float
+    typical: float
+    strangers: float
+
+
+@lru_cache(maxsize=64)
+def _of_one_row(people: int, nearby: float, width: int) -> _OneRow:
+    records, queries = _asked(people)
+    sketch, table, exact = _poured(0, people, (nearby, width))
+    estimates, _ = sketch.group_estimates(table, people, queries)
+    kernel = sketch.point_kernel.evaluate(queries, records)
+    gain = 1.0 / (1.0 - 1.0 / width) if sketch.columns.rehashed.any() else 1.0
+    shared = kernel + (1.0 - kernel) / width if sketch.columns.rehashed.any() else kernel
+    roots = np.sqrt(shared).sum(axis=1)
+    bound = gain**2 * (roots**2 - shared.sum(axis=1) ** 2)
+    variance = estimates.var(axis=0, ddof=1).mean()
+    strangers = sketch.columns.rehashed.mean() * (people - exact.mean()) / width
+    return _OneRow(
+        float(variance),
+        float(bound.mean()),
+        float(roots.mean()),
+        sketch.noise_variance(1.0) * MANY,
+        float(exact.mean()),
+        float(strangers),
+    )
+
+
+def _noise(budget: Budget, rows: int, shape: tuple[float, int]) -> NoiseScale:
+    """The noise of every counter when the whole budget goes to the table, as in the theorem."""
+    return calibrate(_sketch(rows, *shape, seed=0).sensitivity(Neighbours.ADD_REMOVE), Fraction(budget.epsilon))
+
+
+def _measured(budget: Budget, rows: int, people: int, shape: tuple[float, int]) -> float:
+    """Root mean square error of real sketches with so many rows: other cuts and other noise every time.
+
+    The rows of a large sketch are independent here, so each so many of them are a small sketch; its noise is drawn for
+    that number of rows.
+    """
+    _, queries = _asked(people)
+    noise, squares = _noise(budget, rows, shape), []
+    for draw in range(1, 1 + DRAWS):
+        sketch, table, exact = _poured(draw, people, shape)
+        noisy = add_noise(table, noise, SeededSource(1000 * rows + draw))
+        estimates, _ = sketch.group_estimates(noisy, people, queries)
+        small = estimates[: len(estimates) // rows * rows].reshape(-1, rows, PLACES).mean(axis=1)
+        squares.append(np.mean((small - exact) ** 2))
+    return float(np.sqrt(np.mean(squares)))
+
+
+@lru_cache(maxsize=16)
+def _poured(draw: int, people: int, shape: tuple[float, int]) -> tuple[Race, np.ndarray, np.ndarray]:
+    """A large sketch of independent rows, its table, and the exact answers at the places that are asked."""
+    records, queries = _asked(people)
+    sketch = _sketch(MANY, *shape, seed=draw)
+    table = sketch.zeros()
+    sketch.add(table, records)
+    return sketch, table, sketch.exact(queries, records)

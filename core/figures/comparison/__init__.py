@@ -1,0 +1,1 @@
+"""Figures that set mechanisms side by side."""

@@ -1,0 +1,83 @@
+"""A plane with people, cut into the cells of one row of a sketch."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ...experiments.lessons.cells import SIDE, Plane
+from .. import asking
+from ..palette import AMBER, FAINT, INK, faded
+
+TARGETS = 41
+"""Places along a side that can be clicked: every quarter of a unit."""
+
+
+def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | None, met: int) -> go.Figure:
+    """People as dots, the cuts of one row as lines, and the cells that were met by a question shaded.
+
+    Parameters
+    ----------
+    row : the row whose cuts are drawn; None draws none.
+    asked : a place, marked by a cross.
+    met : of how many rows, from the first, the cell that the place falls in is shaded; where several overlap it is
+        darker.
+    """
+    figure = go.Figure()
+    plane_itself = np.array([(0, 0), (SIDE, 0), (SIDE, SIDE), (0, SIDE)], dtype=np.float64)
+    _add_area(figure, plane_itself, fill="none", line={"color": FAINT.shape, "width": 1.3})
+    if asked is not None:
+        for shaded, cell in enumerate(plane.fallen(asked)[:met]):
+            _add_area(figure, plane.stripe(shaded, int(cell)), fillcolor=faded(INK.shape, 0.16), line={"width": 0})
+    if row is not None:
+        for cell in range(int(plane.cells[row])):
+            _add_area(figure, plane.stripe(row, cell), fill="none", line={"color": FAINT.shape, "width": 1.3})
+    places = np.linspace(0.0, SIDE, TARGETS)
+    x, y = (axis.ravel() for axis in np.meshgrid(places, places))
+    figure.add_trace(asking.targets(x, y, [f"{a:g}, {b:g}" for a, b in zip(x, y, strict=True)]))
+    figure.add_trace(
+        go.Scatter(
+            x=plane.people[:, 0],
+            y=plane.people[:, 1],
+            mode="markers",
+            hoverinfo="skip",
+            showlegend=False,
+            marker={"size": 11, "color": AMBER.shape},
+            unselected=asking.UNFADED,
+        )
+    )
+    if asked is not None:
+        figure.add_trace(
+            go.Scatter(
+                x=[asked[0]],
+                y=[asked[1]],
+                mode="markers",
+                hoverinfo="skip",
+                showlegend=False,
+                marker={"symbol": "x-thin", "size": 15, "line": {"width": 3.5, "color": INK.shape}},
+                unselected=asking.UNFADED,
+            )
+        )
+    line = {"showgrid": False, "zeroline": False, "nticks": 6, "fixedrange": True, "range": [-0.05, SIDE + 0.05]}
+    figure.update_xaxes(**line, constrain="domain")
+    figure.update_yaxes(**line, scaleanchor="x", constrain="domain")
+    figure.update_layout(height=390, margin={"l": 8, "r": 8, "t": 8, "b": 8}, showlegend=False)
+    asking.clickable(figure)
+    figure.update_layout(dragmode=False)
+    return figure
+
+
+def plane_in_words(plane: Plane, row: int | None, asked: tuple[float, float] | None) -> str:
+    """The text alternative of the figure."""
+    people = f"A plane with people at {len(plane.people)} places"
+    cut = "" if row is None else f", cut by row {row + 1} into {int(plane.cells[row])} stripes"
+    cross = "" if asked is None else f". The place that is asked, {asked[0]:g}, {asked[1]:g}, is marked by a cross"
+    return f"{people}{cut}{cross}."
+
+
+def _add_area(figure: go.Figure, corners: np.ndarray, **style) -> None:
+    if len(corners) < 3:
+        return
+    closed = np.vstack([corners, corners[:1]])
+    facts = {"mode": "lines", "fill": "toself", "hoverinfo": "skip", "showlegend": False}
+    figure.add_trace(go.Scatter(**(facts | {"x": closed[:, 0], "y": closed[:, 1]} | style)))

@@ -1,0 +1,239 @@
+"""What someone asked a released file: a list of steps that can be asked again, and written down as a program.
+
+A step is a call of a public function with plain values. Asking it and writing it down start from the same call, so a
+script cannot say anything else than what was done.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ...errors import RequestError
+from ...releases.release import Release
+from ...tasks.anomalies import score
+from ...tasks.centres import find_centres
+from ...tasks.density import marginal_grid, marginal_line
+from ...tasks.modes import find_modes
+from ...tasks.sampling import sample
+from .tables import table_of
+
+LEVEL = 0.95
+MAX_PLACES = 10_000
+"""Places that a step may ask at; a program with more of them in its text would be no program any more."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of a release, and its further arguments by name: plain values, see `plain_value`."""
+
+    function: Callable
+    arguments: Mapping[str, object]
+
+    def of(self, release: Release) -> object:
+        """What the function says about a release."""
+        return self.function(release, **self.arguments)
+
+
+class Step(ABC):
+    """One question."""
+
+    kind: ClassVar[str]
+    """A word for the step, fit for the name of a file."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What is asked, in words that hold no names."""
+
+    @property
+    @abstractmethod
+    def call(self) -> Call:
+        """The question as a call."""
+
+    @property
+    def places(self) -> Mapping[str, Sequence] | None:
+        """The places that were asked at, values by column; None when the step chooses them itself."""
+        return None
+
+    def table(self, release: Release) -> pd.DataFrame:
+        """The answer as a table."""
+        return table_of(self.call.of(release), self.places)
+
+
+@dataclass(frozen=True)
+class Density(Step):
+    """The density along one column or over two.
+
+    Parameters
+    ----------
+    columns : one or two.
+    at : values of the columns that are held; the others are averaged over.
+    size : places along a column of numbers.
+    level : probability with which each interval holds the exact kernel sum.
+    """
+
+    columns: tuple[str, ...]
+    at: Mapping[str, object]
+    size: int = 100
+    level: float = LEVEL
+    kind: ClassVar[str] = "density"
+
+    def __post_init__(self) -> None:
+        if len(self.columns) not in (1, 2):
+            raise RequestError("A density is drawn along one column or over two.")
+
+    @property
+    def title(self) -> str:
+        return "Density along one column" if len(self.columns) == 1 else "Density over two columns"
+
+    @property
+    def call(self) -> Call:
+        further = {"at": dict(self.at), "level": self.level}
+        if len(self.columns) == 1:
+            return Call(marginal_line, {"column": self.columns[0], "points": self.size, **further})
+        return Call(marginal_grid, {"x": self.columns[0], "y": self.columns[1], "size": self.size, **further})
+
+
+@dataclass(frozen=True)
+class Points(Step):
+    """The answers at some places, values by column."""
+
+    at: Mapping[str, Sequence]
+    level: float = LEVEL
+    kind: ClassVar[str] = "points"
+    title: ClassVar[str] = "Answers at points"
+
+    @property
+    def call(self) -> Call:
+        return Call(Release.answer, {"queries": self.places, "level": self.level})
+
+    @property
+    def places(self) -> Mapping[str, Sequence]:
+        return plain_places(self.at)
+
+
+@dataclass(frozen=True)
+class Anomalies(Step):
+    """How unusual some places are, values by column."""
+
+    at: Mapping[str, Sequence]
+    level: float = LEVEL
+    threshold: float | None = None
+    seed: int = 0
+    kind: ClassVar[str] = "anomalies"
+    title: ClassVar[str] = "How unusual points are"
+
+    @property
+    def call(self) -> Call:
+        further = {"level": self.level, "threshold": self.threshold, "seed": self.seed}
+        return Call(score, {"table": self.places, **further})
+
+    @property
+    def places(self) -> Mapping[str, Sequence]:
+        return plain_places(self.at)
+
+
+@dataclass(frozen=True)
+class Modes(Step):
+    """Where the density has its peaks."""
+
+    count: int = 10
+    level: float = LEVEL
+    kind: ClassVar[str] = "modes"
+    title: ClassVar[str] = "Modes: where the density has its peaks"
+
+    @property
+    def call(self) -> Call:
+        return Call(find_modes, {"count": self.count, "level": self.level})
+
+
+@dataclass(frozen=True)
+class Centres(Step):
+    """Where everyone is least far away."""
+
+    count: int = 1
+    level: float = LEVEL
+    kind: ClassVar[str] = "centres"
+    title: ClassVar[str] = "Centres: where everyone is least far away"
+
+    @property
+    def call(self) -> Call:
+        return Call(find_centres, {"count": self.count, "level": self.level})
+
+
+@dataclass(frozen=True)
+class Sampled(Step):
+    """Synthetic points."""
+
+    n: int
+    seed: int = 0
+    sharpen: bool = True
+    kind: ClassVar[str] = "sample"
+    title: ClassVar[str] = "Synthetic points"
+
+    @property
+    def call(self) -> Call:
+        return Call(sample, {"n": self.n, "seed": self.seed, "sharpen": self.sharpen})
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What was asked of one file.
+
+    Attributes
+    ----------
+    file : its name, as it will be found beside the program.
+    fingerprint : SHA-256 of its contents, in hexadecimal.
+    steps : in order.
+    part : of a file with classes, the call that makes the release of one of them, or of all together.
+    """
+
+    file: str
+    fingerprint: str
+    steps: tuple[Step, ...]
+    part: Call | None = None
+
+
+def plain_places(places: Mapping[str, Sequence]) -> dict[str, list]:
+    """Values by column as lists of plain values.
+
+    Raises
+    ------
+    RequestError
+        When there are too many places, or a value is not plain.
+    """
+    columns = {name: [plain_value(value) for value in values] for name, values in places.items()}
+    if any(len(values) > MAX_PLACES for values in columns.values()):
+        raise RequestError(
+            f"A step asks at {MAX_PLACES:,} places at most; ask about more with `query` and a file of them."
+        )
+    return columns
+
+
+def plain_value(value: object) -> object:
+    """A value that can be written down: text, a finite number, a truth value, None, or lists and mappings of these.
+
+    Raises
+    ------
+    RequestError
+        For anything else.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain_value(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_value(part) for part in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        raise RequestError("A place that is asked about must be made of finite numbers.")
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return str(value) if isinstance(value, str) else value
+    raise RequestError("A place that is asked about must be made of numbers and texts.")

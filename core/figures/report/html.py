@@ -1,0 +1,234 @@
+"""The report: what was released, under which promise, in words, as a privacy label and in pictures; one HTML file.
+
+The file needs nothing else: no script runs in it, nothing is fetched (its own policy forbids both), and it prints on
+paper. Whatever comes from a file or a visitor is escaped on its way in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+import numpy as np
+import pandas as pd
+
+from ...domain import Vector
+from ...releases.release import Release
+from ...tasks.density import Curve, Heatmap
+from ..rounding import best_guess
+from . import words
+from .exploration import Density, Step
+from .label import PrivacyLabel, privacy_label
+from .pictures import drawn, in_words
+from .style import STYLE
+from .svg import picture_svg
+
+MOST_ROWS = 20
+"""Rows of a table that are printed; the file answers the rest."""
+ROUNDED = ("estimate", "low", "high")
+"""Columns of answers that are rounded to what their error supports."""
+HEADS = {"significant": "more than noise", "anomalous": "unusual"}
+NOT_PRINTED = ("standard_error", "prominence", "prominence_error")
+"""Columns of answers that intervals and marks already speak of."""
+MOST_COLUMNS = 100
+"""Columns that the label lists."""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+MARK = (
+    '<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><defs><filter id="frost" x="-60%" y="-60%" width="220%" '
+    'height="220%"><feGaussianBlur stdDeviation="1.7"/></filter></defs><g class="mark-people"><circle cx="4.5" cy="11" '
+    'r="2.3"/><circle cx="8.6" cy="18" r="2.3"/><circle cx="3.8" cy="23" r="2.3"/></g><rect class="mark-pane" x="12.5" '
+    'y="1.5" width="18" height="29" rx="3"/><g class="mark-shape" filter="url(#frost)"><circle cx="21.5" cy="17.5" '
+    'r="5.5"/><circle cx="20" cy="13.5" r="3.4"/></g></svg>'
+)
+
+
+def report_html(
+    release: Release,
+    steps: Sequence[Step] | None = None,
+    file: bytes | None = None,
+    part: Release | None = None,
+    whom: str = "",
+) -> str:
+    """A report of a release.
+
+    Parameters
+    ----------
+    release : any release.
+    steps : what was asked of it; None shows the density over its first one or two columns.
+    file : contents of its file, where it is at hand, for the fingerprint.
+    part, whom : of a release with classes, the one that was asked, or all together, and its name in words.
+
+    Raises
+    ------
+    RequestError
+        When a step cannot be asked of this release.
+    """
+    label = privacy_label(release, file)
+    steps = _overview(release) if steps is None else steps
+    names = words.listed([column.name for column in label.columns])
+    asked = release if part is None else part
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>Released: {escape(names)}</title><style>{STYLE}</style></head><body><main>",
+        *_head(label, names),
+        *_promise(label),
+        *_label(label),
+        *(part for place, step in enumerate(steps, start=1) for part in _section(asked, step, f"step-{place}", whom)),
+        *_reading(label),
+        "</main></body></html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _overview(release: Release) -> tuple[Step, ...]:
+    if release.sketch.count_shape or release.domain.holds_sets:  # a picture is of one class, and of places
+        return ()
+    axes = tuple(column.name for column in release.domain.columns if not isinstance(column, Vector))[:2]
+    return (Density(axes, {}),) if axes else ()
+
+
+def _head(label: PrivacyLabel, names: str) -> Iterator[str]:
+    yield f"<header>{MARK}<p class='made'>Released on {words.day(label.created)} with {escape(label.software)}</p>"
+    yield f"<h1>{escape(names)}</h1>"
+    if label.private:
+        yield (
+            f"<p class='lead'>A noisy table was released in place of {escape(label.records)} records. It answers "
+            "questions about all of them together, for ever, and hides every single one.</p></header>"
+        )
+    else:
+        yield (
+            "<p class='lead warning'>This is a file for teaching. Its noise can be repeated, so it protects nobody; "
+            "never make one from records of real people.</p></header>"
+        )
+
+
+def _promise(label: PrivacyLabel) -> Iterator[str]:
+    if not label.private:
+        return
+    share = 100 * (2 * label.odds - 1)
+    yield "<section aria-labelledby='promise'><h2 id='promise'>What is promised</h2>"
+    yield f"<p class='odds'>{escape(label.odds_in_words)}</p>"
+    yield (
+        f"<div class='bar' role='img' aria-label='{words.percent(label.odds)} on a scale from 50% to 100%'>"
+        f"<span style='width:{share:.2f}%'></span></div>"
+        "<p class='scale'><span>50%, a coin flip</span><span>100%, certainty</span></p>"
+    )
+    sentences = (
+        "That is the worst case: a guesser who knows everyone else's records and has all the time in the world.",
+        label.slack,
+        label.overlap,
+    )
+    yield f"<p>{escape(' '.join(sentence for sentence in sentences if sentence))}</p></section>"
+
+
+def _label(label: PrivacyLabel) -> Iterator[str]:
+    yield "<section class='label' aria-labelledby='label'><h2 id='label'>Privacy label</h2><dl>"
+    yield from _fact("Protected", label.protected if label.private else "nobody: a file for teaching")
+    yield from _fact("Promise" if label.private else "Promise it would have", label.promise)
+    yield from _fact("Hidden", label.hidden)
+    if label.one_record:
+        yield from _fact("One record", label.one_record)
+    yield from _fact("Records", label.records, label.records_source)
+    yield f"<div><dt>Columns, from public knowledge</dt><dd><ul>{''.join(_columns(label))}</ul></dd></div>"
+    yield from _fact("Records that do not fit", label.left_out)
+    yield from _fact(label.asked, f"{_capital(label.measured)}.", *filter(None, [label.clipped]))
+    yield from _fact("Table", _capital(label.table), *filter(None, [label.chosen, label.classes]), *label.noise)
+    yield from _fact("Noise in an answer", label.answer_noise_in_words)
+    yield from _fact("Why it holds", label.theorem)
+    yield from _fact("Made", f"{words.moment(label.created)} by {label.software}")
+    if label.fingerprint:
+        fingerprint = f"<code>{label.fingerprint}</code><small>SHA-256 of the file</small>"
+        yield f"<div><dt>Fingerprint</dt><dd>{fingerprint}</dd></div>"
+    yield "</dl></section>"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _columns(label: PrivacyLabel) -> Iterator[str]:
+    for column in label.columns[:MOST_COLUMNS]:
+        yield f"<li><strong>{escape(column.name)}</strong> {escape(column.values)}</li>"
+    if len(label.columns) > MOST_COLUMNS:
+        yield f"<li>and {len(label.columns) - MOST_COLUMNS:,} further columns</li>"
+
+
+def _fact(name: str, value: str, *notes: str) -> Iterator[str]:
+    below = "".join(f"<small>{escape(note)}</small>" for note in notes)
+    yield f"<div><dt>{name}</dt><dd>{escape(value)}{below}</dd></div>"
+
+
+def _section(release: Release, step: Step, identity: str, whom: str) -> Iterator[str]:
+    title = f"{_title(release, step)} ({words.shown(whom)})" if whom else _title(release, step)
+    yield f"<section aria-labelledby='{identity}'><h2 id='{identity}'>{escape(title)}</h2>"
+    if isinstance(step, Density):
+        picture = step.call.of(release)
+        yield "<figure><div class='wide' tabindex='0' role='region' aria-label='Picture'>"
+        yield picture_svg(release, picture, f"{identity}-picture") + "</div>"
+        yield f"<figcaption>{escape(in_words(release, picture))} {escape(_others(picture))}</figcaption></figure>"
+    else:
+        yield from _table(step.table(release), release.domain.names)
+    yield "</section>"
+
+
+def _title(release: Release, step: Step) -> str:
+    return f"{drawn(release)} over {words.listed(step.columns)}" if isinstance(step, Density) else step.title
+
+
+def _others(picture: Curve | Heatmap) -> str:
+    """What became of the columns that are not drawn."""
+    sentences = []
+    if picture.at:
+        held = [f"{words.shown(name)} at {_cell(value)}" for name, value in picture.at.items()]
+        sentences.append(f"Held: {words.listed(held)}.")
+    if picture.averaged:
+        sentences.append(f"Averaged over all values, likely or not: {words.listed(picture.averaged)}.")
+    return " ".join(sentences)
+
+
+def _table(table: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
+    """A table of answers; the first columns are those of the release, ``names``."""
+    errors = None if "standard_error" in names else table.get("standard_error")
+    shown = [name for name in table.columns if name in names or name not in NOT_PRINTED]
+    heads = (name if name in names else HEADS.get(name, name) for name in shown)
+    yield "<div class='wide' tabindex='0' role='region' aria-label='Answers'><table><thead><tr>"
+    yield "".join(f"<th scope='col'>{escape(words.shown(head))}</th>" for head in heads)
+    yield "</tr></thead><tbody>"
+    for place, row in enumerate(table[shown].head(MOST_ROWS).itertuples(index=False, name=None)):
+        error = None if errors is None else float(errors.iloc[place])
+        cells = (_cell(v, error if name in ROUNDED else None) for name, v in zip(shown, row, strict=True))
+        yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+    yield "</tbody></table></div>"
+    if len(table) > MOST_ROWS:
+        yield f"<p class='note'>The first {MOST_ROWS} of {len(table):,} rows.</p>"
+
+
+def _cell(value: object, error: float | None = None) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if error is not None:
+        return best_guess(float(value), error)
+    return words.figures(value, 4) if isinstance(value, (int, float)) else words.shown(str(value))
+
+
+def _reading(label: PrivacyLabel) -> Iterator[str]:
+    if label.asked == "Distance":
+        answer = (
+            f"An answer adds up how far all {label.counted} are from a place; divided by their number it is the "
+            "average distance. Bands and intervals hold the exact answer in 95 of 100 cases unless said otherwise."
+        )
+    else:
+        answer = (
+            f"An answer counts {label.counted} close by: whoever is exactly at a place counts in full, and whoever is "
+            "farther away counts less. Bands and intervals hold the exact answer in 95 of 100 cases unless said "
+            "otherwise. Where the noise is larger than what could be there, a picture is hatched: nothing is known "
+            "about such places, and they may be empty."
+        )
+    yield (
+        f"<section aria-labelledby='reading'><h2 id='reading'>How to read it</h2><p>{answer}</p><p>Everything in this "
+        "report was computed from the released file alone. Anyone who has the file can ask it more, at no further cost "
+        "in privacy, and can check by its fingerprint that it is the one described here.</p></section>"
+    )

@@ -1,0 +1,227 @@
+"""The privacy label: what was released and under which promise, as facts and in plain words.
+
+Like the label on food, it says the same things in the same order for every release, so that two can be compared.
+Everything on it is public: it is read off the release and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from hashlib import sha256
+from mmap import mmap
+
+from ...machine.tables import Table
+from ...privacy.calibration import NoiseScale
+from ...releases.file import manifest_of, to_bytes
+from ...releases.release import Release
+from ..rounding import rounded
+from . import meaning, words
+from .choices import choice
+
+MAX_COLUMNS_DESCRIBED = 24
+"""Columns that get a sentence each."""
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """One column: its name, and in words what anyone could have in it."""
+
+    name: str
+    values: str
+
+
+@dataclass(frozen=True)
+class PrivacyLabel:
+    """What a release says of itself.
+
+    Attributes
+    ----------
+    private : False for a file made for teaching, which protects nobody.
+    protected : who is protected.
+    hidden : what is hidden about them.
+    one_record : what one record is, where it is not a row, and what that leaves open; "" otherwise.
+    promise : ε and δ.
+    odds : best success probability, 0.5 to 1, of a guesser who starts from a coin flip about one of them.
+    odds_in_words : the same as a sentence.
+    slack : what δ means; "" when there is none.
+    overlap : the promise to whoever is in several of the merged parts; "" when nothing was merged.
+    noise : the noise of the counters, a sentence a merged part and kind.
+    theorem : why the promise holds.
+    records : number of records, rounded to what its noise supports.
+    records_source : where that number comes from.
+    counted : what a kernel sum counts: "people", "records" or "sets".
+    answer_noise : standard deviation of an answer, a sum, by privacy noise alone; infinite where no formula knows it.
+    answer_noise_in_words : the same as a sentence.
+    columns : the columns.
+    left_out : what was done with records that do not fit.
+    mechanism, table : the sketch, and the size of its table.
+    asked, measured : "Closeness" or "Distance", and in words what it is measured by.
+    classes : the public list of classes, as a sentence; "" when there are none.
+    clipped : what was done with records beyond a public radius or length; "" when there is none.
+    chosen : what was chosen under noise, as a sentence; "" when nothing was.
+    created, software : when (ISO 8601) and by which program it was made.
+    fingerprint : SHA-256 of the file, in hexadecimal; None where a mapped table would have to be read for it.
+    """
+
+    private: bool
+    protected: str
+    hidden: str
+    one_record: str
+    promise: str
+    odds: float
+    odds_in_words: str
+    slack: str
+    overlap: str
+    noise: tuple[str, ...]
+    theorem: str
+    records: str
+    records_source: str
+    counted: str
+    answer_noise: float
+    answer_noise_in_words: str
+    columns: tuple[ColumnFacts, ...]
+    left_out: str
+    mechanism: str
+    table: str
+    asked: str
+    measured: str
+    classes: str
+    clipped: str
+    chosen: str
+    created: str
+    software: str
+    fingerprint: str | None
+
+
+def privacy_label(release: Release, file: bytes | mmap | None = None) -> PrivacyLabel:
+    """The label of a release.
+
+    Parameters
+    ----------
+    release : any release.
+    file : contents of its file, in memory or mapped, for the fingerprint. Where they are not at hand the file is
+        written anew for it, unless the table is mapped.
+    """
+    privacy, sketch = release.privacy, release.sketch
+    scales = dict.fromkeys(privacy.noise)
+    about = rounded(release.records, release.records_error)
+    chosen = choice(release)
+    answer_noise = meaning.one_class(sketch).noise_variance(privacy.counter_variance) ** 0.5
+    return PrivacyLabel(
+        private=release.private,
+        protected=words.protected(release.domain),
+        hidden=words.hidden(privacy.neighbours, release.domain),
+        one_record=words.one_record(release.domain),
+        promise=words.promise(privacy.epsilon, privacy.delta),
+        odds=min(1.0, privacy.budget.odds),
+        odds_in_words=words.odds(privacy.budget, release.domain),
+        slack=_slack(release),
+        overlap=_overlap(release),
+        noise=tuple(_noise(scale, privacy.parts, sketch.largest_entry) for scale in scales),
+        theorem=" ".join([privacy.theorem, *([] if chosen is None else [chosen.theorem])]),
+        records=about if release.count_is_public else f"about {about}",
+        records_source=release.records_source if release.count_is_public else f"known from {release.records_source}",
+        counted=words.counted(release.domain),
+        answer_noise=answer_noise,
+        answer_noise_in_words=meaning.noise_in_answer(release, answer_noise),
+        columns=tuple(
+            ColumnFacts(words.shown(column.name), words.column_values(column)) for column in release.domain.columns
+        ),
+        left_out=words.left_out(release.domain),
+        mechanism=sketch.name,
+        table=meaning.table(sketch),
+        asked=meaning.asked(sketch),
+        measured=meaning.measured(sketch),
+        classes=meaning.classes(sketch),
+        clipped=meaning.clipped(sketch),
+        chosen="" if chosen is None else chosen.sentence,
+        created=release.created,
+        software=words.shown(release.software),
+        fingerprint=_fingerprint(release, file),
+    )
+
+
+def _fingerprint(release: Release, file: bytes | mmap | None) -> str | None:
+    if file is None and isinstance(release.table, Table):
+        return None
+    return sha256(to_bytes(release, teaching=True) if file is None else file).hexdigest()
+
+
+def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
+    """What a release is and promises, in sentences."""
+    label = privacy_label(release, file)
+    what = "private release" if label.private else "teaching file"
+    made_from = "sets" if release.domain.holds_sets else "records"
+    names = words.listed([column.name for column in label.columns])
+    if label.private:
+        promised = [
+            f"It protects {label.protected}, with {label.promise}.",
+            f"It hides {label.hidden}.",
+            label.one_record,
+            f"{label.odds_in_words} That is the worst case.",
+            label.slack,
+            label.overlap,
+        ]
+    else:
+        promised = [
+            f"Its noise can be repeated, so it protects nobody; private noise like it would have {label.promise}."
+        ]
+    further = len(label.columns) - MAX_COLUMNS_DESCRIBED
+    sentences = [
+        f"This is a {what} of {names}, made on {words.day(label.created)} by {label.software}.",
+        *promised,
+        f"It holds {label.table}.",
+        label.chosen,
+        label.classes,
+        *label.noise,
+        f"It was made from {label.records} {made_from} ({label.records_source}).",
+        label.answer_noise_in_words,
+        f"{label.asked} is measured by {label.measured}.",
+        label.clipped,
+        *(f"The column {column.name} may hold {column.values}." for column in label.columns[:MAX_COLUMNS_DESCRIBED]),
+        f"There are {further:,} further columns." if further > 0 else "",
+        label.left_out,
+        f"The file's fingerprint (SHA-256) is {label.fingerprint}." if label.fingerprint else "",
+    ]
+    return [sentence for sentence in sentences if sentence]
+
+
+def to_json(release: Release, file: bytes | mmap | None = None) -> dict:
+    """What a release is and promises, as a value for JSON: its manifest, what its numbers say, and the sentences."""
+    label = privacy_label(release, file)
+    return manifest_of(release) | {
+        "fingerprint": label.fingerprint,
+        "shape": list(release.sketch.shape),
+        "records": {
+            "estimate": release.records,
+            "standard_error": release.records_error,
+            "source": release.records_source,
+        },
+        "answer_noise": label.answer_noise if math.isfinite(label.answer_noise) else None,
+        "odds": label.odds,
+        "in_words": describe(release, file),
+    }
+
+
+def _noise(scale: NoiseScale, parts: int, largest: int) -> str:
+    sentence = scale.describe()
+    if largest > 1:  # counters in fixed point, where the noise's own number means nothing to a person
+        share = words.figures(math.sqrt(scale.variance) / largest, 2)
+        sentence = f"{sentence.removesuffix('.')}, {share} times the most that one record adds to a counter."
+    return sentence if parts == 1 else f"In one or more of its parts, {sentence[0].lower()}{sentence[1:]}"
+
+
+def _slack(release: Release) -> str:
+    if release.privacy.pure:
+        return ""
+    chance = 1 / float(release.privacy.delta)
+    return f"With a probability of at most one in {rounded(chance, chance / 100)} the promise may fail."
+
+
+def _overlap(release: Release) -> str:
+    privacy = release.privacy
+    if privacy.parts == 1:
+        return ""
+    budget = words.promise(privacy.overlap_epsilon, privacy.overlap_delta)
+    return f"It is merged of {privacy.parts:,} releases; whoever is in all of them is promised {budget} only."

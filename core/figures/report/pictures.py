@@ -1,0 +1,90 @@
+"""A picture of a release with what its columns are: its axes, its figure, and its words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ...releases.release import Release
+from ...tasks.density import Curve, Heatmap
+from ..axes import Axis
+from ..density import UNSURE, Marks, close_by, density_figure, picture_in_words
+from ..distances import distance_figure, distance_unit
+from ..paper import on_paper
+from ..rounding import best_guess, rounded, rounded_range
+from .words import counted, listed
+
+
+def axes_of(release: Release, picture: Curve | Heatmap) -> tuple[Axis, ...]:
+    """The axes of a picture: one of a curve, two of a map."""
+    columns = {column.name: column for column in release.domain.columns}
+    if isinstance(picture, Curve):
+        return (Axis.of(columns[picture.column], picture.values),)
+    return Axis.of(columns[picture.x], picture.x_values), Axis.of(columns[picture.y], picture.y_values)
+
+
+def picture_figure(
+    release: Release, picture: Curve | Heatmap, marks: Marks | None = None, asked: tuple[object, ...] | None = None
+) -> go.Figure:
+    """The figure of a picture: a curve, bars or a map, as its columns need, of closeness or of average distances.
+
+    Parameters
+    ----------
+    release, picture : what was released, and what it says.
+    marks : modes or centres.
+    asked : the values of the picture's columns that are asked.
+    """
+    if release.sketch.answers == "distance":
+        unit = distance_unit(release.sketch)
+        return distance_figure(in_units(release, picture), release.domain, unit, marks, asked)
+    return density_figure(picture, release.domain, counted(release.domain), marks, asked)
+
+
+def figure_of(release: Release, picture: Curve | Heatmap) -> go.Figure:
+    """The same on light paper."""
+    return on_paper(picture_figure(release, picture))
+
+
+def drawn(release: Release) -> str:
+    """What a picture of a release shows, as a word or two that begin a sentence."""
+    return "Density" if release.sketch.answers == "closeness" else "Average distance"
+
+
+def height(release: Release) -> str:
+    """What the values of a picture are, for an axis or a legend."""
+    if release.sketch.answers == "closeness":
+        return close_by(counted(release.domain))
+    return "average distance"
+
+
+def in_units(release: Release, picture: Curve | Heatmap) -> Curve | Heatmap:
+    """A picture with the values that are drawn: sums of closeness as they are, distances as averages."""
+    if release.sketch.answers == "closeness":
+        return picture
+    names = ("estimate", "low", "high", "standard_error")
+    return replace(picture, **{name: getattr(picture, name) / release.records for name in names})
+
+
+def in_words(release: Release, picture: Curve | Heatmap) -> str:
+    """The text alternative of a picture: where most are, how many, and how much of it the noise hides.
+
+    Of distances: where the average is least, and what it is there.
+    """
+    axes = axes_of(release, picture)
+    near = release.sketch.answers == "closeness"
+    found = picture.estimate.argmax() if near else picture.estimate.argmin()
+    at = np.unravel_index(found, picture.estimate.shape)[::-1]
+    place = listed([f"{axis.name} {axis.words(axis.values[index])}" for axis, index in zip(axes, at, strict=True)])
+    what = f"{drawn(release)} over {listed([axis.name for axis in axes])}"
+    if near:
+        return picture_in_words(what, picture, place, counted(release.domain))
+    shown = in_units(release, picture)
+    names = ("estimate", "low", "high", "standard_error")
+    mean, low, high, error = (float(getattr(shown, name).ravel()[found]) for name in names)
+    if not picture.errors_known:
+        return f"{what}. It is least at {place}, with about {best_guess(mean, error)}. {UNSURE}"
+    least, greatest = rounded_range(low, high, error)
+    about = f"about {rounded(mean, error)}, very likely between {least} and {greatest}"
+    return f"{what}. It is least at {place}, with {about}."

@@ -1,0 +1,160 @@
+"""The public facts of a release in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from ...domain import Categorical, Domain, Items, Numeric
+from ...domain.columns import Column
+from ...privacy.budget import Budget, decimal_text
+from ...privacy.neighbours import Neighbours
+
+LISTED_CATEGORIES = 8
+LONGEST_NAME = 80
+
+
+def shown(text: str) -> str:
+    """A name from a stranger's file as it may stand in a sentence: one line, of bearable length, nothing invisible.
+
+    Examples
+    --------
+    >>> shown("a\\nb\\x1b[31m")
+    'a b\N{REPLACEMENT CHARACTER}[31m'
+    """
+    line = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in " ".join(text.split()))
+    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names as a list in words, the first few of many.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed("abcdefgh", most=3)
+    ('a, b and c', 'a, b, c and 5 more')
+    """
+    names = [shown(name) for name in names]
+    if len(names) > most + 1:
+        names = [*names[:most], f"{len(names) - most:,} more"]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def number(value: float) -> str:
+    """A public number as it was typed, with separators between thousands."""
+    return f"{value:,.12g}"
+
+
+def figures(value: float, digits: int) -> str:
+    """A number in so many significant digits, with separators between thousands.
+
+    Examples
+    --------
+    >>> figures(2024.7, 3), figures(0.012345, 2)
+    ('2,020', '0.012')
+    """
+    return number(float(f"{value:.{digits}g}")).replace("-", "\N{MINUS SIGN}")
+
+
+def percent(share: float) -> str:
+    """A share as a percentage that never rounds up to certainty.
+
+    Examples
+    --------
+    >>> percent(0.731), percent(0.9999999)
+    ('73.1%', 'more than 99.9%')
+    """
+    text = f"{100 * share:.1f}"
+    return "more than 99.9%" if text == "100.0" and share < 1 else text.removesuffix(".0") + "%"
+
+
+def day(created: str) -> str:
+    """The day of a time in ISO 8601, as people write it."""
+    moment = datetime.fromisoformat(created)
+    return f"{moment.day} {moment:%B} {moment.year}"
+
+
+def moment(created: str) -> str:
+    """A time in ISO 8601 to the minute, as people write it."""
+    return f"{day(created)}, {datetime.fromisoformat(created):%H:%M %Z}"
+
+
+def counted(domain: Domain) -> str:
+    """What a kernel sum counts: sets, or records, which are people unless a column says that one may have several."""
+    if domain.holds_sets:
+        return "sets"
+    return "people" if domain.unit.column is None else "records"
+
+
+def protected(domain: Domain) -> str:
+    """Who is protected."""
+    unit, one = domain.unit, "set" if domain.holds_sets else "record"
+    if domain.gathers:
+        return f"the whole list of each value of {shown(unit.column)}, however long"
+    if unit.column is None:
+        return f"each {one}" + (", however large" if domain.holds_sets else "")
+    many = f"one {one}" if unit.records == 1 else f"up to {unit.records:,} {one}s"
+    return f"each person whom the column {shown(unit.column)} tells apart ({many} each)"
+
+
+def hidden(neighbours: Neighbours, domain: Domain) -> str:
+    """What is hidden about whoever is protected, and what is not."""
+    if domain.gathers:
+        said, there = f"what the list of any one value of {shown(domain.unit.column)} holds", "there is such a list"
+    elif domain.unit.column is None:
+        said, there = f"what any one {'set holds' if domain.holds_sets else 'record says'}", "it is there"
+    else:
+        said = f"what any one person's {'sets hold' if domain.holds_sets else 'records say'}"
+        there = "they are there"
+    if neighbours is Neighbours.REPLACE_ONE:
+        return f"{said}, but not how many {'sets' if domain.holds_sets else 'records'} there are"
+    return f"{said}, and even whether {there} at all"
+
+
+def one_record(domain: Domain) -> str:
+    """What one record is, as sentences, and whose it is not; "" where it is a row, as anyone would think."""
+    if not domain.gathers:
+        return ""
+    who, whom = shown(domain.unit.column), shown(domain.names[0])
+    return (
+        f"One record is one set: everything in {whom} that is listed under one value of {who}. Where others list that "
+        f"value in their {whom}, it is part of their records and not hidden: in a graph that lists every edge both "
+        "ways, only a node's own list is."
+    )
+
+
+def promise(epsilon: Decimal, delta: Decimal) -> str:
+    """ε, and δ where there is one."""
+    return f"ε = {decimal_text(epsilon)}" + (f", δ = {decimal_text(delta)}" if delta else "")
+
+
+def odds(budget: Budget, domain: Domain) -> str:
+    """The promise as what a guesser can gain."""
+    one = "list" if domain.gathers else "person"
+    if domain.unit.column is None:
+        one = "set" if domain.holds_sets else "record"
+    return f"A coin-flip (50%) guess about one {one} can rise to at most {percent(min(1.0, budget.odds))}."
+
+
+def column_values(column: Column) -> str:
+    """What anyone could have in a column, by its public bounds or categories."""
+    if isinstance(column, Items):
+        if column.gathered:
+            return "any item, one a row"
+        return "any items" + ("" if column.separator is None else f", with {shown(column.separator)!r} between them")
+    if isinstance(column, Categorical):
+        return f"one of {column.width:,}: {listed(column.categories, LISTED_CATEGORIES)}"
+    unit = f" {shown(column.unit)}" if column.unit else ""
+    bounds = f"{number(column.low)} to {number(column.high)}{unit}"
+    return bounds if isinstance(column, Numeric) else f"{column.length:,} numbers, each {bounds}"
+
+
+def left_out(domain: Domain) -> str:
+    """What was done with records that do not fit."""
+    if domain.holds_sets:
+        empty = "Empty sets" + (" and rows that miss a value" if domain.gathers else "")
+        return f"{empty} were {'left out' if domain.missing == 'drop' else 'not accepted'}."
+    outside = "left out" if domain.outside == "drop" else "moved to the nearest bound"
+    missing = "left out" if domain.missing == "drop" else "not accepted"
+    return f"Values outside the bounds were {outside}; records that miss a value were {missing}."

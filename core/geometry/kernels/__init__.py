@@ -1,0 +1,39 @@
+"""Kernels, each with its exact closed form: the truth that sketches estimate.
+
+A kernel is a value: it says how close two points are, from 1 (the same) down to 0 (far apart), and knows nothing of
+hashing or privacy. A kernel that is the collision probability of a hash family lets a table of counts stand for its
+sums (`core.geometry.hashing.families`, RACE); one that is an average of cosines lets sums of cosines and sines do so
+(`core.geometry.hashing.frequencies`, random features). Several are both.
+"""
+
+from .composite import MAX_PARTS, Mixture, Product, of_coordinates
+from .fading import Exponential, Gaussian, Laplacian
+from .hashed import Angular, Euclidean, Manhattan
+from .jaccard import Jaccard
+from .kernel import MAX_POWER, Bandwidth, Kernel, Stationary, coordinate_bandwidths
+from .naming import KERNELS, kernel_from_dict
+from .smooth import Smooth, SmoothL1, SmoothSquared
+
+__all__ = [
+    "KERNELS",
+    "MAX_PARTS",
+    "MAX_POWER",
+    "Angular",
+    "Bandwidth",
+    "Euclidean",
+    "Exponential",
+    "Gaussian",
+    "Jaccard",
+    "Kernel",
+    "Laplacian",
+    "Manhattan",
+    "Mixture",
+    "Product",
+    "Smooth",
+    "SmoothL1",
+    "SmoothSquared",
+    "Stationary",
+    "coordinate_bandwidths",
+    "kernel_from_dict",
+    "of_coordinates",
+]

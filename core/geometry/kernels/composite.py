@@ -1,0 +1,108 @@
+"""Kernels made of kernels: products and mixtures (Coleman, Shrivastava, CCS 2021, section 7.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ...errors import RequestError
+from .jaccard import Jaccard
+from .kernel import Kernel, Stationary, coordinate_bandwidths
+
+MAX_PARTS = 16
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """The product of kernels: their hashes concatenated (CCS 2021, section 7.1)."""
+
+    parts: tuple[Kernel, ...]
+    name: ClassVar[str] = "product"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _parts(self.parts))
+
+    @property
+    def metric(self) -> str:  # type: ignore[override]
+        return _common_metric(self.parts)
+
+    def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return math.prod((part.evaluate(x, y) for part in self.parts), start=np.ones(1))
+
+    def to_dict(self) -> dict:
+        return {"name": self.name, "parts": [part.to_dict() for part in self.parts]}
+
+
+@dataclass(frozen=True)
+class Mixture(Kernel):
+    """Sum of kernels with public weights that add up to 1: each row is given one of the families at random.
+
+    It costs nothing in privacy, as a person still touches one cell a row.
+    """
+
+    parts: tuple[Kernel, ...]
+    weights: tuple[float, ...]
+    name: ClassVar[str] = "mixture"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _parts(self.parts))
+        try:
+            weights = tuple(float(weight) for weight in self.weights)
+        except (TypeError, ValueError, OverflowError):
+            raise RequestError("The weights of a mixture must be numbers.") from None
+        if len(weights) != len(self.parts) or not all(0 < weight <= 1 for weight in weights):
+            raise RequestError("A mixture needs one weight above zero for each of its kernels.")
+        if abs(sum(weights) - 1.0) > 1e-9:
+            raise RequestError("The weights of a mixture must add up to 1.")
+        object.__setattr__(self, "weights", weights)
+
+    @property
+    def metric(self) -> str:  # type: ignore[override]
+        return _common_metric(self.parts)
+
+    def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return sum(weight * part.evaluate(x, y) for weight, part in zip(self.weights, self.parts, strict=True))
+
+    def to_dict(self) -> dict:
+        return {
+            "name": self.name,
+            "parts": [part.to_dict() for part in self.parts],
+            "weights": list(self.weights),
+        }
+
+
+def _parts(parts: object) -> tuple[Kernel, ...]:
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, Kernel) for part in parts):
+        raise RequestError("A product or mixture is made of kernels.")
+    if any(isinstance(part, Jaccard) for part in parts):
+        raise RequestError("The kernel 'jaccard' compares whole records that are sets, so it is no part of another.")
+    if not 1 <= sum(atoms(part) for part in parts) <= MAX_PARTS:
+        raise RequestError(f"A product or mixture has from 1 to {MAX_PARTS} kernels, those of its own parts counted.")
+    return tuple(parts)
+
+
+def atoms(kernel: Kernel) -> int:
+    """How many kernels that are not themselves made of kernels there are in one."""
+    return sum(atoms(part) for part in kernel.parts) if isinstance(kernel, (Product, Mixture)) else 1
+
+
+def _common_metric(parts: tuple[Kernel, ...]) -> str:
+    return "l1" if all(part.metric == "l1" for part in parts) else "l2"
+
+
+def of_coordinates(kernel: Kernel, widths: tuple[int, ...]) -> Kernel:
+    """The same kernel for encoded points, with one bandwidth a coordinate where there was one a column.
+
+    Parameters
+    ----------
+    kernel : as a person states it.
+    widths : number of coordinates of each column; a column of categories or vectors has several.
+    """
+    if isinstance(kernel, (Product, Mixture)):
+        return replace(kernel, parts=tuple(of_coordinates(part, widths) for part in kernel.parts))
+    if not isinstance(kernel, Stationary) or not isinstance(kernel.bandwidth, tuple):
+        return kernel
+    return replace(kernel, bandwidth=tuple(coordinate_bandwidths(kernel.bandwidth, widths).tolist()))

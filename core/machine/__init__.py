@@ -1,0 +1,1 @@
+"""This computer: threads, tables of counters in memory or mapped, compiled code, and files of strangers."""

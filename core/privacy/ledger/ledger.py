@@ -1,0 +1,309 @@
+"""The privacy ledger: what was promised for each data set, and every release that spent some of it.
+
+A release is written down before its noise is drawn, in one transaction that fails when the total would be passed. A
+crash after that loses budget, never privacy; two processes cannot spend the same budget. The ledger holds names,
+numbers and public facts, never a value of the data.
+
+Every registration and every release carries a SHA-256 of itself and of the one before it, and the last link is kept
+apart with the count. So a record that was changed, moved or removed, by accident or with an editor, is noticed, and
+the ledger is refused until it is restored. What this cannot notice: someone who recomputes all links after the
+change, a ledger file that was replaced by an older copy or deleted, and data that is released without the ledger.
+Whoever can write to the ledger can read the data anyway; the ledger keeps honest owners from mistakes.
+"""
+
+import unicodedata
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from ...errors import BudgetError, RequestError
+from ..accounting import Cost, admits, largest_pure_admitted, spent
+from ..budget import Budget, Number, decimal_text
+from ..neighbours import Neighbours
+from .records import Dataset, Entry, History, append_dataset, append_release, canonical, read_datasets, read_history
+from .store import BOOK, Store
+
+__all__ = ["Dataset", "Entry", "Ledger", "Preview", "Status"]
+
+LONGEST_NAME = 100
+LONGEST_NOTE = 100_000
+
+
+@dataclass(frozen=True)
+class Status(Dataset):
+    """A data set and what has been spent of it.
+
+    Attributes
+    ----------
+    spent
+        Epsilon of all releases together, at the data set's delta; as tight as can be proven.
+    left
+        Largest epsilon of one further pure release in one part. A sketch of many rows may promise more, see
+        `Ledger.what_if`.
+    releases
+        In the order in which they were made.
+    """
+
+    spent: float
+    left: Decimal
+    releases: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What one more release would do: the figures after it, and why not if it would be refused."""
+
+    refusal: str | None
+    spent: float
+    left: Decimal
+
+    @property
+    def admitted(self) -> bool:
+        """Whether the release would be allowed."""
+        return self.refusal is None
+
+
+class Ledger:
+    """The budgets of all data sets of one owner."""
+
+    def __init__(self, where: str | Path | None = None) -> None:
+        """Open a ledger, creating it where there is none.
+
+        Parameters
+        ----------
+        where
+            A path, ``sqlite:///path`` or ``postgresql://…``; None is a file in the user's data folder.
+
+        Raises
+        ------
+        RequestError
+            When the place cannot hold a ledger, or holds a damaged one.
+        """
+        self._store = Store(where)
+        self.where: str = self._store.where
+
+    def register(
+        self,
+        name: str,
+        epsilon: Number,
+        delta: Number = 0,
+        neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+        unit: str = "record",
+    ) -> None:
+        """Promise a total for a data set, once and for all.
+
+        Repeating the same promise changes nothing; another one for the same name is refused.
+
+        Parameters
+        ----------
+        name
+            At most 100 visible characters.
+        epsilon, delta
+            The total of all releases there will ever be.
+        neighbours, unit
+            Whom the promise protects: the relation, and "record" or the text that names the column of people's ids.
+
+        Raises
+        ------
+        RequestError
+            When a number is out of range, or the name is taken by another promise.
+        """
+        budget = Budget(epsilon, delta, neighbours)
+        name, unit = _checked_text(name, "name of a data set"), _checked_text(unit, "privacy unit")
+        with self._store.writing() as connection:
+            connection.execute(sa.select(BOOK).with_for_update())
+            known = _known(read_datasets(self._store, connection), name)
+            if known is None:
+                append_dataset(connection, budget, name, unit)
+            else:
+                _check_same_promise(known, budget, unit)
+
+    def register_if_new(
+        self, name: str, cost: Cost, neighbours: Neighbours | str = Neighbours.ADD_REMOVE, unit: str = "record"
+    ) -> bool:
+        """Register an unknown data set with exactly what its first release spends; return whether it was unknown."""
+        name = _checked_text(name, "name of a data set")
+        with self._store.reading() as connection:
+            known = _known(read_datasets(self._store, connection), name)
+        if known is None:
+            self.register(name, cost.epsilon, cost.delta, neighbours, unit)
+        return known is None
+
+    def names(self) -> list[str]:
+        """Names of all data sets, in order of registration."""
+        with self._store.reading() as connection:
+            return [dataset.name for dataset in read_datasets(self._store, connection)]
+
+    def dataset(self, name: str) -> Dataset:
+        """Return what was promised for a data set; RequestError for an unknown name."""
+        with self._store.reading() as connection:
+            return self._history(connection, name).dataset
+
+    def status(self, name: str) -> Status:
+        """Return what was promised, spent and is left of a data set, with every release."""
+        with self._store.reading() as connection:
+            history = self._history(connection, name)
+        dataset = history.dataset
+        used, left = _figures(history.costs, dataset)
+        return Status(**vars(dataset), spent=used, left=left, releases=history.entries)
+
+    def what_if(self, name: str, cost: Cost) -> Preview:
+        """Return what a release of this cost would do, without making it."""
+        with self._store.reading() as connection:
+            history = self._history(connection, name)
+        used, left = _figures([*history.costs, cost], history.dataset)
+        return Preview(_refusal(history, cost), used, left)
+
+    def check(
+        self, name: str, cost: Cost, neighbours: Neighbours | str = Neighbours.ADD_REMOVE, unit: str = "record"
+    ) -> None:
+        """Raise what `spend` would raise now, without writing; for before long work. An unknown data set passes.
+
+        Only `spend` decides: another process may spend in between.
+        """
+        name = _checked_text(name, "name of a data set")
+        with self._store.reading() as connection:
+            if _known(read_datasets(self._store, connection), name) is None:
+                return
+            history = self._history(connection, name)
+        _check_allowed(history, cost, neighbours, unit)
+
+    def spend(
+        self,
+        name: str,
+        cost: Cost,
+        note: dict | None = None,
+        *,
+        neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+        unit: str = "record",
+    ) -> str:
+        """Write a release down for ever, before it is made; only draw its noise when this has returned.
+
+        Parameters
+        ----------
+        name
+            A registered data set.
+        cost
+            What the release does to privacy.
+        note
+            Public facts about it (mechanism, parameters); at most 100,000 characters of JSON, and no value of the data.
+        neighbours, unit
+            Whom the release protects.
+
+        Returns
+        -------
+        str
+            The entry's id: the beginning of its link, so that a release that carries it can be matched.
+
+        Raises
+        ------
+        BudgetError
+            When the total would be passed.
+        RequestError
+            When the data set is unknown, or its promise protects someone else than the release does.
+        """
+        written = _checked_note(note or {})
+        with self._store.writing() as connection:
+            history = self._history(connection, name, lock=True)
+            _check_allowed(history, cost, neighbours, unit)
+            return append_release(connection, history, canonical(cost.to_dict()), written)
+
+    def _history(self, connection: sa.Connection, name: str, lock: bool = False) -> History:
+        name = _checked_text(name, "name of a data set")
+        history = read_history(self._store, connection, name, lock)
+        if history is None:
+            raise RequestError(
+                f"The ledger {self.where} knows no data set {name!r}; register it with the total that all its releases "
+                "may ever spend."
+            )
+        return history
+
+
+def _figures(costs: list[Cost], dataset: Dataset) -> tuple[float, Decimal]:
+    """Return what these releases spend together and what they leave for one pure release more."""
+    return spent(costs, dataset.delta), largest_pure_admitted(costs, dataset.epsilon, dataset.delta)
+
+
+def _refusal(history: History, cost: Cost) -> str | None:
+    """Return why a release may not follow, in one sentence, or None when it may."""
+    dataset, costs = history.dataset, history.costs
+    if admits(costs, cost, dataset.epsilon, dataset.delta):
+        return None
+    asked = f"This release asks for {cost.describe()} of data set {dataset.name!r}, whose total is {_promise(dataset)}"
+    if dataset.delta == 0 and cost.pure_epsilon is None:
+        return f"{asked}; Gaussian noise keeps no promise without δ, so nothing was spent."
+    used, left = _figures(costs, dataset)
+    made = "1 release has" if len(costs) == 1 else f"{len(costs)} releases have"
+    return (
+        f"{asked}; {made} spent ε = {used:.6g} of it and at most "
+        f"ε = {decimal_text(left)} is left for a pure release, so nothing was spent."
+    )
+
+
+def _promise(dataset: Dataset) -> str:
+    words = f"ε = {decimal_text(dataset.epsilon)}"
+    return words if dataset.delta == 0 else f"{words}, δ = {decimal_text(dataset.delta)}"
+
+
+def _check_same_promise(known: Dataset, budget: Budget, unit: str) -> None:
+    """Refuse to change a promise that was made."""
+    promised = (known.epsilon, known.delta, known.neighbours, known.unit)
+    if promised != (budget.epsilon, budget.delta, budget.neighbours, unit):
+        raise RequestError(
+            f"Data set {known.name!r} was registered with a total of {_promise(known)} for one {known.unit} under "
+            f"{known.neighbours.value}; a promise once made to the people in it cannot be changed."
+        )
+
+
+def _check_allowed(history: History, cost: Cost, neighbours: Neighbours | str, unit: str) -> None:
+    """Refuse a release that protects someone else than the total does, or that would pass the total."""
+    dataset = history.dataset
+    if (neighbours, unit) != (dataset.neighbours, dataset.unit):
+        raise RequestError(
+            f"The release protects one {unit} under {neighbours}, but the total of data set {dataset.name!r} was "
+            f"promised for one {dataset.unit} under {dataset.neighbours}; promises to different people do not add up."
+        )
+    refusal = _refusal(history, cost)
+    if refusal:
+        raise BudgetError(refusal)
+
+
+def _known(datasets: list[Dataset], name: str) -> Dataset | None:
+    """Return the data set of this name; refuse a name that differs from a known one in capitals alone."""
+    for known in datasets:
+        if known.name == name:
+            return known
+        if known.name.casefold() == name.casefold():
+            raise RequestError(
+                f"The ledger already knows a data set {known.name!r}; write its name the same way, or choose one that "
+                "differs in more than capitals, as data under two names would be spent twice."
+            )
+    return None
+
+
+def _checked_text(text: str, what: str) -> str:
+    """Return a name in its one Unicode spelling (NFC), or say what a name may be."""
+    if isinstance(text, str):
+        text = unicodedata.normalize("NFC", text)
+        if 1 <= len(text) <= LONGEST_NAME and text.isprintable() and text == text.strip():
+            return text
+    raise RequestError(
+        f"The {what} must be a text of 1 to {LONGEST_NAME} visible characters without blanks at its ends, so that it "
+        "can be told from every other."
+    )
+
+
+def _checked_note(note: dict) -> str:
+    """Return a note as JSON, or say what a note may be."""
+    try:
+        written = canonical(note) if isinstance(note, dict) else ""
+    except (TypeError, ValueError):
+        written = ""
+    if not 0 < len(written) <= LONGEST_NOTE:
+        raise RequestError(
+            f"The note of a release must be a JSON object of at most {LONGEST_NOTE:,} characters, as it holds public "
+            "facts and no data."
+        )
+    return written

@@ -1,0 +1,178 @@
+"""The ledger's records, each chained to the one before it, so that reading is checking.
+
+A link is the SHA-256 of the previous link and the record's own fields. Registrations form one chain over the whole
+ledger; the releases of a data set form one that starts at its registration. Counts and last links are kept apart from
+the chains, so that a missing last record is noticed too.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import sqlalchemy as sa
+
+from ..accounting import Cost
+from ..budget import Budget, decimal_text
+from ..neighbours import Neighbours
+from .store import BOOK, DATASETS, RELEASES, Store
+
+ID_LENGTH = 16
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set's total promise, fixed when it was registered.
+
+    Attributes
+    ----------
+    name
+        What the owner calls it.
+    epsilon, delta
+        The total of all releases there will ever be.
+    neighbours, unit
+        Whom the promise protects; every release must protect the same.
+    created
+        When it was registered (UTC).
+    """
+
+    name: str
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: Neighbours
+    unit: str
+    created: datetime
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release: when it was written down, its cost and the public facts noted with it."""
+
+    id: str
+    when: datetime
+    cost: Cost
+    note: dict = field(hash=False)
+
+
+@dataclass(frozen=True)
+class History:
+    """A data set, its releases in order, and where the next one is to be chained."""
+
+    dataset: Dataset
+    number: int
+    entries: tuple[Entry, ...]
+    head: str
+
+    @property
+    def costs(self) -> list[Cost]:
+        """The releases' costs, in order."""
+        return [entry.cost for entry in self.entries]
+
+
+def canonical(record: dict) -> str:
+    """Return the one text of a JSON object; ValueError or TypeError for what JSON cannot hold."""
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def read_datasets(store: Store, connection: sa.Connection) -> list[Dataset]:
+    """Return all data sets in order of registration, checked against the count and the last link."""
+    count, head = connection.execute(sa.select(BOOK.c.datasets, BOOK.c.head)).one()
+    rows = connection.execute(sa.select(DATASETS).order_by(DATASETS.c.number)).all()
+    datasets, link = [], ""
+    for number, row in enumerate(rows, 1):
+        datasets.append(_dataset(store, row, number, link))
+        link = row.link
+    if (len(rows), link) != (count, head):
+        raise store.damaged("a data set is missing")
+    return datasets
+
+
+def append_dataset(connection: sa.Connection, budget: Budget, name: str, unit: str) -> None:
+    """Register a data set at the end of the chain; the caller holds the lock on the book and has read it."""
+    count, head = connection.execute(sa.select(BOOK.c.datasets, BOOK.c.head)).one()
+    fields = {
+        "number": count + 1,
+        "name": name,
+        "epsilon": decimal_text(budget.epsilon),
+        "delta": decimal_text(budget.delta),
+        "neighbours": budget.neighbours.value,
+        "unit": unit,
+        "created": _now(),
+    }
+    link = _link(head, fields)
+    connection.execute(sa.insert(DATASETS).values(**fields, link=link, releases=0, head=link))
+    connection.execute(sa.update(BOOK).values(datasets=count + 1, head=link))
+
+
+def read_history(store: Store, connection: sa.Connection, name: str, lock: bool = False) -> History | None:
+    """Return a data set with all its releases, every link checked; None for an unknown name.
+
+    Parameters
+    ----------
+    lock
+        Keep other writers from this data set until the transaction ends.
+    """
+    question = sa.select(DATASETS).where(DATASETS.c.name == name)
+    row = connection.execute(question.with_for_update() if lock else question).one_or_none()
+    if row is None:
+        return None
+    previous = connection.execute(sa.select(DATASETS.c.link).where(DATASETS.c.number == row.number - 1)).scalar()
+    dataset = _dataset(store, row, row.number, previous or "")
+    entries, link = [], row.link
+    releases = connection.execute(
+        sa.select(RELEASES).where(RELEASES.c.dataset == row.number).order_by(RELEASES.c.number)
+    ).all()
+    for number, release in enumerate(releases, 1):
+        entries.append(_entry(store, release, number, link))
+        link = release.link
+    if (len(releases), link) != (row.releases, row.head):
+        raise store.damaged(f"a release of data set {name!r} is missing")
+    return History(dataset, row.number, tuple(entries), link)
+
+
+def append_release(connection: sa.Connection, history: History, cost: str, note: str) -> str:
+    """Write a release at the end of a locked data set's chain and return its id."""
+    number = len(history.entries) + 1
+    fields = {"dataset": history.number, "number": number, "created": _now(), "cost": cost, "note": note}
+    link = _link(history.head, fields)
+    connection.execute(sa.insert(RELEASES).values(**fields, link=link))
+    connection.execute(
+        sa.update(DATASETS).where(DATASETS.c.number == history.number).values(releases=number, head=link)
+    )
+    return link[:ID_LENGTH]
+
+
+def _dataset(store: Store, row: sa.Row, number: int, previous: str) -> Dataset:
+    fields = {
+        name: getattr(row, name) for name in ("number", "name", "epsilon", "delta", "neighbours", "unit", "created")
+    }
+    if row.number != number or row.link != _link(previous, fields):
+        raise store.damaged(f"registration {number} was changed")
+    try:
+        budget = Budget(row.epsilon, row.delta, row.neighbours)
+        created = datetime.fromisoformat(row.created)
+    except (ValueError, TypeError) as error:
+        raise store.damaged(f"registration {number} cannot be read") from error
+    return Dataset(row.name, budget.epsilon, budget.delta, budget.neighbours, row.unit, created)
+
+
+def _entry(store: Store, row: sa.Row, number: int, previous: str) -> Entry:
+    fields = {name: getattr(row, name) for name in ("dataset", "number", "created", "cost", "note")}
+    if row.number != number or row.link != _link(previous, fields):
+        raise store.damaged(f"release {number} of data set number {row.dataset} was changed")
+    try:
+        cost, note = Cost.from_dict(json.loads(row.cost)), json.loads(row.note)
+        return Entry(row.link[:ID_LENGTH], datetime.fromisoformat(row.created), cost, note)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise store.damaged(f"release {number} of data set number {row.dataset} cannot be read") from error
+
+
+def _link(previous: str, fields: dict) -> str:
+    # default=str: a damaged file may hold any type in any column, and must give another link rather than an error.
+    text = json.dumps([previous, fields], sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,255 @@
+"""Where a ledger lives: a file of SQLite or a PostgreSQL database, opened so that a commit is final.
+
+Reading and writing happen inside one transaction each. Writers exclude each other: SQLite by BEGIN IMMEDIATE,
+PostgreSQL by locking the rows they are about to change. A commit survives a power cut (``synchronous = EXTRA``: with
+less, SQLite may take back a commit whose journal's removal had not reached the disk, and budget would come back with
+it).
+"""
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+from platformdirs import user_data_path
+from sqlalchemy.pool import NullPool
+
+from ...errors import RequestError
+
+SCHEMA_VERSION = 1
+SECONDS_TO_WAIT = 30
+# What SQLite says when the file may be well and its surroundings are not; anything else it objects to is damage.
+SQLITE_CANNOT = ("unable to open", "readonly", "disk i/o error", "is full", "permission")
+# Any constant of our own: makes processes that find an empty database create the tables one after the other.
+POSTGRES_SETUP_LOCK = 0x46524F5354
+
+SCHEMA = sa.MetaData()
+
+# One row: how many data sets there are, and the last link of the chain of their registrations.
+BOOK = sa.Table(
+    "frostglass_ledger",
+    SCHEMA,
+    sa.Column("version", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("datasets", sa.Integer, nullable=False),
+    sa.Column("head", sa.Text, nullable=False),
+)
+
+# `releases` and `head` change with every release; everything else is fixed at registration and covered by `link`.
+DATASETS = sa.Table(
+    "frostglass_datasets",
+    SCHEMA,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("epsilon", sa.Text, nullable=False),
+    sa.Column("delta", sa.Text, nullable=False),
+    sa.Column("neighbours", sa.Text, nullable=False),
+    sa.Column("unit", sa.Text, nullable=False),
+    sa.Column("created", sa.Text, nullable=False),
+    sa.Column("link", sa.Text, nullable=False),
+    sa.Column("releases", sa.Integer, nullable=False),
+    sa.Column("head", sa.Text, nullable=False),
+)
+
+RELEASES = sa.Table(
+    "frostglass_releases",
+    SCHEMA,
+    sa.Column("dataset", sa.Integer, sa.ForeignKey(DATASETS.c.number), primary_key=True, autoincrement=False),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("created", sa.Text, nullable=False),
+    sa.Column("cost", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("link", sa.Text, nullable=False),
+)
+
+
+class LedgerDamaged(RequestError):
+    """The ledger is not as Frostglass left it; nothing was spent, and nothing is until it is whole again."""
+
+
+class Store:
+    """Transactions on a ledger's three tables."""
+
+    def __init__(self, where: str | Path | None = None) -> None:
+        """Open a ledger, creating it where there is none.
+
+        Parameters
+        ----------
+        where
+            A path or ``sqlite:///path`` (SQLite file), or ``postgresql://…``; None is ``ledger.sqlite`` in the user's
+            data folder.
+        """
+        url = _parse(where)
+        self._sqlite = url.get_backend_name() == "sqlite"
+        self.where = str(url.database) if self._sqlite else url.render_as_string(hide_password=True)
+        if self._sqlite:
+            path = Path(self.where)
+            self._engine = _sqlite_engine(path)
+            with self._sentences():
+                if not path.exists():
+                    _create_file(path)
+        else:
+            self._engine = _postgres_engine(url)
+            with self._sentences(), self._engine.begin() as connection:
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(POSTGRES_SETUP_LOCK)))
+                if not sa.inspect(connection).has_table(BOOK.name):
+                    _create_tables(connection)
+        with self.reading():
+            pass
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """Yield a connection that sees one moment of the ledger."""
+        level = {} if self._sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self._sentences(), self._engine.connect().execution_options(**level) as connection, connection.begin():
+            self._check(connection)
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """Yield a connection whose changes all become final when the block ends, or none of them."""
+        options = {"frostglass_writes": True} if self._sqlite else {"isolation_level": "READ COMMITTED"}
+        with self._sentences(), self._engine.connect().execution_options(**options) as connection, connection.begin():
+            self._check(connection)
+            if not self._sqlite:
+                connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{SECONDS_TO_WAIT}s'")
+            yield connection
+
+    def _check(self, connection: sa.Connection) -> None:
+        """Refuse pages that contradict each other, and tables of another version."""
+        if self._sqlite:
+            faults = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().all()
+            orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+            if faults != ["ok"] or orphans:
+                raise self.damaged("its pages contradict each other")
+        versions = connection.execute(sa.select(BOOK.c.version)).scalars().all()
+        if versions != [SCHEMA_VERSION]:
+            raise RequestError(
+                f"The privacy ledger {self.where} was not written by this version of Frostglass, which knows format "
+                f"{SCHEMA_VERSION} only; nothing was spent."
+            )
+
+    def damaged(self, why: str) -> LedgerDamaged:
+        """Return the refusal of a ledger that cannot be trusted."""
+        return LedgerDamaged(
+            f"The privacy ledger {self.where} is damaged or was edited ({why}), so nobody can say what has been spent; "
+            "restore it from a copy that holds every release, as nothing is released until then."
+        )
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """Turn what a database says into one sentence."""
+        try:
+            yield
+        except sa.exc.OperationalError as error:
+            said = str(error.orig).lower()
+            if "locked" in said or "lock timeout" in said:
+                raise RequestError(
+                    f"The privacy ledger {self.where} is in use by another process that did not finish within "
+                    f"{SECONDS_TO_WAIT} seconds; nothing was spent."
+                ) from error
+            if self._sqlite and not any(words in said for words in SQLITE_CANNOT):
+                raise self.damaged(_first_line(error)) from error
+            raise RequestError(
+                f"The privacy ledger {self.where} cannot be read and written ({_first_line(error)}), so nothing can be "
+                "released: every release is written down before it is made."
+            ) from error
+        except (sa.exc.DBAPIError, UnicodeDecodeError, MemoryError) as error:
+            # The last two are how Python's driver meets some damaged pages.
+            raise self.damaged(_first_line(error)) from error
+        except OSError as error:
+            raise RequestError(
+                f"The privacy ledger {self.where} cannot be created ({error.strerror}); choose a place on a local disk "
+                "that you may write to."
+            ) from error
+
+
+def _parse(where: str | Path | None) -> sa.URL:
+    """Return the address of a ledger, or say which there are."""
+    if where is None:
+        where = user_data_path("frostglass", appauthor=False) / "ledger.sqlite"
+    if isinstance(where, Path) or "://" not in where:
+        return sa.URL.create("sqlite", database=str(Path(where).expanduser().absolute()))
+    try:
+        url = sa.make_url(where)
+    except (sa.exc.ArgumentError, ValueError) as error:
+        raise RequestError(
+            "The address of the privacy ledger cannot be read; write a path, sqlite:///PATH or postgresql://HOST/NAME."
+        ) from error
+    if url.drivername in ("sqlite", "sqlite+pysqlite") and url.database not in (None, "", ":memory:") and not url.query:
+        return sa.URL.create("sqlite", database=str(Path(url.database).absolute()))
+    if url.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
+        return url.set(drivername="postgresql+psycopg")
+    raise RequestError(
+        "A privacy ledger lives in a file (a path or sqlite:///PATH) or in PostgreSQL (postgresql://HOST/NAME) only, "
+        "as it must outlive the program and keep two releases from spending the same budget."
+    )
+
+
+def _sqlite_engine(path: Path) -> sa.Engine:
+    engine = sa.create_engine("sqlite://", creator=lambda: _connect_sqlite(path), poolclass=NullPool)
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        writes = connection.get_execution_options().get("frostglass_writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _connect_sqlite(path: Path) -> sqlite3.Connection:
+    # mode=rw: a file that has vanished is an error, never a fresh and empty ledger. isolation_level=None: the driver
+    # begins no transaction by itself.
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = EXTRA")
+    return connection
+
+
+def _postgres_engine(url: sa.URL) -> sa.Engine:
+    try:
+        return sa.create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": SECONDS_TO_WAIT})
+    except ModuleNotFoundError as error:
+        raise RequestError(
+            "A ledger in PostgreSQL needs the psycopg package: install Frostglass with its postgres extra."
+        ) from error
+
+
+def _create_tables(connection: sa.Connection) -> None:
+    SCHEMA.create_all(connection, checkfirst=False)
+    connection.execute(sa.insert(BOOK).values(version=SCHEMA_VERSION, datasets=0, head=""))
+
+
+def _create_file(path: Path) -> None:
+    """Create an empty ledger in one step, readable by its owner alone.
+
+    It is written under another name and then linked, which fails when the name is taken by then. So a ledger is either
+    absent or whole, whenever the process dies, and a file cut to nothing is never mistaken for a new ledger.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)
+    os.close(handle)
+    draft = Path(name)
+    try:
+        engine = _sqlite_engine(draft)
+        with engine.connect().execution_options(frostglass_writes=True) as connection, connection.begin():
+            _create_tables(connection)
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return  # another process was first, and its ledger is as good
+    finally:
+        draft.unlink()
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+
+def _first_line(error: Exception) -> str:
+    """Return the first line of what a database said, without what a damaged name would do to a terminal."""
+    line = str(getattr(error, "orig", error)).strip().partition("\n")[0]
+    return "".join(character for character in line if character.isprintable())

@@ -1,0 +1,270 @@
+"""Noise for tables of whole numbers: the only place where a release gets its randomness.
+
+The noise is drawn exactly (`laplace`, `gaussian` and `rounded_l2` carry the proofs), on whole numbers, from bits keyed
+by the operating system (`randomness`). Large tables are filled in chunks by all processors, each chunk from a stream
+of its own, so nothing is shared and the extra memory does not grow with the table.
+
+Sums beyond the ends of the counters' type are set to the ends. The noise itself is not rounded or cut before it is
+added, so this is a function of the exact noisy sum alone: post-processing, which costs no privacy. Which type the
+counters have is decided from the noise alone (`has_room`): a decision by the exact sums would tell something of them.
+"""
+
+import math
+from fractions import Fraction
+from itertools import accumulate
+from operator import mul
+from typing import TYPE_CHECKING
+
+import numba
+import numpy as np
+
+from ...errors import RequestError
+from ...machine.threads import over_ranges
+from .gaussian import LARGEST_SIGMA2, GaussianSampler, gaussian_sampler
+from .laplace import LARGEST_SCALE, LaplaceSampler, laplace_sampler
+from .randomness import Source, Stream, SystemSource
+from .rounded_l2 import LARGEST_BLOCK, LARGEST_VARIANCE, RoundedL2Sampler
+
+if TYPE_CHECKING:
+    from ..calibration import NoiseScale
+
+CHUNK = 1 << 16
+LEAST, MOST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
+
+REACH = 64
+"""Standard deviations that a counter has room for: Laplace noise passes them with probability e^-90."""
+
+Sampler = LaplaceSampler | GaussianSampler | RoundedL2Sampler
+
+
+def discrete_laplace(size: int | tuple[int, ...], scale: Fraction, source: Source | None = None) -> np.ndarray:
+    """Draw discrete Laplace noise, P(z) ∝ exp(-|z|/scale), exactly.
+
+    Parameters
+    ----------
+    size
+        Shape of the result.
+    scale
+        b = Δ1/ε for a table of L1 sensitivity Δ1, a whole number or fraction with 0 < b <= 2^56.
+    source
+        Where the random bits come from; the operating system unless this is a test or a lesson.
+
+    Returns
+    -------
+    ndarray
+        int64 (size); a draw beyond 64 bits is set to the nearer end.
+
+    Raises
+    ------
+    RequestError
+        When the scale is out of its range.
+    """
+    return _fill(np.zeros(size, np.int64), _laplace(scale), source)
+
+
+def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Source | None = None) -> np.ndarray:
+    """Draw discrete Gaussian noise, P(z) ∝ exp(-z²/(2 sigma2)), exactly.
+
+    Parameters
+    ----------
+    size
+        Shape of the result.
+    sigma2
+        σ² = Δ2²/(2ρ) for a table of squared L2 sensitivity Δ2² under ρ-zCDP, a whole number or fraction with
+        0 < σ² < 2^112.
+    source
+        Where the random bits come from; the operating system unless this is a test or a lesson.
+
+    Returns
+    -------
+    ndarray
+        int64 (size); a draw beyond 64 bits is set to the nearer end.
+
+    Raises
+    ------
+    RequestError
+        When σ² is out of its range.
+    """
+    return _fill(np.zeros(size, np.int64), _gaussian(sigma2), source)
+
+
+def rounded_l2(size: int | tuple[int, ...], scale: Fraction, source: Source | None = None) -> np.ndarray:
+    """Draw noise vectors with density proportional to exp(-|z|/scale), |z| the Euclidean length, rounded, exactly.
+
+    Parameters
+    ----------
+    size
+        Shape of the result; each line along its last axis is a vector of its own, of m numbers.
+    scale
+        b = Δ/ε for vectors that a person moves by Δ in length, a whole number or fraction above 0 with
+        (m + 1) b² <= 2^112.
+    source
+        Where the random bits come from; the operating system unless this is a test or a lesson.
+
+    Returns
+    -------
+    ndarray
+        int64 (size); a draw beyond 64 bits is set to the nearer end.
+
+    Raises
+    ------
+    RequestError
+        When the scale is out of its range.
+    """
+    table = np.zeros(size, np.int64)
+    return _fill(table, _rounded_l2(scale, table.shape[-1]), source)
+
+
+def add_noise(
+    table: np.ndarray, scale: "NoiseScale", source: Source | None = None, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Return a table with noise on every counter, independent between counters or, by the scale, between blocks.
+
+    Parameters
+    ----------
+    table
+        The exact sums, int64 or int32, any shape; left as it is unless it is `out` as well.
+    scale
+        Distribution and scale, from `calibration`; its block, if it has one, is the size of the table's last axis, or
+        of several last axes together.
+    source
+        Where the random bits come from; the operating system unless this is a test or a lesson.
+    out
+        Where the noisy counters go: of the table's shape, int64 or int32, in C order. The table itself may be it, and
+        then no second one is held in memory; a new array of int64 if None. The draws are the same in every case.
+
+    Returns
+    -------
+    ndarray
+        `out`; sums beyond the ends of its type are set to the nearer end.
+
+    Raises
+    ------
+    RequestError
+        When the scale is too large for 64-bit counters.
+    """
+    if scale.distribution == "rounded_l2" and scale.block not in accumulate(reversed(table.shape), mul):
+        raise ValueError(f"Noise for blocks of {scale.block} does not fit a table of shape {table.shape}.")
+    out = np.empty(table.shape, np.int64) if out is None else out
+    _add(table, _sampler(scale), source, out)
+    return out
+
+
+def has_room(counter_type: np.dtype, scale: "NoiseScale") -> bool:
+    """Whether noise stays inside a type of counters: 64 standard deviations of it do.
+
+    Noise that does not is added to int64 counters, which are the widest there are.
+    """
+    return REACH * math.sqrt(scale.variance) <= np.iinfo(counter_type).max
+
+
+def check_drawable(*scales: "NoiseScale | None") -> None:
+    """Refuse noise that could not be drawn, before anything is spent on it.
+
+    Raises
+    ------
+    RequestError
+        When a scale is too large for 64-bit counters.
+    """
+    for scale in scales:
+        if scale is not None:
+            _sampler(scale)
+
+
+def warm() -> None:
+    """Compile the samplers, or load what an earlier run compiled, so that the first release need not wait for it."""
+    discrete_laplace(1, Fraction(1))
+    discrete_gaussian(1, Fraction(1))
+    rounded_l2(1, Fraction(1))
+
+
+def _sampler(scale: "NoiseScale") -> Sampler:
+    if scale.distribution == "discrete_laplace":
+        return _laplace(scale.parameter)
+    if scale.distribution == "discrete_gaussian":
+        return _gaussian(scale.parameter)
+    if scale.distribution == "rounded_l2":
+        return _rounded_l2(scale.parameter, scale.block)
+    raise ValueError(f"There is no noise called {scale.distribution!r}.")
+
+
+def _laplace(scale: Fraction) -> LaplaceSampler:
+    if not isinstance(scale, (int, Fraction)):
+        raise TypeError("The scale of noise is a whole number or a fraction: a float would not say which exactly.")
+    if not 0 < scale <= LARGEST_SCALE:
+        raise RequestError(
+            "The scale of Laplace noise must be above 0 and at most 2^56, as larger noise would not fit the table's "
+            "64-bit counters; a larger epsilon needs less noise."
+        )
+    return laplace_sampler(Fraction(scale))
+
+
+def _gaussian(sigma2: Fraction) -> GaussianSampler:
+    if not isinstance(sigma2, (int, Fraction)):
+        raise TypeError("The scale of noise is a whole number or a fraction: a float would not say which exactly.")
+    if not 0 < sigma2 <= LARGEST_SIGMA2:
+        raise RequestError(
+            "The variance of Gaussian noise must be above 0 and below 2^112, as larger noise would not fit the table's "
+            "64-bit counters; a larger epsilon needs less noise."
+        )
+    return gaussian_sampler(Fraction(sigma2))
+
+
+def _rounded_l2(scale: Fraction, block: int) -> RoundedL2Sampler:
+    if not isinstance(scale, (int, Fraction)):
+        raise TypeError("The scale of noise is a whole number or a fraction: a float would not say which exactly.")
+    if not 1 <= block <= LARGEST_BLOCK:
+        raise RequestError(f"Noise is drawn for vectors of 1 to {LARGEST_BLOCK:,} counters.")
+    if not (0 < scale and (block + 1) * scale**2 <= LARGEST_VARIANCE):
+        raise RequestError(
+            "The variance of noise for vectors must be above 0 and at most 2^112, as larger noise would not fit the "
+            "table's 64-bit counters; a larger epsilon needs less noise."
+        )
+    return RoundedL2Sampler(Fraction(scale), block)
+
+
+def _fill(zeros: np.ndarray, sampler: Sampler, source: Source | None) -> np.ndarray:
+    _add(zeros, sampler, source, zeros)
+    return zeros
+
+
+def _add(table: np.ndarray, sampler: Sampler, source: Source | None, out: np.ndarray) -> None:
+    """Write a table with noise to an array, which may be the table itself, chunk by chunk, on all processors."""
+    for array in (table, out):
+        if array.dtype not in (np.int64, np.int32):
+            raise TypeError(f"Noise is added to tables of int64 or int32, not {array.dtype}.")
+    if out.shape != table.shape or not (out.flags.c_contiguous and out.flags.writeable):
+        raise TypeError("Noisy counters are written to an array of the table's shape, in C order.")
+    source = SystemSource() if source is None else source
+    exact_sums, sums = np.ravel(table), out.reshape(-1)
+    # A vector of noise is drawn as a whole.
+    block = sampler.block if isinstance(sampler, RoundedL2Sampler) else 1
+    step = max(CHUNK - CHUNK % block, block)
+    chunks = [slice(start, start + step) for start in range(0, table.size, step)]
+    # Made here, in order, so that a seeded source gives the same noise on any number of processors.
+    streams = [source.stream() for _ in chunks]
+
+    def fill(first: int, last: int) -> None:
+        for chunk, stream in zip(chunks[first:last], streams[first:last], strict=True):
+            _add_chunk(exact_sums[chunk], sampler, stream, sums[chunk])
+
+    over_ranges(len(chunks), fill)
+
+
+def _add_chunk(exact_sums: np.ndarray, sampler: Sampler, stream: Stream, sums: np.ndarray) -> None:
+    """The exact sums may be the array of sums itself, so each is read before it is written."""
+    noise, ends = sampler.draw(len(exact_sums), stream), np.iinfo(sums.dtype)
+    far = {index: int(exact_sums[index]) + value for index, value in noise.exact.items()}
+    _add_saturating(exact_sums.astype(np.int64, copy=False), noise.values, sums, ends.min, ends.max)
+    for index, value in far.items():
+        sums[index] = min(max(value, ends.min), ends.max)
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_saturating(left, right, total, least, most):
+    for i in range(total.size):
+        wrapped = left[i] + right[i]
+        # The sum of two numbers has wrapped round when its sign is that of neither.
+        if (left[i] ^ wrapped) & (right[i] ^ wrapped) < 0:
+            wrapped = LEAST if left[i] < 0 else MOST
+        total[i] = min(max(wrapped, least), most)

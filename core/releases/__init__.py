@@ -1,0 +1,1 @@
+"""Releases: planned, paid for, sealed with noise, saved, and asked for ever."""

@@ -1,0 +1,55 @@
+"""Buy bounds for columns of a private source; what is bought, and why it is private, stands in `privacy.quantiles`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from ..domain import Domain, Numeric
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..privacy.quantiles import Bounds, Grid, release_bounds
+from ..privacy.unit import EACH_RECORD, PrivacyUnit
+from ..sources import Source
+
+
+def private_bounds(
+    source: Source,
+    grids: Mapping[str, Grid],
+    budget: Budget,
+    unit: PrivacyUnit = EACH_RECORD,
+    *,
+    spend: Callable[[Cost], object],
+    quantiles: tuple[float, float] = (0.01, 0.99),
+) -> dict[str, Bounds]:
+    """Bounds between which most records of each column lie, (ε, δ)-private together.
+
+    Parameters
+    ----------
+    source : the private records; those that miss one of the values are left out.
+    grids : a generous public range for each column, by name.
+    budget : what all these bounds together may cost.
+    unit : who one person is.
+    spend : writes the cost to a ledger, durably, or raises; called when everything is counted and before any noise is
+        drawn.
+    quantiles : shares of the records below the low and below the high bounds.
+
+    Examples
+    --------
+    >>> private_bounds(source, {"pay": Grid(-1e9, 1e9, spacing="log")}, Budget("0.1"),
+    ...                spend=lambda cost: ledger.spend("payroll", cost))  # doctest: +SKIP
+
+    Raises
+    ------
+    RequestError, BudgetError
+        When the source cannot be read, or ``spend`` refuses; nothing was released.
+    """
+    domain = Domain(tuple(Numeric(name, grid.low, grid.high) for name, grid in grids.items()), unit=unit)
+    counts = [np.zeros(grid.cells, dtype=np.int64) for grid in grids.values()]
+    for batch in source.batches(domain):
+        points = domain.encode(batch)
+        for place, grid in enumerate(grids.values()):
+            counts[place] += grid.count(points[:, place])
+    found = release_bounds(list(grids.values()), counts, budget, unit, spend=spend, quantiles=quantiles)
+    return dict(zip(grids, found, strict=True))

@@ -1,0 +1,1 @@
+"""Sketches for sums of distances and of vectors."""

@@ -1,0 +1,238 @@
+"""Vectors that are no longer than a radius, as whole numbers whose exact length is no longer either.
+
+A record's offset from a public centre is shortened to a public radius where it is longer, and written in units of
+radius / 2^30, cut toward zero. Rounding could still leave a vector of such numbers a hair too long, and a sensitivity
+must hold for the integers that are really summed; so their squares are added up exactly, and as long as they exceed
+2^60 every entry moves one unit toward zero.
+
+Records come either as columns, each coordinate contiguous, which suits few coordinates; or as rows, each record
+contiguous, just as embeddings lie in a file, which then are read from memory once and never copied. A record adds the
+same numbers either way, bit for bit: its length is a sum of squares in 32 parts, the coordinates j, j + 32, j + 64, ...
+in one part, which are then added in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from ...domain import Domain
+from ...machine.threads import over_ranges
+from .fetching import LINE_BYTES, fetch
+
+PRECISION = 30
+UNITS = 1 << PRECISION
+"""Units in a radius. A million records cut by half a unit each are a thousandth of a radius: far below any noise."""
+LONGEST, SHORTEST = 1e100, 1e-100
+"""Between them squares neither overflow nor underflow; an offset that is shorter counts as none."""
+BLOCK = 64
+"""Records at a time: 512 coordinates of them fill a quarter of a megabyte, which a second-level cache holds."""
+PARTS = 32
+"""Of a squared length. A release says nothing about it, but it is the same for records in any layout."""
+LONG = 64
+"""Coordinates from which a record is added faster by itself than beside others."""
+STRETCH = 256
+"""Coordinates between two looks at how much of the next record to ask for."""
+ALONE = 1 << 18
+"""Coordinates that one thread adds in less time than a second one takes to start."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Encoded records, each contiguous, and the slab of a table that each goes to.
+
+    Attributes
+    ----------
+    coordinates : float32 or float64 (n, d), C order.
+    slabs : int64 (n,), all 0 where a table has one slab.
+    """
+
+    coordinates: np.ndarray
+    slabs: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.slabs)
+
+
+def rows_of(domain: Domain, batch: pa.RecordBatch) -> Rows | None:
+    """The records of a batch as rows, where they are long enough and can be had as they lie in memory; else None."""
+    if domain.dimensions < LONG:
+        return None
+    coordinates = domain.rows(batch)
+    return None if coordinates is None else Rows(coordinates, np.zeros(len(coordinates), np.int64))
+
+
+@njit(nogil=True, cache=True)
+def _add_vectors(points, centre, radius, first, last, sums, squares):
+    """sums (d,) += vectors in units; squares (n,) = their exact squared lengths, for records first to last."""
+    d = points.shape[0]
+    most = UNITS * UNITS
+    vectors = np.empty((d, BLOCK), np.int64)
+    parts = np.empty((min(d, PARTS), BLOCK))
+    lengths = np.empty(BLOCK)
+    for start in range(first, last, BLOCK):
+        length = min(BLOCK, last - start)
+        parts[:] = 0.0
+        for j in range(d):
+            x, part = points[j, start : start + length], parts[j % PARTS]
+            for i in range(length):
+                offset = x[i] - centre[j]
+                part[i] += offset * offset
+        lengths[:] = 0.0
+        for part in parts:
+            for i in range(length):
+                lengths[i] += part[i]
+        for i in range(length):
+            distance = np.sqrt(lengths[i])
+            longest = max(distance, radius)
+            lengths[i] = UNITS / longest if distance > SHORTEST else 0.0
+        total = np.zeros(BLOCK, np.int64)
+        for j in range(d):
+            x = points[j, start : start + length]
+            row = vectors[j]
+            for i in range(length):
+                units = np.int64(min(max((x[i] - centre[j]) * lengths[i], -float(UNITS)), float(UNITS)))
+                row[i] = units
+                total[i] += units * units
+        for i in range(length):
+            while total[i] > most:
+                total[i] = 0
+                for j in range(d):
+                    units = vectors[j, i]
+                    units -= np.sign(units)
+                    vectors[j, i] = units
+                    total[i] += units * units
+            squares[start + i] = total[i]
+        for j in range(d):
+            row = vectors[j]
+            moved = np.int64(0)
+            for i in range(length):
+                moved += row[i]
+            sums[j] += moved
+
+
+@njit(nogil=True, cache=True)
+def _add_rows(rows, order, slabs, centre, radius, first, last, sums, squares):
+    """The same for the records order[first:last] that lie in rows (n, d); sums (slabs, d) begin with the first's.
+
+    The two walks along a record ask for the next one, half of it each.
+    """
+    d = rows.shape[1]
+    parts = np.empty(PARTS)
+    whole = d - d % PARTS
+    half = whole // 2
+    line = LINE_BYTES // rows.itemsize
+    for place in range(first, last):
+        i, following = order[place], order[min(place + 1, last - 1)]
+        x = rows[i]
+        parts[:] = 0.0
+        for j in range(0, whole, PARTS):
+            fetch(rows, following, j // 2)
+            if line < PARTS // 2:
+                fetch(rows, following, j // 2 + line)
+            for k in range(PARTS):
+                offset = x[j + k] - centre[j + k]
+                parts[k] += offset * offset
+        for j in range(whole, d):
+            offset = x[j] - centre[j]
+            parts[j - whole] += offset * offset
+        distance = 0.0
+        for part in parts:
+            distance += part
+        distance = np.sqrt(distance)
+        factor = UNITS / max(distance, radius) if distance > SHORTEST else 0.0
+        total = np.int64(0)
+        moved = sums[slabs[i] - slabs[order[first]]]
+        for start in range(0, d, STRETCH):
+            for j in range(half + start // 2, min(half + (start + STRETCH) // 2, d), line):
+                fetch(rows, following, j)
+            # Written out here: as a function of its own the compiler makes it a third slower.
+            stop = min(start + STRETCH, d)
+            near, origin, sums_here = x[start:stop], centre[start:stop], moved[start:stop]
+            for j in range(len(near)):
+                units = np.int64(np.int32(min(max((near[j] - origin[j]) * factor, -float(UNITS)), float(UNITS))))
+                total += units * units
+                sums_here[j] += units
+        squares[i] = total if total <= UNITS * UNITS else _shorten(x, centre, factor, moved)
+
+
+@njit(nogil=True, cache=True)
+def _shorten(x, centre, factor, moved):
+    """Of a vector that rounding has left too long and that ``moved`` has, take off what is too much; what is left."""
+    vector = np.empty(len(x), np.int64)
+    for j in range(len(x)):
+        vector[j] = np.int64(np.int32(min(max((x[j] - centre[j]) * factor, -float(UNITS)), float(UNITS))))
+    moved -= vector
+    while (vector * vector).sum() > UNITS * UNITS:
+        vector -= np.sign(vector)
+    moved += vector
+    return (vector * vector).sum()
+
+
+def add_rows(rows: Rows, centre: np.ndarray, radius: float, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What `add_vectors` does, for records that lie in rows and go to different slabs of a table.
+
+    Parameters
+    ----------
+    rows : the records.
+    centre, radius : as for `add_vectors`.
+    sums : int64 (slabs, d), changed in place.
+
+    Returns
+    -------
+    squares, order : int64 (n,), the exact squared length of what each record added, and the records slab by slab.
+    """
+    slabs, coordinates = rows.slabs, rows.coordinates
+    order = np.argsort(slabs, kind="stable")
+    squares = np.zeros(len(rows), np.int64)
+    gathering = Lock()
+
+    def records(first: int, last: int) -> None:
+        if first == last:
+            return
+        least, most = slabs[order[first]], slabs[order[last - 1]]
+        own = np.zeros((most - least + 1, coordinates.shape[1]), np.int64)
+        _add_rows(coordinates, order, slabs, centre, radius, first, last, own, squares)
+        with gathering:
+            sums[least : most + 1] += own
+
+    over_ranges(len(rows), records, at_least=records_alone(coordinates.shape[1]))
+    return squares, order
+
+
+def add_vectors(points: np.ndarray, centre: np.ndarray, radius: float, sums: np.ndarray) -> np.ndarray:
+    """Add every record's offset from the centre, no longer than the radius, to ``sums`` in units of radius / 2^30.
+
+    Parameters
+    ----------
+    points : float64 (n, d), each coordinate contiguous (Fortran order).
+    centre : float64 (d,).
+    radius : above `SHORTEST`; or 0, which stretches or shortens every offset to the length of 2^30 units.
+    sums : int64 (d,), changed in place.
+
+    Returns
+    -------
+    int64 (n,), the exact squared length of what each record added, at most 2^60.
+    """
+    coordinates = np.ascontiguousarray(points.T)
+    squares = np.zeros(coordinates.shape[1], np.int64)
+    gathering = Lock()
+
+    def records(first: int, last: int) -> None:
+        own = np.zeros(len(sums), np.int64)
+        _add_vectors(coordinates, centre, radius, first, last, own, squares)
+        # Sums of whole numbers are exact in any order.
+        with gathering:
+            np.add(sums, own, out=sums)
+
+    over_ranges(coordinates.shape[1], records, at_least=records_alone(len(coordinates)))
+    return squares
+
+
+def records_alone(dimensions: int) -> int:
+    """Fewest records of so many coordinates that are worth a thread of their own."""
+    return max(BLOCK, ALONE // dimensions)

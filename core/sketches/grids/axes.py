@@ -1,0 +1,96 @@
+"""Axes of a grid, and the steps that are taken along them one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...geometry.kernels import Gaussian, Kernel, Laplacian, Product
+from .splines import ORDER
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of the table: a coordinate on a grid, or the categories of a column.
+
+    Attributes
+    ----------
+    coordinate : the (first) encoded coordinate.
+    low, pitch, cells : lower bound, distance of grid points and number of cells; a grid has cells + 3 counters.
+    categories : number of categories, one counter each; 0 for a grid.
+    """
+
+    coordinate: int
+    low: float
+    pitch: float
+    cells: int
+    categories: int
+
+    @property
+    def counters(self) -> int:
+        return self.categories or self.cells + ORDER - 1
+
+    def coarser(self, halvings: int) -> Axis:
+        """The axis of which this one is the finer version; categories stay as they are."""
+        if self.categories:
+            return self
+        return replace(self, pitch=self.pitch * 2**halvings, cells=self.cells >> halvings)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What an axis does to a kernel in the middle of its bounds.
+
+    Attributes
+    ----------
+    square : sum of the squared coefficients.
+    mixed, refined : with a coarse grid, the sum of their products with those of its fit, and of the latter's squares.
+    coarse : sum of the squared coefficients on the coarse grid.
+    misfit : pitch times integral of the squared error of the fit, over the square of the integral of the kernel.
+    spread : pitch times integral of the squared kernel, likewise: one over the number of cells that count.
+    peak : how much the fit misses the kernel at the query itself.
+    share : pitch over the integral of the kernel: the share of evenly spread records that one cell holds.
+    evenly : average of the kernel over the bounds.
+    """
+
+    square: float
+    mixed: float
+    refined: float
+    coarse: float
+    misfit: float
+    spread: float
+    peak: float
+    share: float
+    evenly: float
+
+
+def along(kernel: Kernel, middle: np.ndarray, coordinate: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The kernel between copies of the middle that are moved along one coordinate, float64 (places, values)."""
+    x, y = (np.tile(middle, (len(moved), 1)) for moved in (places, values))
+    x[:, coordinate], y[:, coordinate] = places, values
+    return kernel.evaluate(x, y)
+
+
+def is_product_of_columns(kernel: Kernel) -> bool:
+    """Whether a kernel is the product of one factor a coordinate, in any number of dimensions."""
+    if isinstance(kernel, Product):
+        return all(is_product_of_columns(part) for part in kernel.parts)
+    return isinstance(kernel, (Gaussian, Laplacian))
+
+
+def along_axis(change: Callable[[np.ndarray], np.ndarray], values: np.ndarray, place: int) -> np.ndarray:
+    """Change the rows of an array along one of its axes, of which they may become shorter or longer."""
+    moved = np.moveaxis(values, place, -1)
+    changed = change(moved.reshape(-1, moved.shape[-1]))
+    return np.moveaxis(changed.reshape(*moved.shape[:-1], -1), -1, place)
+
+
+def heaps_of(counts: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:
+    """About how many records each cell holds: the counters at its ends, which get most of what lies in it."""
+    for place, axis in enumerate(axes):
+        if not axis.categories:
+            counts = np.moveaxis(counts, place, 0)
+            counts = np.moveaxis(counts[1:-2] + counts[2:-1], 0, place)
+    return counts

@@ -1,0 +1,271 @@
+"""The noisy histogram, smoothed by the kernel when it is read: the sketch of choice in one to three dimensions.
+
+A record is shared between the grid points around it (`core.sketches.grids.splines`), 1 in all, and one table of noisy
+counts answers kernel sums of the kernel it was made for: f(q) = sum over grid points of w(q) times count, with w(q) the
+coefficients of K(q, .) on the grid. Where RACE pays for R rows, the histogram pays for one; its answers add up the
+noise of about (1.8 bandwidths / pitch)^d counters instead, which is less as long as d is small. A second, coarse grid
+may take most of the record and leave the fine one the details (`core.sketches.grids.smoothing`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ...checks import check_integer, check_number, exact_fields
+from ...domain import Domain
+from ...domain.columns import Categorical
+from ...errors import RequestError
+from ...geometry.hashing.uniforms import PublicRandom
+from ...geometry.kernels import Kernel, kernel_from_dict, of_coordinates
+from ...privacy.budget import Budget
+from ...privacy.neighbours import Neighbours, Sensitivity
+from ..linear import Answers, LinearSketch, check_points
+from .axes import Axis
+from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size
+from .smoothing import Smoothing
+from .splines import share_records
+
+MAX_COUNTERS = 1 << 26
+MAX_AXES = 16
+SCALE = 1 << 32
+"""What one record adds in all: shares are rounded to 2^-32 of a record."""
+_PLACES = 36
+"""Label of the stream of public randomness for places at which average noise is computed."""
+
+
+@dataclass(frozen=True)
+class Histogram(LinearSketch):
+    """A histogram of public parameters, read through a kernel.
+
+    Parameters
+    ----------
+    domain : the public facts about the records.
+    kernel : any kernel of `core.geometry.kernels`. Products of one factor a column (Gaussian, Laplacian) are read
+        column by column, and kernels of a distance as sums of such products (`core.sketches.grids.scale_mixtures`),
+        which adds an error of 0.00003 a record at most; others, such as those of an angle, by summing over the whole
+        grid, which is slow.
+    cells : cells of each numeric coordinate, in order; None leaves the choice to `sized_for`. Categories are kept apart
+        as they are.
+    halvings : when above 0, a coarse grid takes part too, whose cells are 2^halvings times as wide.
+    fine : share of every record that the fine grid gets then; 1 without a coarse one.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range or the table would be too large.
+    """
+
+    domain: Domain
+    kernel: Kernel
+    cells: tuple[int, ...] | None = None
+    halvings: int = 0
+    fine: float = 1.0
+    name: ClassVar[str] = "histogram"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
+            raise RequestError("A histogram is made of a domain and a kernel.")
+        check_points(self.domain, self.kernel)
+        axes = sum(column.width if not isinstance(column, Categorical) else 1 for column in self.domain.columns)
+        if axes > MAX_AXES:
+            raise RequestError(
+                f"A histogram of {axes:,} coordinates would have too many cells; the most is {MAX_AXES}, and beyond "
+                "three or four other mechanisms are better."
+            )
+        if self.cells is not None:
+            if not isinstance(self.cells, (tuple, list)) or len(self.cells) != len(self.numeric):
+                raise RequestError(f"The histogram needs {len(self.numeric)} numbers of cells, one a coordinate.")
+            cells = tuple(check_integer(value, "The number of cells", 1, MAX_COUNTERS) for value in self.cells)
+            object.__setattr__(self, "cells", cells)
+            self._check_grids()
+            if math.prod(self.shape) > MAX_COUNTERS:
+                raise RequestError(
+                    f"{math.prod(self.shape):,} counters are more than {MAX_COUNTERS:,}, which is the most that a "
+                    "histogram may have: use fewer cells or columns."
+                )
+
+    def _check_grids(self) -> None:
+        check_integer(self.halvings, "The number of halvings between two grids", 0, MAX_HALVINGS if self.numeric else 0)
+        object.__setattr__(self, "fine", check_number(self.fine, "The share of the fine grid"))
+        if any(count % 2**self.halvings for count in self.cells):
+            raise RequestError("The cells of a fine grid must be whole parts of the coarse grid's cells.")
+        if (self.halvings == 0 and self.fine != 1.0) or (
+            self.halvings > 0 and not LEAST_SHARE <= self.fine <= 1 - LEAST_SHARE
+        ):
+            raise RequestError(
+                f"Of two grids each needs a share of a record between {LEAST_SHARE} and {1 - LEAST_SHARE}; a single "
+                "grid has all of it."
+            )
+
+    @property
+    def metric(self) -> str:
+        return self.kernel.metric
+
+    @property
+    def sized(self) -> bool:
+        return self.cells is not None
+
+    @cached_property
+    def point_kernel(self) -> Kernel:
+        """The kernel of encoded points, whose exact sums the table estimates."""
+        return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
+
+    @cached_property
+    def numeric(self) -> tuple[int, ...]:
+        """The coordinates that are numbers."""
+        kinds = np.repeat(
+            [not isinstance(column, Categorical) for column in self.domain.columns],
+            [column.width for column in self.domain.columns],
+        )
+        return tuple(int(coordinate) for coordinate in np.flatnonzero(kinds))
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of the table, columns in order."""
+        if self.cells is None:
+            raise RequestError("The histogram has no number of cells yet; give one, or let the forecast choose it.")
+        low, high = self.domain.bounds(self.metric)
+        axes, cells, coordinate = [], iter(self.cells), 0
+        for column in self.domain.columns:
+            if isinstance(column, Categorical):
+                axes.append(Axis(coordinate, 0.0, 1.0, 1, column.width))
+            else:
+                for place in range(coordinate, coordinate + column.width):
+                    count = next(cells)
+                    axes.append(Axis(place, float(low[place]), float(high[place] - low[place]) / count, count, 0))
+            coordinate += column.width
+        return tuple(axes)
+
+    @cached_property
+    def smoothing(self) -> Smoothing:
+        """How the table is read."""
+        return Smoothing(self.point_kernel, self.axes, self.middle, self.scales, self.halvings)
+
+    @cached_property
+    def _grids(self) -> tuple[tuple[Axis, ...], ...]:
+        """The axes of each grid, the fine one first."""
+        coarse = tuple(axis.coarser(self.halvings) for axis in self.axes)
+        return (self.axes, coarse) if self.halvings else (self.axes,)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (sum(math.prod(axis.counters for axis in axes) for axes in self._grids),)
+
+    def grids(self, table: np.ndarray) -> list[np.ndarray]:
+        """The parts of a table that are each grid's, one axis a coordinate or column of categories: no copies."""
+        parts, start = [], 0
+        for axes in self._grids:
+            sides = [axis.counters for axis in axes]
+            parts.append(table[start : start + math.prod(sides)].reshape(sides))
+            start += math.prod(sides)
+        return parts
+
+    @property
+    def setup_bytes(self) -> int:
+        return 0
+
+    @property
+    def scale(self) -> int:
+        """What one record adds to the table in all."""
+        return SCALE if self.numeric else 1
+
+    @property
+    def scales(self) -> tuple[int, ...]:
+        """What one record adds to each grid in all."""
+        fine = round(self.fine * self.scale)
+        return (fine, self.scale - fine) if self.halvings else (self.scale,)
+
+    @property
+    def largest_entry(self) -> int:
+        return self.scale
+
+    def sized_for(self, budget: Budget, records: float) -> Histogram:
+        return self if self.sized else best_size(self, budget, records)
+
+    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+        for axes, scale, grid in zip(self._grids, self.scales, self.grids(table), strict=True):
+            share_records(points, axes, scale, grid)
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """One record adds S = `scale` in all, in shares that are not negative: L1 = S, reached by every record.
+
+        Every grid gets its scale s of it. The squares of a number's four shares, s times cubic B-splines, add up to
+        s^2/2 at most, at a grid point; of m numbers, to s^2/2^m. Truncation makes shares smaller, and returns less than
+        4^m units to the largest, which is at most s: that adds no more than 2 * 4^m s + 16^m, and s more cover the
+        rounding of floating-point products.
+
+        Replace one: two such tables differ by at most 2S in L1 and, as neither has a negative entry, at most twice the
+        square in L2; reached when they share no counter.
+        """
+        numbers, factor = len(self.numeric), 1 if neighbours is Neighbours.ADD_REMOVE else 2
+        if numbers == 0:
+            return Sensitivity(factor, factor, unit_shifts=True)
+        squared = sum(
+            min((scale * scale >> numbers) + (2 * 4**numbers + 1) * scale + 16**numbers, scale * scale)
+            for scale in self.scales
+        )
+        return Sensitivity(factor * self.scale, factor * squared)
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        return self.point_kernel.evaluate(queries, records).sum(axis=1)
+
+    def answer(
+        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
+        """Estimates whose errors are known: the noise exactly, the grid's own from the counts around each query."""
+        estimate, gain, misfit = self.smoothing.read(self.grids(table), points)
+        return Answers.of_errors(estimate, np.sqrt(gain * counter_variance + misfit), records, level)
+
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        """The sum of the squared coefficients, times a counter's variance."""
+        places = self._places_inside() if points is None else points
+        variances = self.smoothing.noise_gains(places) * counter_variance
+        return float(variances.mean()) if points is None else variances
+
+    def total(self, table: np.ndarray) -> float:
+        """The sum of the coarser grid's counters, as every record adds up to the same there."""
+        return float(self.grids(table)[-1].sum(dtype=np.float64)) / self.scales[-1]
+
+    def total_variance(self, counter_variance: float) -> float:
+        return counter_variance * math.prod(axis.counters for axis in self._grids[-1]) / self.scales[-1] ** 2
+
+    def parameters(self) -> dict:
+        return {
+            "kernel": self.kernel.to_dict(),
+            "cells": None if self.cells is None else list(self.cells),
+            "halvings": self.halvings,
+            "fine": self.fine,
+        }
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+        facts = exact_fields(parameters, "histogram", ("kernel", "cells", "halvings", "fine"))
+        if not isinstance(facts["cells"], list):
+            raise RequestError("A released histogram must say how many cells it has.")
+        kernel = kernel_from_dict(facts["kernel"])
+        return cls(domain, kernel, tuple(facts["cells"]), facts["halvings"], facts["fine"])
+
+    @cached_property
+    def middle(self) -> np.ndarray:
+        """The middle of the bounds, with the first of all categories."""
+        low, high = self.domain.bounds(self.metric)
+        middle = (low + high) / 2.0
+        coordinate = 0
+        for column in self.domain.columns:
+            if isinstance(column, Categorical):
+                middle[coordinate : coordinate + column.width] = 0.0
+                middle[coordinate] = self.domain.amplitude(self.metric)
+            coordinate += column.width
+        return middle
+
+    def _places_inside(self) -> np.ndarray:
+        """Public random places inside the bounds at which noise is averaged, encoded."""
+        low, high = self.domain.bounds(self.metric)
+        uniforms = PublicRandom(0, _PLACES).uniforms(64, len(low))
+        natural = self.domain.decode_points(low + (high - low) * uniforms, self.metric)
+        return self.domain.encode_queries(natural, self.metric)

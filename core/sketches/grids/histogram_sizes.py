@@ -1,0 +1,135 @@
+"""How many cells a histogram has: those with the least expected error of a typical answer, from public facts alone.
+
+Coarser grids have less noise, as fewer counters are added up, and fit the kernel less well. A typical answer is taken
+to be ten times that of records spread evenly over the bounds, and records to lie in heaps: `Smoothing.discretisation`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import RequestError
+from ...geometry.kernels import Kernel
+from ...privacy.budget import Budget
+from ...privacy.calibration import calibrate
+from .axes import along, is_product_of_columns
+from .smoothing import MAX_FITTED
+
+if TYPE_CHECKING:
+    from .histogram import Histogram
+
+COUNTERS_OFFERED = 4_000_000
+"""Automatic sizes stop at tables of about this many counters, so that files stay small."""
+PITCHES = tuple(2.0 ** (-step / 4) for step in range(-5, 13, 2))
+"""Pitches tried for the coarser grid, in reaches of the kernel."""
+MAX_HALVINGS = 7
+LEAST_SHARE = 2.0**-10
+"""Least share of a record that a grid has: its counts are then rounded to 2^-22 of a record."""
+ENOUGH = 1.05
+"""Of sizes whose expected squared errors are that close to the least, the smallest table is chosen."""
+TYPICAL_CROWDING = 10.0
+"""A typical answer is taken to be so many times that of records spread evenly over the bounds."""
+
+
+def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
+    """The sketch with the cells, and where they pay the coarse grid, that suit the budget.
+
+    Parameters
+    ----------
+    sketch : a histogram; its cells are not looked at.
+    budget : the promise.
+    records : a public guess of their number.
+
+    Raises
+    ------
+    RequestError
+        When the kernel is too narrow for any grid.
+    """
+    low, high = sketch.domain.bounds(sketch.metric)
+    reaches = np.array(
+        [reach(sketch.point_kernel, sketch.middle, place, low[place], high[place]) for place in sketch.numeric]
+    )
+    spans = (high - low)[list(sketch.numeric)]
+    most = _most_counters(sketch)
+    tried: list[tuple[float, Histogram]] = []
+    for pitch in PITCHES:
+        coarse = np.maximum(np.ceil(spans / (pitch * reaches)), 1.0).astype(np.int64)
+        errors: list[float] = []
+        for halvings in range(MAX_HALVINGS + 1 if sketch.numeric else 1):
+            sized = _with_grids(sketch, tuple((coarse << halvings).tolist()), halvings, budget)
+            if tried and sized.shape[0] > most:
+                break
+            errors.append(_expected_error(sized, budget, records))
+            tried.append((errors[-1], sized))
+            if errors[-1] > min(errors):  # a still finer grid only has more noise
+                break
+        if not errors or min(errors) > 2.0 * min(error for error, _ in tried):
+            break
+    least = min(error for error, _ in tried)
+    return min((sized for error, sized in tried if error <= ENOUGH * least), key=lambda sized: sized.shape)
+
+
+def _most_counters(sketch: Histogram) -> int:
+    """The largest table that is still read fast."""
+    single = len(sketch.domain.columns) == 1 and (not sketch.numeric or sketch.domain.dimensions == 1)
+    if single or is_product_of_columns(sketch.kernel):
+        return COUNTERS_OFFERED
+    # A sum of products is read once a term, and any other kernel is evaluated on the whole grid for every answer.
+    return MAX_FITTED
+
+
+def _with_grids(sketch: Histogram, cells: tuple[int, ...], halvings: int, budget: Budget) -> Histogram:
+    """The sketch with these grids, the noise of the two balanced.
+
+    With the gains g of the grids and shares a of a record, noise of scale 1 under pure epsilon gives a variance of the
+    sum of g / a^2, least for shares in proportion to g^(1/3). Noise for the L2 sensitivity grows with the root of the
+    sum of a^2, and g^(1/4) is best. Under (epsilon, delta) it is the former where that noise is the smaller.
+    """
+    sized = replace(sketch, cells=cells, halvings=halvings, fine=0.5 if halvings else 1.0)
+    if halvings == 0:
+        return sized
+    noise = calibrate(sized.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+    power = 1 / 4 if noise.distribution == "discrete_gaussian" else 1 / 3
+    fine, coarse = (gain**power for gain in sized.smoothing.gains_along_axes)
+    return replace(sized, fine=min(max(fine / (fine + coarse), LEAST_SHARE), 1.0 - LEAST_SHARE))
+
+
+def _expected_error(sketch: Histogram, budget: Budget, records: float) -> float:
+    """Expected squared error of a typical answer, from noise and grid."""
+    noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+    gains = sum(g / s**2 for g, s in zip(sketch.smoothing.gains_along_axes, sketch.scales, strict=True))
+    typical = records * min(1.0, TYPICAL_CROWDING * sketch.smoothing.evenly)
+    return noise.variance * gains + (sketch.smoothing.discretisation * typical) ** 2
+
+
+def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high: float) -> float:
+    """The distance along a coordinate at which a kernel has fallen to exp(-1/2), a Gaussian's bandwidth.
+
+    Parameters
+    ----------
+    kernel : of encoded points.
+    middle : an encoded point in the middle of the bounds, float64 (d,).
+    coordinate, low, high : which, and its bounds.
+
+    Raises
+    ------
+    RequestError
+        When the kernel is too narrow for any grid.
+    """
+    centre = (low + high) / 2.0
+    distances = np.geomspace(1e-7, 10.0, 400) * (high - low)
+    profile = along(kernel, middle, coordinate, np.array([centre]), centre + distances)[0]
+    beyond = np.flatnonzero(profile < math.exp(-0.5))
+    if len(beyond) == 0:
+        return float(distances[-1])
+    if beyond[0] == 0:
+        raise RequestError(
+            "The kernel is too narrow for a histogram of these bounds: it would need more than ten million cells a "
+            "coordinate."
+        )
+    return float(distances[beyond[0]])

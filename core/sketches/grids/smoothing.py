@@ -1,0 +1,409 @@
+"""Reading grids of shared counts through a kernel: estimates, what noise does to them, and what the grid does.
+
+The estimate at q combines the counters with the coefficients of K(q, .) on the grid. When the kernel is a product of
+one factor an axis, so are the coefficients, and everything is done axis by axis (`core.sketches.grids.query_axes`).
+Kernels of a distance are sums of such products (`core.sketches.grids.scale_mixtures`), and so are their coefficients.
+What is left, such as a kernel of the angle, is evaluated on the whole grid for every query.
+
+Two grids share the noise better than one. A coarse grid fits the kernel roughly, with few counters to add up; a fine
+one is asked only for what the coarse fit misses, which is little and near the query's own place, so that a small share
+of every record is enough for it. Both fits together are the fine grid's own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from ...errors import RequestError
+from ...geometry.kernels import Kernel
+from .axes import Axis, Profile, along, along_axis, heaps_of
+from .query_axes import Places
+from .scale_mixtures import product_terms
+from .splines import ORDER, POINTS_A_CELL, bspline, coarsened, coefficients, combined, fitting_points, refined
+
+MAX_FITTED = 1 << 16
+"""Grid points at which a kernel that is no product of its axes is evaluated for every query, at most if possible."""
+LARGEST_FITTED = 1 << 20
+"""As many at most: beyond, an answer takes seconds and gigabytes."""
+BLOCK = 1 << 22
+"""Numbers that an intermediate result may hold: 32 MiB."""
+BLOCK_OF_FACTORS = 1 << 25
+"""Numbers that the factors of all terms may have along an axis: 256 MiB. Pictures share them, so they are not split."""
+AT_ONCE = 1 << 16
+"""Queries that are looked at together, to find out what they share."""
+OVERLAP = 2.0
+"""Counters of an axis that are added up for the records of one cell, as the splines share them."""
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Coefficients of a product of the axes, one array an axis, float64 (distinct values of the queries, counters).
+
+    Attributes
+    ----------
+    fine : on the (fine) grid.
+    coarse : on the coarse one, where there is one.
+    refined : what the coarse fit is on the fine grid.
+    """
+
+    fine: list[np.ndarray]
+    coarse: list[np.ndarray] | None = None
+    refined: list[np.ndarray] | None = None
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How one grid, or a fine and a coarse one, are read through a kernel.
+
+    Parameters
+    ----------
+    kernel : of encoded points.
+    axes : of the (fine) grid.
+    middle : an encoded point in the middle of the bounds, of the first of all categories, float64 (d,).
+    scales : what one record adds to each grid in all, the fine one first.
+    halvings : how often the coarse grid's pitch is halved to give the fine one's.
+    """
+
+    kernel: Kernel
+    axes: tuple[Axis, ...]
+    middle: np.ndarray
+    scales: tuple[int, ...]
+    halvings: int = 0
+
+    @cached_property
+    def coarse(self) -> Smoothing | None:
+        """The coarse grid by itself, where there is one."""
+        if len(self.scales) == 1:
+            return None
+        return Smoothing(
+            self.kernel, tuple(axis.coarser(self.halvings) for axis in self.axes), self.middle, self.scales[1:]
+        )
+
+    @cached_property
+    def _points_a_cell(self) -> int:
+        """Points in a cell of each axis at which the kernel is fitted."""
+        if self.fast:
+            return POINTS_A_CELL
+        for a_cell in range(POINTS_A_CELL, 1, -1):
+            if self._size_at(a_cell) <= MAX_FITTED:
+                return a_cell
+        return 1
+
+    def _size_at(self, a_cell: int) -> int:
+        """Points of the whole grid with so many points a cell and axis."""
+        return math.prod(axis.categories or len(fitting_points(axis.cells, a_cell)) for axis in self.axes)
+
+    def _nodes(self, axis: Axis) -> np.ndarray:
+        """The values of an axis at which the kernel is evaluated, float64 (nodes, coordinates of the axis)."""
+        if axis.categories:
+            return np.eye(axis.categories) * self.middle[axis.coordinate]
+        return (axis.low + axis.pitch * fitting_points(axis.cells, self._points_a_cell))[:, None]
+
+    @cached_property
+    def _grid(self) -> np.ndarray:
+        """All nodes of all axes together, float64 (nodes, d)."""
+        nodes = [self._nodes(axis) for axis in self.axes]
+        size = math.prod(len(values) for values in nodes)
+        if size > LARGEST_FITTED:
+            raise RequestError(
+                f"The kernel is no product of its columns, so it would be fitted at {size:,} places for every answer, "
+                f"and {LARGEST_FITTED:,} is the most: use a Gaussian or Laplacian kernel, fewer columns or a wider "
+                "bandwidth."
+            )
+        choice = np.indices([len(values) for values in nodes]).reshape(len(nodes), -1)
+        return np.hstack([values[chosen] for values, chosen in zip(nodes, choice, strict=True)])
+
+    @cached_property
+    def _terms(self) -> tuple[tuple[float, Smoothing], ...] | None:
+        """Weights and readings whose sum is this one, each through a product of the axes; None where there are none."""
+        if len(self.axes) == 1:
+            return ((1.0, self),)
+        terms = product_terms(self.kernel)
+        return terms and tuple((weight, replace(self, kernel=kernel)) for weight, kernel in terms)
+
+    @property
+    def fast(self) -> bool:
+        """Whether nothing has to be evaluated on the whole grid."""
+        return self._terms is not None
+
+    def _blocks(self, points: np.ndarray) -> Iterator[np.ndarray]:
+        """Queries, so many at a time that intermediate results stay small."""
+        size = max(1, min(4096, BLOCK // len(self._grid)))
+        for start in range(0, len(points), size):
+            yield points[start : start + size]
+
+    def _places(self, points: np.ndarray) -> Iterator[Places]:
+        """The same, where the kernel is a sum of products of the axes; neighbours in a picture stay together."""
+        for start in range(0, len(points), AT_ONCE):
+            yield from self._halved(points[start : start + AT_ONCE])
+
+    def _halved(self, points: np.ndarray) -> Iterator[Places]:
+        places = Places.of(points, self.axes)
+        terms = len(self._terms) * len(self.scales)
+        pairs = terms * (terms + 1) // 2
+        widest = max(len(self._nodes(axis)) + terms * axis.counters for axis in self.axes) + pairs
+        factors = max(places.distinct) * widest
+        sums = places.numbers(tuple(axis.counters for axis in self.axes), pairs)
+        if (factors <= BLOCK_OF_FACTORS and sums <= BLOCK) or len(points) == 1:
+            yield places
+            return
+        half = len(points) // 2
+        yield from self._halved(points[:half])
+        yield from self._halved(points[half:])
+
+    def _fitted(self, places: Places) -> list[Factors]:
+        """The factors of every term."""
+        return [term._factors(places) for _, term in self._terms]
+
+    @property
+    def _weights_of_terms(self) -> np.ndarray:
+        return np.array([weight for weight, _ in self._terms])
+
+    def _read(self, counts: list[np.ndarray], heaps: np.ndarray, places: Places) -> tuple[np.ndarray, ...]:
+        """Estimates, noise gains, and squared errors of the grid, (n,) each, in records.
+
+        The coarse counts are given less what the fine ones say of them.
+        """
+        fitted = self._fitted(places)
+        estimate = np.zeros(places.count)
+        for weight, factors in zip(self._weights_of_terms, fitted, strict=True):
+            estimate += weight * places.sums(counts[0], factors.fine)
+            if factors.coarse is not None:
+                estimate += weight * places.sums(counts[1], factors.coarse)
+        gains = self._gains_of_factors(places, fitted)
+        if len(fitted) > 1:
+            return estimate, gains, (self.discretisation * np.maximum(estimate, 0.0)) ** 2
+        ((_, term),) = self._terms
+        return estimate, gains, term._misfit(heaps, places, fitted[0].fine)
+
+    def _gains_of_factors(self, places: Places, fitted: list[Factors]) -> np.ndarray:
+        """Variance of the estimates when every counter's noise has variance 1, float64 (n,)."""
+        weights = self._weights_of_terms
+        fine = [factors.fine for factors in fitted]
+        if fitted[0].coarse is None:
+            return places.squares(weights, fine) / self.scales[0] ** 2
+        details = places.squares(np.append(weights, -weights), [*fine, *(factors.refined for factors in fitted)])
+        rough = places.squares(weights, [factors.coarse for factors in fitted])
+        return details / self.scales[0] ** 2 + rough / self.scales[1] ** 2
+
+    def _gains_of(self, weights: np.ndarray, rough: np.ndarray | None) -> np.ndarray:
+        gains = (weights**2).sum(axis=1) / self.scales[0] ** 2
+        return gains if rough is None else gains + (rough**2).sum(axis=1) / self.scales[1] ** 2
+
+    def _factors(self, places: Places) -> Factors:
+        fine = [self._factor(axis, points) for axis, points in zip(self.axes, places.values, strict=True)]
+        if self.coarse is None:
+            return Factors(fine)
+        rough = [self.coarse._factor(axis, v) for axis, v in zip(self.coarse.axes, places.values, strict=True)]
+        smooth = [
+            factor if axis.categories else refined(factor, self.halvings)
+            for axis, factor in zip(self.axes, rough, strict=True)
+        ]
+        return Factors(fine, rough, smooth)
+
+    def _details(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """What each grid is combined with, for a kernel that is no product, float64 (n, counters)."""
+        weights = self._weights(points)
+        if self.coarse is None:
+            return weights, None
+        rough = self.coarse._weights(points)
+        smooth = rough.reshape(len(points), *(axis.counters for axis in self.coarse.axes))
+        for place, axis in enumerate(self.axes, start=1):
+            if not axis.categories:
+                smooth = along_axis(lambda rows: refined(rows, self.halvings), smooth, place)
+        return weights - smooth.reshape(len(points), -1), rough
+
+    def _weights(self, points: np.ndarray) -> np.ndarray:
+        """Coefficients of K(q, .) for a kernel that is no product, float64 (n, counters)."""
+        sides = [len(self._nodes(axis)) for axis in self.axes]
+        weights = self.kernel.evaluate(points, self._grid).reshape(len(points), *sides)
+        for place, axis in enumerate(self.axes, start=1):
+            if not axis.categories:
+                fit = partial(coefficients, cells=axis.cells, a_cell=self._points_a_cell)
+                weights = along_axis(fit, weights, place)
+        return weights.reshape(len(points), -1)
+
+    def _misfit(self, heaps: np.ndarray, places: Places, factors: list[np.ndarray]) -> np.ndarray:
+        """Squared error that the grid gives the answers of a product kernel, (n,), from the heaps around each query.
+
+        Two parts. Records of a cell taken as one heap at an unknown place x: the sum over cells of (records in it)^2
+        times the mean of e(q, x)^2, where e is the difference of two products, fit and kernel, so that the mean of its
+        square is made of three products of means along the axes. And records that share a coordinate with the query, as
+        whole numbers do: for each axis, those of the query's own layer of cells, weighted by the kernel along the other
+        axes, are all taken to miss what the fit misses at the query. The noise in the counts hardly matters, as e is
+        small beside the coefficients.
+        """
+        squares, mixed, truths, means = [], [], [], []
+        for axis, factor, points in zip(self.axes, factors, places.values, strict=True):
+            truth = self._factor_inside(axis, points)
+            fit = truth
+            if not axis.categories:
+                fit = combined(factor, np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL)
+            for found, product in ((squares, fit * fit), (mixed, fit * truth), (truths, truth * truth), (means, truth)):
+                found.append(product if axis.categories else product.reshape(len(points), axis.cells, -1).mean(axis=2))
+        scattered = sum(
+            sign * places.sums(heaps**2, found) for sign, found in ((1.0, squares), (-2.0, mixed), (1.0, truths))
+        )
+        aligned = np.zeros(places.count)
+        for place, (axis, factor, points) in enumerate(zip(self.axes, factors, places.values, strict=True)):
+            if not axis.categories:
+                layer = [*means[:place], self._own_cell(axis, points), *means[place + 1 :]]
+                missed = np.abs(self._fit_at(axis, points, factor) - 1.0)[places.which[place]]
+                aligned += missed * np.maximum(places.sums(heaps, layer), 0.0)
+        return np.maximum(scattered, 0.0) + (aligned / OVERLAP ** (self._numeric - 1)) ** 2
+
+    @property
+    def _numeric(self) -> int:
+        """How many axes are coordinates, whose cells `heaps_of` counts `OVERLAP` times over."""
+        return max(1, sum(not axis.categories for axis in self.axes))
+
+    def _fit_at(self, axis: Axis, points: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """One axis' factor of the fit to K(q, .) at the query itself, float64 (n,); it should be 1."""
+        if axis.categories:
+            return np.ones(len(points))
+        places = (points[:, axis.coordinate] - axis.low) / axis.pitch
+        cell = np.clip(np.floor(places), 0, axis.cells - 1).astype(np.int64)
+        queries = np.arange(len(points))
+        return sum(factor[queries, cell + place] * bspline(places - cell + 1.0 - place) for place in range(ORDER))
+
+    @staticmethod
+    def _own_cell(axis: Axis, points: np.ndarray) -> np.ndarray:
+        """1 at the cell that each query lies in along an axis, nowhere outside the bounds, float64 (n, cells)."""
+        places = (points[:, axis.coordinate] - axis.low) / axis.pitch
+        inside = np.flatnonzero((places >= 0.0) & (places <= axis.cells))
+        own = np.zeros((len(points), axis.cells))
+        own[inside, np.clip(places[inside], 0, axis.cells - 1).astype(np.int64)] = 1.0
+        return own
+
+    def _factor(self, axis: Axis, points: np.ndarray) -> np.ndarray:
+        """Coefficients of one axis' factor of K(q, .), float64 (n, counters)."""
+        values = self._values(axis, points, self._nodes(axis))
+        return values if axis.categories else coefficients(values, axis.cells, self._points_a_cell)
+
+    def _factor_inside(self, axis: Axis, points: np.ndarray) -> np.ndarray:
+        """One axis' factor of K(q, .) itself, at `POINTS_A_CELL` places a cell or at every category."""
+        if axis.categories:
+            return self._values(axis, points, self._nodes(axis))
+        places = np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL
+        return self._values(axis, points, (axis.low + axis.pitch * places)[:, None])
+
+    def _values(self, axis: Axis, points: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """One axis' factor of the kernel between queries and values of the axis, all else being equal."""
+        place = slice(axis.coordinate, axis.coordinate + nodes.shape[1])
+        x, y = (np.tile(self.middle, (len(values), 1)) for values in (points, nodes))
+        x[:, place], y[:, place] = points[:, place], nodes
+        return self.kernel.evaluate(x, y)
+
+    def noise_gains(self, points: np.ndarray) -> np.ndarray:
+        """The variance of an estimate whose counters' noise has variance 1, float64 (n,)."""
+        points = np.asarray(points, dtype=np.float64)
+        if self.fast:
+            parts = [self._gains_of_factors(places, self._fitted(places)) for places in self._places(points)]
+        else:
+            parts = [self._gains_of(*self._details(block)) for block in self._blocks(points)]
+        return np.concatenate([np.empty(0), *parts])
+
+    def read(self, tables: list[np.ndarray], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Estimates, noise gains, and squared errors of the grid, float64 (n,) each, in records.
+
+        Parameters
+        ----------
+        tables : one a grid, as `scales`, in the shape of its axes.
+        points : encoded queries, float64 (n, d).
+        """
+        points = np.asarray(points, dtype=np.float64)
+        counts = [table / scale for table, scale in zip(tables, self.scales, strict=True)]
+        if self.fast:
+            heaps = heaps_of(counts[0], self.axes)
+            if self.coarse is not None:
+                counts[1] -= self._coarsened(counts[0])
+            parts = [self._read(counts, heaps, places) for places in self._places(points)]
+        else:
+            parts = [self._read_whole(counts, block) for block in self._blocks(points)]
+        return tuple(np.concatenate([np.empty(0), *part]) for part in zip(*parts, strict=True)) or (np.empty(0),) * 3
+
+    def _coarsened(self, counts: np.ndarray) -> np.ndarray:
+        """The coarse grid's counts that fit the same answers as fine ones do through a coarse fit."""
+        for place, axis in enumerate(self.axes):
+            if not axis.categories:
+                counts = along_axis(lambda rows: coarsened(rows, self.halvings), counts, place)
+        return counts
+
+    def _read_whole(self, counts: list[np.ndarray], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`_read` for a kernel that is no sum of products."""
+        weights, rough = self._details(points)
+        estimate = weights @ counts[0].ravel()
+        if rough is not None:
+            estimate += rough @ counts[1].ravel()
+        return estimate, self._gains_of(weights, rough), (self.discretisation * np.maximum(estimate, 0.0)) ** 2
+
+    @cached_property
+    def discretisation(self) -> float:
+        """Standard error that the grid gives an answer among evenly spread records, relative to it.
+
+        What a record at x is answered wrongly, e(q, x), has mean 0 over places of the record. The records of a cell are
+        taken to lie in one heap at an unknown place, the worst there is; heaps in different cells are independent. With
+        h the pitch and integrals along each axis, the axis contributes h * (integral of e^2) / (integral of K)^2, times
+        h * (integral of K^2) / (integral of K)^2 for every other axis. The records of the query's own layer of cells
+        are taken to share its coordinate, as whole numbers do, and there a kernel with a peak is missed most. `OVERLAP`
+        is as in `heaps_of`.
+        """
+        numeric = [profile for axis, profile in zip(self.axes, self._profiles, strict=True) if not axis.categories]
+        spread = math.prod(profile.spread for profile in numeric)
+        scattered = sum(profile.misfit / profile.spread for profile in numeric) * spread * OVERLAP ** (2 * len(numeric))
+        aligned = OVERLAP * sum(profile.peak * profile.share for profile in numeric)
+        return math.sqrt(scattered + aligned**2)
+
+    @cached_property
+    def _profiles(self) -> tuple[Profile, ...]:
+        return tuple(self._profile(axis) for axis in self.axes)
+
+    @property
+    def evenly(self) -> float:
+        """Average closeness to the middle of records that are spread evenly over the bounds."""
+        return math.prod(profile.evenly for profile in self._profiles)
+
+    @property
+    def gains_along_axes(self) -> tuple[float, ...]:
+        """Sums of squared coefficients of each grid, in the middle, if the kernel were the product of its profiles."""
+        square, mixed, smooth, rough = (
+            math.prod(getattr(profile, name) for profile in self._profiles)
+            for name in ("square", "mixed", "refined", "coarse")
+        )
+        return (square,) if self.coarse is None else (max(square - 2.0 * mixed + smooth, 0.0), rough)
+
+    def _profile(self, axis: Axis) -> Profile:
+        """How well an axis fits the kernel, at three places of the query relative to the grid around the middle."""
+        if axis.categories:
+            factor = self._factor(axis, self.middle[None])
+            square = float((factor**2).sum())
+            return Profile(square, square, square, square, 0.0, 1.0, 0.0, 1.0, float(factor.mean()))
+        queries = np.tile(self.middle, (3, 1))
+        queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.cells // 2 + np.array([0.0, 0.25, 0.5]))
+        weights = self._factor(axis, queries)
+        places = (np.arange(axis.cells * POINTS_A_CELL) + 0.5) / POINTS_A_CELL
+        truth = along(
+            self.kernel, self.middle, axis.coordinate, queries[:, axis.coordinate], axis.low + axis.pitch * places
+        )
+        error = combined(weights, places) - truth
+        whole = (truth.sum(axis=1) ** 2).mean() / POINTS_A_CELL
+        rough, smooth = weights, weights
+        if self.coarse is not None:
+            rough = self.coarse._factor(axis.coarser(self.halvings), queries)
+            smooth = refined(rough, self.halvings)
+        return Profile(
+            float((weights**2).sum(axis=1).mean()),
+            float((weights * smooth).sum(axis=1).mean()),
+            float((smooth**2).sum(axis=1).mean()),
+            float((rough**2).sum(axis=1).mean()),
+            float((error**2).sum(axis=1).mean() / whole),
+            float((truth**2).sum(axis=1).mean() / whole),
+            float(np.abs(self._fit_at(axis, queries, weights) - 1.0).mean()),
+            POINTS_A_CELL / float(truth.sum(axis=1).mean()),
+            float(truth.mean()),
+        )

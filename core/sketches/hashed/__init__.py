@@ -1,0 +1,1 @@
+"""Sketches of random rows: hashed counts (RACE, MinHash) and random features."""

@@ -1,0 +1,186 @@
+"""RACE of sets: how many records are like a set of items (Coleman, Shrivastava, CCS 2021, section 6).
+
+A record is a set: a basket, the tags of a text, the people whom someone follows. Every row of the table has one MinHash
+function (`core.geometry.hashing.minhash`), whose collision probability is the Jaccard similarity |A and B| / |A or B|;
+a record adds 1 to one counter of every row, and the counter that a query falls in counts the records that collide with
+it, which is their summed similarity on average.
+
+Different hashes share a column with probability 1/W, so that a counter also counts N/W records that are unlike the
+query; with the number of records N that bias is undone: (counter - N/W) / (1 - 1/W).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ...checks import check_choice, check_integer, exact_fields, seed_from_digits
+from ...domain import Domain
+from ...domain.sets import Sets
+from ...errors import RequestError
+from ...geometry.hashing.minhash import MinHashes, shortened
+from ...geometry.hashing.uniforms import group_sizes
+from ...geometry.kernels import Jaccard
+from ...machine.tables import blocks
+from ...privacy.neighbours import Neighbours, Sensitivity
+from ..grouped import GroupedSketch
+from .set_counting import pour, read
+
+SCHEMES = ("classic", "one-permutation")
+MAX_WIDTH = 1 << 30
+MAX_COUNTERS = 1 << 31
+"""8 GiB of exact counters; room for 2,000 rows of a million columns."""
+MAX_LONGEST = 1 << 40
+DEFAULT_WIDTH = 10_000
+BYTES_A_ROW = 64
+
+
+@dataclass(frozen=True)
+class MinHash(GroupedSketch):
+    """A RACE sketch of sets.
+
+    Parameters
+    ----------
+    domain : one column of items (`core.domain.columns.Items`), and who is protected.
+    rows : R, the number of hash functions; None leaves the choice to the forecast.
+    width : W, columns of a row. A counter counts N/W unlike records beside those that are like a query: this is
+        undone, but not the spread that comes with it, so W should be of the order of the number of records.
+    scheme : "classic" gives every item a number in every row. "one-permutation" throws an item into one row of a block
+        and fills only rows that got none: the same collision probability and, for short sets, the same certainty, and
+        up to three times as fast where sets have hundreds of items; slower where they have few.
+    longest : public bound on how many different items of a set count; None for no bound. A longer set keeps those with
+        the least public random numbers, and so does a query. Promises do not need it (one set is one record, however
+        long); it bounds time, and what one very long set can look like.
+    seed : public hash seed; fresh when None. Sketches can be merged only when they share it.
+    groups : independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4
+        to 10.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range or the records are no sets.
+    """
+
+    domain: Domain
+    rows: int | None = None
+    width: int = DEFAULT_WIDTH
+    scheme: str = "classic"
+    longest: int | None = None
+    seed: int = field(default=None)  # type: ignore[assignment]
+    groups: int | None = None
+    name: ClassVar[str] = "minhash"
+    reads_mapped: ClassVar[bool] = True
+    kernel: ClassVar[Jaccard] = Jaccard()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise RequestError("A MinHash sketch is made of a domain.")
+        if not self.domain.holds_sets:
+            raise RequestError(
+                "The mechanism 'minhash' is for records that are sets, and the columns of this domain are numbers or "
+                "categories: declare a column of items."
+            )
+        check_choice(self.scheme, "The scheme of a MinHash sketch", SCHEMES)
+        check_integer(self.width, "The width of a sketch", 2, MAX_WIDTH)
+        if self.longest is not None:
+            check_integer(self.longest, "The longest set", 1, MAX_LONGEST)
+        self._settle_seed("The hash seed")
+        self._settle_rows()
+        if self.rows is not None and self.rows * self.width > MAX_COUNTERS:
+            raise RequestError(
+                f"{self.rows:,} rows of {self.width:,} columns are more than {MAX_COUNTERS:,} counters, which is "
+                "the most that a sketch of sets may have."
+            )
+
+    @property
+    def metric(self) -> str:
+        return self.kernel.metric
+
+    @property
+    def point_kernel(self) -> Jaccard:
+        """The kernel of sets, whose exact sums the table estimates."""
+        return self.kernel
+
+    @cached_property
+    def hashes(self) -> MinHashes:
+        """The hash functions of all rows, made from the seed when first needed."""
+        rows, width = self.shape
+        return MinHashes.draw(rows, self.groups, width, self.seed, self.scheme == "one-permutation")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        if self.rows is None:
+            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
+        return self.rows, self.width
+
+    @property
+    def counter_type(self) -> np.dtype:
+        """int32: tables of sets are large, as rows need about as many columns as there are records."""
+        return np.dtype(np.int32)
+
+    @property
+    def setup_bytes(self) -> int:
+        return 0 if self.rows is None else BYTES_A_ROW * self.rows
+
+    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
+        return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)
+
+    def add(self, table: np.ndarray, points: Sets) -> None:
+        pour(shortened(points, self.longest, self.seed), self.hashes, table)
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """One record is one set, and a set is in exactly one cell of each row, however many items it has.
+
+        Add or remove one: R counters change by 1, so L1 = R and L2 squared = R (Lemma 3.1 of the paper). Replace one
+        set by any other: in each row a counter falls by 1 and another rises by 1 unless both sets share it, so
+        L1 <= 2R and L2 squared <= 2R, reached when they share none. Shifts are -1, 0 or 1, and each row is one of R
+        equal parts. A replaced record may also be left out as empty, which changes R counters only.
+
+        On a graph a record is what one node lists, say whom a person follows: the whole list is protected, whatever
+        its length, whichever of its edges differ. That others follow the person stands in their records, and is not
+        protected by this.
+        """
+        rows = self.shape[0]
+        factor = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+        return Sensitivity(factor * rows, factor * rows, parts=rows, unit_shifts=True)
+
+    def exact(self, queries: Sets, records: Sets) -> np.ndarray:
+        return self.kernel.sums(*(shortened(sets, self.longest, self.seed) for sets in (queries, records)))
+
+    def group_estimates(self, table: np.ndarray, records: float, points: Sets) -> tuple[np.ndarray, np.ndarray]:
+        rows, width = self.shape
+        sizes = group_sizes(rows, self.groups)
+        means = read(shortened(points, self.longest, self.seed), self.hashes, table) / sizes[:, None]
+        return (means - records / width) / (1.0 - 1.0 / width), sizes / rows
+
+    def total(self, table: np.ndarray) -> float:
+        """Mean over rows of the sum of the counters: each row counts every record once."""
+        return sum(float(block.sum(dtype=np.float64)) for block in blocks(table)) / self.shape[0]
+
+    def total_variance(self, counter_variance: float) -> float:
+        return counter_variance * self.width / self.shape[0]
+
+    def noise_variance(self, counter_variance: float, points: Sets | None = None) -> float | np.ndarray:
+        """Each row contributes one counter, enlarged by 1/(1 - 1/W) where the bias of shared columns is undone."""
+        variance = counter_variance / (self.shape[0] * (1.0 - 1.0 / self.width) ** 2)
+        return variance if points is None else np.full(len(points), variance)
+
+    def parameters(self) -> dict:
+        return {
+            "rows": self.rows,
+            "width": self.width,
+            "scheme": self.scheme,
+            "longest": self.longest,
+            "groups": self.groups,
+            "seed": f"{self.seed:032x}",
+        }
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+        facts = exact_fields(parameters, "MinHash sketch", ("rows", "width", "scheme", "longest", "groups", "seed"))
+        if facts["rows"] is None:
+            raise RequestError("A released sketch must say how many rows it has.")
+        return cls(domain, **facts | {"seed": seed_from_digits(facts["seed"], "The hash seed of a sketch")})

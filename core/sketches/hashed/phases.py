@@ -1,0 +1,167 @@
+"""The two compiled loops of random features with dense frequencies: add records, and read queries.
+
+A record's phase in a row is a sum in a fixed order, computed by the same code for records and queries; its entry of the
+public table is looked up and added as integers. Threads own records when building, each with a table of its own; sums
+of integers are exact in any order, so the total depends on neither batches nor threads.
+"""
+
+from __future__ import annotations
+
+import math
+from threading import Lock
+
+import numpy as np
+from numba import njit
+
+from ...geometry.hashing.frequencies import Frequencies
+from ...geometry.projections.inner_products import DEPTH, MANY, inner_products, records_at_once
+from ...machine.threads import over_ranges
+from .counting import project
+from .waves import Waves
+
+BLOCK = 1024
+ROWS = 256
+"""Rows of many terms that a block is projected on together."""
+CERTAIN = 2.0**51
+"""From this many turns on floating point cannot tell the phase."""
+LEAST_RECORDS, LEAST_QUERIES = 512, 64
+COSINE = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(10))
+SINE = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(10))
+"""Taylor's series of cos x and sin(x)/x in x^2: up to a quarter turn the terms left out are below 1e-14."""
+
+
+@njit(nogil=True, cache=True, inline="always")
+def look_up(value, length, packed, row):
+    """Add the entries of the phases ``value[:length]``, in turns, to one row of a table."""
+    steps = np.float64(len(packed))
+    mask = np.int32(len(packed) - 1)
+    both = np.int64(0)
+    for i in range(length):
+        turn = value[i] - np.floor(value[i])
+        # A tiny negative phase rounds up to a whole turn, which the mask takes back to none.
+        both += packed[np.int32(turn * steps) & mask]
+    cosine = np.int64(np.int32(both & 0xFFFFFFFF))
+    row[0] += cosine
+    row[1] += (both - cosine) >> 32
+
+
+@njit(nogil=True, cache=True, inline="always", fastmath={"contract"})
+def decode(value, length, cosine_sum, sine_sum, out):
+    """Add cosine_sum cos(2 pi u) + sine_sum sin(2 pi u) to ``out`` for phases u in turns: half the angle, doubled."""
+    for i in range(length):
+        u = value[i]
+        # Phases beyond all precision say nothing, so they are given nothing; NaN fails the comparison too.
+        certain = 1.0 if abs(u) < CERTAIN else 0.0
+        u = u if certain == 1.0 else 0.0
+        x = (u - np.rint(u)) * np.pi
+        z = x * x
+        c, s = COSINE[-1], SINE[-1]
+        for k in range(2, len(COSINE) + 1):
+            c = c * z + COSINE[-k]
+            s = s * z + SINE[-k]
+        s *= x
+        out[i] += certain * (cosine_sum * (1.0 - 2.0 * s * s) + sine_sum * 2.0 * s * c)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _turns(points, start, length, coordinate, waves, phases, first, panel, values):
+    """values[r - first] = the phases of row r, in turns: of one row, or for many terms of several from the first on."""
+    rows, d = min(len(values), len(phases) - first), len(coordinate)
+    if d < MANY:
+        wave = waves[first * d : (first + 1) * d]
+        project(points, start, length, 0, d, coordinate, wave, phases[first], values[0])
+    else:
+        for r in range(rows):
+            values[r] = phases[first + r]
+        inner_products(points, start, length, waves, first * d, rows, panel, values)
+
+
+@njit(nogil=True, cache=True)
+def _pour(points, first, last, coordinate, waves, phases, packed, block, table):
+    values, panel = _scratch(len(coordinate), block)
+    for start in range(first, last, block):
+        length = min(block, last - start)
+        for r in range(len(phases)):
+            if r % len(values) == 0:
+                _turns(points, start, length, coordinate, waves, phases, r, panel, values)
+            look_up(values[r % len(values)], length, packed, table[r])
+
+
+@njit(nogil=True, cache=True)
+def _read(points, first, last, coordinate, waves, phases, group_of_row, block, table, out):
+    values, panel = _scratch(len(coordinate), block)
+    for start in range(first, last, block):
+        length = min(block, last - start)
+        for r in range(len(phases)):
+            if r % len(values) == 0:
+                _turns(points, start, length, coordinate, waves, phases, r, panel, values)
+            value, sums = values[r % len(values)], out[group_of_row[r], start : start + length]
+            decode(value, length, table[r, 0], table[r, 1], sums)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _scratch(d, block):
+    """Room for the phases of one row, or of several where there are many terms, and for `inner_products`."""
+    many = d >= MANY
+    return np.empty((ROWS if many else 1, block)), np.empty((min(d, DEPTH) if many else 1, block))
+
+
+def pour(points: np.ndarray, frequencies: Frequencies, entries: Waves, table: np.ndarray) -> None:
+    """Add the entries of every point's phases to the rows of ``table``.
+
+    Parameters
+    ----------
+    points : float64 (n, d), each coordinate contiguous (Fortran order), with phases below `CERTAIN` turns.
+    frequencies : of R rows.
+    entries : the table of integers.
+    table : int64 (R, 2), changed in place.
+    """
+    by_coordinate, coordinate, block = _laid_out(points)
+
+    def records(start: int, stop: int, sums: np.ndarray) -> None:
+        f = frequencies
+        _pour(by_coordinate, start, stop, coordinate, f.waves.reshape(-1), f.phases, entries.packed, block, sums)
+
+    add_up(len(points), records, table)
+
+
+def read(
+    points: np.ndarray, frequencies: Frequencies, delay: float, table: np.ndarray, group_of_row: np.ndarray
+) -> np.ndarray:
+    """Sum over the rows of each group of <row of the table, (cos, sin) of the query's phase>, float64 (groups, n).
+
+    Parameters
+    ----------
+    points : float64 (n, d).
+    frequencies, delay : of R rows, and of the table of integers that was added.
+    table : int64 (R, 2).
+    group_of_row : int64 (R,), the group of each row.
+    """
+    by_coordinate, coordinate, block = _laid_out(points)
+    waves, phases, sums = frequencies.waves.reshape(-1), frequencies.phases - delay, table.astype(np.float64)
+    out = np.zeros((int(group_of_row.max()) + 1, len(points)))
+
+    def queries(start: int, stop: int) -> None:
+        _read(by_coordinate, start, stop, coordinate, waves, phases, group_of_row, block, sums, out)
+
+    over_ranges(len(points), queries, at_least=LEAST_QUERIES)
+    return out
+
+
+def add_up(count: int, work, table: np.ndarray) -> None:
+    """Let ``work(start, stop, sums)`` add ranges of records to tables of zeros on all cores, and add those up."""
+    lock = Lock()
+
+    def part(start: int, stop: int) -> None:
+        sums = np.zeros_like(table)
+        work(start, stop, sums)
+        with lock:
+            np.add(table, sums, out=table)
+
+    over_ranges(count, part, at_least=LEAST_RECORDS)
+
+
+def _laid_out(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Points with one row a coordinate, the numbers of the coordinates, and how many points to take at a time."""
+    d = points.shape[1]
+    return np.ascontiguousarray(points.T), np.arange(d, dtype=np.int32), BLOCK if d < MANY else records_at_once(d)

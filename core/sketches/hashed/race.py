@@ -1,0 +1,210 @@
+"""RACE: repeated arrays of count estimators (Coleman, Shrivastava, CCS 2021, algorithms 1 and 2).
+
+Each of R rows has one hash function whose collision probability is the kernel. A record adds 1 to one counter of every
+row; the counter that a query falls in counts the records that collide with it, which is the kernel sum on average.
+
+Beyond the paper: rows are drawn in low-discrepancy groups (`core.geometry.hashing.uniforms`), rows whose cells fit into
+W columns are stored without rehashing (`core.geometry.hashing.cells`), and where they do not fit the bias is undone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ...checks import check_integer, exact_fields, seed_from_digits
+from ...domain import Domain
+from ...errors import RequestError
+from ...geometry.hashing.cells import Columns, columns
+from ...geometry.hashing.families import check_kernel, draw_hashes, drawing_bytes
+from ...geometry.hashing.uniforms import group_sizes
+from ...geometry.kernels import Kernel, kernel_from_dict, of_coordinates
+from ...machine.tables import Table, blocks
+from ...privacy.neighbours import Neighbours, Sensitivity
+from ..grouped import GroupedSketch
+from ..linear import check_points
+from .counting import pour, read
+from .mapped import read_mapped
+
+MAX_WIDTH = 1 << 31
+MAX_COUNTERS = 1 << 30
+"""4 GiB in memory."""
+WIDE_COUNTERS = 1 << 26
+"""Counters up to which a table has 64 bits for each; larger ones have 32."""
+
+
+@dataclass(frozen=True)
+class Race(GroupedSketch):
+    """A RACE sketch of public parameters.
+
+    Parameters
+    ----------
+    domain : the public facts about the records.
+    kernel : any kernel of `core.geometry.kernels`.
+    rows : R, the number of hash functions; None leaves the choice to the forecast.
+    width : W, the most columns a row may have; the table is narrower when no row needs them all.
+    seed : public hash seed; fresh when None. Sketches can be merged only when they share it.
+    groups : independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4
+        to 10: more groups make intervals shorter for their coverage, fewer make the rows cover more evenly.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range or the kernel does not fit the domain.
+    """
+
+    domain: Domain
+    kernel: Kernel
+    rows: int | None = None
+    width: int = 1000
+    seed: int = field(default=None)  # type: ignore[assignment]
+    groups: int | None = None
+    name: ClassVar[str] = "race"
+    reads_mapped: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
+            raise RequestError("A RACE sketch is made of a domain and a kernel.")
+        check_points(self.domain, self.kernel)
+        check_kernel(self.kernel)
+        check_integer(self.width, "The width of a sketch", 2, MAX_WIDTH)
+        self._settle_seed("The hash seed")
+        self._settle_rows()
+        if self.rows is not None and self.rows * self.width > MAX_COUNTERS:
+            raise RequestError(
+                f"{self.rows:,} rows of {self.width:,} columns are more than {MAX_COUNTERS:,} counters, "
+                "which is the most that a sketch may have."
+            )
+
+    @property
+    def metric(self) -> str:
+        return self.kernel.metric
+
+    @cached_property
+    def point_kernel(self) -> Kernel:
+        """The kernel of encoded points, whose exact sums the table estimates."""
+        return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Hashes and columns, made from the seed when first needed."""
+        low, high = self.domain.bounds(self.metric)
+        widths = tuple(column.width for column in self.domain.columns)
+        hashes = draw_hashes(self.kernel, widths, self._chosen_rows, self.groups, self.seed)
+        return columns(hashes, low, high, self.width, self.seed)
+
+    @property
+    def _chosen_rows(self) -> int:
+        if self.rows is None:
+            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
+        return self.rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.columns.rehashed), self.columns.width
+
+    @property
+    def counter_type(self) -> np.dtype:
+        """int32 for the largest tables, whose memory matters more than records beyond 2^31."""
+        return np.dtype(np.int64 if self._chosen_rows * self.width <= WIDE_COUNTERS else np.int32)
+
+    @property
+    def setup_bytes(self) -> int:
+        return 0 if self.rows is None else drawing_bytes(self.kernel, self.domain.dimensions, self.rows)
+
+    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
+        return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)
+
+    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+        pour(points, self.columns, table)
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """One record is in exactly one cell of each row.
+
+        Add or remove one: R counters change by 1, so L1 = R and L2 squared = R (Lemma 3.1 of the paper). Replace one:
+        in each row a counter falls by 1 and another rises by 1 unless both records share it, so L1 <= 2R and L2
+        squared <= 2R, reached when they share none. Shifts are -1, 0 or 1, and each row is one of R equal parts. A
+        replaced record may also be left out as missing or outside the bounds, which changes R counters only.
+        """
+        rows = self._chosen_rows
+        factor = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+        return Sensitivity(factor * rows, factor * rows, parts=rows, unit_shifts=True)
+
+    @cached_property
+    def group_of_row(self) -> np.ndarray:
+        """int64 (R,), the independent group that each row was drawn in."""
+        return np.repeat(np.arange(self.groups), group_sizes(self.shape[0], self.groups))
+
+    def group_estimates(
+        self, table: np.ndarray | Table, records: float, points: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        sums = self._sums(table, records, points, self.group_of_row)
+        sizes = group_sizes(self.shape[0], self.groups)
+        return sums / sizes[:, None], sizes / self.shape[0]
+
+    def median_of_means(
+        self, table: np.ndarray | Table, records: float, points: np.ndarray, delta: float
+    ) -> np.ndarray:
+        """Median of k = 8 ln(1/delta) means of consecutive rows, float64 (n,) (the paper's algorithm 2, Theorem 3.3).
+
+        It is within 16 sqrt(f~/epsilon ln(1/delta)) of the kernel sum with probability 1 - delta for every single
+        query, whatever the tails; the mean is closer on average. Rows of one group depend on each other, which the
+        theorem does not allow for: ask a sketch with as many groups as means when the guarantee itself matters.
+
+        Raises
+        ------
+        RequestError
+            When delta is not in (0, 1) or there are fewer rows than means.
+        """
+        if not 0.0 < delta < 1.0:
+            raise RequestError("The failure probability of a median of means must lie strictly between 0 and 1.")
+        means = max(1, int(np.ceil(8.0 * np.log(1.0 / delta))))
+        if means > self.shape[0]:
+            raise RequestError(f"A median of {means} means needs as many rows, and this sketch has {self.shape[0]}.")
+        sizes = group_sizes(self.shape[0], means)
+        sums = self._sums(table, records, points, np.repeat(np.arange(means), sizes))
+        return np.median(sums / sizes[:, None], axis=0)
+
+    def _sums(
+        self, table: np.ndarray | Table, records: float, points: np.ndarray, group_of_row: np.ndarray
+    ) -> np.ndarray:
+        """Sums over the rows of each group of the counters that each query falls in, float64 (groups, n)."""
+        reading = read if isinstance(table, np.ndarray) else read_mapped
+        return reading(points, self.columns, table, group_of_row, records / self.shape[1])
+
+    def total(self, table: np.ndarray | Table) -> float:
+        """Mean over rows of the sum of the counters that a record can reach: each row counts every record once."""
+        sums, place = [], np.arange(self.shape[1])
+        for block in blocks(table):
+            reachable = place < self.columns.reachable[len(sums) : len(sums) + len(block), None]
+            sums.extend(np.sum(block, axis=1, where=reachable, dtype=np.float64))
+        return float(np.mean(sums))
+
+    def total_variance(self, counter_variance: float) -> float:
+        return counter_variance * float(self.columns.reachable.sum()) / self.shape[0] ** 2
+
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        """Each row contributes one counter, enlarged by 1/(1 - 1/W) where the rehashing bias is undone."""
+        gain = np.where(self.columns.rehashed, 1.0 / (1.0 - 1.0 / self.shape[1]), 1.0)
+        variance = counter_variance * float(np.mean(gain**2)) / self.shape[0]
+        return variance if points is None else np.full(len(points), variance)
+
+    def parameters(self) -> dict:
+        return {
+            "kernel": self.kernel.to_dict(),
+            "rows": self.rows,
+            "width": self.width,
+            "groups": self.groups,
+            "seed": f"{self.seed:032x}",
+        }
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+        facts = exact_fields(parameters, "RACE sketch", ("kernel", "rows", "width", "groups", "seed"))
+        seed = seed_from_digits(facts.pop("seed"), "The hash seed of a sketch")
+        if facts["rows"] is None:
+            raise RequestError("A released sketch must say how many rows it has.")
+        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=seed, **facts)

@@ -1,0 +1,228 @@
+"""Sums of distances from a few places of every coordinate, and the convex function that runs through them.
+
+F(q) = Σ|x - q| over the records' values in one coordinate, scaled to [0, 1], is convex, and a function is of this form
+for weights >= 0 and values among given places exactly when it runs straight between them: then it is Σ_j w_j |q - t_j|.
+What is known of F at places t_k is always such a function of weights at the t_k, as |t_k - x| is straight between two
+neighbouring places and the record's weight can be moved to both. So noisy sums are read by the weights w >= 0 that fit
+them best, least squares by each one's noise, and the answer is Σ w_j |q - t_j|: convex, no steeper than Σ w_j, the
+number of records, and right for queries outside the bounds too.
+
+This is what "huang-roth" releases; which places are asked is chosen in `huang_roth`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+from numba import njit
+from scipy.optimize import nnls
+
+from ....checks import check_integer, exact_fields
+from ....domain import Domain
+from ....errors import RequestError
+from ....machine.threads import over_ranges
+from ....privacy.neighbours import Neighbours, Sensitivity
+from ...linear import MAX_COUNTERS, Answers, LinearSketch, check_level, check_points
+from .trees import exact_l1_sums
+
+STEPS = 128
+"""Of the public grid in every coordinate; places are numbered 0 to 128."""
+UNASKED = -1
+SCALE = 1 << 31
+"""The most that a record adds to a counter: for a place t, the distance max(t, 1 - t) that can occur there."""
+ROOM = 4
+"""Counters have room for so many times the records, so that the number of records is exact; see `records_in`."""
+
+
+@dataclass(frozen=True)
+class AskedDistances(LinearSketch):
+    """Sums of distances from chosen grid places, one row of counters a coordinate.
+
+    Parameters
+    ----------
+    domain : the public facts about the records.
+    places : for every coordinate the places of the grid that are asked, -1 for a counter that nothing was asked of;
+        all coordinates have as many.
+
+    Raises
+    ------
+    RequestError
+        When the places are not what they should be.
+    """
+
+    domain: Domain
+    places: tuple[tuple[int, ...], ...]
+    name: ClassVar[str] = "huang-roth"
+    answers: ClassVar[str] = "distance"
+    linear_decode: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise RequestError("Sums of distances are made of a domain and places.")
+        check_points(self.domain)
+        if not isinstance(self.places, tuple) or len(self.places) != self.domain.dimensions:
+            raise RequestError("Every coordinate needs a list of places that are asked.")
+        if not all(isinstance(row, tuple) and 1 <= len(row) == len(self.places[0]) for row in self.places):
+            raise RequestError("All coordinates need equally many places, at least one.")
+        if len(self.places[0]) > STEPS + 1:
+            # Repeated ones would say nothing new, and a stranger's file could name more than memory can fit to.
+            raise RequestError(f"At most {STEPS + 1} places a coordinate can be asked, as the grid has no more.")
+        if len(self.places) * len(self.places[0]) > MAX_COUNTERS:
+            raise RequestError(f"At most {MAX_COUNTERS:,} places can be asked: give fewer columns.")
+        for row in self.places:
+            for place in row:
+                check_integer(place, "A place that is asked", UNASKED, STEPS)
+
+    @property
+    def metric(self) -> str:
+        return "l1"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.places), len(self.places[0])
+
+    @property
+    def setup_bytes(self) -> int:
+        return 64 * len(self.places) * len(self.places[0])
+
+    @property
+    def largest_entry(self) -> int:
+        return SCALE * ROOM
+
+    @cached_property
+    def borders(self) -> bool:
+        """Whether both ends of every coordinate are asked, so that they tell the number of records."""
+        return all(0 in row and STEPS in row for row in self.places)
+
+    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+        low, high = self.domain.bounds(self.metric)
+
+        def counters(first: int, last: int) -> None:
+            for flat in range(first, last):
+                j, k = divmod(flat, table.shape[1])
+                if self.places[j][k] != UNASKED:
+                    table[j, k] += _sum_of_distances(
+                        points[:, j], low[j], high[j] - low[j], self.places[j][k] / STEPS, _unit(self.places[j][k])
+                    )
+
+        over_ranges(table.size, counters, at_least=8)
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """For any T places a coordinate, as they are paid for before they are chosen; see `places_sensitivity`."""
+        return places_sensitivity(*self.shape, self.borders, neighbours)
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        return exact_l1_sums(queries, records)
+
+    def weights(self, table: np.ndarray, coordinate: int) -> tuple[np.ndarray, np.ndarray]:
+        """Places in [0, 1] and weights of the convex function that is read off one row of a table."""
+        asked = [k for k, place in enumerate(self.places[coordinate]) if place != UNASKED]
+        places = [self.places[coordinate][k] for k in asked]
+        return fitted_weights(places, table[coordinate, asked])
+
+    def answer(
+        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
+        """Sums over the coordinates of the convex functions; how far they are off, no theory says."""
+        check_level(level)
+        low, high = self.domain.bounds(self.metric)
+        sums = np.zeros(len(points))
+        for j, column in enumerate(points.T):
+            width = high[j] - low[j]
+            sums += width * distances_from(*self.weights(table, j), (column - low[j]) / width)
+        unknown = np.full(len(points), math.inf)
+        return Answers(sums, -unknown, unknown, sums / max(float(records), 1.0), unknown, math.inf)
+
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        """Unknown: weights that cannot be negative are no linear function of the noise."""
+        return math.inf if points is None else np.full(len(points), math.inf)
+
+    def total(self, table: np.ndarray) -> float:
+        """Distances from both ends sum to the range for every record; the mean over the coordinates."""
+        if not self.borders:
+            return super().total(table)
+        ends = [table[j, row.index(0)] + float(table[j, row.index(STEPS)]) for j, row in enumerate(self.places)]
+        return float(np.mean(ends)) / SCALE
+
+    def total_variance(self, counter_variance: float) -> float:
+        return 2 * counter_variance / SCALE**2 / len(self.places) if self.borders else math.inf
+
+    def parameters(self) -> dict:
+        return {"places": [list(row) for row in self.places]}
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+        places = exact_fields(parameters, "sketch of asked distances", ("places",))["places"]
+        if not isinstance(places, list) or not all(isinstance(row, list) for row in places):
+            raise RequestError("The places that were asked must be lists of numbers, one a coordinate.")
+        return cls(domain, tuple(tuple(row) for row in places))
+
+
+def every_place(domain: Domain) -> AskedDistances:
+    """The sums at all places of the grid: what the exact values of any choice are taken from."""
+    return AskedDistances(domain, (tuple(range(STEPS + 1)),) * domain.dimensions)
+
+
+def places_sensitivity(coordinates: int, asked: int, borders: bool, neighbours: Neighbours) -> Sensitivity:
+    """How far one record moves the sums at any T places a coordinate, among them both ends where `borders` says so.
+
+    A record at x adds S|x - t| / max(t, 1 - t), from 0 to S, to the counter of the place t: at most S, so T S for T
+    places, and T S^2 in the squared L2 norm. The two ends get S in all, as the distances from them sum to the range:
+    with both of them T - 1 takes the place of T, reached by a record at one end where no other place is nearer to it
+    than to the other end.
+
+    Replace: every counter stays between 0 and S, so it moves by S at most, the two ends too: T S and T S^2, reached by
+    a record that goes from one end to the other where all places are ends, and but for a hundredth by places next to
+    them.
+
+    Entries are cut to whole numbers, which moves no sum of two ends beyond S, as ⌊a⌋ + ⌊b⌋ <= ⌊a + b⌋.
+    """
+    parts = asked - 1 if borders and neighbours is Neighbours.ADD_REMOVE else asked
+    return Sensitivity(coordinates * parts * SCALE, coordinates * parts * SCALE**2, parts=coordinates * parts)
+
+
+def records_in(row: np.ndarray) -> int:
+    """The exact number of records behind one exact row of `every_place`.
+
+    Each adds S, S - 1 or S - 2 to the two ends together, and there are fewer than S / 2 of them (`ROOM`).
+    """
+    return -(-(int(row[0]) + int(row[STEPS])) // SCALE)
+
+
+def reach_of(place: int) -> float:
+    """The largest distance from a place of the grid, as a share of the range."""
+    return max(place, STEPS - place) / STEPS
+
+
+def fitted_weights(places: list[int], counters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places in [0, 1], both ends among them, and the weights >= 0 whose distances fit the counters best."""
+    nodes = np.array(sorted({0, STEPS, *places})) / STEPS
+    if not places:
+        return nodes, np.zeros(len(nodes))
+    reach = np.array([reach_of(place) for place in places])
+    # Divided by the reach, all counters have noise of one size.
+    model = np.abs(np.array(places)[:, None] / STEPS - nodes) / reach[:, None]
+    return nodes, nnls(model, np.asarray(counters, np.float64) / SCALE)[0]
+
+
+def distances_from(nodes: np.ndarray, weights: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Σ_j w_j |q - t_j|, float64 (n,)."""
+    return np.abs(queries[:, None] - nodes) @ weights
+
+
+def _unit(place: int) -> float:
+    return SCALE / reach_of(place)
+
+
+@njit(nogil=True, cache=True)
+def _sum_of_distances(values, low, length, place, unit):
+    """Of the records' values in one coordinate, in whole numbers; each adds at most SCALE."""
+    total = np.int64(0)
+    for value in values:
+        share = min(max((value - low) / length, 0.0), 1.0)
+        total += min(np.int64(abs(share - place) * unit), SCALE)
+    return total

@@ -1,0 +1,223 @@
+"""What MWEM releases: measured answers, and a distribution over cells that agrees with them (see `mwem`).
+
+The questions are kernel sums at public places spread over the bounds, z_1 to z_Q. As a query q_i(x) = k(x, z_i) lies in
+[0, 1], in units of 2^-30, one record moves each by one unit interval at most. Only those that were picked are in a
+release, with noise; the distribution is a function of them and of public facts, found anew when a file is opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ....checks import check_integer, exact_fields, seed_from_digits
+from ....domain import Domain
+from ....errors import RequestError
+from ....geometry.hashing.uniforms import PublicRandom, scrambled_sobol
+from ....geometry.kernels import Kernel, kernel_from_dict
+from ....privacy.neighbours import Neighbours, Sensitivity
+from ...linear import Answers, check_level
+from ..interpolation.kernel_values import BITS, KernelValues
+from .cells import Cells
+from .grid_sketch import GridSketch, check_parts
+from .reweighting import reweighted
+
+ONE = 1 << BITS
+MAX_CELLS = 1 << 18
+MAX_PAIRS = 1 << 25
+"""Of a place and a cell: 256 MiB for the measured ones, half of it for all places."""
+MAX_QUERIES, MAX_ROUNDS = 1 << 13, 1 << 10
+MAX_UPDATES = 1 << 30
+"""Cells times the square of the rounds: every round goes through all before it, some minutes of work at most."""
+LEAST_ERROR = 1e-7
+"""Averages that differ by less agree, even without noise."""
+BLOCK = 1 << 20
+"""Pairs of a record and a place whose kernel is held in memory at once."""
+_PLACES = 42
+"""Label of the stream of public randomness that spreads the places."""
+
+
+@dataclass(frozen=True)
+class MultiplicativeWeights(GridSketch):
+    """Noisy kernel sums at the places that were picked, and the distribution over cells that agrees with them.
+
+    Parameters
+    ----------
+    domain : the public facts about the records.
+    kernel : any kernel of places.
+    cells : numbers of cells of the imitation, one a coordinate of numbers.
+    queries : how many public places there were to pick from.
+    seed : public, of these places.
+    chosen : the places that were picked, in order. Place number ``queries`` stands for no place: everyone's closeness
+        to it is 1, so it counts the records.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range.
+    """
+
+    domain: Domain
+    kernel: Kernel
+    cells: tuple[int, ...]
+    queries: int
+    seed: int
+    chosen: tuple[int, ...]
+    name: ClassVar[str] = "mwem"
+    linear_decode: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_parts(self.domain, self.kernel, "An imitation by multiplicative weights")
+        object.__setattr__(self, "cells", tuple(self.cells) if isinstance(self.cells, list) else self.cells)
+        check_integer(self.queries, "The number of places to pick from", 1, MAX_QUERIES)
+        check_integer(self.seed, "A seed", 0, (1 << 128) - 1)
+        if not isinstance(self.chosen, (tuple, list)) or not 1 <= len(self.chosen) <= MAX_QUERIES + 1:
+            raise RequestError(f"There must be 1 to {MAX_QUERIES + 1:,} picked places.")
+        picked = (check_integer(place, "The number of a picked place", 0, self.queries) for place in self.chosen)
+        object.__setattr__(self, "chosen", tuple(picked))
+        if self.grid.size > MAX_CELLS:
+            raise RequestError(
+                f"The imitation has {self.grid.size:,} cells, and the most is {MAX_CELLS:,}: use fewer of them."
+            )
+
+    @cached_property
+    def grid(self) -> Cells:
+        return Cells.of(self.domain, self.metric, self.cells)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """One sum a round."""
+        return (len(self.chosen),)
+
+    @property
+    def setup_bytes(self) -> int:
+        cells = self.grid.size * (len(self.chosen) + 2 * self.domain.dimensions)
+        places = self.queries * self.domain.dimensions
+        return 8 * (cells + places + 3 * BLOCK) + self.reading.most_bytes
+
+    @property
+    def largest_entry(self) -> int:
+        return ONE
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """The public places, encoded, float64 (queries, dimensions): spread evenly over the bounds."""
+        uniforms = scrambled_sobol(self.queries, len(self.grid.counts), PublicRandom(self.seed, _PLACES))
+        return self.grid.places(uniforms)
+
+    @cached_property
+    def _values(self) -> KernelValues:
+        """Closeness of records to the picked places; to none of them last."""
+        return KernelValues(self.point_kernel, self.places[[place for place in self.chosen if place < self.queries]])
+
+    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+        """Whole numbers, each of one record alone, and none above one unit whatever rounding does."""
+        of_places = np.array([place < self.queries for place in self.chosen])
+        table[~of_places] += ONE * len(points)
+        if not of_places.any():
+            return
+        at_once = max(1, BLOCK // len(self.chosen))
+        for start in range(0, len(points), at_once):
+            values = self._values(points[start : start + at_once])
+            table[of_places] += np.minimum(values, ONE).sum(axis=0)
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """T sums of closeness, each moved by one unit at most, whether a record comes, goes or changes.
+
+        Closeness lies between 0 and one unit, so a replaced record moves a sum by their difference, one unit at most as
+        well. Any place may be picked in every round, and a record there reaches the bound; replaced, by one so far off
+        that its closeness is cut to 0.
+        """
+        rounds = len(self.chosen)
+        return Sensitivity(rounds * ONE, rounds * ONE**2, parts=rounds)
+
+    def cell_counts(self, table: np.ndarray, records: float, counter_variance: float) -> np.ndarray:
+        """The imitation: what the rounds made of the same weight for every cell; none is negative."""
+        self.check_measured()
+        number = max(float(records), 1.0)
+        error = agreement(counter_variance, number)
+        digest = hashlib.blake2b(np.ascontiguousarray(table)).digest(), number, error
+        weights = self._remembered.get(digest)
+        if weights is None:
+            averages = np.asarray(table, dtype=np.float64) / (ONE * number)
+            weights = reweighted(even(self.grid), self.values_of_cells, averages, error)
+            self._remembered.clear()
+            self._remembered[digest] = weights
+        return number * weights.reshape(self.grid.counts)
+
+    @cached_property
+    def _remembered(self) -> dict[tuple[bytes, float, float], np.ndarray]:
+        """The weights of the table that was asked last, as finding them takes longer than asking them."""
+        return {}
+
+    @property
+    def values_of_cells(self) -> np.ndarray:
+        """Closeness of the centre of every cell to the picked places, float64 (rounds, cells)."""
+        centres = self.grid.centre_points()
+        return np.array([self.closeness_to(place, centres) for place in self.chosen])
+
+    def closeness_to(self, place: int, points: np.ndarray) -> np.ndarray:
+        """Closeness of points to a public place by its number, float64 (n,)."""
+        if place == self.queries:
+            return np.ones(len(points))
+        return self.point_kernel.evaluate(self.places[place][None], points)[0]
+
+    def answer(
+        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
+        """What the imitation answers; nobody knows how far it is off where it was not measured."""
+        check_level(level)
+        estimate = self.reading.sums(self.cell_counts(table, records, counter_variance), points)
+        unknown = np.full(len(points), math.inf)
+        return Answers(estimate, -unknown, unknown, estimate / max(float(records), 1.0), unknown, math.inf)
+
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        """Unknown: noise decides what is measured, and how weights change."""
+        return math.inf if points is None else np.full(len(points), math.inf)
+
+    def parameters(self) -> dict:
+        return {
+            "kernel": self.kernel.to_dict(),
+            "cells": list(self.cells),
+            "queries": self.queries,
+            "seed": f"{self.seed:032x}",
+            "chosen": list(self.chosen),
+        }
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+        facts = exact_fields(parameters, "release by MWEM", ("kernel", "cells", "queries", "seed", "chosen"))
+        seed = seed_from_digits(facts.pop("seed"), "The seed of the places")
+        made = cls(domain, kernel_from_dict(facts.pop("kernel")), seed=seed, **facts)
+        if made.chosen != tuple(range(made.queries + 1)):  # what the mechanism reads first, and nobody asks
+            made.check_measured()
+        return made
+
+    def check_measured(self) -> None:
+        """RequestError when the imitation would need too much memory or time for its measurements."""
+        most = most_rounds(self.grid.size)
+        if len(self.chosen) > most:
+            raise RequestError(
+                f"{len(self.chosen):,} rounds over {self.grid.size:,} cells are too many: there may be {most:,} rounds "
+                "over so many, as the imitation would take too long or too much memory otherwise."
+            )
+
+
+def most_rounds(cells: int) -> int:
+    """How many rounds an imitation of so many cells may have."""
+    return min(MAX_ROUNDS, MAX_PAIRS // cells, math.isqrt(MAX_UPDATES // cells))
+
+
+def even(grid: Cells) -> np.ndarray:
+    """The same weight for every cell, float64 (cells,): what is imitated before anything is known."""
+    return np.full(grid.size, 1.0 / grid.size)
+
+
+def agreement(counter_variance: float, records: float) -> float:
+    """How far an imitated average may be from a measured one: a standard deviation of its noise."""
+    return max(math.sqrt(counter_variance) / (ONE * records), LEAST_ERROR)

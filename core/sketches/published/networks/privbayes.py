@@ -1,0 +1,217 @@
+"""PrivBayes (Zhang, Cormode, Procopiuc, Srivastava, Xiao: SIGMOD 2014; ACM TODS 42, 2017): a private Bayesian network.
+
+The network (GreedyBayes): the first attribute is any; each further one is chosen together with its k parents among
+those already there, by the exponential mechanism on the score R, half the L1 distance between the joint distribution of
+attribute and parents and the product of their own. Then the d - k joint tables of the network get noise
+(NoisyConditionals). β = 0.3 of the budget pays for the network, the rest for the tables.
+
+Beyond the paper: the domain is public, as a histogram's is; one reading of the records suffices, in which all tables of
+k + 1 axes are filled, and what is refused is refused before anything is paid; noise and choices are exact; nothing is
+paid for a network that leaves nothing to choose (k = d - 1). The scores (`dependence`) work where the number of records
+is private too, with a smaller sensitivity than the paper's. Under (epsilon, delta) shares are of ρ, and tables get
+Gaussian noise.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from ....checks import check_integer
+from ....domain import Domain
+from ....errors import RequestError
+from ....geometry.hashing.uniforms import PublicRandom
+from ....geometry.kernels import Kernel, of_coordinates
+from ....privacy.budget import Budget
+from ....privacy.neighbours import Neighbours, Sensitivity
+from ....privacy.noise.noise import add_noise
+from ....privacy.noise.randomness import Source as NoiseSource
+from ....privacy.selection import select
+from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
+from ..grids.cells import Cells
+from ..grids.marginals import MAX_CLIQUES, Marginals
+from ..grids.synthetic_records import Node, check_imitation, noise_scale
+from .bayesian_network import MOST_DEGREE, BayesianNetwork
+from .dependence import dependence, dependence_sensitivity
+
+CELLS = 16
+"""Cells of every coordinate of numbers, as in the paper's experiments."""
+NETWORK_SHARE = Fraction(3, 10)
+"""β: share of the budget that pays for the network, as in the paper's experiments."""
+USEFULNESS = 4
+"""θ: the least ratio of an average count to its noise's scale, as in the paper's experiments."""
+MAX_COUNTERS = 1 << 24
+"""Of all tables of k + 1 axes together: 128 MiB."""
+_FIRST = 52
+"""Label of the stream of public randomness that picks the first attribute."""
+
+
+@dataclass(frozen=True)
+class PrivBayes(Adaptive):
+    """Chooses a Bayesian network of the records, then releases its tables.
+
+    Parameters
+    ----------
+    domain, kernel : as for `BayesianNetwork`.
+    cells : of every coordinate of numbers; categories are cells of their own.
+    degree : k, how many parents an axis has; None leaves the choice to `sized_for`. 0 takes axes to be independent.
+    seed : public; fresh when None.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range, or the tables would be too large.
+    """
+
+    domain: Domain
+    kernel: Kernel
+    cells: int = CELLS
+    degree: int | None = None
+    seed: int | None = None
+    name: ClassVar[str] = "privbayes"
+
+    def __post_init__(self) -> None:
+        check_imitation(self.domain, self.kernel, "PrivBayes")
+        check_integer(self.cells, "The number of cells", 1, 1 << 12)
+        seed = secrets.randbits(128) if self.seed is None else self.seed
+        object.__setattr__(self, "seed", check_integer(seed, "A seed", 0, (1 << 128) - 1))
+        _ = self.counts
+        if self.degree is not None:
+            check_integer(self.degree, "The degree of a network", 0, min(MOST_DEGREE, len(self.counts) - 1))
+            self._check_tables()
+
+    def _check_tables(self) -> None:
+        tables = math.comb(len(self.counts), self.degree + 1)
+        if tables > MAX_CLIQUES or sum(map(self._size, self._families)) > MAX_COUNTERS:
+            raise RequestError(
+                f"All tables of {self.degree + 1} columns together would be too large: there may be {MAX_CLIQUES:,} of "
+                f"them, of {MAX_COUNTERS:,} counts in all; use a lower degree or fewer cells."
+            )
+
+    @property
+    def metric(self) -> str:
+        return self.kernel.metric
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """Cells of each axis."""
+        return Cells.of(self.domain, self.metric, self.cells).counts
+
+    @property
+    def sized(self) -> bool:
+        return self.degree is not None
+
+    def sized_for(self, budget: Budget, records: float) -> PrivBayes:
+        """With the largest degree whose tables have counts well above their noise (θ-usefulness)."""
+        if self.sized:
+            return self
+        chosen = replace(self, degree=0)
+        for degree in range(1, min(MOST_DEGREE, len(self.counts) - 1) + 1):
+            try:
+                tried = replace(self, degree=degree)
+                noise = tried.plan(budget).noises[0]
+            except RequestError:
+                break
+            largest = math.prod(sorted(self.counts)[-degree - 1 :])
+            if records / largest < USEFULNESS * noise_scale(noise):
+                break
+            chosen = tried
+        return chosen
+
+    @cached_property
+    def _families(self) -> tuple[tuple[int, ...], ...]:
+        """All sets of k + 1 axes."""
+        if self.degree is None:
+            raise RequestError("The network has no degree yet; give one, or let `sized_for` choose it.")
+        return tuple(combinations(range(len(self.counts)), self.degree + 1))
+
+    def _size(self, axes: tuple[int, ...]) -> int:
+        return math.prod(self.counts[axis] for axis in axes)
+
+    @property
+    def first(self) -> Marginals:
+        """The tables of all sets of k + 1 axes: whatever is chosen, its tables are among them."""
+        return Marginals(self.domain, self.metric, self.counts, self._families)
+
+    @property
+    def _rounds(self) -> tuple[int, ...]:
+        """Places in the network for which something is chosen."""
+        axes = len(self.counts)
+        if self.degree in (0, axes - 1):
+            return ()  # all networks of this degree are the same distribution
+        return tuple(range(1, axes))
+
+    def plan(self, budget: Budget) -> AdaptivePlan:
+        rounds = self._rounds
+        choices = [NETWORK_SHARE / len(rounds) for _ in rounds]
+        shared = (self._table_sensitivity(budget.neighbours), 1 - NETWORK_SHARE if rounds else Fraction(1))
+        return share_budget(self, budget, choices, [shared], self._network(self._in_order()))
+
+    def _table_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """Of the d - k tables of any network: a record is in one cell of each, and leaves it for another at worst."""
+        tables = len(self.counts) - self.degree
+        moved = tables if neighbours is Neighbours.ADD_REMOVE else 2 * tables
+        return Sensitivity(moved, moved, parts=tables, unit_shifts=True).scaled(self.domain.unit.records)
+
+    def run(self, read: Read, plan: AdaptivePlan, noise_source: NoiseSource | None = None) -> Outcome:
+        exact = dict(zip(self._families, self.first.marginals(read(self.first)), strict=True))
+        network = self._chosen(exact, plan, noise_source) if self._rounds else self._in_order()
+        sketch = self._network(network)
+        table = np.concatenate([exact[clique].reshape(-1) for clique in sketch.marginals.cliques])
+        count = noisy_count(exact[self._families[0]].sum(), plan, noise_source)
+        return Outcome(sketch, add_noise(table, plan.noises[0], noise_source), plan.noises[0], count)
+
+    def _chosen(
+        self, exact: Mapping[tuple[int, ...], np.ndarray], plan: AdaptivePlan, noise_source: NoiseSource | None
+    ) -> tuple[Node, ...]:
+        """The network, axis by axis (GreedyBayes)."""
+        axes = len(self.counts)
+        root = int(PublicRandom(self.seed, _FIRST).words(1)[0] % np.uint64(axes))
+        sensitivity = dependence_sensitivity(plan.budget.neighbours) * self.domain.unit.records
+        score = cache(lambda child, parents: dependence(_joint(exact, child, parents)))
+        network: list[Node] = [(root, ())]
+        for price in plan.choices:
+            inside = sorted(child for child, _ in network)
+            outside = [axis for axis in range(axes) if axis not in inside]
+            sets = list(combinations(inside, min(self.degree, len(inside))))
+            candidates = [(child, parents) for child in outside for parents in sets]
+            scores = np.array([score(*node) for node in candidates], dtype=np.int64)
+            network.append(candidates[select(scores, sensitivity, price, noise_source)])
+        return tuple(network)
+
+    def _network(self, network: tuple[Node, ...]) -> BayesianNetwork:
+        return BayesianNetwork(self.domain, self.kernel, self.counts, network, self.seed)
+
+    def _in_order(self) -> tuple[Node, ...]:
+        """The axes as they stand, each with the k before it."""
+        return tuple((axis, tuple(range(max(0, axis - self.degree), axis))) for axis in range(len(self.counts)))
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        kernel = of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
+        return kernel.evaluate(queries, records).sum(axis=1)
+
+    def parameters(self) -> dict:
+        return {
+            "kernel": self.kernel.to_dict(),
+            "cells": self.cells,
+            "degree": self.degree,
+            "seed": f"{self.seed:032x}",
+        }
+
+
+def _joint(exact: Mapping[tuple[int, ...], np.ndarray], child: int, parents: tuple[int, ...]) -> np.ndarray:
+    """The table of an axis and its parents, int64 (cells, parents' cells), from one of a set of axes with them all."""
+    wanted = tuple(sorted((child, *parents)))
+    # The first few axes of a network have fewer parents than k.
+    family = wanted if wanted in exact else next(axes for axes in exact if set(wanted) <= set(axes))
+    others = tuple(at for at, axis in enumerate(family) if axis not in wanted)
+    table = np.moveaxis(exact[family].sum(axis=others), wanted.index(child), 0)
+    return table.reshape(len(table), -1)

@@ -1,0 +1,235 @@
+"""What the Fourier mechanisms share: sums of waves on a torus as integers, their sensitivity, and kernel sums of them.
+
+Record x adds W_m cos(m.x) and W_m sin(m.x) for every frequency m of one half of a lattice, and W_0 for m = 0, which
+counts. A kernel sum is read off as the sum over m of (b_m / W_m) (cos(m.q) C_m + sin(m.q) S_m), with C and S the noisy
+sums. Mechanisms differ in their weights b_m, the kernel's coefficients or a smoothed version of them, and in the public
+amplitudes W_m, which share the sensitivity out between the frequencies.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ....checks import check_integer
+from ....domain import Domain
+from ....errors import RequestError
+from ....geometry.kernels import Kernel
+from ....privacy.budget import Budget
+from ....privacy.calibration import calibrate, calibrate_gaussian
+from ....privacy.neighbours import Neighbours, Sensitivity
+from ...linear import Answers, LinearSketch, check_points
+from .scale_free import scale_free
+from .torus import BYTES_A_NODE, HIGHEST, NODES, Torus, check_torus, closed, largest_shift
+from .wave_sums import pour_waves, read_waves
+
+GROWTH = 1.25
+"""Highest frequencies that are tried grow by this factor."""
+
+
+@dataclass(frozen=True)
+class WaveSketch(LinearSketch):
+    """Sums of waves; see the subclasses.
+
+    Parameters
+    ----------
+    domain : the public facts about the records: one to three numbers each.
+    kernel : of the difference of two records.
+    highest : M, the highest frequency a coordinate, in turns a period; None leaves the choice to `sized_for`.
+    period : of each coordinate, in widths of the bounds; see `torus`.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range, the columns are too many or not numbers, or the kernel is of another kind.
+    """
+
+    domain: Domain
+    kernel: Kernel
+    highest: int | None = None
+    period: tuple[float, ...] = None  # type: ignore[assignment]
+    mistaken: ClassVar[float]
+    """By how much closeness may be off where the ends of the torus meet, if the period is not given."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
+            raise RequestError(f"{self._called} is made of a domain and a kernel.")
+        check_points(self.domain, self.kernel)
+        check_torus(self.domain, self.kernel, self._called)
+        if self.highest is not None:
+            most = HIGHEST[self.domain.dimensions]
+            object.__setattr__(self, "highest", check_integer(self.highest, "The highest frequency", 1, most))
+        object.__setattr__(self, "period", closed(self.domain, self.kernel, self.period, self.mistaken))
+
+    @property
+    @abstractmethod
+    def _called(self) -> str:
+        """What it is called in refusals."""
+
+    @property
+    @abstractmethod
+    def amplitudes(self) -> np.ndarray:
+        """W_m as whole numbers for m = 0 to M in each coordinate, int64 (M + 1,) * d."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> np.ndarray:
+        """b_m as coefficients of the function whose sums are estimated, float64 (M + 1,) * d; even in m."""
+
+    @property
+    def metric(self) -> str:
+        return self.kernel.metric
+
+    @property
+    def sized(self) -> bool:
+        return self.highest is not None
+
+    @property
+    def order(self) -> int:
+        """M; RequestError before it is chosen."""
+        if self.highest is None:
+            raise RequestError("There is no highest frequency yet; give one, or let `sized_for` choose it.")
+        return self.highest
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of records, then the cosine and the sine of every wave."""
+        return ((2 * self.order + 1) ** self.domain.dimensions,)
+
+    @property
+    def kernel_coefficients(self) -> np.ndarray:
+        """c_m of the kernel for m = 0 to M in each coordinate, float64 (M + 1,) * d."""
+        return self.torus.spectrum[(slice(self.order + 1),) * self.domain.dimensions].copy()
+
+    @property
+    def setup_bytes(self) -> int:
+        counters = 0 if self.highest is None else self.shape[0]
+        return BYTES_A_NODE * ((NODES[self.domain.dimensions] + 1) ** self.domain.dimensions + counters)
+
+    @property
+    def largest_entry(self) -> int:
+        return int(self.amplitudes.max())
+
+    @cached_property
+    def torus(self) -> Torus:
+        """Where the waves live."""
+        return Torus(self.domain, self.kernel, self.period)
+
+    @cached_property
+    def waves(self) -> np.ndarray:
+        """The frequencies, int64 (H, d)."""
+        return self.torus.waves(self.order)
+
+    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+        pour_waves(self._shares(points), self.waves, self._by_wave(self.amplitudes), table)
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """One record adds W_0 and, for each wave, whole numbers with c^2 + s^2 <= W_m^2.
+
+        Add or remove one: L2 squared is at most the sum of all W_m^2, W_0 among them. A record at the lower bounds adds
+        (W_m, 0) everywhere and reaches it.
+
+        Replace one: W_0 stays. The pairs of two records at x and x + t are W_m |exp(i m.t) - 1| apart, and the squares
+        of that add up to the sum of 2 W_m^2 (1 - cos(m.t)), which is largest where a sum of cosines with positive
+        weights is least (`largest_shift`); some pair reaches it, as a period is at most twice the width, so that every
+        place of the torus is the difference of two records. Cutting toward zero moves every number of either record by
+        less than 1, so the table of D numbers by less than sqrt(D) more; floating point adds less than 2^-30 of the
+        whole. A replaced record may also be left out, which moves what removing it does.
+
+        L1 is at most sqrt(D) times L2, by Cauchy and Schwarz. No noise hangs on it: under pure epsilon the whole table
+        gets one vector of noise of variance (D + 1) L2^2 / epsilon^2, which is less than the 2 L1^2 / epsilon^2 of
+        Laplace noise on each number, as L1 is 0.90 sqrt(D) L2 when all amplitudes are equal.
+        """
+        amplitudes = self.amplitudes.astype(np.float64) ** 2
+        exact = [int(value) for value in self._by_wave(self.amplitudes)]
+        counters = self.shape[0]
+        square = sum(value * value for value in exact)
+        if neighbours is Neighbours.REPLACE_ONE:
+            moved = math.sqrt(largest_shift(amplitudes)) * (1.0 + 2.0**-30) + math.sqrt(counters)
+            square = max(square, min(4 * square, math.ceil(moved**2)))
+        length = math.isqrt(square - 1) + 1
+        return Sensitivity(math.isqrt(counters * square), square, block=counters, blocks_l2=length)
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        kernel = self.torus.point_kernel
+        return np.concatenate(
+            [np.zeros(0)]
+            + [kernel.evaluate(queries[i : i + 64], records).sum(axis=1) for i in range(0, len(queries), 64)]
+        )
+
+    def answer(
+        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
+        """Estimates with the standard error of the noise; intervals reach further by the largest possible bias.
+
+        The sum of waves is off by at most `bias` for each record, whatever the data. Outside the bounds a torus says
+        nothing: queries there have no known error.
+        """
+        estimate = read_waves(self._shares(points), self.waves, table * self._coefficients)
+        error = np.sqrt(self.noise_variance(counter_variance, points))
+        answers = Answers.of_errors(estimate, np.where(self._inside(points), error, math.inf), records, level)
+        off = self.bias * max(float(records), 1.0)
+        return replace(answers, low=answers.low - off, high=answers.high + off)
+
+    @cached_property
+    def bias(self) -> float:
+        """The largest difference, over all records and queries, of the kernel and the sum of waves that is read."""
+        return self.torus.worst_error(self.weights)
+
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        """The squared weights of a wave's cosine and sine add up to (b_m / W_m)^2 at every query."""
+        square = self._coefficients**2
+        variance = counter_variance * float(square[0] + square[1:].sum() / 2.0)
+        return variance if points is None else np.full(len(points), variance)
+
+    def total(self, table: np.ndarray) -> float:
+        return float(table[0]) / float(self.amplitudes.flat[0])
+
+    def total_variance(self, counter_variance: float) -> float:
+        return counter_variance / float(self.amplitudes.flat[0]) ** 2
+
+    def expected_error(self, budget: Budget, records: float) -> float:
+        """Expected squared error of a typical answer, from public facts alone.
+
+        Records are taken to have as much structure at every scale; see `scale_free`.
+        """
+        calibration = calibrate_gaussian if self.gaussian_only else calibrate
+        noise = calibration(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+        missed = scale_free(self.torus).missed(self.kernel_coefficients, self.weights)
+        return self.noise_variance(noise.variance) + records**2 * missed
+
+    @cached_property
+    def _coefficients(self) -> np.ndarray:
+        """What every number of a table is multiplied by, float64 (1 + 2 H,)."""
+        amplitudes, weights = self._by_wave(self.amplitudes), self._by_wave(self.weights)
+        weights[1:] *= 2.0  # a wave stands for its opposite too
+        each = np.divide(weights, amplitudes, out=np.zeros(len(weights)), where=amplitudes > 0)
+        return np.concatenate([each[:1], np.repeat(each[1:], 2)])
+
+    def _by_wave(self, values: np.ndarray) -> np.ndarray:
+        """Values of frequency 0 and of every wave, (1 + H,), from those of absolute frequencies."""
+        return np.concatenate([values.flat[:1], values[tuple(np.abs(self.waves).T)]])
+
+    def _shares(self, points: np.ndarray) -> np.ndarray:
+        """How much of a turn every point is along each coordinate, float64 (d, n)."""
+        torus = self.torus
+        return np.ascontiguousarray(((np.asarray(points, np.float64) - torus.low) / torus.lengths).T)
+
+    def _inside(self, points: np.ndarray) -> np.ndarray:
+        low, high = self.domain.bounds(self.metric)
+        return ((points >= low) & (points <= high)).all(axis=1)
+
+
+def orders(dimensions: int) -> Iterator[int]:
+    """Highest frequencies worth trying, rising."""
+    order = 1
+    while order <= HIGHEST[dimensions]:
+        yield order
+        order = max(order + 1, int(order * GROWTH))

@@ -1,0 +1,307 @@
+"""Logistic regression by objective perturbation (Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2), pure epsilon.
+
+What is released is the minimiser over f of
+
+    Σ log(1 + exp(-<f, u_i>)) + k|f|²/2 + <b, f>,      b with density proportional to exp(-r|b|) on R^m,
+
+u_i a record in the unit ball times its label 1 or -1: the paper's objective times the number of records n, with
+k = n(Λ + Δ) and r its ε′/2. Both k and r are public.
+
+*Proof, for one record more.* With p_i = 1/(1 + exp<f, u_i>), the minimiser is f when b = Σ p_i u_i - kf =: b_D(f). That
+is one to one and smooth, and -db/df = kI + H, H = Σ p_i (1 - p_i) u_i u_iᵀ. So f has the density
+
+    h_D(f) = C exp(-r|b_D(f)|) det(kI + H).
+
+A record u more, of weight p at f, moves b_D(f) by pu, no longer than p, and multiplies the determinant by
+1 + p(1 - p) uᵀ(kI + H)⁻¹u, between 1 and 1 + p(1 - p)/k. So -rp <= log(h_D'/h_D) <= rp + p(1 - p)/k, and where
+1/k <= r the right side is at most rp + r(1 - p) = r. Hence, for k >= 1/r:
+
+    add_remove: r-private;    replace_one (take one away, put one in): 2r-private;    m records a person: m times that.
+
+r is reached in the limit of f against u. These are the constants "sharp": r = ε/m or ε/(2m), and k = max(nΛ, 1/r).
+Where no Λ is given, k = 1/r: the least that the promise allows, which served best wherever it was tried. The values of
+Λ in the RACE paper, 0.01 to 2, leave of thousands of records little more than which class is more frequent.
+
+*The paper's constants* ("published") bound the determinant by itself: ε′ = ε - 2 log(1 + c/k) for c = 1/4, r = ε′/2;
+and where that is not positive, k = c/(e^(ε/4) - 1) and ε′ = ε/2. They hold for one replaced record. The factor 2 in
+front of the logarithm is not needed even so, as one record is taken away before one is put in; and nothing of the
+budget need go to the determinant at all, as it counts most where p, and so the move of b, is small.
+
+*n.* Only nΛ depends on it. Where the number of records is private, a public guess takes its place.
+
+*Exactness.* The proof is about real b and an exact minimiser. Records are whole multiples of 2^-30 whose exact length
+is at most 1 (`vectors_of`); b is a real vector whose digits are tossed on demand (`privacy.l2_vector`); and what is
+released is the exact minimiser rounded to a public grid (`certified_logistic`): post-processing of what the proof is
+about, whatever floating point does on the way.
+
+More than two classes: one problem for each class against all others, with an equal share of epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ....checks import check_choice, check_integer, check_number
+from ....domain import Domain
+from ....domain.columns import Categorical
+from ....errors import RequestError
+from ....privacy.accounting import Cost, PureParts
+from ....privacy.budget import Budget
+from ....privacy.neighbours import Neighbours
+from ....privacy.noise.l2_vector import L2Vector
+from ....privacy.noise.randomness import Source as NoiseSource
+from ....privacy.noise.randomness import SystemSource
+from ....sources import Source
+from .certified_logistic import UNIT_BITS, rounded_minimiser
+from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, LogisticModel, Perturbation
+
+CONSTANTS = ("sharp", "published")
+CURVATURE_OF_LOSS = Fraction(1, 4)
+"""c: the largest second derivative of log(1 + e^-z)."""
+MAX_RECORDS = 1 << 40
+MAX_NUMBERS = 1 << 27
+"""Records times coordinates that are held in memory, as they are all needed at every step."""
+MAX_COORDINATES = 2_000
+LEAST_REGULARISATION, MOST_REGULARISATION = 1e-9, 1e9
+LENGTHS = (1 << UNIT_BITS) ** 2
+"""The largest squared length, in units."""
+DECIMALS = Context(prec=60)
+
+
+@dataclass(frozen=True)
+class ObjectivePerturbation:
+    """What is public about a private logistic regression.
+
+    Parameters
+    ----------
+    domain : the public facts about the records, the class among them.
+    label : the name of a column of categories, the public list of classes.
+    regularisation : Λ, of the average loss; None is the least that the promise allows.
+    records : a public number of records n, which Λ is multiplied by. None where there is no Λ, or where the number is
+        public anyway, as records are replaced and none can be left out.
+    radius : a public length; features that are further from the middle of their bounds are moved closer. None is that
+        of the farthest corner.
+    constants : "sharp" or "published"; see the module.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range.
+    """
+
+    domain: Domain
+    label: str
+    regularisation: float | None = None
+    records: int | None = None
+    radius: float | None = None
+    constants: str = "sharp"
+    name: ClassVar[str] = "objective-perturbation"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise RequestError("A private logistic regression is made of a domain and the name of its class column.")
+        self.domain.check_coordinates()
+        column = next((column for column in self.domain.columns if column.name == self.label), None)
+        if not isinstance(column, Categorical) or len(column.categories) < 2 or len(self.domain.columns) < 2:
+            raise RequestError(
+                "The label must be a column of two categories or more, the public list of classes, beside at least one "
+                "other column."
+            )
+        if self.features.dimensions + 1 > MAX_COORDINATES:
+            raise RequestError(f"A private logistic regression takes at most {MAX_COORDINATES - 1:,} coordinates.")
+        check_choice(self.constants, "The constants", CONSTANTS)
+        if self.regularisation is not None:
+            value = check_number(self.regularisation, "The regularisation")
+            if not LEAST_REGULARISATION <= value <= MOST_REGULARISATION:
+                raise RequestError("The regularisation must lie between 1e-9 and 1e9; zero would leave no promise.")
+            object.__setattr__(self, "regularisation", value)
+        elif self.constants == "published":
+            raise RequestError("The published constants need a regularisation.")
+        if self.records is not None:
+            check_integer(self.records, "The public number of records", 1, MAX_RECORDS)
+        low, high = self.features.bounds()
+        radius = self.radius if self.radius is not None else math.sqrt(math.fsum(((high - low) / 2.0) ** 2))
+        radius = check_number(radius, "The radius of the features")
+        if not 1e-100 < radius < 1e100:
+            raise RequestError("The radius of the features must be above zero and finite.")
+        object.__setattr__(self, "radius", radius)
+
+    @cached_property
+    def features(self) -> Domain:
+        """The columns without the class."""
+        return self.domain.without(self.label)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The public list of classes."""
+        return self.domain.columns[self.domain.names.index(self.label)].categories
+
+    @property
+    def problems(self) -> int:
+        """One for two classes, otherwise one a class."""
+        return 1 if len(self.categories) == 2 else len(self.categories)
+
+    def parameters(self) -> dict:
+        """All public parameters but the domain, for JSON."""
+        return {
+            "label": self.label,
+            "regularisation": self.regularisation,
+            "records": self.records,
+            "radius": self.radius,
+            "constants": self.constants,
+        }
+
+    def cost(self, budget: Budget) -> Cost:
+        """What a fit costs: an equal share of epsilon a problem.
+
+        Raises
+        ------
+        RequestError
+            When the promise is none that the theorem keeps, or the number of records is not a public fact.
+        """
+        if not budget.pure:
+            raise RequestError("Objective perturbation keeps a pure promise: leave out delta.")
+        public = budget.neighbours is Neighbours.REPLACE_ONE and self.domain.keeps_every_record
+        if self.regularisation is not None and self.records is None and not public:
+            raise RequestError(
+                "A private logistic regression needs a public number of records, which its regularisation is "
+                "multiplied by: the number in the data is private here."
+            )
+        if self.constants == "published" and not (
+            budget.neighbours is Neighbours.REPLACE_ONE and self.domain.unit.records == 1
+        ):
+            raise RequestError("The published constants are for one replaced record; use the sharp ones otherwise.")
+        return Cost((PureParts(Fraction(budget.epsilon) / self.problems, self.problems),), budget.epsilon)
+
+    def perturbation(self, budget: Budget, records: int) -> Perturbation:
+        """Noise and curvature of every problem, from the budget and the public number of records."""
+        epsilon = Fraction(budget.epsilon) / self.problems
+        curvature = Fraction(self.regularisation or 0) * records
+        if self.constants == "published":
+            return published_constants(epsilon, curvature)
+        moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2
+        rate = epsilon / (moves * self.domain.unit.records)
+        return Perturbation(rate, max(curvature, 1 / rate))
+
+    def fit(
+        self,
+        source: Source,
+        budget: Budget,
+        *,
+        spend: Callable[[Cost], object] | None = None,
+        noise_source: NoiseSource | None = None,
+    ) -> LogisticModel:
+        """Read the records, spend the budget, draw the noise once and solve.
+
+        Parameters
+        ----------
+        source : the private records.
+        budget : the promise, pure.
+        spend : writes the cost to a ledger, durably, or raises; called before any noise exists.
+        noise_source : None in any real fit; a seeded source makes a model that is marked as not private.
+
+        Raises
+        ------
+        RequestError, BudgetError
+            When the request or the data cannot be used, or from ``spend``; nothing was released.
+        """
+        cost = self.cost(budget)
+        vectors, codes = self._read(source)
+        perturbation = self.perturbation(budget, len(codes) if self.records is None else self.records)
+        if spend is not None:
+            spend(cost)
+        noise_source = SystemSource() if noise_source is None else noise_source
+        rows = []
+        for problem in range(self.problems):
+            of_class = codes == (1 if self.problems == 1 else problem)
+            noise = L2Vector(1 / perturbation.rate, vectors.shape[1], noise_source.stream())
+            signed = np.where(of_class[:, None], vectors, -vectors)
+            rows.append(tuple(rounded_minimiser(signed, perturbation.curvature, noise.bounds)))
+        return LogisticModel(
+            self.domain,
+            self.label,
+            self.radius,
+            tuple(rows),
+            budget,
+            perturbation,
+            self.constants,
+            noise_source.private,
+        )
+
+    def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
+        """All records as vectors in the unit ball, int64 (n, m), and their classes, int64 (n,)."""
+        before, parts, codes, held = source.fingerprint(), [], [], 0
+        low, high = self.features.bounds()
+        labels = self._label_coordinates
+        for batch in source.batches(self.domain):
+            points = self.domain.encode(batch)
+            held += len(points) * (len(low) + 1)
+            if held > MAX_NUMBERS:
+                raise RequestError(
+                    f"A private logistic regression holds all records in memory, at most {MAX_NUMBERS:,} numbers: give "
+                    "it fewer records or columns."
+                )
+            codes.append(np.argmax(points[:, labels], axis=1))
+            parts.append(vectors_of(points[:, ~labels], (low + high) / 2.0, self.radius))
+        if source.fingerprint() != before:
+            raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
+        empty = np.empty((0, len(low) + 1), np.int64)
+        return np.concatenate([empty, *parts]), np.concatenate([np.empty(0, np.int64), *codes])
+
+    @property
+    def _label_coordinates(self) -> np.ndarray:
+        """Which coordinates of an encoded record say its class, bool."""
+        names = [column.name for column in self.domain.columns for _ in range(column.width)]
+        return np.array([name == self.label for name in names])
+
+
+def vectors_of(points: np.ndarray, centre: np.ndarray, radius: float) -> np.ndarray:
+    """Records as vectors of length 1 at most, in units of 2^-30: int64 (n, d + 1).
+
+    The offset from the centre, no longer than the radius, becomes 0.8 of a unit long at most; a constant 0.6 in the
+    last place carries the intercept. Entries are cut toward zero, and as long as the exact sum of squares exceeds what
+    is allowed, every entry moves one unit toward zero.
+
+    Parameters
+    ----------
+    points : float64 (n, d); each record's vector is a function of that record alone, bit for bit.
+    centre : float64 (d,).
+    radius : above zero.
+    """
+    offsets = [column - middle for column, middle in zip(points.T, centre, strict=True)]
+    # In the order of the coordinates, as sums along an axis may depend on the records beside.
+    squares = np.zeros(len(points))
+    for offset in offsets:
+        with np.errstate(over="ignore"):  # a record that is too far off for a float loses its features
+            squares += (offset / radius) ** 2
+    factor = FEATURE_SHARE / np.maximum(np.sqrt(squares), 1.0) / radius
+    units = np.empty((len(points), len(offsets) + 1), np.int64)
+    for place, offset in enumerate(offsets):
+        units[:, place] = np.clip(offset * factor, -FEATURE_SHARE, FEATURE_SHARE)
+    units[:, -1] = CONSTANT_SHARE
+    while (long := np.flatnonzero((units * units).sum(axis=1) > LENGTHS)).size:
+        units[long, :-1] -= np.sign(units[long, :-1])
+    return units
+
+
+def published_constants(epsilon: Fraction, curvature: Fraction) -> Perturbation:
+    """Noise and curvature by the paper's Algorithm 2, the rate rounded down and the curvature up."""
+    ratio = DECIMALS.divide(*(1 + CURVATURE_OF_LOSS / curvature).as_integer_ratio())
+    left = epsilon - 2 * Fraction(DECIMALS.ln(ratio)) - Fraction(1, 10**40)
+    if left > 0:
+        return Perturbation(_down(left / 2), curvature)
+    power = Fraction(DECIMALS.exp(DECIMALS.divide(*(epsilon / 4).as_integer_ratio()))) - Fraction(1, 10**40)
+    return Perturbation(_down(epsilon / 4), -_down(-CURVATURE_OF_LOSS / (power - 1)))
+
+
+def _down(value: Fraction) -> Fraction:
+    """Rounded down to thirty decimal places."""
+    return Fraction(math.floor(value * 10**30), 10**30)

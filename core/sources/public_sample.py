@@ -1,0 +1,78 @@
+"""Bounds and categories read off a public file that looks like the private one.
+
+This is the one place of the library that reads ranges off data without noise. It must never see private data: whatever
+it returns goes into a release as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..domain import Categorical, Domain, Numeric
+from ..domain.columns import Column
+from ..errors import RequestError
+from . import Source
+
+MOST_CATEGORIES = 1_000
+WIDEST = 1e100
+"""Bounds that leave every number where it is while the public file is read."""
+
+
+def public_facts(source: Source, names: Sequence[str]) -> dict[str, Column]:
+    """What a public file says about the columns that it shares with the private one.
+
+    Parameters
+    ----------
+    source : the public file.
+    names : columns of the private data that need bounds or categories.
+
+    Returns
+    -------
+    A numeric column with the least and greatest number found, or a categorical one with every text found, by name;
+    columns that are absent, constant or of another kind are left out.
+
+    Raises
+    ------
+    RequestError
+        When no column is shared, or the file cannot be read.
+    """
+    kinds = {column.name: column.kind for column in source.columns if column.name in names}
+    shared = [name for name in names if kinds.get(name) in ("number", "text")]
+    if not shared:
+        raise RequestError("The public file shares no column of numbers or texts with your data; names must be equal.")
+    facts = {}
+    for name in shared:
+        fact = _range(source, name) if kinds[name] == "number" else _categories(source, name)
+        if fact is not None:
+            facts[name] = fact
+    return facts
+
+
+def _range(source: Source, name: str) -> Numeric | None:
+    ends: list[float] = []
+    for array in _arrays(source, Numeric(name, -WIDEST, WIDEST)):
+        finite = array.filter(pc.is_finite(array)) if pa.types.is_floating(array.type) else array.drop_null()
+        if len(finite):
+            found = pc.min_max(finite)
+            ends += [float(found["min"].as_py()), float(found["max"].as_py())]
+    return Numeric(name, min(ends), max(ends)) if ends and min(ends) < max(ends) else None
+
+
+def _categories(source: Source, name: str) -> Categorical | None:
+    found: dict[str, None] = {}
+    for array in _arrays(source, Categorical(name, ("a", "b"))):
+        found |= dict.fromkeys(value for value in pc.unique(array).to_pylist() if value)
+        if len(found) > MOST_CATEGORIES:
+            raise RequestError(
+                f"The column {name!r} of the public file has more than {MOST_CATEGORIES:,} different texts, too many "
+                "to be categories."
+            )
+    return Categorical(name, tuple(sorted(found))) if len(found) >= 2 else None
+
+
+def _arrays(source: Source, column: Column):
+    for batch in source.batches(Domain((column,))):
+        yield batch.column(column.name)

@@ -1,0 +1,1 @@
+"""Questions to a release that tells classes apart."""

@@ -1,0 +1,1 @@
+"""The page Classify, one part a file."""

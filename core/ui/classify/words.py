@@ -1,0 +1,65 @@
+"""What the Classify page says: rules as questions, and answers in sentences."""
+
+from __future__ import annotations
+
+from ...domain import Domain
+from ...releases.release import Release
+from ...sketches.classes import Classes
+from ...tasks.classes.classification import Classification
+from ...tasks.classes.scores import rules_of
+
+RULES = {
+    "posterior": (
+        "Which group has more people near here?",
+        "Frequent groups win more often, as they should when the next person comes from the same crowd.",
+    ),
+    "likelihood": (
+        "Which group is more typical here?",
+        "Counts a rare group as much as a frequent one: the share of each group that is near here.",
+    ),
+    "distance": ("Which group is nearer on average?", "The average distance from all people of each group."),
+    "mean": ("Whose middle is nearest?", "The distance from the mean of each group, however scattered it is."),
+    "direction": ("Whose direction is nearest?", "The angle between this vector and the mean direction of each group."),
+}
+"""Rules of decision as people ask: the question, and what decides it."""
+NEARLY = 0.9999
+"""How sure one may be that noise did not decide: it always could have, however rarely."""
+
+
+def has_groups(release: Release) -> bool:
+    """Whether a released file tells groups apart."""
+    return isinstance(release.sketch, Classes)
+
+
+def rules(release: Release) -> tuple[str, ...]:
+    """The rules that suit a release with groups, the usual one first."""
+    return rules_of(release.sketch)
+
+
+def asked_domain(release: Release) -> Domain:
+    """The columns of a place that can be asked."""
+    return release.sketch.query_domain
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent, and never all or nothing unless it is."""
+    if 0 < share < 0.01:
+        return "less than 1%"
+    if 0.99 < share < 1:
+        return "more than 99%"
+    return f"{100 * share:.0f}%"
+
+
+def decision_sentence(found: Classification) -> str:
+    """What is said of the first place, in Markdown."""
+    name, share = found.labels[0], found.probabilities[0, found.codes[0]]
+    sure = percent(min(float(found.confidence[0]), NEARLY))
+    if found.certain[0]:
+        return (
+            f"Most like **{name}**: {percent(float(share))} likely. It is {sure} sure that the file would say the same "
+            "without its noise."
+        )
+    return (
+        f"**Don't know.** Perhaps {name}, but the noise may have decided that: it is only {sure} sure that the file "
+        "would say the same without it."
+    )

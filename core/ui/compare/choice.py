@@ -1,0 +1,129 @@
+"""Choosing methods, the range of ε, and whether there is a δ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+import streamlit as st
+
+from ...experiments.comparison.methods import METHODS, Method
+from ...figures.comparison.marks import method_marks
+from ...privacy.budget import Budget
+from ..frame.marks import facts, note
+from ..release.draft import EPSILONS, SLACK
+from .plan import Plan
+from .subject import Subject
+
+STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))
+"""Of the ε slider."""
+TRIED = tuple(map(Decimal, ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")))
+"""Where errors are measured within the range, besides its ends."""
+MARKS = {
+    key: mark
+    for answers in ("closeness", "distance")  # of which only one is asked for at a time
+    for key, mark in method_marks(
+        {key: method.title for key, method in METHODS.items() if method.answers == answers}
+    ).items()
+}
+"""How every method is shown, by its key."""
+
+
+def plainly(epsilon: Decimal) -> str:
+    """An ε as it stands on a slider and in the address of the page."""
+    return f"{epsilon.normalize():f}"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is compared.
+
+    Attributes
+    ----------
+    subject : on what.
+    plan : which methods, and under which promises.
+    left_out : methods that cannot take part, with the reason.
+    """
+
+    subject: Subject
+    plan: Plan
+    left_out: tuple[tuple[Method, str], ...]
+
+    @property
+    def present(self) -> float:
+        """The ε that is looked at: where functions are drawn, or in the middle."""
+        plan = self.plan
+        return float(plan.shown_at or plan.epsilons[len(plan.epsilons) // 2])
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The least and the greatest ε."""
+        return float(self.plan.epsilons[0]), float(self.plan.epsilons[-1])
+
+
+def choose_plan(subject: Subject) -> Chosen | None:
+    """Draw the choices; None while no method is chosen."""
+    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        low, high = st.select_slider(
+            "Range of the privacy loss ε",
+            STEPS,
+            (STEPS[0], STEPS[-1]),
+            format_func=plainly,
+            key="epsilons",
+            bind="query-params",
+            width=380,
+        )
+        slack = st.toggle(
+            f"With a slack of one in a million (δ = {SLACK:f})",
+            key="slack",
+            bind="query-params",
+            help="With a chance of at most one in a million, what comes out may say more about someone than ε allows. "
+            "Some methods exist only with it, and most are better.",
+        )
+    delta = SLACK if slack else Decimal(0)
+    taking_part = _taking_part(subject.identity, delta, subject)
+    possible = [key for key, refusal in taking_part if refusal is None]
+    left_out = tuple((METHODS[key], refusal) for key, refusal in taking_part if refusal is not None)
+    chosen = choose_several("Methods", possible, possible, "methods", "query-params") if possible else []
+    if left_out:
+        with st.expander(f"{len(left_out)} cannot take part", type="compact"):
+            facts((method.title, refusal) for method, refusal in left_out)
+    if not chosen:
+        note("Pick at least one method." if possible else "No method can answer this question on these columns.")
+        return None
+    epsilons = tuple(sorted({low, high} | {step for step in TRIED if low <= step <= high}))
+    return Chosen(subject, Plan(tuple(chosen), epsilons, delta, subject.data is not None), left_out)
+
+
+# Some methods draw all their public random numbers to know whether they can.
+@st.cache_data(scope="session", max_entries=32, show_spinner=False)
+def _taking_part(identity: str, delta: Decimal, _subject: Subject) -> list[tuple[str, str | None]]:
+    return [(method.key, refusal) for method, refusal in _subject.taking_part(Budget(1, delta))]
+
+
+def choose_several(
+    label: str, options: Sequence[str], start: Sequence[str], key: str, bind: Literal["query-params"] | None = None
+) -> list[str]:
+    """Let the visitor pick some methods, in the order of the options; what was picked among others no longer counts.
+
+    Parameters
+    ----------
+    start : what is picked at first, and again whenever the options are others.
+    """
+    others = st.session_state.get(f"{key}-of", options) != options
+    st.session_state[f"{key}-of"] = options
+    if others:
+        st.session_state[key] = list(start)
+    # A choice that was just made here needs no default, and Streamlit would warn that it has two values.
+    chosen = st.pills(
+        label,
+        options,
+        selection_mode="multi",
+        default=None if others else start,
+        key=key,
+        bind=bind,
+        format_func=lambda key: METHODS[key].title,
+    )
+    return [option for option in options if option in chosen]

@@ -1,0 +1,56 @@
+"""How to read the curves: which error it is, on what it was measured, and what would have been recommended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...experiments.comparison.curves import Curve
+from ...experiments.comparison.methods import METHODS
+from ...experiments.comparison.public_data import PublicData
+from ...figures.comparison.curves import error_at, percent
+from .plan import Advice
+
+MEANINGS = {
+    "relative_error": "The average error is how far an answer is from the exact one, as a share of it, on average over "
+    "the questions.",
+    "upper_error": "Of 100 answers, 95 are off by less than this share of the exact one.",
+    "l2_error": "The error of the whole function is the root of its squared distance from the exact one, summed over "
+    "the range of the column, as a share of the same of the exact one.",
+}
+"""By the names of a trial's errors."""
+
+
+def measured_sentence(data: PublicData, measure: str) -> str:
+    """What an error means and what it was measured on, in a few sentences."""
+    if measure == "l2_error":
+        asked = f"asked at {len(data.grid):,} even places"
+    else:
+        asked = f"asked at {len(data.queries):,} others that were held out"
+        if data.left_out:
+            asked += f" ({data.left_out:,} more were left out, as hardly anyone is near them)"
+    return (
+        f"{MEANINGS[measure]} Measured on {len(data.records):,} records, {asked}. What noise adds is a smaller share "
+        "of more records, and a larger one of fewer."
+    )
+
+
+def advice_sentence(advice: Advice, curves: Sequence[Curve], epsilon: float, measured: bool) -> str:
+    """What is recommended from public facts, and why; beside it what was measured, where that is known.
+
+    Parameters
+    ----------
+    curves : that are drawn, at most one a method.
+    epsilon : at which the advice was given.
+    measured : whether the curves are of measured errors, or of forecasts.
+    """
+    said = f"Recommended of Frostglass's own mechanisms, by forecasts from public facts alone: {advice.reason}"
+    errors = {curve.method: error_at(curve, epsilon) for curve in curves}
+    errors = {method: error for method, error in errors.items() if math.isfinite(error)}
+    if not measured or advice.method not in errors:
+        return said
+    least = min(errors, key=errors.__getitem__)
+    found = f"Measured at ε = {epsilon:g}, {METHODS[advice.method].title} has {percent(errors[advice.method])}"
+    if least == advice.method:
+        return f"{said} {found}, the least of all that are drawn."
+    return f"{said} {found}; the least has {METHODS[least].title}, with {percent(errors[least])}."

@@ -1,0 +1,225 @@
+"""Curves of error, and what each method costs, as they come in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+import streamlit as st
+from streamlit.runtime import get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from ...experiments.comparison.curves import Curve, curves
+from ...experiments.comparison.methods import METHODS
+from ...experiments.comparison.outcome import Trial
+from ...experiments.comparison.public_data import PublicData
+from ...figures.comparison.costs import Costs, bytes_in_words, costs_figure, costs_in_words, seconds_in_words
+from ...figures.comparison.curves import errors_figure, errors_in_words
+from ..frame.attendance import Attendance
+from ..frame.charts import show
+from ..frame.marks import note
+from ..frame.markup import literal
+from .choice import MARKS, Chosen, plainly
+from .plan import Outcome, Step
+from .reading import advice_sentence, measured_sentence
+from .work import Bench, Results, Turns
+
+LOOK_FIRST, LOOK_EVERY = 0.8, 2.5
+"""Seconds until the browser looks again what is there: while nothing is, and then. Figures take time to draw, which the
+comparison would rather have."""
+MEASURES = {
+    "relative_error": "Average error",
+    "upper_error": "Worst answers",
+    "l2_error": "Whole function (L2)",
+}
+DEFAULT, TUNED = "chosen from public facts", "best that was tried"
+
+
+@st.cache_resource(show_spinner=False)
+def _turns() -> Turns:
+    """One for the server: its memory is bounded, and what it remembers of samples is everyone's."""
+    return Turns()
+
+
+def bench(shared: bool) -> Bench:
+    """Where this visitor's comparisons are worked on; what comes of shared subjects is remembered for all visitors."""
+    key = "compare-bench-shared" if shared else "compare-bench-own"
+    if key not in st.session_state:
+        server, number = get_instance(), get_script_run_ctx().session_id
+        attendance = Attendance(lambda: server.is_active_session(number))
+        st.session_state[key] = Bench(_turns(), attendance, None if shared else Results())
+    return st.session_state[key]
+
+
+def trials_of(chosen: Chosen, known: Mapping[Step, Outcome]) -> list[Trial]:
+    """The trials that belong to what is chosen."""
+    plan = chosen.plan
+    return [
+        outcome.value
+        for step, outcome in known.items()
+        if isinstance(outcome.value, Trial)
+        and step.method in plan.methods
+        and step.delta == plan.delta
+        and step.epsilon in plan.epsilons
+    ]
+
+
+def shown_curves(trials: Iterable[Trial], measure: str, tuned: bool) -> list[Curve]:
+    """A curve of every method; at the best setting that was tried, those that have none to tune are as ever."""
+    return [
+        curve
+        for curve in curves(trials, measure)
+        if curve.tuned == (tuned and METHODS[curve.method].setting is not None)
+    ]
+
+
+def choose_measure(data: PublicData | None) -> tuple[str, bool]:
+    """Which error is drawn, and whether at the best setting that was tried; forecasts leave no choice."""
+    if data is None:
+        return "relative_error", False
+    offered = [key for key in MEASURES if data.grid is not None or key != "l2_error"]
+    if st.session_state.get("error", offered[0]) not in offered:  # chosen for data of one column
+        del st.session_state["error"]
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        measure = st.segmented_control(
+            "Error",
+            offered,
+            default=offered[0],
+            required=True,
+            format_func=MEASURES.__getitem__,
+            key="error",
+            bind="query-params",
+        )
+        setting = st.segmented_control(
+            "Setting",
+            [DEFAULT, TUNED],
+            default=DEFAULT,
+            required=True,
+            key="setting",
+            bind="query-params",
+            format_func=lambda text: text[0].upper() + text[1:],
+        )
+    return measure, setting == TUNED
+
+
+def results(chosen: Chosen, desk: Bench, measure: str, tuned: bool) -> None:
+    """Everything that was found so far; looked at again while more is on its way."""
+    if desk.running:
+        empty = not trials_of(chosen, desk.known(chosen.subject.identity))
+        every = LOOK_FIRST if empty else LOOK_EVERY
+        st.fragment(_watch, run_every=every)(chosen, desk, measure, tuned, empty)
+    else:
+        _found(chosen, desk, measure, tuned)
+
+
+def _watch(chosen: Chosen, desk: Bench, measure: str, tuned: bool, empty: bool) -> None:
+    """Look again; the whole page is drawn anew when it is over, and when there is something to save at last."""
+    if not desk.running or (empty and trials_of(chosen, desk.known(chosen.subject.identity))):
+        st.rerun()
+    _found(chosen, desk, measure, tuned)
+
+
+def _found(chosen: Chosen, desk: Bench, measure: str, tuned: bool) -> None:
+    known = desk.known(chosen.subject.identity)
+    with st.container(key="fg-steady-results"):
+        _everything(chosen, desk, known, measure, tuned)
+
+
+def _everything(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome], measure: str, tuned: bool) -> None:
+    _progress(chosen, desk, known)
+    found = trials_of(chosen, known)
+    drawn = shown_curves(found, measure, tuned)
+    if drawn:
+        _curves(chosen, drawn, tuned)
+        advised = known.get(chosen.plan.advising)
+        if advised is not None and advised.value is not None:
+            note(advice_sentence(advised.value, drawn, chosen.present, chosen.subject.data is not None))
+        _costs(found, chosen.subject.data is not None)
+    elif desk.running:
+        note("The best settings are looked for last; they appear here." if found else "The first curves appear here.")
+    else:
+        note("Nothing was found yet." if desk.stopped else "No method gave an answer.")
+    for sentence in _missing(chosen, found, known):
+        note(sentence)
+
+
+def _missing(chosen: Chosen, found: list[Trial], known: Mapping[Step, Outcome]) -> Iterator[str]:
+    """What is not there, or not as often as it might be, and why; a sentence a method."""
+    problems = {step.method: outcome.problem for step, outcome in known.items() if outcome.problem}
+    measured = {trial.method for trial in found}
+    slow = chosen.plan.slow(known)
+    for key in chosen.plan.methods:
+        if key in problems and key not in measured:
+            yield f"{METHODS[key].title} is missing. {problems[key]}"
+        elif key in slow:
+            yield f"{METHODS[key].title} takes long, so it was tried less often than the others."
+
+
+def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> None:
+    """How far it is, with a way to stop it; nothing once it is done."""
+    if not desk.running and not desk.stopped:
+        return
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="compare-progress"):
+        if desk.stopped:
+            st.button("Go on", key="compare-go-on", on_click=desk.go_on)
+            note("Stopped. What was found stays.")
+        else:
+            st.button("Stop", key="compare-stop", on_click=desk.stop)
+            doing = desk.doing
+            words = (
+                "Waiting for a free core"
+                if doing is None
+                else "What is recommended"
+                if doing.advising
+                else (
+                    f"{METHODS[doing.method].title} at ε = {plainly(doing.epsilon)}"
+                    + (", looking for its best setting" if doing.tuning else "")
+                )
+            )
+            st.progress(chosen.plan.progress(known), literal(words))
+
+
+def _curves(chosen: Chosen, drawn: list[Curve], tuned: bool) -> None:
+    present = chosen.present
+    words = errors_in_words(drawn, MARKS, present)
+    show(errors_figure(drawn, MARKS, present, chosen.span), f"compare-errors-{drawn[0].measure}-{tuned}", words)
+    if chosen.subject.data is None:
+        note("Forecasts, each at the setting that public facts choose.")
+        return
+    setting = (
+        "at the best setting that was tried on the exact answers"
+        if tuned
+        else ("at the setting that public facts choose")
+    )
+    note(
+        f"Lines are averages over repeated releases {setting}; bands hold the middle 80% of them. The legend begins "
+        f"with the least error at ε = {present:g}, the dotted line."
+        + (" Settings chosen so are not private; what finding them would cost is said below." if tuned else "")
+    )
+    note(measured_sentence(chosen.subject.data, drawn[0].measure))
+
+
+def _costs(found: Iterable[Trial], measured: bool) -> None:
+    """What each method takes besides: medians over the trials at the setting that public facts choose."""
+    plain = [trial for trial in found if not trial.tuning and trial.size is None]
+    quantities = (
+        ("Time to build", "seconds_build", seconds_in_words),
+        ("Time for one question", "seconds_query", seconds_in_words),
+        ("Size of the file", "file_bytes", bytes_in_words),
+    )
+    st.subheader("What each costs besides", anchor=False)
+    shown = [quantity for quantity in quantities if measured or quantity[1] != "seconds_query"]
+    for column, (title, attribute, in_words) in zip(st.columns(len(shown), gap="large"), shown, strict=True):
+        values = {}
+        for key in METHODS:
+            sizes = sorted(getattr(trial, attribute) for trial in plain if trial.method == key)
+            sizes = [size for size in sizes if math.isfinite(size) and size > 0]
+            if sizes:
+                values[key] = sizes[len(sizes) // 2]
+        with column:
+            note(title)
+            if values:
+                costs = Costs(title, values, {key: in_words(value) for key, value in values.items()})
+                show(costs_figure(costs, MARKS), f"compare-{attribute}", costs_in_words(costs, MARKS))
+    where = "on one core of the computer that runs this app" if measured else "roughly, on two cores"
+    note(f"Times are {where}, at the setting that public facts choose; the scale is logarithmic.")

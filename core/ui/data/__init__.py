@@ -1,0 +1,1 @@
+"""The page Data: where records come from, and what is declared public about them."""

@@ -1,0 +1,141 @@
+"""Buying a column's bounds with a share of ε: a small release of its own, written into the ledger first.
+
+Every file that shows the bounds has their price in its promise, see `core.releases.bounded.covering_bounds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import streamlit as st
+
+from ...domain import Numeric
+from ...errors import RequestError
+from ...privacy.accounting import Cost
+from ...privacy.budget import Budget
+from ...privacy.ledger.ledger import Ledger
+from ...privacy.quantiles import Grid, plan_bounds
+from ...releases.private_bounds import private_bounds
+from ...releases.release import unit_words
+from ..frame.marks import note
+from ..frame.markup import literal
+from ..frame.session import Records, Session
+from ..release.account import Account, open_ledger, price
+from ..release.payer import Payer, choose_payer
+from .column_form import fill_row, plain
+from .declaration import ColumnDraft, Declaration
+from .purchases import Purchase
+
+DEFAULT_PRICE = 0.1
+REACHES = {
+    1e3: "a thousand",
+    1e4: "ten thousand",
+    1e5: "a hundred thousand",
+    1e6: "a million",
+    1e9: "a billion",
+    1e12: "a million millions",
+}
+CELLS = 512
+"""Cells of the grid on which quantiles are found: on the widest range two neighbours differ by about a fifth."""
+SMALLEST = 0.01
+"""Size below which differences do not matter when a range spans orders of magnitude."""
+
+
+def purchase(visitor: Session, records: Records, declared: Declaration) -> None:
+    """Offer to buy the bounds that are empty; what was bought is put into the rows by `fill_bought`."""
+    note(
+        "The app counts the records in coarse cells, adds noise, and reads off between which bounds all but about one "
+        "in fifty lie. That is a release: it is written into the ledger, less is left for the others, and every file "
+        "that shows the bounds promises that much less."
+    )
+    wanted = [column for column in declared.columns if _lacks_bounds(column)]
+    if not wanted:
+        note("Every column in use has its bounds. Empty a column's bounds to buy them.")
+        return
+    try:
+        ledger = open_ledger(visitor.ledger_url)
+        unit = declared.unit
+        payer = choose_payer(ledger, records, records.number, unit_words(unit), slack=False)
+    except RequestError as error:
+        note(str(error))
+        return
+    cost, reach = st.columns(2, gap="medium")
+    epsilon = cost.number_input(
+        "Price of all these bounds together (ε)",
+        0.0,
+        10.0,
+        DEFAULT_PRICE,
+        step=None,
+        format="%.12g",
+        key=f"bounds-price-{records.number}",
+        persist_state="session",
+    )
+    most = reach.selectbox(
+        "Surely nobody is further from zero than",
+        list(REACHES),
+        index=None,
+        format_func=REACHES.__getitem__,
+        key=f"bounds-reach-{records.number}",
+        persist_state="session",
+    )
+    given = {"how far from zero anyone can be": most, "a price": epsilon}
+    missing = [*payer.missing, *(word for word, value in given.items() if not value)]
+    words = f"Buy the bounds of {plain(_listed(wanted))}" + ("" if missing else f" for {price(Budget(epsilon))}")
+    if st.button(words, disabled=bool(missing), key="bounds-buy"):
+        _buy(visitor, records, wanted, declared, ledger, payer, Decimal(repr(epsilon)), most)
+    if missing:
+        note("Still missing: " + "; ".join(missing) + ".")
+
+
+def _buy(visitor, records, wanted, declared, ledger: Ledger, payer: Payer, epsilon: Decimal, most: float) -> None:
+    """Spend, then count with noise; the rows are filled in the next run, as theirs are drawn already in this one.
+
+    A second click ends this run at the next word to Streamlit, be it after the price was paid. So there is none between
+    paying and remembering, and the run of that click finds everything bought.
+    """
+    account: Account = payer.account
+    budget, unit = Budget(epsilon, 0, payer.neighbours), unit_words(declared.unit)
+
+    def spend(cost: Cost) -> None:
+        if not account.known:
+            total = account.total
+            ledger.register(account.name, total.epsilon, total.delta, payer.neighbours, unit)
+        facts = {"mechanism": "bounds", "columns": [column.name for column in wanted]}
+        ledger.spend(account.name, cost, facts, neighbours=payer.neighbours, unit=unit)
+
+    grids = {column.name: Grid(-most, most, CELLS, "log", SMALLEST) for column in wanted}
+    cost = plan_bounds(len(grids), budget, declared.unit).cost
+
+    def buy() -> Purchase:
+        return Purchase(private_bounds(records.source, grids, budget, declared.unit, spend=spend), cost)
+
+    try:
+        with st.spinner("Counting"):
+            visitor.purchases.once(records.number, (tuple(grids), most, budget, declared.unit, account.name), buy)
+    except RequestError as error:
+        st.error(literal(error))
+        return
+    visitor.dataset = account.name
+    st.rerun()
+
+
+def _lacks_bounds(column: ColumnDraft) -> bool:
+    return not (column.categorical or column.vector) and (column.low is None or column.high is None)
+
+
+def _listed(columns: Sequence[ColumnDraft]) -> str:
+    names = [column.name for column in columns]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def fill_bought(visitor: Session, records: Records) -> None:
+    """Put bounds that were just bought into the rows; called before the rows are drawn."""
+    bought = visitor.purchases.take_fresh(records.number)
+    for place, column in enumerate(records.source.columns):
+        if column.name in bought:
+            found = bought[column.name]
+            fill_row(records.number, place, Numeric(column.name, found.low, found.high))
+    vague = [name for name, found in bought.items() if not found.found]
+    if vague:
+        note(f"Too few records for the noise: the whole range was taken for {', '.join(vague)}. Narrow it if you can.")

@@ -1,0 +1,72 @@
+"""What is known of an owner's records before one of them is read, for the owner's eyes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import RequestError
+from ...sources import Source
+
+
+@dataclass(frozen=True)
+class Found:
+    """Private, but for the number of columns.
+
+    Attributes
+    ----------
+    columns : how many there are.
+    rows : how many rows there are, where the data says so itself; None where they would have to be counted.
+    files, size : how many files they lie in, and their bytes together; None for what is no file of this computer.
+    database : whether the file holds other tables, too.
+    """
+
+    columns: int
+    rows: int | None
+    files: int | None = None
+    size: int | None = None
+    database: bool = False
+
+    @classmethod
+    def of(cls, source: Source, paths: Sequence[str] = (), database: bool = False) -> Found:
+        """Look at what files say of themselves, and at nothing in them."""
+        try:
+            rows = source.rows_total()
+            size = sum(Path(path).stat().st_size for path in paths)
+        except (RequestError, OSError):  # gone, or not to be read: reading will say so
+            return cls(len(source.columns), None)
+        if not paths:
+            return cls(len(source.columns), rows)
+        return cls(len(source.columns), rows, len(paths), size, database)
+
+    @property
+    def where(self) -> str:
+        """What it lies in, in words; "" for what is no file of this computer."""
+        if self.files is None:
+            return ""
+        if self.database:
+            return f"in a database of {size_in_words(self.size)}"
+        return f"{_counted(self.files, 'file')}, {size_in_words(self.size)}"
+
+    def facts(self, title: str) -> list[tuple[str, str]]:
+        """What to show, each with what it means."""
+        rows = (
+            (_counted(self.rows, "row"), "The data says so itself. The number stays private.")
+            if self.rows is not None
+            else ("Rows are not counted", "Nothing is read before you release something.")
+        )
+        columns = (_counted(self.columns, "column"), "Names and kinds are below. No value is shown.")
+        return [(title, self.where), columns, rows]
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def size_in_words(size: int) -> str:
+    """Bytes in the unit that suits them."""
+    for unit, bytes_in in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= bytes_in:
+            return f"{size / bytes_in:.3g} {unit}"
+    return f"{size / 1000:,.0f} KB" if size >= 1000 else f"{size:,} bytes"

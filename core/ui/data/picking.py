@@ -1,0 +1,94 @@
+"""Where the records come from: a bundled sample, a dropped file, or a path or database table."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ...errors import RequestError
+from ...sources import Source, Upload, open_source
+from ...sources.arrays import ArraySource
+from ...sources.opening import named_files
+from ...sources.samples import samples
+from ..frame.marks import note
+from ..frame.markup import literal
+from ..frame.paths import paths_allowed
+from ..frame.session import Records, Session
+from .found import Found
+from .picking_path import pick_path, title_of
+
+ORIGIN = "data-origin"
+"""Session state of the choice between the three; Home sets it to `SAMPLE` behind its third door."""
+SAMPLE, FILE, PATH = "A sample", "My file", "A path or database"
+OWN_FILE = "data-file"
+"""Session state of the private file as it was dropped."""
+MOST_UNNAMED = 24
+"""Columns without names that are still shown one by one."""
+FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
+
+
+def pick_records(visitor: Session) -> Records | None:
+    """Let the visitor pick records; what was picked last, or None."""
+    origins = [SAMPLE, FILE, PATH] if paths_allowed() else [SAMPLE, FILE]
+    st.session_state.setdefault(ORIGIN, FILE)
+    origin = st.segmented_control("Where are the records?", origins, required=True, key=ORIGIN, persist_state="session")
+    {SAMPLE: _pick_sample, FILE: _pick_file, PATH: _pick_path}[origin](visitor)
+    return visitor.records
+
+
+def _pick_sample(visitor: Session) -> None:
+    known = {one.name: one for one in samples()}
+    name = st.radio(
+        "Sample",
+        list(known),
+        index=None,
+        format_func=lambda name: known[name].title,
+        captions=[one.story for one in known.values()],
+        key="data-sample",
+        persist_state="session",
+    )
+    picked = visitor.records
+    if name is not None and (picked is None or picked.sample != name):
+        visitor.pick(known[name].title, open_source(known[name].path), sample=name)
+
+
+def _pick_file(visitor: Session) -> None:
+    dropped = st.file_uploader("Your file", type=FILE_TYPES, key=OWN_FILE, on_change=_forget_read_file)
+    note("It goes to the computer that runs this app, for this session only, and nowhere else.")
+    # The uploader hands its file over again on every run; it is opened once.
+    if dropped is not None and st.session_state.get("data-file-read") != dropped.file_id:
+        _open(visitor, dropped.name, Upload(dropped.name, dropped.getvalue()))
+        st.session_state["data-file-read"] = dropped.file_id
+
+
+def _forget_read_file() -> None:
+    st.session_state.pop("data-file-read", None)
+
+
+def _pick_path(visitor: Session) -> None:
+    name = pick_path()
+    if name is not None:
+        with st.spinner("Looking at it"):
+            _open(visitor, title_of(name), name)
+
+
+def _open(visitor: Session, title: str, where: str | Upload) -> None:
+    try:
+        named = isinstance(where, str)
+        source = _named_source(where)
+        found = Found.of(source, named_files(where) if named else (), named and "::" in where)
+        visitor.pick(title, source, found=found)
+    except RequestError as error:
+        st.error(literal(error))
+
+
+def _named_source(where: str | Upload) -> Source:
+    """The source; an array's columns get the names they are shown by, so that one may use only some of them.
+
+    An array of very many columns that have no names is one of embeddings, spectra or pictures: one vector a row.
+    """
+    source = open_source(where)
+    if isinstance(source, ArraySource) and source.names is None:
+        if len(source.columns) > MOST_UNNAMED:
+            return source.as_vectors("vector")
+        return open_source(where, [column.name for column in source.columns])
+    return source

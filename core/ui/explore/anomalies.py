@@ -1,0 +1,114 @@
+"""The Anomalies view: a visitor's own points, and how unusual each is among the people of a released file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pyarrow as pa
+import streamlit as st
+
+from ...errors import RequestError
+from ...figures.density import close_by
+from ...figures.report.exploration import MAX_PLACES, Anomalies, Step
+from ...figures.report.pictures import in_words, picture_figure
+from ...figures.report.tables import SCORES
+from ...figures.report.words import listed
+from ...figures.rounding import rounded_all
+from ...figures.scatter import MAX_DRAWN, add_points
+from ...releases.release import Release
+from ...sources.queries import beside
+from ...tasks.anomalies import REFERENCE_POINTS, Scores, score
+from ..frame.asked_table import LISTED, dropped_table, worked_out
+from ..frame.marks import Visibility, mark, note
+from ..frame.markup import literal
+from ..frame.session import Opened
+from . import answers
+from .answers import View
+from .columns import choose_two, drawable
+from .export import take_along
+from .picture import picture_config
+from .words import noun
+
+FILE, READ = "explore-points", "explore-points-read"
+
+
+def anomalies_view(opened: Opened) -> None:
+    """Everything under Anomalies."""
+    mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
+    dropped = dropped_table("points", opened.release.domain.names, FILE)
+    if dropped is None:
+        note("Further columns, such as a number that tells the points apart, are handed back as they are.")
+        return
+    try:
+        table, scores = worked_out(
+            opened, dropped, READ, "Comparing …", lambda points: score(opened.release, points, answers.LEVEL)
+        )
+    except RequestError as error:
+        st.error(literal(error))
+        return
+    _say(scores, noun(opened.release))
+    estimate = scores.density * opened.release.records
+    result = beside(table, {"estimate": estimate} | {name: getattr(scores, name) for name in SCORES}).to_pandas()
+    figure, title = None, ""
+    if drawable(opened.release.domain):
+        figure, title = _show(opened, table, scores)
+    st.dataframe(
+        _most_unusual(opened.release, result, scores),
+        hide_index=True,
+        key="explore-anomalies",
+        alt="The points, the most unusual first",
+    )
+    if len(result) > LISTED:
+        note(f"The {LISTED} most unusual are listed; the file has all {len(result):,}.")
+    take_along(
+        opened, "anomalies", lambda: result, _steps(opened.release, table), figure, title, "They hold your points."
+    )
+
+
+def _steps(release: Release, table: pa.Table) -> tuple[Step, ...]:
+    """The comparison for a program, unless there are more points than a program should hold."""
+    if table.num_rows > MAX_PLACES:
+        return ()
+    return (Anomalies({name: table.column(name).to_pylist() for name in release.domain.names}),)
+
+
+def _say(scores: Scores, counted: str) -> None:
+    unusual, every = int(scores.anomalous.sum()), len(scores.score)
+    which = {0: "None", every: "All"}.get(unusual, f"{unusual:,}")
+    st.markdown(
+        f"**{which} of {every:,} points** {'is' if unusual == 1 else 'are'} surely unusual: they lie where it is "
+        f"emptier than where all but 1 in 100 {counted} of the file are."
+    )
+    note(
+        f"The score is the share of {counted} who lie in a place at most as dense, counted over {REFERENCE_POINTS:,} "
+        "synthetic ones: 0.01 says one in a hundred. A point is called unusual when even the upper end of its "
+        "interval is below the density of that one in a hundred, so noise alone seldom makes it so."
+    )
+
+
+def _show(opened: Opened, table: pa.Table, scores: Scores) -> tuple[go.Figure, str]:
+    """Draw the points on the density; the figure and its title."""
+    domain = opened.release.domain
+    columns = choose_two(domain)
+    picture = answers.picture(opened.identity, opened.release, View(columns))
+    axes = tuple(domain.columns[domain.names.index(name)] for name in columns)
+    figure = add_points(picture_figure(opened.release, picture), table.to_pandas(), axes, scores.anomalous)
+    st.plotly_chart(
+        figure, key="explore-anomalies-picture", alt=in_words(opened.release, picture), config=picture_config(opened)
+    )
+    if table.num_rows > MAX_DRAWN:
+        note(f"{MAX_DRAWN:,} points are drawn, unusual ones first.")
+    return figure, f"Points on the density over {listed(columns)}"
+
+
+def _most_unusual(release: Release, result: pd.DataFrame, scores: Scores) -> pd.DataFrame:
+    """The points to be listed, the most unusual first, their answers in the digits that their errors support."""
+    order = scores.score.argsort(kind="stable")[:LISTED]
+    error = (scores.high - scores.low)[order] / 4.0 * release.records
+    answered = result.columns[-len(SCORES) - 1 :]
+    shown = result.iloc[order].drop(columns=answered)
+    shown[close_by(noun(release))] = rounded_all(scores.density[order] * release.records, error)
+    shown["score"] = rounded_all(scores.score[order], np.full(len(order), 1.0 / REFERENCE_POINTS))
+    shown["unusual"] = np.where(scores.anomalous[order], "yes", "")
+    return shown

@@ -1,0 +1,133 @@
+"""Answers of released files, remembered for all visitors: the files are public, and so are answers computed from them.
+
+Every function takes an `Opened.identity`, by which the answer is remembered, and the release, which is not hashed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import streamlit as st
+from threadpoolctl import threadpool_limits
+
+from ...figures.report.label import PrivacyLabel, describe, privacy_label
+from ...releases.release import Release
+from ...sketches.linear import Answers
+from ...tasks import density
+from ...tasks.averaging import averaged_answers, averaging
+from ...tasks.box import Box
+from ...tasks.centres import Centre, find_centres, nearest_place
+from ...tasks.modes import Mode, find_modes
+from ...tasks.partition import Intersection, intersect_partitions
+from ...tasks.sampling import Sample, sample
+from ..frame.session import Opened
+
+REMEMBERED = 64
+LEVEL = 0.95
+MAP_SIZE, AVERAGED_MAP_SIZE = 200, 64
+"""Cells along a side; an average reads many points a cell."""
+DISTANCE_MAP_SIZE, SMALL_DISTANCE_MAP_SIZE = 24, 16
+"""Average distances change slowly from place to place, and reading one may take as long as a hundred of closeness."""
+MOST_MODES = 10
+
+
+@dataclass(frozen=True)
+class View:
+    """What a picture shows: one or two columns, and the others that are held at a value; the rest is averaged over.
+
+    A picture of distances averages over nothing: what is not held otherwise is held at the nearest place.
+    """
+
+    columns: tuple[str, ...]
+    held: tuple[tuple[str, object], ...] = ()
+
+    def averages(self, release: Release) -> bool:
+        """Whether any column of the release is neither drawn nor held."""
+        return len(self.columns) + len(self.held) < len(release.domain.columns)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def label(identity: str, _opened: Opened) -> tuple[PrivacyLabel, list[str]]:
+    """The privacy label of a file, and the same in sentences."""
+    return privacy_label(_opened.release, _opened.data), describe(_opened.release, _opened.data)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def picture(identity: str, _release: Release, view: View) -> density.Curve | density.Heatmap:
+    """The curve or map of a view."""
+    held = dict(view.held)
+    if len(view.columns) == 1:
+        if view.averages(_release):
+            return density.marginal_line(_release, *view.columns, held, level=LEVEL)
+        return density.line(_release, *view.columns, held, level=LEVEL)
+    if view.averages(_release):
+        return density.marginal_grid(_release, *view.columns, held, AVERAGED_MAP_SIZE, LEVEL)
+    if _release.sketch.answers == "closeness":
+        return density.grid(_release, *view.columns, held, MAP_SIZE, LEVEL)
+    # Distances are read with matrices so small that threads spend ten times longer waiting for each other.
+    with threadpool_limits(1):
+        return density.grid(_release, *view.columns, held, DISTANCE_MAP_SIZE, LEVEL)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def small_pictures(identity: str, _release: Release, columns: tuple[str, ...]) -> density.Pairs:
+    """The matrix to start exploring from; of distances, through the nearest place."""
+    if _release.sketch.answers == "closeness":
+        return density.pairs(_release, columns, level=LEVEL)
+    centre = nearest(identity, _release)
+
+    def rest(*drawn: str) -> dict[str, object]:
+        return {name: value for name, value in centre.items() if name not in drawn}
+
+    size = SMALL_DISTANCE_MAP_SIZE
+    with threadpool_limits(1):
+        return density.Pairs(
+            columns,
+            {name: density.line(_release, name, rest(name), 4 * size, LEVEL) for name in columns},
+            {(x, y): density.grid(_release, x, y, rest(x, y), size, LEVEL) for x, y in combinations(columns, 2)},
+        )
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner="Looking for modes …")
+def modes(identity: str, _release: Release) -> tuple[Mode, ...]:
+    """Where the density has its peaks."""
+    return find_modes(_release, MOST_MODES, level=LEVEL)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner="Looking for the centre …")
+def centres(identity: str, _release: Release, count: int) -> tuple[Centre, ...]:
+    """Where everyone is least far away."""
+    with threadpool_limits(1):
+        return find_centres(_release, count, LEVEL)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def nearest(identity: str, _release: Release) -> dict[str, object]:
+    """The place that is nearest to everyone, a value by column."""
+    with threadpool_limits(1):
+        place = nearest_place(_release)
+    return {name: tuple(value.tolist()) if isinstance(value, np.ndarray) else value for name, value in place.items()}
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner="Intersecting cells …")
+def intersection(identity: str, _release: Release) -> Intersection:
+    """The densest place by the paper's method."""
+    return intersect_partitions(_release, LEVEL)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner="Drawing points …")
+def synthetic(identity: str, _release: Release, count: int, seed: int, sharpen: bool) -> Sample:
+    """Synthetic points."""
+    return sample(_release, count, seed, sharpen=sharpen)
+
+
+def answer(release: Release, at: dict[str, object]) -> Answers:
+    """The answer at one point; columns that it does not name are averaged over. Arrays of shape (1,)."""
+    box = Box.of(release.sketch)
+    held = box.encode_fixed(at)
+    others = tuple(name for name in box.columns if name not in held)
+    first = next(iter(held))
+    drawn = {first: held.pop(first)[np.newaxis]}
+    return averaged_answers(release, drawn, held, averaging(release, others, 1), LEVEL)

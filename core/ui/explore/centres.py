@@ -1,0 +1,172 @@
+"""The Centres view: the place, or the few places, that everyone is least far away from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ...domain import Numeric
+from ...domain.columns import Column
+from ...errors import RequestError
+from ...figures.distances import distance_unit
+from ...figures.report import words
+from ...figures.report.exploration import Centres, Density
+from ...figures.report.pictures import drawn, in_words, picture_figure
+from ...figures.report.tables import table_of
+from ...figures.report.words import listed
+from ...figures.rounding import rounded, rounded_range
+from ...releases.release import Release
+from ...sketches.distances.distance import Distance
+from ...tasks.centres import MOST_CENTRES, Centre, described
+from ..frame.marks import note
+from ..frame.markup import literal
+from ..frame.session import Opened
+from . import answers
+from .answers import View
+from .columns import choose_two, drawable
+from .distance_words import distance_sentence, kind_sentence, one_sided
+from .distances import marked
+from .export import take_along
+from .picture import picture_config
+from .point import say
+from .words import noun, place_words
+
+REACHES = 2 * 1.96
+"""Standard errors between the ends of a 95% interval."""
+MOST_SAID = 4
+BETWEEN = "Very likely between"
+
+
+def has_centres(release: Release) -> bool:
+    """Whether a release of distances has a place in the middle of everyone."""
+    return release.sketch.answers == "distance" and not one_sided(release.sketch)
+
+
+def several(release: Release) -> bool:
+    """Whether more than one centre can be told: L1 distances of one column of numbers."""
+    sketch = release.sketch
+    return isinstance(sketch, Distance) and sketch.norm == "l1" and sketch.domain.dimensions == 1
+
+
+def centres_view(opened: Opened) -> None:
+    """Everything under Centres."""
+    release, count = opened.release, 1
+    if several(release):
+        count = int(
+            st.number_input(
+                "How many centres", 1, MOST_CENTRES, 1, key="explore-centres-count", persist_state="session", width=160
+            )
+        )
+    try:
+        found = answers.centres(opened.identity, release, count)
+    except RequestError as error:
+        st.info(literal(error))
+        return
+    say(centre_sentence(release, found))
+    if count == 1:
+        say(_from_there(release, found[0]))
+    note(f"{described(release, count)} {kind_sentence(release.sketch)}")
+    if drawable(release.domain):
+        words_of_table = "The centre, column by column" if count == 1 else "The centres"
+        st.dataframe(centre_table(release, found), hide_index=True, key="explore-centres", alt=words_of_table)
+        note(
+            "How far noise may have moved a centre is seen by adding noise of the same strength again and again. "
+            "Between the ends of an interval the centre without noise very likely lies."
+        )
+    figure, title, steps = None, "", (Centres(count),)
+    if drawable(release.domain):
+        columns = choose_two(release.domain)
+        view = View(columns, tuple((name, value) for name, value in place_of(found[0]).items() if name not in columns))
+        picture = answers.picture(opened.identity, release, view)
+        title = f"{drawn(release)} over {listed(columns)}, with its centre{'s' if count > 1 else ''}"
+        marks = marked(release, picture, [[centre.position[name] for name in columns] for centre in found])
+        figure = picture_figure(release, picture, marks)
+        st.plotly_chart(
+            figure, key="explore-centres-picture", alt=in_words(release, picture), config=picture_config(opened)
+        )
+        steps = (Density(columns, dict(view.held), answers.DISTANCE_MAP_SIZE), *steps)
+    take_along(opened, "centres", lambda: table_of(found), steps, figure, title)
+
+
+def place_of(centre: Centre) -> dict[str, object]:
+    """A centre's values by column, such that a view can hold them."""
+    return {
+        name: tuple(value.tolist()) if isinstance(value, np.ndarray) else value
+        for name, value in centre.position.items()
+    }
+
+
+def centre_sentence(release: Release, found: tuple[Centre, ...]) -> str:
+    """Where the centre is, in Markdown."""
+    counted = noun(release)
+    if not drawable(release.domain):
+        place = listed(list(place_words(found[0].position, release).values()), MOST_SAID)
+        return f"The centre is **{place}**; take it along as a file."
+    if len(found) == 1:
+        said = _said(release, found[0])
+        place = listed([f"{name} {value}" for name, value in said.items()], MOST_SAID)
+        return f"Everyone is nearest to **{place}**."
+    (name,) = release.domain.names
+    places = listed([_said(release, centre)[name] for centre in found], MOST_CENTRES)
+    return f"If all {counted} go to the nearest of {len(found)} places, the way is shortest to **{name} {places}**."
+
+
+def _from_there(release: Release, centre: Centre) -> str:
+    """How far everyone is from a centre, in Markdown."""
+    error = (centre.mean_high - centre.mean_low) / REACHES
+    sentence = distance_sentence(release.sketch, centre.mean, centre.mean_low, centre.mean_high, error)
+    return f"From there, {sentence[:1].lower()}{sentence[1:]}"
+
+
+def _said(release: Release, centre: Centre) -> dict[str, str]:
+    """A centre in words by column, in the digits that its interval supports."""
+    said = place_words(centre.position, release)
+    for column in release.domain.columns:
+        if _measured(centre, column):
+            error = _error(centre, column.name)
+            value = rounded(float(centre.position[column.name]), error) if error > 0 else said[column.name]
+            said[column.name] = f"{value} {column.unit}".rstrip() if error > 0 else value
+    return said
+
+
+def _measured(centre: Centre, column: Column) -> bool:
+    """Whether an interval for the centre's value in a column can be said: categories have none, vectors too many."""
+    return isinstance(column, Numeric) and column.name in centre.low
+
+
+def _error(centre: Centre, name: str) -> float:
+    return float(centre.high[name] - centre.low[name]) / REACHES
+
+
+def centre_table(release: Release, found: tuple[Centre, ...]) -> pd.DataFrame:
+    """One centre, a row a column; or several of one column, a row each, and what is known of those around it."""
+    if len(found) == 1:
+        return _one(release, found[0])
+    (column,) = release.domain.columns
+    unit = distance_unit(release.sketch)
+    return pd.DataFrame(
+        {
+            column.name: [_said(release, centre)[column.name] for centre in found],
+            BETWEEN: [_between(centre, column) for centre in found],
+            f"{noun(release).capitalize()} nearest to it": [f"{100 * centre.share:.0f}%" for centre in found],
+            "Their average distance": [f"{words.figures(centre.mean, 3)} {unit}".rstrip() for centre in found],
+        }
+    )
+
+
+def _one(release: Release, centre: Centre) -> pd.DataFrame:
+    said = _said(release, centre)
+    columns = release.domain.columns
+    ends = [_between(centre, column) if _measured(centre, column) else "" for column in columns]
+    return pd.DataFrame(
+        {"Column": release.domain.names, "Centre": [said[column.name] for column in columns], BETWEEN: ends}
+    )
+
+
+def _between(centre: Centre, column: Column) -> str:
+    low, high = float(centre.low[column.name]), float(centre.high[column.name])
+    if high <= low:
+        return ""
+    least, most = rounded_range(low, high, _error(centre, column.name))
+    return f"{least} and {most}"

@@ -1,0 +1,177 @@
+"""Which columns a picture shows, and what happens to the others. Only these public names go into the page's address."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from ...domain import Categorical, Domain, Items, Vector
+from ...domain.columns import Column
+from ..frame.markup import literal
+from ..frame.session import Opened
+from .answers import View
+
+PAIRS, TWO, ONE = "All pairs", "Two columns", "One column"
+SHOW, ACROSS, UP = "show", "x", "y"
+"""Keys of the choices, and their names in the address."""
+CHOSEN = "explore-chosen"
+"""Set in the run after a kind of picture was chosen otherwise than in its field."""
+LAST = "explore-last"
+"""The last choices by key."""
+MOST_PAIRED = 8
+FIELD_WIDTH = 220
+STEPS = 1000
+"""Numbers typed or slid go in steps of this part of a column's range, or finer."""
+
+
+def drawable(domain: Domain) -> tuple[str, ...]:
+    """Columns that can be an axis: numbers and categories."""
+    return tuple(column.name for column in domain.columns if not isinstance(column, (Items, Vector)))
+
+
+def choose_columns(domain: Domain) -> tuple[str, ...] | None:
+    """Let the visitor pick one or two columns to draw; None asks for the matrix of all pairs."""
+    names = drawable(domain)
+    if len(names) == 1:
+        return names
+    shows = [PAIRS, TWO, ONE] if len(names) > 2 else [TWO, ONE]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        _recall(SHOW, shows)
+        # A choice that was made already needs no default, and Streamlit would warn that it has two values.
+        default = None if st.session_state.pop(CHOSEN, False) else shows[0]
+        show = st.segmented_control("Picture of", shows, default=default, required=True, key=SHOW, bind="query-params")
+        _remember(SHOW)
+        if show == PAIRS:
+            return None
+        return (_pick("Column", names, ACROSS),) if show == ONE else _pick_two(names)
+
+
+def choose_two(domain: Domain) -> tuple[str, ...]:
+    """Let the visitor pick the two columns of a map; the only one where there is no second."""
+    names = drawable(domain)
+    if len(names) <= 2:
+        return names
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        return _pick_two(names)
+
+
+def _pick_two(names: tuple[str, ...]) -> tuple[str, str]:
+    x = _pick("Across", names, ACROSS)
+    return x, _pick("Up", tuple(name for name in names if name != x), UP)
+
+
+def _pick(label: str, names: tuple[str, ...], key: str) -> str:
+    _recall(key, names)
+    name = st.selectbox(label, names, key=key, bind="query-params", width=FIELD_WIDTH)
+    _remember(key)
+    return name
+
+
+def _remember(key: str) -> None:
+    """Keep a choice for when its field comes back: Streamlit forgets a field, and its address, that is not shown."""
+    st.session_state.setdefault(LAST, {})[key] = st.session_state[key]
+
+
+def _recall(key: str, options: Sequence[str]) -> None:
+    """Put back what was chosen when the field was last shown, unless something else is asked for."""
+    last = st.session_state.get(LAST, {}).get(key)
+    if last in options and key not in st.session_state and key not in st.query_params:
+        _choose({key: last})
+
+
+def hold_others(opened: Opened, drawn: tuple[str, ...], centre: Mapping[str, object] | None = None) -> View:
+    """Let the visitor hold columns that are not drawn at a value; the rest is averaged over, or held at a centre.
+
+    Parameters
+    ----------
+    opened : the released file.
+    drawn : the columns of the picture.
+    centre : a value for every column, at which those are held that the visitor does not hold; None averages over them.
+    """
+    domain = opened.release.domain
+    others = [name for name in drawable(domain) if name not in drawn]
+    chosen = _choose_held(opened, drawn, others, centre is None) if others else ()
+    names = [name for name in others if name in chosen]
+    held = (
+        []
+        if centre is None
+        else [(name, centre[name]) for name in domain.names if name not in drawn and name not in names]
+    )
+    for place, name in zip(_side_by_side(len(names)), names, strict=True):
+        with place:
+            column = domain.columns[domain.names.index(name)]
+            held.append((name, _held_value(column, f"held-{opened.fingerprint[:12]}-{name}")))
+    return View(drawn, tuple(held))
+
+
+def _choose_held(opened: Opened, drawn: tuple[str, ...], others: list[str], averaged: bool) -> Sequence[str]:
+    """Which of the other columns the visitor holds."""
+    rest = "averaged over all of their values" if averaged else "where everyone is nearest"
+    return st.pills(
+        "Hold at a value",
+        others,
+        selection_mode="multi",
+        format_func=literal,
+        key=f"hold-{opened.fingerprint[:12]}-{'-'.join(drawn)}",
+        help=f"Columns that are not held are {rest}.",
+    )
+
+
+def _side_by_side(count: int) -> list:
+    """Places for that many fields, three in a row."""
+    rows = [st.columns(3, gap="large") for _ in range(-(-count // 3))]
+    return [place for row in rows for place in row][:count]
+
+
+def open_picture(columns: tuple[str, ...]) -> None:
+    """Choose one or two columns for the visitor, before the next run."""
+    st.session_state[SHOW], st.session_state[CHOSEN] = TWO if len(columns) == 2 else ONE, True
+    _choose(dict(zip((ACROSS, UP), columns, strict=False)))
+
+
+def _choose(chosen: dict[str, str]) -> None:
+    """Fill in fields that are not on the page yet; one that starts with a value does not tell the address by itself."""
+    st.session_state.update(chosen)
+    st.query_params.update(chosen)
+    if SHOW in chosen:
+        st.session_state[CHOSEN] = True
+
+
+def _held_value(column: Column, key: str) -> object:
+    if isinstance(column, Categorical):
+        return st.selectbox(label_of(column), column.categories, key=key, persist_state="session")
+    step = grain(column)
+    return st.slider(
+        label_of(column),
+        column.low,
+        column.high,
+        tidy((column.low + column.high) / 2, column),
+        step,
+        key=key,
+        format=number_format(column),
+        persist_state="session",
+    )
+
+
+def label_of(column: Column) -> str:
+    """The label of a field for a value of a column: its name, with its unit."""
+    unit = getattr(column, "unit", "")
+    return literal(f"{column.name} ({unit})" if unit else column.name)
+
+
+def grain(column: Column) -> float:
+    """The step of numbers of a column: a power of ten, at most a thousandth of its range."""
+    return 10.0 ** math.floor(math.log10((column.high - column.low) / STEPS))
+
+
+def number_format(column: Column) -> str:
+    """How a number of a column is written in a field."""
+    return f"%.{max(0, -round(math.log10(grain(column))))}f"
+
+
+def tidy(value: float, column: Column) -> float:
+    """A number rounded to the grain of its column, inside its bounds."""
+    digits = -round(math.log10(grain(column)))
+    return min(max(round(value, digits), column.low), column.high)

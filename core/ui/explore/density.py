@@ -1,0 +1,142 @@
+"""The Density and Distance views: small pictures to start from, and a large one that answers wherever it is clicked."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from ...figures.pairs import pairs_in_words, pairs_matrix
+from ...figures.report.exploration import Density, Points, Step
+from ...figures.report.pictures import axes_of, drawn, in_words, picture_figure
+from ...figures.report.words import listed
+from ...releases.release import Release
+from ...tasks.density import Curve, Heatmap
+from ..frame.marks import note, side
+from ..frame.markup import draw, escape
+from ..frame.session import Opened
+from . import answers
+from .answers import View
+from .columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_picture
+from .distances import held_sentence, marked, nearest_values, picture_table
+from .export import take_along
+from .picture import picture_config
+from .point import AskedPoint
+
+CHART, MATRIX = "explore-picture", "explore-pairs"
+
+
+def density_view(opened: Opened) -> None:
+    """Everything under Density, or under Distance."""
+    columns = choose_columns(opened.release.domain)
+    if columns is None:
+        _matrix(opened)
+    else:
+        _picture(opened, columns)
+
+
+def _matrix(opened: Opened) -> None:
+    """Small pictures of all pairs; clicking one opens it."""
+    domain = opened.release.domain
+    names = drawable(domain)
+    if len(names) > MOST_PAIRED:
+        names = tuple(
+            st.multiselect("Columns", names, names[:MOST_PAIRED], max_selections=MOST_PAIRED, key="explore-paired")
+        )
+        if not names:
+            note("Pick the columns to pair.")
+            return
+    pairs = answers.small_pictures(opened.identity, opened.release, names)
+    figure = pairs_matrix(pairs, {column.name: column for column in domain.columns}, _near(opened))
+    _by_click_or_touch("Click a picture to open it.", "Choose two columns above to see one large.")
+    note(
+        "Each has a scale of its own; what is not drawn is averaged over."
+        if _near(opened)
+        else "Each has a scale of its own, strongest where everyone is nearest; what is not drawn is held there."
+    )
+    st.plotly_chart(
+        figure,
+        key=MATRIX,
+        on_select=_open_clicked,
+        selection_mode="points",
+        alt=pairs_in_words(pairs, _near(opened)),
+        config={"displayModeBar": False},
+    )
+
+
+def _open_clicked() -> None:
+    points = st.session_state[MATRIX].selection.points
+    if points:
+        open_picture(tuple(points[0]["customdata"]))
+
+
+def _by_click_or_touch(click: str, touch: str) -> None:
+    """A hint for those who point with a mouse, and another for those on a phone."""
+    draw(f'<p class="fg-note fg-mouse">{escape(click)}</p><p class="fg-note fg-touch">{escape(touch)}</p>')
+
+
+@st.fragment
+def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
+    centre = None if _near(opened) else answers.nearest(opened.identity, opened.release)
+    view = hold_others(opened, columns, centre)
+    picture = answers.picture(opened.identity, opened.release, view)
+    asked = AskedPoint(opened, view)
+    marks = None
+    if centre is not None:
+        nearest = nearest_values(opened.release, view, picture, centre)
+        marks = marked(opened.release, picture, [nearest])
+        asked.start(nearest if marks is not None else middle(opened.release, picture))
+    else:
+        asked.start(peak(opened.release, picture))
+    axes = axes_of(opened.release, picture)
+    main, aside = st.columns([2, 1], gap="large")
+    with main:
+        figure = picture_figure(opened.release, picture, marks, asked.ringed())
+        st.plotly_chart(
+            figure,
+            key=CHART,
+            selection_mode="points",
+            on_select=lambda: asked.clicked(CHART, axes),
+            alt=in_words(opened.release, picture),
+            config=picture_config(opened),
+        )
+        if centre is not None and (held := held_sentence(opened.release, view, centre)):
+            note(held)
+        take_along(
+            opened,
+            drawn(opened.release).split()[-1].lower(),
+            lambda: picture_table(opened.release, picture),
+            steps(view, picture, asked.values),
+            figure,
+            f"{drawn(opened.release)} over {listed(columns)}",
+        )
+    with aside, side("answer"):
+        st.subheader("Ask a point", anchor=False)
+        _by_click_or_touch("Click anywhere on the picture, or type a point.", "Type the point to be asked.")
+        asked.fields()
+        asked.show_answer()
+
+
+def peak(release: Release, picture: Curve | Heatmap) -> tuple[object, ...]:
+    """The values of the drawn columns where most people are."""
+    at = np.unravel_index(picture.estimate.argmax(), picture.estimate.shape)[::-1]
+    return tuple(axis.value(axis.values[index]) for axis, index in zip(axes_of(release, picture), at, strict=True))
+
+
+def middle(release: Release, picture: Curve | Heatmap) -> tuple[object, ...]:
+    """The values in the middle of a picture."""
+    return tuple(axis.value(axis.values[len(axis.values) // 2]) for axis in axes_of(release, picture))
+
+
+def _near(opened: Opened) -> bool:
+    """Whether the file says how many are near, and not how far everyone is."""
+    return opened.release.sketch.answers == "closeness"
+
+
+def steps(view: View, picture: Curve | Heatmap, asked: tuple[object, ...]) -> tuple[Step, ...]:
+    """What was asked, for a program: the picture, and the point where no column is averaged over."""
+    size = len(picture.values) if isinstance(picture, Curve) else max(picture.estimate.shape)
+    shown = Density(view.columns, dict(view.held), size)
+    if picture.averaged:
+        return (shown,)
+    at = dict(view.held) | dict(zip(view.columns, asked, strict=True))
+    return shown, Points({name: [value] for name, value in at.items()})

@@ -1,0 +1,119 @@
+"""Taking answers along: a picture, a table, a program that asks the same again, and a report of the whole file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from ...figures.paper import standalone
+from ...figures.report.exploration import Centres, Density, Exploration, Modes, Step
+from ...figures.report.html import report_html
+from ...figures.report.notebook import notebook_for
+from ...figures.report.script import script_for
+from ...releases.release import Release
+from ...tasks.centres import nearest_place
+from ..frame.marks import main_action
+from ..frame.markup import draw, escape
+from ..frame.session import Opened
+from .answers import DISTANCE_MAP_SIZE
+from .columns import drawable
+from .distance_words import one_sided
+from .groups import part_call, whom
+
+REPORT = "Save the report"
+
+
+def take_along(
+    opened: Opened,
+    kind: str,
+    table: Callable[[], pd.DataFrame],
+    steps: tuple[Step, ...] = (),
+    figure: go.Figure | None = None,
+    title: str = "",
+    remark: str = "",
+) -> None:
+    """Offer what a view shows as files; each is made when it is asked for.
+
+    Parameters
+    ----------
+    opened : the released file.
+    kind : one word for the view, fit for the name of a file.
+    table : makes the table of answers.
+    steps : what was asked, for the program and the notebook; none are offered without steps.
+    figure, title : the picture and what stands above it.
+    remark : what is good to know about the program.
+    """
+    with st.popover("Take this along"):
+        _file(opened, kind, "Answers (CSV)", "csv", "text/csv", lambda: table().to_csv(index=False).encode())
+        if figure is not None:
+            _file(opened, kind, "Picture that zooms (HTML)", "html", "text/html", lambda: standalone(figure, title))
+            st.caption("For a still picture, use the camera above it; the one in the HTML file saves SVG, for print.")
+        if steps:
+            done = Exploration(opened.name, opened.fingerprint, steps, part_call(opened))
+            _file(opened, kind, "Python script", "py", "text/x-python", lambda: script_for(done).encode())
+            _file(opened, kind, "Notebook", "ipynb", "application/x-ipynb+json", lambda: notebook_for(done).encode())
+            st.caption(f"Both ask the same of the file again, which they look for beside them. {remark}".strip())
+
+
+def _file(opened: Opened, kind: str, label: str, ending: str, mime: str, make: Callable[[], bytes]) -> None:
+    st.download_button(
+        label,
+        make,
+        f"{opened.stem}-{kind}.{ending}",
+        mime,
+        key=f"explore-{kind}-{ending}",
+        on_click="ignore",
+        width="stretch",
+    )
+
+
+def no_report_yet() -> None:
+    """The main action while no file is open."""
+    main_action(REPORT, ["a released file"], "explore-report")
+
+
+def report_action(opened: Opened, asked: Opened) -> None:
+    """The main action: the whole file in words and pictures, on one page that may be handed out.
+
+    Parameters
+    ----------
+    opened, asked : the released file, and the part of it that is explored.
+    """
+    release = asked.release
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-report"):
+        st.download_button(
+            REPORT,
+            lambda: report_html(opened.release, overview(release), opened.data, release, whom(asked)).encode(),
+            f"{opened.stem}-report.html",
+            "text/html",
+            key="explore-report",
+            type="primary",
+            on_click="ignore",
+        )
+        what = "its modes" if release.sketch.answers == "closeness" else "how far everyone is"
+        shown = (
+            "What it is and what it promises"
+            if release.domain.holds_sets
+            else (f"What it is, what it promises, its picture and {what}")
+        )
+        words = f"{shown}, on one page that may be handed out."
+        draw(f'<p class="fg-missing">{escape(words)}</p>')
+
+
+def overview(release: Release) -> tuple[Step, ...]:
+    """What a report of a file shows: a picture over the first columns, and its modes or its centre; of sets neither."""
+    if release.domain.holds_sets:
+        return ()
+    axes = drawable(release.domain)[:2]
+    if release.sketch.answers == "closeness":
+        return (*((Density(axes, {}),) if axes else ()), Modes())
+    pictures = (Density(axes, rest_at_nearest(release, axes), DISTANCE_MAP_SIZE),) if axes else ()
+    return pictures if one_sided(release.sketch) else (*pictures, Centres())
+
+
+def rest_at_nearest(release: Release, axes: tuple[str, ...]) -> dict[str, object]:
+    """Where the columns that are not drawn are held: where everyone is nearest."""
+    return {name: value for name, value in nearest_place(release).items() if name not in axes}

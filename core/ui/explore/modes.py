@@ -1,0 +1,115 @@
+"""The Modes view: where people gather, what the noise leaves of it, and a second opinion by another method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ...errors import RequestError
+from ...figures.density import Marks, close_by
+from ...figures.report.exploration import Density, Modes
+from ...figures.report.pictures import axes_of, in_words, picture_figure
+from ...figures.report.tables import table_of
+from ...figures.report.words import listed
+from ...figures.rounding import rounded, rounded_range
+from ...tasks.density import Curve, Heatmap
+from ...tasks.modes import Mode
+from ..frame.marks import note
+from ..frame.markup import literal
+from ..frame.session import Opened
+from . import answers
+from .answers import View
+from .columns import choose_two, drawable
+from .export import take_along
+from .picture import picture_config
+from .words import noun, place_words, standing_out
+
+
+def modes_view(opened: Opened) -> None:
+    """Everything under Modes."""
+    try:
+        found = answers.modes(opened.identity, opened.release)
+    except RequestError as error:
+        st.info(literal(error))
+        return
+    _say_how_many(found)
+    st.dataframe(_table(opened, found), hide_index=True, key="explore-modes", alt="The modes, the densest first")
+    note(
+        "A mode is a place with more people than anywhere just around it. To tell it from a bump of noise, one part of "
+        "the rows found it and another part, which knows nothing of the search, judged how far it rises above the way "
+        "to a denser place."
+    )
+    figure, title, steps = None, "", (Modes(),)
+    if drawable(opened.release.domain):
+        columns = choose_two(opened.release.domain)
+        title, steps = f"Modes over {listed(columns)}", (Density(columns, {}), *steps)
+        picture = answers.picture(opened.identity, opened.release, View(columns))
+        figure = picture_figure(opened.release, picture, marks(opened, picture, found))
+        st.plotly_chart(
+            figure, key="explore-modes-picture", alt=in_words(opened.release, picture), config=picture_config(opened)
+        )
+    take_along(opened, "modes", lambda: table_of(found), steps, figure, title)
+    _second_opinion(opened)
+
+
+def _say_how_many(found: tuple[Mode, ...]) -> None:
+    sure = sum(mode.significant for mode in found)
+    doubtful = len(found) - sure
+    words = f"**{sure or 'No'} mode{'' if sure == 1 else 's'}** stand{'s' if sure == 1 else ''} out from the noise"
+    st.markdown(words + (f"; {doubtful} more could be noise." if doubtful else "."))
+
+
+def _table(opened: Opened, found: tuple[Mode, ...]) -> pd.DataFrame:
+    counted = noun(opened.release)
+    rows = []
+    for number, mode in enumerate(found, 1):
+        error = _error(mode)
+        least, most = rounded_range(mode.low, mode.high, error)
+        rows.append(
+            {"Mode": str(number)}
+            | place_words(mode.position, opened.release)
+            | {
+                close_by(counted).capitalize(): rounded(mode.estimate, error),
+                "Very likely between": f"{least} and {most}",
+                "Against the noise": standing_out(mode),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _error(mode: Mode) -> float:
+    """The scale to which a mode's numbers are rounded: a quarter of its 95% interval is about one standard error."""
+    return (mode.high - mode.low) / 4.0
+
+
+def marks(opened: Opened, picture: Curve | Heatmap, found: tuple[Mode, ...]) -> Marks:
+    """Where the modes lie on a picture."""
+    axes = axes_of(opened.release, picture)
+    places = [np.array([axis.place(mode.position[axis.name]) for mode in found], dtype=float) for axis in axes]
+    if len(axes) == 2:
+        return Marks(*places)
+    return Marks(places[0], np.interp(places[0], axes[0].values, picture.estimate))
+
+
+def _second_opinion(opened: Opened) -> None:
+    asked = st.toggle(
+        "Ask the cells too",
+        key="explore-cells",
+        help="Another way to find the densest place: every row names its fullest cell, and where most of these cells "
+        "overlap, the densest place should be (Coleman and Shrivastava 2021, section 4).",
+    )
+    if not asked:
+        return
+    try:
+        found = answers.intersection(opened.identity, opened.release)
+    except RequestError as error:
+        st.info(literal(error))
+        return
+    place = ", ".join(f"{name} {words}" for name, words in place_words(found.position, opened.release).items())
+    error = (found.high - found.low) / 4.0
+    note(
+        f"The fullest cells of {found.satisfied:,} out of {found.rows:,} rows overlap at {place}, with about "
+        f"{rounded(found.estimate, error)} {close_by(noun(opened.release))}. They hold {100 * found.weight:.0f}% of "
+        "what the fullest cells count: the nearer to 100%, the more one place has them all."
+    )

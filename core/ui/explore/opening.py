@@ -1,0 +1,80 @@
+"""Opening a released file: one dropped, one that comes with the app, or one made or opened before in this session."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ...errors import RequestError
+from ..frame.marks import Visibility, facts, mark, note, rail
+from ..frame.markup import draw, escape, literal
+from ..frame.session import Opened, Session
+from . import answers
+from .gallery import gallery
+from .words import one_line
+
+MAX_MEGABYTES = 100
+WHAT_IT_IS = (
+    ("A table of noisy counts", "Made once from private records, and everything needed to ask it questions."),
+    ("Nobody's record", "What it says about any one person is hidden by the noise; its ε says how well."),
+    ("Safe to open", "It holds numbers and a description, nothing that runs. A damaged or forged file is refused."),
+)
+
+
+def drop_zone(visitor: Session, key: str) -> None:
+    """Take a file; a bad one gets one sentence, and what was open stays open."""
+    dropped = st.file_uploader("A released file (.npz)", type="npz", max_upload_size=MAX_MEGABYTES, key=key)
+    # The uploader hands its file over again on every run; it is opened once.
+    if dropped is None or st.session_state.get(f"{key}-read") == dropped.file_id:
+        return
+    try:
+        visitor.open(dropped.name, dropped.getvalue())
+    except RequestError as error:
+        st.error(literal(error))
+    else:
+        st.session_state[f"{key}-read"] = dropped.file_id
+        st.rerun()
+
+
+def open_first(visitor: Session) -> None:
+    """What the page shows while nothing is open."""
+    drop, what = st.columns([1.2, 1], gap="large")
+    with drop:
+        drop_zone(visitor, "explore-file")
+        note("It is read in this session only. You need nothing else: no data, no password, no connection.")
+    with what, rail(Visibility.PUBLIC, "what", "What a released file is"):
+        facts(WHAT_IT_IS)
+    st.space("medium")
+    st.subheader("Or look at one of these", anchor=False)
+    gallery(visitor)
+
+
+def headline(opened: Opened) -> None:
+    """One line about what is open."""
+    label, _ = answers.label(opened.fingerprint, opened)
+    draw(f'<p class="fg-odds"><strong>{escape(opened.name)}</strong> · {escape(one_line(label))}</p>')
+    if not label.private:
+        st.warning("A teaching file: its noise can be repeated, so it protects nobody.", icon=":material/school:")
+
+
+def about(visitor: Session, opened: Opened) -> None:
+    """What the file promises in full, and the way to another file."""
+    with st.popover("What it promises"):
+        _, sentences = answers.label(opened.fingerprint, opened)
+        facts((sentence, "") for sentence in sentences)
+    with st.popover("Open another"):
+        open_another(visitor, opened)
+
+
+def open_another(visitor: Session, opened: Opened) -> None:
+    """A drop zone, and the files that are open already."""
+    drop_zone(visitor, "explore-another")
+    others = [name for name in reversed(visitor.opened) if name != opened.name]
+    if others:
+        mark(Visibility.PUBLIC, "Open in this session")
+    for name in others:
+        if st.button(literal(name), key=f"explore-open-{name}", type="tertiary"):
+            visitor.current = name
+            st.rerun()
+    if st.button("Close this file", key="explore-close"):
+        visitor.close(opened.name)
+        st.rerun()

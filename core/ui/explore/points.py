@@ -1,0 +1,109 @@
+"""The Your points view: a visitor's own points in, what the file says at each of them out. Every release has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from ...errors import RequestError
+from ...figures.density import close_by
+from ...figures.distances import distance_title, distance_unit
+from ...figures.report.exploration import MAX_PLACES, Points
+from ...figures.rounding import rounded_all, rounded_range
+from ...releases.release import Release
+from ...sketches.linear import Answers
+from ...sources.queries import beside
+from ..frame.asked_table import LISTED, dropped_table, note_rest, worked_out
+from ..frame.marks import Visibility, mark, note
+from ..frame.markup import literal
+from ..frame.session import Opened
+from . import answers
+from .columns import drawable
+from .distance_words import kind_sentence
+from .export import take_along
+from .words import noun, place_words
+
+READ = "explore-asked-read"
+BETWEEN = "very likely between"
+
+
+def points_view(opened: Opened) -> None:
+    """Everything under Your points."""
+    release = opened.release
+    if not drawable(release.domain):
+        st.info(
+            "Every column of this file is a long list of numbers (a vector), so there is no picture to draw. Bring "
+            "vectors of your own: the file answers at each of them."
+        )
+    mark(Visibility.PRIVATE, "Your points stay in this session; the file is asked at them, and nothing is added to it")
+    dropped = dropped_table("points", release.domain.names, "explore-asked")
+    if dropped is None:
+        note("Further columns, such as a number that tells the points apart, are handed back as they are.")
+        return
+    try:
+        table, found = answered(opened, dropped)
+    except RequestError as error:
+        st.error(literal(error))
+        return
+    every = table.num_rows
+    st.markdown(f"**{every:,} point{'' if every == 1 else 's'}** answered. {_meaning(release)}")
+    asked = beside(table, answer_columns(release, found)).to_pandas()
+    st.dataframe(
+        shown_answers(release, table, found),
+        hide_index=True,
+        key="explore-answered",
+        alt="The points and the answer at each of them",
+    )
+    note_rest(every)
+    steps = (
+        () if every > MAX_PLACES else (Points({name: table.column(name).to_pylist() for name in release.domain.names}),)
+    )
+    take_along(opened, "points", lambda: asked, steps, remark="They hold your points.")
+
+
+def answered(opened: Opened, dropped: UploadedFile) -> tuple[pa.Table, Answers]:
+    """The points, or sets, and the answers."""
+    return worked_out(opened, dropped, READ, "Asking …", lambda table: opened.release.answer(table, answers.LEVEL))
+
+
+def _meaning(release: Release) -> str:
+    if release.sketch.answers == "distance":
+        return f"Each answer is how far everyone is from the point, on average. {kind_sentence(release.sketch)}"
+    return literal(
+        f"Each answer is the number of {noun(release)} close by: who is exactly there counts as 1, who is farther away "
+        "as less."
+    )
+
+
+def answer_columns(release: Release, found: Answers) -> dict[str, np.ndarray]:
+    """The answers by the names that they have in the file: average distances, or sums of closeness and the density."""
+    named = {"estimate": found.estimate, "low": found.low, "high": found.high}
+    if release.sketch.answers == "distance":
+        return {"mean" if name == "estimate" else name: part / release.records for name, part in named.items()}
+    return named | {"density": found.density}
+
+
+def shown_answers(release: Release, table: pa.Table, found: Answers) -> pd.DataFrame:
+    """The first points with their answers, in the digits that these support."""
+    far = release.sketch.answers == "distance"
+    number = release.records if far else 1.0
+    estimate, low, high, error = (
+        part[:LISTED] / number for part in (found.estimate, found.low, found.high, found.standard_error)
+    )
+    low = np.maximum(low, 0.0) if far else low
+    ends = [rounded_range(a, b, e) if np.isfinite(e) else ("−∞", "∞") for a, b, e in zip(low, high, error, strict=True)]
+    points = table.slice(0, LISTED).to_pandas()
+    for name in release.domain.names:
+        if name not in drawable(release.domain):  # nobody reads hundreds of numbers in a cell
+            said = {other: points[other].iloc[0] for other in release.domain.names} if len(points) else None
+            points[name] = place_words(said, release)[name] if said else ""
+    name = distance_title(distance_unit(release.sketch)) if far else close_by(noun(release))
+    answered = {
+        name: rounded_all(estimate, error),
+        BETWEEN: [f"{least} and {most}" for least, most in ends],
+    }
+    taken = {name: f"answer: {name}" for name in answered if name in points.columns}
+    return pd.concat([points, pd.DataFrame(answered).rename(columns=taken)], axis=1)

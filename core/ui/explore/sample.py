@@ -1,0 +1,95 @@
+"""The Sample view: synthetic points that look like the released population and are nobody."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from ...errors import RequestError
+from ...figures.report.exploration import Sampled
+from ...figures.report.words import listed
+from ...figures.scatter import MAX_DRAWN, sample_figure
+from ...tasks.sampling import MOST_POINTS, Sample
+from ..frame.marks import Visibility, mark, note
+from ..frame.markup import literal
+from ..frame.session import Opened
+from . import answers
+from .columns import choose_two, drawable
+from .export import take_along
+from .picture import picture_config
+
+WHAT_THEY_ARE = (
+    "These points are **nobody**. They were made from the released file alone, never from a person's record, so they "
+    "cost no one any privacy. Together they agree with the file within its noise; one by one they mean nothing. Detail "
+    "finer than the closeness that was released, and how many columns hang together, is partly invented."
+)
+SHARP, SMOOTH = "A population that explains the file", "The file's own smooth density"
+POOR_FIT = 1.5
+"""A population whose misfit is larger than this does not explain the release well."""
+UNMIXED = 1.05
+
+
+def sample_view(opened: Opened) -> None:
+    """Everything under Sample."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        count = st.number_input(
+            "How many", 1, MOST_POINTS, 1000, key="explore-sample-count", persist_state="session", width=160
+        )
+        draw = st.number_input(
+            "Draw number",
+            0,
+            1_000_000,
+            0,
+            key="explore-sample-seed",
+            persist_state="session",
+            width=160,
+            help="The same number gives the same points, so that others can check them.",
+        )
+        kind = st.selectbox(
+            "Drawn from", (SHARP, SMOOTH), key="explore-sample-kind", persist_state="session", width=320
+        )
+    try:
+        drawn = answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind == SHARP)
+    except RequestError as error:
+        st.info(literal(error))
+        return
+    mark(Visibility.PUBLIC, "Synthetic points: safe to hand out")
+    st.markdown(WHAT_THEY_ARE)
+    warn_of(drawn)
+    figure = None
+    if drawable(opened.release.domain):
+        figure = _show(opened, drawn.points)
+    step = Sampled(int(count), int(draw), kind == SHARP)
+    take_along(opened, "sample", lambda: drawn.points, (step,), figure, "Synthetic points")
+
+
+def warn_of(drawn: Sample) -> None:
+    """Say when the points are not what they should be."""
+    if drawn.misfit is not None and drawn.misfit > POOR_FIT:
+        st.warning(
+            f"No population was found that explains the file: this one is {drawn.misfit:.1f} times farther from it "
+            "than its noise allows. Take the points as a rough picture."
+        )
+    if drawn.r_hat is not None and drawn.r_hat > UNMIXED:
+        st.warning(
+            "The chains that draw these points have not met, so some places may be drawn too often or too rarely; "
+            "draw more points, or take them as a rough picture."
+        )
+
+
+def _show(opened: Opened, points: pd.DataFrame) -> go.Figure:
+    domain = opened.release.domain
+    columns = choose_two(domain)
+    axes = tuple(domain.columns[domain.names.index(name)] for name in columns)
+    shown = min(len(points), MAX_DRAWN) if len(columns) == 2 else len(points)
+    figure = sample_figure(points, axes)
+    st.plotly_chart(
+        figure,
+        key="explore-sample",
+        config=picture_config(opened),
+        alt=f"{shown:,} synthetic points over {listed(columns)}",
+    )
+    if shown < len(points):
+        note(f"The first {shown:,} points are drawn.")
+    return figure

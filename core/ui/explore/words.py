@@ -1,0 +1,78 @@
+"""What Explore says: the released file in one line, and an answer in sentences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...domain import Categorical, Vector
+from ...figures.axes import Axis
+from ...figures.density import UNSURE, close_by
+from ...figures.report import words
+from ...figures.report.label import PrivacyLabel
+from ...figures.rounding import best_guess, rounded, rounded_range
+from ...releases.release import Release
+from ...tasks.modes import Mode
+
+
+def noun(release: Release) -> str:
+    """What a kernel sum counts: "people", "records" or "sets"."""
+    return words.counted(release.domain)
+
+
+def one_line(label: PrivacyLabel) -> str:
+    """What a released file is, from when, at which ε, and who is protected."""
+    what = f"{words.listed([column.name for column in label.columns], 4)} of {label.records} {label.counted}"
+    whom = f"{label.protected}," if "," in label.protected else label.protected
+    protected = f"{whom} protected: {label.hidden}"
+    return f"{what} · released {words.day(label.created)} · {label.promise} · {protected}"
+
+
+def answer_sentence(estimate: float, low: float, high: float, error: float, counted: str) -> str:
+    """An answer in Markdown: how many are close by, within what, or that the noise hides it."""
+    worth = f"{counted}'" if counted.endswith("s") else f"{counted}'s"
+    if not math.isfinite(error):
+        return f"About **{best_guess(estimate, error)}** {worth} worth of closeness. {UNSURE}"
+    least, most = rounded_range(low, high, error)
+    if low <= 0:
+        return f"The noise hides whether anyone is here: very likely **fewer than {most}** {close_by(counted)}."
+    about = f"About **{rounded(estimate, error)}** {worth} worth of closeness"
+    return f"{about}; very likely between **{least}** and **{most}**."
+
+
+def density_sentence(density: float, low: float, estimate: float, error: float) -> str:
+    """The density in words, as a share of what it would be if everyone were at the very same place; "" when hidden."""
+    if low <= 0 or estimate <= 0:
+        return ""
+    share = rounded(100 * density, 100 * density * error / estimate)
+    return f"That is {share}% of what it would be if everyone were exactly here."
+
+
+def averaged_sentence(names: tuple[str, ...]) -> str:
+    """What it means that columns are neither drawn nor held; "" when all are."""
+    if not names:
+        return ""
+    them = "them" if len(names) > 1 else "it"
+    return f"Averaged over all values of {words.listed(names)}, likely or not. Hold {them} at a value to see slices."
+
+
+def place_words(position: dict[str, object], release: Release) -> dict[str, str]:
+    """A place in words, by column: numbers to a five-hundredth of their bounds, with unit."""
+    said = {}
+    for column in release.domain.columns:
+        value = position[column.name]
+        if isinstance(column, Vector):
+            said[column.name] = f"a list of {column.length:,} numbers"
+        else:
+            axis = Axis.of(column, column.categories if isinstance(column, Categorical) else np.array([value]))
+            said[column.name] = axis.words(axis.place(value))
+    return said
+
+
+def standing_out(mode: Mode) -> str:
+    """How a mode compares with the noise, in words."""
+    if not mode.significant:
+        return "could be noise"
+    times = mode.prominence_ratio
+    return f"stands out, {'more than 100' if times > 100 else f'{times:.0f}'} times the noise"

@@ -1,0 +1,164 @@
+"""What surrounds every page: its settings, the navigation, its heading and the line at its foot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from ...warming import warm_in_background
+from ..release.news import release_news
+from . import theme
+from .marks import Visibility, mark
+from .markup import draw, escape
+from .session import Session, session
+
+ROOT = Path(__file__).parents[3]
+"""The folder of app.py, from which Streamlit finds the pages."""
+LOGO = Path(__file__).with_name("logo.svg")
+"""A pane of frosted glass: points on one side, their shape on the other."""
+WORDMARK = Path(__file__).with_name("wordmark.svg")
+SIDEBAR_WIDTH = 232
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the app.
+
+    ``heading`` and ``lead`` stand on top of it; ``promise`` says in a few words who gets to see what is on it.
+    """
+
+    path: str
+    title: str
+    heading: str = ""
+    lead: str = ""
+    visibility: Visibility | None = None
+    promise: str = ""
+
+    @property
+    def exists(self) -> bool:
+        return (ROOT / self.path).is_file()
+
+
+PRIVATE_PROMISE = "Private: only this browser and the computer that runs the app see what is on this page"
+PUBLIC_PROMISE = "Public: everything on this page may be handed out"
+
+HOME = Page("app.py", "Home")
+DATA = Page(
+    "pages/data.py",
+    "Data",
+    "Describe your data",
+    "Say what is publicly known about it. Your records stay where they are, and nothing here is read off them.",
+    Visibility.PRIVATE,
+    PRIVATE_PROMISE,
+)
+RELEASE = Page(
+    "pages/release.py",
+    "Release",
+    "Release a sketch",
+    "Choose what people should be able to ask, and how much privacy each person keeps.",
+    Visibility.PRIVATE,
+    PRIVATE_PROMISE + ", until you release it",
+)
+LEDGER = Page(
+    "pages/ledger.py",
+    "Ledger",
+    "The privacy ledger",
+    "Every release costs some privacy, and the costs add up. Here is what was promised, spent and left.",
+    Visibility.PRIVATE,
+    PRIVATE_PROMISE,
+)
+EXPLORE = Page(
+    "pages/explore.py",
+    "Explore",
+    "Explore a released sketch",
+    "Ask the released file anything, as often as you like: no answer costs anyone any more privacy.",
+    Visibility.PUBLIC,
+    PUBLIC_PROMISE,
+)
+CLASSIFY = Page(
+    "pages/classify.py",
+    "Classify",
+    "Which group is this like?",
+    "Ask a released file with groups which of them a place is most like, and whether the noise lets it know.",
+    Visibility.PUBLIC,
+    PUBLIC_PROMISE,
+)
+# Each lesson is headed by its own question.
+LEARN = Page("pages/learn.py", "Learn")
+COMPARE = Page(
+    "pages/compare.py",
+    "Compare",
+    "Which method is best for this?",
+    "Every method that can answer, side by side: how far off it is, how long it takes, and what it releases. Public "
+    "data only, as errors measured against exact answers give these answers away.",
+    Visibility.PUBLIC,
+    "Public: samples, files that you declare public, and forecasts from public facts",
+)
+
+GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
+    ("Own data", (DATA, RELEASE, LEDGER)),
+    ("Released sketches", (EXPLORE, CLASSIFY)),
+    ("Understand", (LEARN, COMPARE)),
+)
+
+FOOTER = "Frostglass. No account, no tracking, no outside server: the data stays on the computer that runs the app."
+
+
+def _navigation() -> None:
+    """The sidebar; and one line of the same links, which the style sheet shows in its place on a phone.
+
+    Streamlit's sidebar covers a phone's whole width and stays open when a link in it is followed.
+    """
+    with st.container(horizontal=True, gap=None, key="fg-nav"):
+        for page in (HOME, *(page for _, pages in GROUPS for page in pages if page.exists)):
+            st.page_link(page.path, label=page.title)
+    with st.sidebar:
+        st.page_link(HOME.path, label=HOME.title, width="stretch")
+        for group, pages in GROUPS:
+            present = [page for page in pages if page.exists]
+            if present:
+                draw(f'<p class="fg-group">{escape(group)}</p>')
+            for page in present:
+                st.page_link(page.path, label=page.title, width="stretch")
+
+
+def _heading(page: Page) -> None:
+    if not page.heading:
+        return
+    st.title(page.heading, anchor=False)
+    draw(f'<p class="fg-lead">{escape(page.lead)}</p>')
+    if page.visibility is not None:
+        mark(page.visibility, page.promise)
+    st.space("small")
+
+
+@contextmanager
+def frame(page: Page) -> Iterator[Session]:
+    """Everything around a page; the page draws itself inside and gets the visitor's session.
+
+    It is the first thing a page does, because ``st.set_page_config`` has to come before anything is drawn.
+    """
+    name = "Frostglass" if page is HOME else f"{page.title} · Frostglass"
+    # The menu is shown only when it holds something; it also holds the choice between light and dark.
+    about = {"About": "See the shape, not the people."}
+    st.set_page_config(name, str(LOGO), layout="wide", initial_sidebar_state=SIDEBAR_WIDTH, menu_items=about)
+    # Beside the wordmark a phone's header has no room for the menu.
+    st.logo(str(WORDMARK), size="large", icon_image=str(LOGO))
+    theme.apply()
+    _navigation()
+    if page is not RELEASE:
+        release_news(RELEASE.path)
+    _heading(page)
+    _warm_once()
+    yield session()
+    draw(f'<p class="fg-footer">{escape(FOOTER)}</p>')
+
+
+@st.cache_resource(show_spinner=False)
+def _warm_once() -> None:
+    """Compile the hot loops beside the first visit to this server, and never again."""
+    warm_in_background()

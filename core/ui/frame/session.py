@@ -1,0 +1,161 @@
+"""What one visitor has open, held in Streamlit's session state and nowhere else.
+
+Module globals and ``st.cache_data`` are shared by all visitors, so nothing here is ever put into either: an owner's
+records live in the owner's session and end with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from ...errors import RequestError
+from ..data.purchases import Purchases
+
+if TYPE_CHECKING:
+    from ...domain import Domain
+    from ...privacy.accounting import Cost
+    from ...releases.release import Release
+    from ...sources import Source
+    from ..data.found import Found
+
+KEY = "frostglass"
+MAX_OPENED = 20
+"""Released files one session holds at once; the oldest goes when another is opened."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """Private: records the visitor picked, before anything was said about them.
+
+    ``number`` tells one pick from the next, so that what was typed about one is never taken for another's. ``found`` is
+    what the data says of itself before it is read.
+    """
+
+    title: str
+    source: Source
+    number: int
+    sample: str | None = None
+    found: Found | None = None
+
+
+@dataclass(frozen=True)
+class OwnData:
+    """Private: the records an owner declared on the Data page, and what the owner said about them in public."""
+
+    title: str
+    source: Source
+    domain: Domain
+    sample: str | None = None
+    """Name of the bundled sample, or None for the visitor's own records; only a sample's truth may ever be shown."""
+    bought: tuple[Cost, ...] = ()
+    """What bounds in the domain have cost; a file that shows them promises no less."""
+    longest: Mapping[str, float] = field(default_factory=dict)
+    """What no vector of a column is longer than, by its name, where the owner said so: a public fact."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Public: a released file, as bytes and as the release read from them, or the part of it that is asked.
+
+    ``part`` says which part of a file with groups ``release`` is: the name of a group, or "" for everyone together;
+    None for the file as it is.
+    """
+
+    name: str
+    data: bytes
+    release: Release
+    part: str | None = None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the file."""
+        return sha256(self.data).hexdigest()
+
+    @property
+    def identity(self) -> str:
+        """What public answers are remembered by: the file, and which part of it is asked."""
+        return self.fingerprint if self.part is None else f"{self.fingerprint} {self.part}"
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending: what is saved from it is named after it."""
+        return self.name.removesuffix(".npz")
+
+
+@dataclass
+class Session:
+    """Everything one visitor has open.
+
+    Attributes
+    ----------
+    records : the records picked on the Data page.
+    own : the declared private data, or None before the Data page was finished.
+    ledger_url : where budgets are kept; None is the file in the user's data folder.
+    dataset : name under which ``own`` spends its budget, or None while it has none.
+    opened : released files by name, oldest first.
+    current : name of the released file that the pages on released sketches show.
+    purchases : bounds that were bought.
+    """
+
+    records: Records | None = None
+    own: OwnData | None = None
+    ledger_url: str | None = None
+    dataset: str | None = None
+    opened: dict[str, Opened] = field(default_factory=dict)
+    current: str | None = None
+    purchases: Purchases = field(default_factory=Purchases)
+
+    @property
+    def shown(self) -> Opened | None:
+        """The released file that is looked at now."""
+        return self.opened.get(self.current) if self.current is not None else None
+
+    def pick(self, title: str, source: Source, sample: str | None = None, found: Found | None = None) -> Records:
+        """Take records to be described next; what was declared about earlier ones no longer holds."""
+        number = 1 if self.records is None else self.records.number + 1
+        self.records = Records(title, source, number, sample, found)
+        self.own = self.dataset = None
+        return self.records
+
+    def open(self, name: str, data: bytes) -> Opened:
+        """Read a released file, remember it and make it the current one.
+
+        Raises
+        ------
+        ReleaseFileError : the file is damaged or of another kind; what was open stays open.
+        """
+        # Reading a release compiles; a visitor who opens none should not wait for that on the first page.
+        from ...releases.file import load
+
+        return self.remember(name, data, load(data))
+
+    def remember(self, name: str, data: bytes, release: Release) -> Opened:
+        """Keep a release whose file is at hand already (one just made), and make it the current one."""
+        opened = Opened(name, data, release)
+        self.opened.pop(name, None)
+        self.opened[name] = opened
+        while len(self.opened) > MAX_OPENED:
+            self.opened.pop(next(iter(self.opened)))
+        self.current = name
+        return opened
+
+    def close(self, name: str) -> None:
+        """Forget a released file; the one opened last before it becomes the current one."""
+        if name not in self.opened:
+            raise RequestError("That file is not open in this session.")
+        del self.opened[name]
+        if self.current == name:
+            self.current = next(reversed(self.opened), None)
+
+
+def session() -> Session:
+    """The state of the visitor whose script runs now, made on first use."""
+    if KEY not in st.session_state:
+        st.session_state[KEY] = Session()
+    return st.session_state[KEY]

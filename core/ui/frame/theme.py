@@ -1,0 +1,240 @@
+"""The look that Streamlit's configuration cannot express: one style sheet, for both themes.
+
+``light-dark()`` picks its colour by the theme the visitor chose, because Streamlit sets ``color-scheme`` on the app.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ...figures.palette import AMBER, FAINT, INK, PAPER, TEAL, Colour
+from ..release.question_pictures import density_picture, distance_picture, group_picture, picture_style
+
+
+def _variable(name: str, colour: Colour) -> str:
+    return f"--{name}: light-dark({colour.light}, {colour.dark}); --{name}-shape: {colour.shape};"
+
+
+VARIABLES = "".join(
+    _variable(name, colour)
+    for name, colour in [("amber", AMBER), ("teal", TEAL), ("ink", INK), ("faint", FAINT), ("paper", PAPER)]
+)
+
+QUESTIONS = picture_style(
+    "release-question",
+    [
+        (density_picture(), "A hilly outline; a dashed line asks how high it is at one place."),
+        (distance_picture(), "Lines from many points to one place among them."),
+        (group_picture(), "Two groups of points, and a place between them with an arrow to the nearer group."),
+    ],
+)
+STYLE = (
+    f"""
+.stApp {{ {VARIABLES} --hairline: light-dark(#DCE3E4, #2A3439); }}
+{QUESTIONS}
+"""
+    + """
+/* A page: one calm column with wide margins; on very large screens everything grows together. */
+@media (min-width: 2400px) { html:root { font-size: 20px; } }
+@media (min-width: 3400px) { html:root { font-size: 26px; } }
+.stMainBlockContainer { max-width: 75rem; padding-inline: clamp(1.1rem, 5vw, 4.5rem); }
+[data-testid="stBottomBlockContainer"] { max-width: 75rem; padding: 0.7rem clamp(1.1rem, 5vw, 4.5rem); }
+[data-testid="stBottom"] > div { border-top: 1px solid var(--hairline); }
+[data-testid="stSidebar"][aria-expanded="true"] { min-width: min(14.5rem, 100vw); }
+.stApp h1, .stApp h2 { letter-spacing: -0.012em; text-wrap-style: balance; }
+.stApp p, .stApp li { text-wrap-style: pretty; }
+.stApp :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }
+@media (forced-colors: active) { .stApp :focus-visible { outline-color: Highlight; } }
+
+/* Streamlit takes back a paragraph's margin below every text; the texts drawn here have none to take back. */
+[data-testid="stMarkdownContainer"]:has(> .fg) { margin-bottom: 0; }
+.stApp .fg p, .stApp .fg ul { margin: 0; }
+
+/* The chosen one of several: Streamlit would write it in the primary colour, which is too dark on the dark theme. */
+[data-testid="stButtonGroup"] button[data-selected], .stApp [role="tab"][aria-selected="true"],
+.stApp [data-testid="stSliderThumbValue"] { color: var(--ink) !important; }
+
+/* Streamlit fades captions and closed expanders to 60%, below AA on the light theme. */
+.stApp [data-testid="stExpander"] summary { opacity: 1; color: var(--faint); }
+.stApp [data-testid="stCaptionContainer"], .stApp [data-testid="stCaptionContainer"] * {
+  opacity: 1; color: var(--faint); }
+
+/* Navigation. */
+.stApp .fg-group { font-size: 0.8rem; color: var(--faint); margin: 0.9rem 0 -0.5rem; }
+.st-key-fg-nav { display: none; }
+@media (max-width: 768px) {
+  .st-key-fg-nav { display: flex; margin-inline: -0.5rem; row-gap: 0.5rem; }
+  [data-testid="stSidebar"] { display: none; }
+  [data-testid="stExpandSidebarButton"] { visibility: hidden; }
+}
+
+/* What is private, what is public: a word, a shape and a colour, never the colour alone. */
+.fg-private { color: var(--amber); } .fg-public { color: var(--teal); }
+.fg-mark { display: inline-flex; gap: 0.45em; align-items: baseline; font-size: 0.92rem; font-weight: 500; }
+.fg-mark svg { width: 0.95em; height: 0.95em; flex: none; transform: translateY(0.1em); }
+.stApp .fg-lead { font-size: 1.13rem; line-height: 1.55; color: var(--faint); max-width: 40rem; }
+.stApp .fg-note { font-size: 0.92rem; line-height: 1.5; color: var(--faint); }
+.stApp .fg-footer { border-top: 1px solid var(--hairline); margin-top: 4rem; padding-top: 1rem; font-size: 0.85rem;
+  color: var(--faint); }
+[class*="st-key-fg-private-"] { padding-left: 1.1rem; border-left: 2px solid var(--amber-shape); }
+[class*="st-key-fg-public-"] { padding-left: 1.1rem; border-left: 2px solid var(--teal-shape); }
+
+/* The side of a page stays in view while the main part scrolls; on narrower screens it follows the main part. */
+@media (min-width: 900px) {
+  [data-testid="stColumn"]:has([class*="st-key-fg-side-"]) { position: sticky; top: 4rem; align-self: flex-start; }
+}
+@media (max-width: 899px) {
+  [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] [class*="st-key-fg-side-"]) {
+    flex-wrap: wrap;
+    & > [data-testid="stColumn"] { flex: 1 1 100%; min-width: 100%; }
+  }
+}
+
+/* Lists of facts, what is missing, bars. */
+.stApp .fg-facts { list-style: none; padding: 0; font-size: 0.95rem; }
+.stApp .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(--hairline);
+  overflow-wrap: anywhere; }
+.fg-facts li:last-child { border-bottom: 0; }
+.fg-facts small { color: var(--faint); font-size: 0.85rem; display: block; }
+.stApp .fg-missing { font-size: 0.92rem; line-height: 1.4; color: var(--faint); }
+.fg-bar { display: flex; height: 0.6rem; border-radius: 0.3rem; overflow: hidden; background: var(--hairline);
+  margin: 0.5rem 0 0.3rem; }
+.fg-bar span { background: var(--ink); } .fg-bar span + span { background: var(--faint); opacity: 0.7; }
+.fg-scale { display: flex; justify-content: space-between; font-size: 0.8rem; color: var(--faint); }
+.stApp .fg-odds { font-size: 1.02rem; line-height: 1.5; }
+.fg-odds strong { font-weight: 600; white-space: nowrap; }
+
+/* One row a column: in line with a heading where there is room, in two lines with labels where there is not. */
+[class*="st-key-fg-table-"] { container-type: inline-size; }
+[class*="st-key-fg-rows-"] { border-bottom: 1px solid var(--hairline); }
+[class*="st-key-fg-row-"] {
+  border-top: 1px solid var(--hairline); padding: 0.45rem 0; min-height: 3.4rem;
+  & [class*="st-key-use-"] { flex: 1 1 8rem !important; width: auto !important; }
+  & [class*="st-key-as-"] { flex: 0 0 7.2rem !important; }
+  & [class*="st-key-low-"], & [class*="st-key-high-"], & [class*="st-key-longest-"] {
+    flex: 0 0 6.6rem !important; & button { display: none; } }
+  & [class*="st-key-unit-"] { flex: 0 0 5.5rem !important; }
+}
+.fg-heads { display: flex; gap: 0.5rem; font-size: 0.8rem; color: var(--faint); margin-bottom: -0.6rem; }
+.fg-heads span:nth-child(1) { flex: 1 1 8rem; } .fg-heads span:nth-child(2) { flex: 0 0 7.2rem; }
+.fg-heads span:nth-child(3), .fg-heads span:nth-child(4) { flex: 0 0 6.6rem; }
+.fg-heads span:nth-child(5) { flex: 0 0 5.5rem; }
+@container (max-width: 35.9rem) {
+  .fg-heads, [class*="st-key-fg-row-"] .stElementContainer:has(.fg-bound) { display: none; } }
+@container (min-width: 36rem) {
+  [class*="st-key-fg-row-"] {
+    & .stElementContainer:has(.fg-kind) { flex: 0 0 7.2rem !important; }
+    & .stElementContainer:has(.fg-rest) { flex: 0 0 27.4rem !important; }
+    & .stElementContainer:has(.fg-many) { flex: 0 0 5.5rem !important; }
+    & .stElementContainer:has(.fg-bound) { flex: 0 0 6.6rem !important; }
+    & [class*="st-key-categories-"] { flex: 0 0 19.7rem !important; }
+  }
+  [class*="st-key-fg-rows-"] .stElementContainer:not([class*="st-key-use-"]) [data-testid="stWidgetLabel"] {
+    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+}
+
+/* The gallery: as many pictures a line as fit. */
+.st-key-fg-pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.4rem, 1fr)); }
+.st-key-fg-pictures > div { width: auto !important; min-width: 0; max-width: 12rem; & button p { text-align: left; } }
+
+/* Compare: small maps in a row, the mark of a method beside its name, and no moving pictures for who wants none. */
+.st-key-fg-maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.2rem, 1fr)); gap: 1rem; }
+.st-key-fg-maps > div { width: auto !important; min-width: 0; }
+.stApp .fg-map-title { font-size: 0.9rem; font-weight: 500; line-height: 1.3; min-height: 2.6em; display: flex;
+  align-items: flex-end; }
+[class*="st-key-fg-steady-"] [data-stale="true"] { opacity: 1 !important; } /* looked at again every second */
+.fg-swatch { width: 1.75rem; height: 0.75rem; margin-right: 0.5rem; flex: none; }
+.fg-paper { color: var(--faint); font-size: 0.85rem; margin-left: 0.4rem; }
+@media (prefers-reduced-motion: reduce) { .st-key-compare-playing { display: none; } }
+
+/* On a phone a figure fills the screen: a finger on it scrolls the page, and what a click would do has fields. */
+.fg-touch { display: none; }
+@media (pointer: coarse) and (max-width: 640px) {
+  .stPlotlyChart .drag { pointer-events: none !important; }
+  .fg-touch { display: block; } .fg-mouse { display: none; }
+}
+
+/* Lessons: names with a capital letter (in the address they have none), what to do and to see, tables of counts. */
+.st-key-lesson button p::first-letter { text-transform: uppercase; }
+.stApp .fg-lesson { padding: 0.1rem 0 0.6rem; margin: 0; font-size: 2rem; }
+.stApp .fg-task { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 0.9rem; margin: 0;
+  font-size: 1.06rem; line-height: 1.5; max-width: 54rem; }
+.fg-task dt { font-weight: 600; } .fg-task dd { margin: 0; }
+.stApp .fg-told h2 { padding: 0 0 0.4rem; margin: 0; font-size: 1.05rem; } .stApp .fg-told p { line-height: 1.6; }
+.stApp .fg-finding { font-size: 1.15rem; } .stApp .fg-finding small { display: block; color: var(--faint); }
+.fg-finding small { font-size: 0.92rem; line-height: 1.5; margin-top: 0.2rem; }
+.stApp .fg-counts { border-collapse: separate; border-spacing: 3px; width: 100%; table-layout: fixed; margin: 0; }
+.stApp .fg-counts :is(th, td) { border: 0; padding: 0.3rem 0.1rem; text-align: center;
+  font-variant-numeric: tabular-nums; }
+.stApp .fg-counts th { width: 3.6rem; text-align: left; font-weight: 400; color: var(--faint); white-space: nowrap; }
+.fg-counts-private .fg-one { background: color-mix(in srgb, var(--amber-shape) 14%, transparent); }
+.fg-counts-public .fg-one { background: color-mix(in srgb, var(--teal-shape) 14%, transparent); }
+.stApp .fg-counts .fg-one { border-radius: 0.25rem; }
+.stApp .fg-counts .fg-met { outline: 2px solid var(--ink); outline-offset: -2px; font-weight: 600; }
+.stApp .fg-counts .fg-now th { color: var(--ink); font-weight: 600; }
+.stApp .fg-file { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 0.9rem; margin: 0;
+  font-size: 0.95rem; }
+.fg-file dt { color: var(--faint); } .fg-file dd { margin: 0; overflow-wrap: anywhere; }
+
+/* On a projector, and other low windows, an experiment starts further up, so that it is in view as a whole. */
+@media (max-height: 800px) and (min-width: 900px) {
+  .stMainBlockContainer:has(.fg-lesson) { padding-top: 0; }
+  .stApp:has(.fg-lesson) [data-testid="stHeader"] { background: none; /* the lessons stand beside its menu */
+    &, & * { pointer-events: none; } & button, & button * { pointer-events: auto; } }
+  .stMainBlockContainer:has(.fg-lesson) > div { gap: 0.6rem; }
+  .stApp .fg-lesson { font-size: 1.6rem; padding-bottom: 0.2rem; } .stApp .fg-task { font-size: 1rem; row-gap: 0; }
+  .stApp .fg:has(> .fg-lesson) .fg-group { float: right; margin: 0.5rem 0 0; }
+}
+
+/* Drawings. */
+.st-key-fg-hero h1 { font-size: clamp(2.5rem, 5.2vw, 4rem); line-height: 1.1; }
+.fg-hero svg { width: 100%; min-height: 9rem; display: block; }
+.fg-step svg { width: 100%; max-width: 17rem; display: block; }
+.stApp .fg-step p { margin-top: 0.8rem; max-width: 24rem; }
+.fg-dot { fill: var(--amber-shape); } .fg-cloud { fill: var(--teal-shape); }
+.fg-line { stroke: var(--faint); stroke-width: 1; fill: none; opacity: 0.75; }
+.fg-pane { fill: var(--paper); stroke: var(--faint); }
+.fg-cell { fill: var(--teal-shape); }
+.fg-digit { fill: var(--ink); font: 500 9px "Source Code Pro", monospace; text-anchor: middle; }
+.fg-door { border-top: 2px solid var(--faint); padding-top: 0.9rem; }
+.fg-door-private { border-top-color: var(--amber-shape); } .fg-door-public { border-top-color: var(--teal-shape); }
+.stApp .fg-door h3 { padding: 0; margin: 0 0 0.4rem; }
+
+/* Questions to choose from: a radio button that looks like a card, all of which can be pressed. */
+.st-key-release-question [data-testid="stRadioGroup"] { display: grid; width: 100%; align-items: stretch;
+  grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.7rem; }
+.st-key-release-question [data-testid="stRadioGroup"] > div { position: relative; display: flex; gap: 0.15rem;
+  flex-direction: column; border: 1px solid var(--hairline); border-radius: 0.5rem; padding: 0.9rem 1rem 0.8rem;
+  margin: 0; }
+.st-key-release-question [data-testid="stRadioGroup"] > div::before { display: block; width: 100%; max-width: 11rem;
+  margin-bottom: 0.6rem; }
+.st-key-release-question [data-testid="stRadioGroup"] > div:hover { border-color: var(--faint); }
+.st-key-release-question [data-testid="stRadioGroup"] > div[data-selected] { border-color: var(--teal-shape);
+  box-shadow: inset 0 0 0 1px var(--teal-shape); }
+.st-key-release-question [data-testid="stRadioGroup"] > div:has(:focus-visible) { outline: 2px solid var(--ink);
+  outline-offset: 2px; }
+.st-key-release-question [data-testid="stRadioOption"] { margin: 0; }
+.st-key-release-question [data-testid="stRadioOption"]::after { content: ""; position: absolute; inset: 0;
+  cursor: pointer; }
+.st-key-release-question [data-testid="stRadioOption"] p { font-weight: 600; position: relative; z-index: 1; }
+.st-key-release-question [data-testid="stRadioCaption"] { margin: 0; padding: 0; }
+@media (max-width: 640px) {
+  .st-key-release-question [data-testid="stRadioGroup"] { grid-template-columns: 1fr; }
+  .st-key-release-question [data-testid="stRadioGroup"] > div::before { max-width: 9rem; }
+}
+
+/* The forecast, and the truth beside it. */
+.stApp .fg-figure { font-family: var(--st-heading-font, serif); font-size: 1.75rem; line-height: 1.3; }
+.fg-figure span { font-size: 1.05rem; color: var(--faint); }
+.st-key-fg-exact { border: 2px dashed var(--amber-shape); border-radius: 0.5rem; padding: 1rem 1.2rem; }
+[class*="st-key-fg-side-release"] { max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; }
+@media (max-width: 899px) { [class*="st-key-fg-side-release"] { max-height: none; } }
+.st-key-data-path [data-testid="InputInstructions"] { display: none; } /* a button says the same beside it */
+[data-testid="stFileUploaderDropzone"] { background: transparent; border: 1px dashed var(--faint); }
+"""
+)
+
+
+def apply() -> None:
+    """Put the style sheet into the page; the frame does it once a run."""
+    st.html(f"<style>{STYLE}</style>")

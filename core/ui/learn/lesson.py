@@ -1,0 +1,74 @@
+"""What every lesson has: a name for its address, one thing to do, one thing to see, and a few words about both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from ..frame.markup import draw, escape
+
+EPSILON = "epsilon"
+"""The privacy loss, which lessons share: whoever moves it in one finds it so in the next, and in the address."""
+EPSILONS = ("0.05", "0.1", "0.2", "0.3", "0.5", "0.8", "1", "1.5", "2", "3", "5", "10")
+FIXED = {"displayModeBar": False}
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """An experiment with what belongs to it.
+
+    Attributes
+    ----------
+    name : short, as it stands in the address of the page.
+    title : a question or statement.
+    do, see : what to try and what to watch, a sentence each.
+    told : paragraphs, each with its heading.
+    experiment : draws the controls and what they move.
+    """
+
+    name: str
+    title: str
+    do: str
+    see: str
+    told: tuple[tuple[str, str], ...]
+    experiment: Callable[[], None]
+
+
+def show_lesson(lesson: Lesson, place: int, of: int) -> None:
+    """The whole lesson: what to do, the experiment, and what it means."""
+    draw(
+        f'<p class="fg-group">Lesson {place} of {of}</p><h1 class="fg-lesson">{escape(lesson.title)}</h1>'
+        f'<dl class="fg-task"><dt>Do</dt><dd>{escape(lesson.do)}</dd><dt>See</dt><dd>{escape(lesson.see)}</dd></dl>'
+    )
+    with st.container(key="fg-experiment"):
+        lesson.experiment()
+    st.space("small")
+    for column, (heading, words) in zip(st.columns(len(lesson.told), gap="large"), lesson.told, strict=True):
+        with column:
+            draw(f'<div class="fg-told"><h2>{escape(heading)}</h2><p>{escape(words)}</p></div>')
+
+
+def choose_epsilon() -> str:
+    """The slider for the privacy loss that lessons share, as exact text."""
+    return st.select_slider(
+        "Privacy loss ε",
+        EPSILONS,
+        value="1",
+        key=EPSILON,
+        bind="query-params",
+        help="How much the presence of any one person may change what comes out. Smaller is more private.",
+    )
+
+
+def picture(figure: go.Figure, key: str, words: str) -> None:
+    """A figure of an experiment, with its text alternative."""
+    st.plotly_chart(figure, key=f"learn-{key}", config=FIXED, alt=words)
+
+
+def say(finding: str, meaning: str = "") -> None:
+    """What the experiment shows at present; screen readers speak it whenever it changes."""
+    small = f"<small>{escape(meaning)}</small>" if meaning else ""
+    draw(f'<p class="fg-odds fg-finding" role="status">{escape(finding)}{small}</p>')

@@ -1,0 +1,108 @@
+"""What the ledger holds: all data sets at a glance, and one of them in full."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+
+import streamlit as st
+
+from ...figures.ledger import budget_bars, time_line
+from ...privacy.accounting import spent
+from ...privacy.ledger.ledger import Entry, Ledger, Status
+from ..frame.bars import bar
+from ..frame.charts import show
+from ..frame.marks import facts, note
+from ..release.account import unit_in_words
+from ..release.draft import amount, rounded_down
+from ..release.privacy import RELATIONS
+
+MOST_BARS = 15
+MOST_LISTED = 12
+PICK = "ledger-dataset"
+
+
+def pick_account(ledger: Ledger, preferred: str | None) -> Status:
+    """Draw all budgets as bars and let the owner pick one; its status."""
+    statuses = [ledger.status(name) for name in ledger.names()]
+    names = [status.name for status in statuses]
+    drawn = statuses[-MOST_BARS:]
+    words = "; ".join(f"{one.name}: {one.spent:.3g} of {one.epsilon:f} spent" for one in drawn)
+    show(
+        budget_bars([one.name for one in drawn], [float(one.epsilon) for one in drawn], [one.spent for one in drawn]),
+        "ledger-bars",
+        words,
+    )
+    if len(drawn) < len(statuses):
+        note(f"The last {MOST_BARS} of {len(statuses)} data sets are drawn.")
+    if st.session_state.get(PICK) not in names:
+        st.session_state[PICK] = preferred if preferred in names else names[-1]
+    name = st.selectbox("Data set", names, key=PICK, persist_state="session")
+    return statuses[names.index(name)]
+
+
+def show_account(status: Status) -> None:
+    """One data set: its promise, what is left, and its releases on a time line."""
+    total, left = float(status.epsilon), max(0.0, float(status.epsilon) - status.spent)
+    ends = f"spent {status.spent:.3g}", f"left {left:.3g} of {total:.3g}"
+    bar([status.spent / total], " and ".join(ends), *ends)
+    facts(
+        [
+            (
+                f"In all, ε = {amount(status.epsilon)}{_slack(status.delta)} is promised for ever",
+                f"To {unit_in_words(status.unit)}, since {_day(status.created)}.",
+            ),
+            ("Hidden: " + _lower(RELATIONS[status.neighbours]), ""),
+            (
+                f"One more release of ε = {amount(rounded_down(status.left))} may follow",
+                "As a single number; a sketch of many rows may have more, as they add up to less."
+                if status.delta
+                else "",
+            ),
+        ]
+    )
+    if not status.releases:
+        note("Nothing has been released of it.")
+        return
+    costs = [entry.cost for entry in status.releases]
+    together = [spent(costs[: count + 1], status.delta) for count in range(len(costs))]
+    promised = [float(cost.epsilon) for cost in costs]
+    words = f"{len(costs)} release{'s' if len(costs) > 1 else ''}; ε = {together[-1]:.3g} of {total:g} is spent."
+    show(
+        time_line(status.created, [entry.when for entry in status.releases], promised, together, total),
+        "ledger-time-line",
+        words,
+    )
+    listed = status.releases[-MOST_LISTED:][::-1]
+    facts([(_promised(entry), _made(entry)) for entry in listed])
+    if len(listed) < len(costs):
+        note(f"And {len(costs) - len(listed)} earlier ones.")
+
+
+def _promised(entry: Entry) -> str:
+    return f"{_day(entry.when)}: ε = {amount(entry.cost.epsilon)}{_slack(entry.cost.delta)}"
+
+
+def _made(entry: Entry) -> str:
+    """What was released, as far as the ledger was told, and the mark by which to find it."""
+    parameters = entry.note.get("parameters", {})
+    kernel = parameters.get("kernel", {})
+    words = [
+        f"{kernel['name']} kernel" if "name" in kernel else "",
+        f"{parameters['rows']:,} rows" if isinstance(parameters.get("rows"), int) else "",
+        "made after a look at the exact answer" if entry.note.get("compared_with_exact") else "",
+        f"entry {entry.id}",
+    ]
+    return ", ".join(word for word in words if word)
+
+
+def _slack(delta: Decimal) -> str:
+    return f" with slack δ = {delta:f}" if delta else ""
+
+
+def _day(when: datetime) -> str:
+    return f"{when.day} {when:%B %Y}"
+
+
+def _lower(words: str) -> str:
+    return words[0].lower() + words[1:]

@@ -1,0 +1,116 @@
+"""The budget that a release is paid from: a data set that the ledger knows, or one that it is about to know."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ...errors import RequestError
+from ...privacy.accounting import Cost, admits, largest_pure_admitted, spent
+from ...privacy.budget import Budget
+from ...privacy.ledger.ledger import Ledger, Preview, Status
+from ...privacy.neighbours import Neighbours
+from ..frame.paths import paths_allowed
+from .draft import amount, rounded_down
+
+VARIABLE = "FROSTGLASS_LEDGER"
+
+
+def open_ledger(where: str | None) -> Ledger:
+    """The visitor's ledger, or the one that ``FROSTGLASS_LEDGER`` names, or the one in the user's data folder.
+
+    Whoever reaches the app reads its ledger. So an app that others can reach has none unless whoever runs it names one.
+
+    Raises
+    ------
+    RequestError : there is none, or it cannot be used.
+    """
+    where = where or os.environ.get(VARIABLE) or None
+    if where is None and not paths_allowed():
+        raise RequestError(
+            f"This app can be reached by others and keeps no ledger, as all of them would see it; whoever runs it may "
+            f"name one in {VARIABLE}."
+        )
+    return Ledger(where)
+
+
+@dataclass(frozen=True)
+class Account:
+    """A data set's total and what was released of it.
+
+    Attributes
+    ----------
+    name : in the ledger.
+    total : what was, or is about to be, promised for all its releases together.
+    unit : whom the ledger protects, in its words.
+    releases : costs so far.
+    known : whether the ledger knows the data set.
+    """
+
+    name: str
+    total: Budget
+    unit: str
+    releases: tuple[Cost, ...] = ()
+    known: bool = False
+
+    @classmethod
+    def of(cls, status: Status) -> Account:
+        """The account of a data set that the ledger knows."""
+        total = Budget(status.epsilon, status.delta, status.neighbours)
+        return cls(status.name, total, status.unit, tuple(entry.cost for entry in status.releases), True)
+
+    @property
+    def spent(self) -> float:
+        """ε spent by all releases together, at the total's δ."""
+        return spent(self.releases, self.total.delta)
+
+    def after(self, cost: Cost) -> Preview:
+        """What a release of this cost would leave, and what is in its way; the ledger decides by the same rules."""
+        costs = [*self.releases, cost]
+        left = largest_pure_admitted(costs, self.total.epsilon, self.total.delta)
+        return Preview(self._refusal(cost), spent(costs, self.total.delta), left)
+
+    def _refusal(self, cost: Cost) -> str | None:
+        epsilon, delta = self.total.epsilon, self.total.delta
+        if admits(self.releases, cost, epsilon, delta):
+            return None
+        if delta == 0 and cost.pure_epsilon is None:
+            return "a promise without slack, as the total of this data set was made without any"
+        left = largest_pure_admitted(self.releases, epsilon, delta)
+        if left <= 0:
+            return "budget, as nothing is left of this data set's total"
+        if delta:
+            return "a smaller ε, as this one would pass the data set's total"
+        return f"a smaller ε, as {amount(rounded_down(left))} is left of this data set's total"
+
+    def left(self, after: Preview) -> Decimal:
+        """What is left of the total after a release, as the budget bar shows it."""
+        if self.total.delta == 0:
+            return rounded_down(after.left)
+        return rounded_down(max(Decimal(0), self.total.epsilon - Decimal(after.spent)))
+
+    def mismatch(self, neighbours: Neighbours, unit: str) -> str | None:
+        """Why releases that protect these people cannot be paid from here, in one sentence, or None."""
+        if self.unit != unit:
+            return (
+                f"The ledger protects {unit_in_words(self.unit)} in “{self.name}”, and this release would protect "
+                f"{unit_in_words(unit)}; such promises do not add up, so choose another name or declare the data alike."
+            )
+        if self.total.neighbours is not neighbours:
+            return "The ledger hides another fact about people than this release would; such promises do not add up."
+        return None
+
+
+def unit_in_words(unit: str) -> str:
+    """The ledger's name for who is protected, in words."""
+    if unit == "record":
+        return "each record"
+    column, _, records = unit.rpartition(":")
+    return f"each person named by {column}, with at most {records} records" if column else f"each {unit}"
+
+
+def price(budget: Budget, left: Decimal | None = None) -> str:
+    """A promise as it stands on a price tag."""
+    words = f"ε = {amount(budget.epsilon)}" + ("" if budget.pure else " with slack")
+    return words if left is None else f"{words}, leaving {amount(left)}"

@@ -1,0 +1,210 @@
+"""Step 3 of a release: how fine it is, and what is guessed about the data to forecast with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from ...domain import Domain
+from ...figures.kernel import kernel_figure, kernel_in_words
+from ...geometry.kernels import MAX_POWER, Angular, Bandwidth, Kernel
+from ...sources.samples import Sample
+from ..frame.charts import show
+from ..frame.marks import note
+from ..frame.markup import literal
+from .aim import CLOSENESS, Aim
+from .draft import (
+    DEFAULT_SHARE,
+    FACTORS,
+    KERNELS,
+    SHARES,
+    Fineness,
+    Guesses,
+    distance_words,
+    factor_words,
+    kernel_at,
+    stretched,
+    suggested_kernel,
+)
+
+AUTOMATIC, BY_HAND = "Automatic", "By hand"
+FALLING = {
+    "Gaussian": "Distance in a straight line. Closeness falls like a bell: far records hardly count.",
+    "Exponential": "Distance in a straight line. Closeness falls fast at first, then evenly.",
+    "Laplacian": "Differences of all columns added up. Closeness falls off fast and evenly.",
+    "Euclidean": "Distance in a straight line. At power 1, closeness falls off slowly: far records count too.",
+    "Manhattan": "Differences of all columns added up. At power 1, closeness falls off slowly.",
+    "Smooth": "Distance in a straight line. Closeness falls off slowly, like one over the distance.",
+    "Smooth, squared": "Distance in a straight line. Closeness is broad near by, and falls like one over its square.",
+    "Smooth, city blocks": "Differences of all columns added up. Closeness falls off slowly, like one over them.",
+    "Angular": "The angle between two records, seen from zero: for directions and profiles, not for places.",
+}
+NEARNESS = "Within about this distance people count as close. Nearer shows more detail, and drowns sooner in noise."
+RECORDS = tuple(digit * 10**zeros for zeros in range(2, 10) for digit in (1, 3))
+"""Coarse on purpose: an exact number of records would be a private fact."""
+DENSITIES = (0.003, 0.01, 0.03, 0.1, 0.3)
+DENSITY_WORDS = {None: "ordinary", 0.003: "scattered (0.3%)", 0.3: "crowded (30%)"}
+
+
+def choose_scale(domain: Domain, number: int) -> Domain:
+    """The domain, compared in natural units or in shares of each column's range."""
+    if len(domain.columns) == 1:
+        return domain
+    key = f"release-box-{number}"
+    st.session_state.setdefault(key, domain.scale == "box")
+    box = st.toggle(
+        "Measure every column in shares of its range",
+        key=key,
+        persist_state="session",
+        wrap=True,
+        help="Switch it on when units differ: a metre and a year cannot be compared as they are. It uses the bounds "
+        "you typed and nothing of the data.",
+    )
+    return replace(domain, scale="box" if box else "none")
+
+
+def choose_fineness(domain: Domain, aim: Aim, number: int, sample: Sample | None) -> Fineness:
+    """Kernel and bandwidth; a sample starts with the kernel that suits it.
+
+    Where distances are asked for there is nothing to choose: how finely they are told apart follows from the budget.
+    """
+    if aim.answers != CLOSENESS:
+        return Fineness()
+    domain = aim.compared(domain)
+    suggested = None if sample is None else suggested_kernel(domain, sample)
+    how = st.segmented_control(
+        "Settings",
+        [AUTOMATIC, BY_HAND],
+        required=True,
+        default=AUTOMATIC,
+        key="release-how",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    if how == AUTOMATIC:
+        kernel = _nearness(domain, number) if suggested is None else _suggested_nearness(suggested, number)
+        _draw(domain, kernel)
+        return Fineness(kernel)
+    kernel = _kernel(domain, number, suggested or kernel_at(domain, DEFAULT_SHARE))
+    _draw(domain, kernel)
+    return Fineness(kernel, by_hand=True)
+
+
+def _nearness(domain: Domain, number: int) -> Kernel:
+    share = st.select_slider(
+        "How near is “here”? Someone counts half at a distance of",
+        SHARES,
+        DEFAULT_SHARE,
+        key=f"release-share-{number}",
+        format_func=lambda share: distance_words(domain, share),
+        persist_state="session",
+        help=NEARNESS,
+    )
+    return kernel_at(domain, share)
+
+
+def _suggested_nearness(suggested: Kernel, number: int) -> Kernel:
+    factor = st.select_slider(
+        "How near is “here”? The sample comes with a distance that suits it",
+        FACTORS,
+        1.0,
+        key=f"release-factor-{number}",
+        format_func=factor_words,
+        persist_state="session",
+        help=NEARNESS,
+    )
+    return stretched(suggested, factor)
+
+
+def _kernel(domain: Domain, number: int, start: Kernel) -> Kernel:
+    """A kernel by hand; it starts as ``start``, and has one bandwidth a column where that one has."""
+    named, sharp = st.columns([2.4, 0.8], gap="medium")
+    kinds = list(KERNELS)
+    name = named.selectbox(
+        "Kernel",
+        kinds,
+        list(KERNELS.values()).index(type(start)),
+        key=f"release-kernel-{number}",
+        persist_state="session",
+    )
+    power = sharp.number_input(
+        "Power",
+        1,
+        MAX_POWER,
+        start.power,
+        key=f"release-power-{number}",
+        persist_state="session",
+        help="How many hashes must agree in a row: the more, the less do far records count.",
+    )
+    if KERNELS[name] is Angular:
+        note(FALLING[name])
+        return Angular(power)
+    bandwidth = _bandwidth(domain, number, start.bandwidth)
+    note(FALLING[name])
+    return KERNELS[name](bandwidth, power)
+
+
+def _bandwidth(domain: Domain, number: int, start: Bandwidth) -> Bandwidth:
+    """One number, or one a column in the order of the domain."""
+    unit = "in shares of the range" if domain.scale == "box" else "in the unit of the columns"
+
+    def field(label: str, name: str, value: float) -> float:
+        key = f"release-bandwidth-{number}-{domain.scale}{name}"
+        st.session_state.setdefault(key, value)
+        return st.number_input(
+            label,
+            1e-12,
+            1e12,
+            step=None,
+            format="%.12g",
+            key=key,
+            persist_state="session",
+            width=150,
+            help=f"The distance at which closeness fades, {unit}.",
+        )
+
+    if not isinstance(start, tuple):
+        return field("Bandwidth", "", start)
+    with st.container(horizontal=True, gap="small"):
+        pairs = zip(domain.names, start, strict=True)
+        return tuple(field(f"Bandwidth of {literal(name)}", f"-{name}", value) for name, value in pairs)
+
+
+def _draw(domain: Domain, kernel: Kernel) -> None:
+    words = kernel_in_words(domain, kernel)
+    show(kernel_figure(domain, kernel), "release-kernel-figure", words)
+    note(words)
+
+
+def choose_guesses(aim: Aim, number: int, sample: Sample | None) -> Guesses:
+    """Public guesses for the forecast, how many records and how crowded a place; a sample comes with its own."""
+    closeness = aim.answers == CLOSENESS
+    note(
+        f"The forecast never looks at the data, so it needs {'two guesses' if closeness else 'a guess'} from what "
+        "anyone may know, which changes nothing about privacy. Do not count your records for it: what you choose here "
+        "shapes the file."
+    )
+    start = Guesses() if sample is None else Guesses(sample.records_guess, sample.density_guess)
+    many, crowded = st.columns(2, gap="medium")
+    records = many.select_slider(
+        "About how many records?",
+        sorted({*RECORDS, start.records}),
+        start.records,
+        format_func=lambda records: f"{records:,}",
+        key=f"release-records-{number}",
+        persist_state="session",
+    )
+    if not closeness:
+        return Guesses(records)
+    density = crowded.select_slider(
+        "How crowded is a typical place?",
+        [None, *sorted({*DENSITIES, start.density} - {None})],
+        start.density,
+        format_func=lambda density: DENSITY_WORDS.get(density) or f"{100 * density:.3g}%",
+        key=f"release-density-{number}",
+        persist_state="session",
+        help="The average closeness of two records: 10% means that a typical place is worth a tenth of all records. "
+        "“Ordinary” takes people who spread over about a sixth of the bounds.",
+    )
+    return Guesses(records, density)

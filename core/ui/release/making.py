@@ -1,0 +1,278 @@
+"""One release, from the owner's word to the file. Nothing in here knows Streamlit.
+
+A page is run again at every click, and a click may come twice; so what must happen once is held here and not in the
+page. An order is confirmed at most once; a confirmed order is read in the background, in steps that can be stopped at
+no cost; and its noise is drawn at most once, after the ledger has written the price down, whatever happens around it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING
+
+from ...engine.building import Building
+from ...engine.pace import Pace
+from ...errors import RequestError
+from ...privacy.budget import Budget
+from ...releases.bounded import covering_bounds
+from ...releases.release import Release, seal, unit_words
+from ...sketches.plan import plan
+from ..frame.attendance import Attendance
+
+if TYPE_CHECKING:
+    from ...privacy.accounting import Cost
+    from ...privacy.ledger.ledger import Ledger
+    from ...sketches.linear import LinearSketch
+    from ...sources import Source
+
+LOOK_AGAIN = 0.5
+"""Seconds until it is looked again whether an owner who was away is back."""
+UNREADABLE = "The data could not be read because of a fault of the program."
+
+
+@dataclass(frozen=True)
+class Order:
+    """A release that an owner asks for, complete and unchangeable: what is confirmed is what is made.
+
+    Attributes
+    ----------
+    source, sketch, budget : what is released, and under which promise.
+    ledger, dataset : where the price is written down.
+    total : what to promise for a data set that the ledger does not know yet, or None for one that it knows.
+    note : public facts that the ledger keeps with the price.
+    sample : name of the bundled sample that is released, or None for anyone's own data.
+    bought : what the bounds in the sketch's domain have cost; paid already, and part of what the file promises.
+    ticket : tells this order from every other.
+    """
+
+    source: Source
+    sketch: LinearSketch
+    budget: Budget
+    ledger: Ledger
+    dataset: str
+    total: Budget | None = None
+    note: dict = field(default_factory=dict)
+    sample: str | None = None
+    bought: tuple[Cost, ...] = ()
+    ticket: str = field(default_factory=lambda: secrets.token_hex(16))
+
+    @property
+    def cost(self) -> Cost:
+        """The price."""
+        return plan(self.sketch, self.budget).cost
+
+    @property
+    def promised(self) -> Decimal:
+        """The ε that the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
+        paid = sum((Fraction(cost.epsilon) for cost in self.bought), Fraction(self.budget.epsilon))
+        return Budget(paid, self.budget.delta).epsilon
+
+    def spend(self, cost: Cost) -> None:
+        """Write the price down, for ever; BudgetError or RequestError when it may not be spent."""
+        _ = self.promised  # refused now, if at all
+        unit = unit_words(self.sketch.domain.unit)
+        if self.total is not None:
+            self.ledger.register(self.dataset, self.total.epsilon, self.total.delta, self.budget.neighbours, unit)
+        facts = {"mechanism": self.sketch.name, "parameters": self.sketch.parameters()} | self.note
+        self.ledger.spend(self.dataset, cost, facts, neighbours=self.budget.neighbours, unit=unit)
+
+
+class Stage(StrEnum):
+    """Where a release in the making stands."""
+
+    READING = "reading"
+    SEALING = "sealing"
+    MADE = "made"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class Making:
+    """A confirmed order on its way to a release.
+
+    The work is done by a thread of the server, as a run of the page ends with the next click or visit elsewhere.
+    Stopping never waits for it: what is being read is let go of as soon as the batch under way is done.
+
+    Attributes
+    ----------
+    order : what is made.
+    stage : how far it is.
+    pace : rows read so far, and how fast; private, for the owner's eyes.
+    release : the result, once made.
+    problem : why there is none, in one sentence, once failed.
+    left_alone : whether it was stopped because nobody was there to get the result.
+    spent : whether the price has been written down.
+    """
+
+    def __init__(self, order: Order):
+        self.order = order
+        self.stage = Stage.READING
+        self.pace = Pace()
+        self.release: Release | None = None
+        self.problem: str | None = None
+        self.left_alone = False
+        self.spent = False
+        self._building: Building | None = Building(order.sketch, order.source)
+        self._steps: Iterator[int] = iter(self._building)
+        self._stage_lock, self._reading_lock = Lock(), Lock()
+        self._over = Event()
+        self._worker: Thread | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether there is still something to wait for."""
+        return self.stage in (Stage.READING, Stage.SEALING)
+
+    def start(self, attendance: Attendance | None = None) -> None:
+        """Begin to work in the background; once, however often it is called.
+
+        Parameters
+        ----------
+        attendance : tells whether the owner is there; None takes it for granted.
+        """
+        with self._stage_lock:
+            if self._worker is None and self.stage is Stage.READING:
+                work = (attendance or Attendance(lambda: True),)
+                self._worker = Thread(target=self._make, args=work, name="frostglass-release", daemon=True)
+                self._worker.start()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until there is nothing to wait for any more, at most so long; whether that is so."""
+        return self._over.wait(seconds)
+
+    def _make(self, attendance: Attendance) -> None:
+        """Read everything, then pay and draw the noise; neither goes on for nobody.
+
+        Someone who is away for a moment may come back, so reading goes on for a while, and what it came to is kept;
+        but the price is paid only while somebody is there to get what it is paid for.
+        """
+        self._count_rows()
+        while self.read_on():
+            if attendance.ended:
+                self._leave()
+        while not attendance.present and not self._over.wait(LOOK_AGAIN):
+            if attendance.ended:
+                self._leave()
+        self.finish()
+
+    def _count_rows(self) -> None:
+        try:
+            self.pace = Pace(self.order.source.rows_total())
+        except RequestError:
+            pass  # reading finds it as well, and says what is wrong
+        except BaseException:
+            self._fail(UNREADABLE)
+            raise
+
+    def _leave(self) -> None:
+        self.left_alone = True
+        self.stop()
+
+    def read_on(self) -> bool:
+        """Read the next batch of records; False when there is nothing more to read."""
+        with self._reading_lock:
+            steps = self._steps
+            if self.stage is not Stage.READING:
+                return False
+            try:
+                self.pace.mark(next(steps))
+            except StopIteration:
+                return False
+            except RequestError as error:
+                self._fail(str(error))
+                return False
+            except BaseException:
+                self._fail(UNREADABLE)
+                raise
+            return True
+
+    def stop(self) -> None:
+        """Stop while nothing is spent; without effect once the noise is being drawn, as the price is paid then."""
+        with self._stage_lock:
+            if self.stage is Stage.READING:
+                self._end(Stage.STOPPED)
+
+    def finish(self) -> None:
+        """Pay, then draw the noise; it does so in the first call after all records were read, and in no other."""
+        with self._reading_lock, self._stage_lock:
+            if self.stage is not Stage.READING:
+                return
+            exact = self._building.exact
+            self.stage = Stage.SEALING
+            self._forget()
+        try:
+            made = seal(self.order.sketch, exact, self.order.budget, self._spend)
+            self.release = covering_bounds(made, self.order.bought)
+            self._end(Stage.MADE)
+        except RequestError as error:
+            self._fail(str(error))
+        except BaseException:
+            self._fail("The release could not be made because of a fault of the program.")
+            raise
+
+    def _spend(self, cost: Cost) -> None:
+        self.order.spend(cost)
+        self.spent = True
+
+    def _fail(self, problem: str) -> None:
+        price = f"its ε = {self.order.budget.epsilon} is spent" if self.spent else "nothing was spent"
+        with self._stage_lock:
+            if self.running:  # and not stopped meanwhile, which then is all there is to say
+                self.problem = problem if "spent" in problem else f"{problem.removesuffix('.')}; {price}."
+                self._end(Stage.FAILED)
+
+    def _end(self, stage: Stage) -> None:
+        self.stage = stage
+        self._forget()
+        self._over.set()
+
+    def _forget(self) -> None:
+        """Let go of the exact table as soon as it is not needed."""
+        self._building = None
+        self._steps = iter(())
+
+
+@dataclass
+class Desk:
+    """Where one visitor's release stands: an order waiting for a yes, one in the making, or a result.
+
+    Attributes
+    ----------
+    asked : the order that waits.
+    making : the one in the making, or made.
+    seen : whether the owner has seen what became of it.
+    looked : samples whose exact answers were looked at; a release made after that says so.
+    """
+
+    asked: Order | None = None
+    making: Making | None = None
+    seen: bool = False
+    looked: set[str] = field(default_factory=set)
+
+    def ask(self, order: Order) -> Order:
+        """Lay an order before the owner; an earlier one that was not confirmed is forgotten."""
+        self.asked = order
+        return order
+
+    def confirm(self, ticket: str) -> None:
+        """Start the order that was asked for; a ticket counts once, so a second click on the same button is nothing."""
+        if self.asked is not None and self.asked.ticket == ticket:
+            order, self.asked = self.asked, None
+            self.making, self.seen = Making(order), False
+
+    def decline(self) -> None:
+        """Forget the order that was asked for."""
+        self.asked = None
+
+    def clear(self) -> None:
+        """Make room for the next release; one in the making is stopped first."""
+        if self.making is not None:
+            self.making.stop()
+        if self.making is not None and self.making.stage is not Stage.SEALING:
+            self.making = None

@@ -1,0 +1,85 @@
+"""How far a release in the making is: its words, and the line about it on every other page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from ..frame.marks import Visibility, mark
+
+if TYPE_CHECKING:  # what makes a release takes a while to load, and every page asks whether one is being made
+    from .making import Making
+
+KEY = "release-desk"
+"""Session state: the desk at which this visitor's release is made."""
+NEWS_EVERY = 2.0
+"""Seconds until another page looks again."""
+UNKNOWN_TOTAL = 1_000_000
+"""Rows after which a bar is half full where nobody knows how many there are: it only says that it goes on."""
+
+
+def progress(making: Making) -> tuple[float, str]:
+    """The share that is done, and how far it is in words: private, for the owner's eyes."""
+    pace = making.pace
+    if making.stage == "sealing":
+        return 1.0, "All records are read. Drawing the noise."
+    if not pace.rows:
+        sorting = making.order.sketch.domain.unit.column is not None
+        return 0.0, "Bringing the rows of each person together" if sorting else "Opening the data"
+    done = min(1.0, pace.rows / pace.total) if pace.total else pace.rows / (pace.rows + UNKNOWN_TOTAL)
+    words = [f"{pace.rows:,} of {pace.total:,} rows read" if pace.total else f"{pace.rows:,} rows read"]
+    if pace.rate is not None:
+        words.append(f"{rounded(pace.rate)} rows a second")
+    if pace.seconds_left is not None:
+        words.append(time_left(pace.seconds_left))
+    return done, " · ".join(words)
+
+
+def rounded(number: float) -> str:
+    """A number in two digits, as a person would say it: 840, 62,000, 1.3 million."""
+    number = float(f"{number:.2g}")
+    return f"{number / 1e6:,.3g} million" if number >= 1e6 else f"{number:,.0f}"
+
+
+def time_left(seconds: float) -> str:
+    """How much longer something takes, no more precisely than anyone can know."""
+    if seconds < 8:
+        return "a few seconds left"
+    if seconds < 90:
+        return f"about {5 * max(2, round(seconds / 5))} seconds left"
+    if seconds < 5400:
+        return f"about {round(seconds / 60)} minutes left"
+    return f"about {round(seconds / 3600)} hours left"
+
+
+def release_news(path: str) -> None:
+    """Where a release is being made, or one is ready and was not seen yet: a line about it, with the way there.
+
+    Parameters
+    ----------
+    path : file of the page that makes releases.
+    """
+    desk = st.session_state.get(KEY)
+    if desk is not None and desk.making is not None and not desk.seen:
+        (_watch if desk.making.running else _line)(desk.making, path)
+
+
+@st.fragment(run_every=NEWS_EVERY)
+def _watch(making: Making, path: str) -> None:
+    _line(making, path)
+
+
+def _line(making: Making, path: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="fg-news"):
+        if making.running:
+            done, words = progress(making)
+            far = f"{100 * done:.0f}%" if making.pace.total else words
+            mark(Visibility.PRIVATE, f"A release is being made: {far}")
+            st.page_link(path, label="Look at it")
+        elif making.release is not None:
+            mark(Visibility.PUBLIC, "Your release is ready")
+            st.page_link(path, label="See and save it")
+        else:
+            mark(Visibility.PRIVATE, "Your release was not made")
+            st.page_link(path, label="See why")

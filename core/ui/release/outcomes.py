@@ -1,0 +1,68 @@
+"""Releases that could come out: fifty of an imagined crowd, and fifty of one answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from ...domain import Domain, Numeric
+from ...figures.axes import plain
+from ...figures.dots import dots, dots_in_words, normal_outcomes
+from ...figures.forecast import (
+    PLACES,
+    PossibleReleases,
+    possible_releases,
+    possible_releases_figure,
+    possible_releases_in_words,
+)
+from ...figures.possible_distances import possible_distances, possible_distances_in_words
+from ...sketches.plan import plan
+from ..frame.charts import show
+from ..frame.marks import note
+from .outlook import Outlook
+from .words import typical_answer
+
+
+def possible_outcomes(seen: Outlook) -> None:
+    """Fifty releases that could come out, of an imagined crowd and of one answer."""
+    axis = next((column for column in seen.one.domain.columns if isinstance(column, Numeric)), None)
+    answer = typical_answer(seen.draft, seen.chosen)
+    *before, counts = st.columns([1] if axis is None else 2, gap="medium")
+    for lines in before:
+        with lines:
+            possible, words = _of_a_crowd(seen, axis)
+            title = "answer" if seen.draft.measures_closeness else "average distance"
+            show(possible_releases_figure(possible, plain(axis.name), title), "release-possible", words)
+            note(f"Fifty possible releases of an imagined crowd (thick line). {words}")
+    with counts:
+        outcomes = normal_outcomes(answer.value, answer.error)
+        words = dots_in_words(outcomes, answer.name)
+        show(dots(outcomes, plain(answer.name)), "release-dots", words)
+        note("One answer in fifty possible releases, all of them equally likely.")
+
+
+def _of_a_crowd(seen: Outlook, axis: Numeric) -> tuple[PossibleReleases, str]:
+    """Possible releases along a column, and what they come to."""
+    one, forecast = seen.one, seen.chosen
+    places = _places(one.domain, one.metric, axis)
+    if seen.draft.measures_closeness:
+        possible = possible_releases(
+            axis.low, axis.high, one.point_kernel, places, forecast.estimate, forecast.standard_error
+        )
+        return possible, possible_releases_in_words(possible)
+    variance = plan(seen.sketch, seen.draft.budget).noise.variance
+    possible = possible_distances(axis.low, axis.high, one, places, forecast.records, variance)
+    return possible, possible_distances_in_words(possible)
+
+
+def _places(domain: Domain, metric: str, axis: Numeric) -> np.ndarray:
+    """Encoded places along a column, all other columns in the middle of their bounds."""
+    low, high = domain.bounds(metric)
+    place = 0
+    for column in domain.columns:
+        if column is axis:
+            break
+        place += column.width
+    points = np.tile((low + high) / 2, (PLACES, 1))
+    points[:, place] = np.linspace(low[place], high[place], PLACES)
+    return np.asfortranarray(points)

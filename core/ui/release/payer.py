@@ -1,0 +1,104 @@
+"""Which budget a release is paid from: a data set that the ledger knows, or a new one with its total."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ...privacy.budget import Budget
+from ...privacy.ledger.ledger import LONGEST_NAME, Ledger
+from ...privacy.neighbours import Neighbours
+from ..frame.marks import note
+from ..frame.markup import literal
+from ..frame.session import OwnData
+from .account import Account
+from .draft import SLACK
+from .privacy import choose_relation
+
+SAMPLE_TOTAL = 3.0
+
+
+@dataclass(frozen=True)
+class Payer:
+    """What a release hides, and who pays for it: an account, or the words for what is missing to have one."""
+
+    neighbours: Neighbours
+    account: Account | None = None
+    missing: tuple[str, ...] = ()
+
+
+def choose_payer(ledger: Ledger, own: OwnData, number: int, unit: str, slack: bool) -> Payer:
+    """Let the owner name the data set and, when the ledger does not know it, its total.
+
+    Parameters
+    ----------
+    ledger, own : the owner's.
+    number : number of the pick on the Data page, part of every key.
+    unit : whom the release protects, in the ledger's words.
+    slack : whether the release needs a total with a δ.
+    """
+    named, total = st.columns([1.6, 1], gap="medium")
+    with named:
+        name = _name(ledger, own, number)
+    known = name in ledger.names()
+    if known:
+        account = Account.of(ledger.status(name))
+        with total:
+            note(f"Its total is ε = {account.total.epsilon:f}{' with slack' if account.total.delta else ''}, for ever.")
+        neighbours = choose_relation(account.total.neighbours)
+        trouble = account.mismatch(neighbours, unit)
+        if trouble:
+            st.error(literal(trouble))
+        return Payer(neighbours, account, ("a data set that protects the same people",) if trouble else ())
+    with total:
+        epsilon = st.number_input(
+            "Its total budget, for ever (ε)",
+            0.0,
+            100.0,
+            SAMPLE_TOTAL if own.sample else None,
+            step=None,
+            format="%.12g",
+            placeholder="such as 3",
+            key=f"release-total-{number}",
+            persist_state="session",
+            help="All releases of this data set together will never pass it. It is a promise to the people in it and "
+            "cannot be changed later.",
+        )
+    delta = SLACK if _total_slack(slack) else 0
+    neighbours = choose_relation(None)
+    if name and epsilon:
+        return Payer(neighbours, Account(name, Budget(epsilon, delta, neighbours), unit))
+    words = {"a name for the data set": name, "the total budget of the data set": epsilon}
+    return Payer(neighbours, None, tuple(word for word, given in words.items() if not given))
+
+
+def _name(ledger: Ledger, own: OwnData, number: int) -> str | None:
+    """The name in the ledger's spelling, or None for one that cannot be used."""
+    names = ledger.names()
+    default = own.title[:LONGEST_NAME].strip()
+    offered = names if default in names or not default.isprintable() else [default, *names]
+    typed = st.selectbox(
+        "Data set in your ledger",
+        offered,
+        index=offered.index(default) if default in offered else None,
+        accept_new_options=True,
+        key=f"release-dataset-{number}",
+        persist_state="session",
+        help="Whatever is released of the same people must be paid from the same budget, so use one name for them, "
+        "always. The name stays in your ledger.",
+    )
+    typed = (typed or "").strip()
+    if not 1 <= len(typed) <= LONGEST_NAME or not typed.isprintable():
+        return None
+    return next((known for known in names if known.casefold() == typed.casefold()), typed)
+
+
+def _total_slack(needed: bool) -> bool:
+    """Whether the new total has a δ; a release with slack needs one."""
+    words = "Count the total with a slack of one in a million"
+    reason = "Several releases together then cost less than the sum of their ε."
+    if needed:
+        st.toggle(words, True, key="release-total-slack-needed", disabled=True, help=reason, wrap=True)
+        return True
+    return st.toggle(words, key="release-total-slack", persist_state="session", help=reason, wrap=True)

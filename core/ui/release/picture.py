@@ -1,0 +1,48 @@
+"""The picture that suits a release: where people are many, how far everyone is, or which group each place is like."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from ...domain import Vector
+from ...figures.classes import decision_figure, decision_in_words
+from ...figures.report.pictures import picture_figure
+from ...releases.release import Release
+from ...sketches.classes import Classes
+from ...tasks.classes.decision_map import DecisionMap, decision_map
+from ...tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
+from .aim import CLOSENESS
+
+
+def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figure, str] | None:
+    """A figure over the first one or two columns that can be an axis, and its words; None where there is none.
+
+    Parameters
+    ----------
+    name : of the released file, by which the picture is remembered.
+    release : of anything.
+    contents : what the release holds, in words.
+    """
+    picture = _picture(name, release)
+    if picture is None:
+        return None
+    if isinstance(picture, DecisionMap):
+        words = decision_in_words(f"Which group each place is like, in {contents}", picture)
+        return decision_figure(picture, release.sketch.query_domain), words
+    what = "Density" if release.sketch.answers == CLOSENESS else "Average distance"
+    return picture_figure(release, picture), f"{what} of {contents}."
+
+
+@st.cache_data(scope="session", max_entries=4, show_spinner=False)
+def _picture(name: str, _release: Release) -> Curve | Heatmap | DecisionMap | None:
+    columns = _release.sketch.query_domain.columns
+    axes = [column.name for column in columns if not isinstance(column, Vector)][:2]
+    averaged = len(axes) < len(columns)
+    if isinstance(_release.sketch, Classes):
+        return decision_map(_release, *axes) if len(axes) == 2 else None
+    if not axes:
+        return None
+    if len(axes) == 1:
+        return marginal_line(_release, *axes) if averaged else line(_release, *axes)
+    return marginal_grid(_release, *axes) if averaged else grid(_release, *axes)

@@ -1,0 +1,102 @@
+"""The yes that a release needs, and the time until it is there."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from streamlit.runtime import get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from ...sketches.grouped import SEED_BITS
+from ..frame.attendance import Attendance
+from ..frame.marks import Visibility, note, rail
+from ..frame.markup import literal
+from ..frame.odds import odds_sentence
+from .account import price
+from .draft import amount
+from .making import Desk, Making, Order, Stage
+from .news import KEY, progress
+
+if TYPE_CHECKING:
+    from .steps import Chosen
+
+LOOK_EVERY = 0.5
+"""Seconds until the browser looks again how far the work is."""
+AT_ONCE = 0.3
+"""Seconds that a page waits for a release before it shows how far it is."""
+
+
+def hash_seed(number: int) -> int:
+    """The public seed of the sketch's hash functions: the same while an owner tries settings on one data set."""
+    return st.session_state.setdefault(f"release-seed-{number}", secrets.randbits(SEED_BITS))
+
+
+def release_desk() -> Desk:
+    """Where this visitor's release stands."""
+    if KEY not in st.session_state:
+        st.session_state[KEY] = Desk()
+    return st.session_state[KEY]
+
+
+@st.dialog("Release it?", on_dismiss="rerun")
+def confirm(desk: Desk, order: Order, chosen: Chosen) -> None:
+    """Ask once more, in words; the ticket of the order counts once, however often the button is pressed."""
+    budget = order.budget
+    odds = odds_sentence(float(budget.epsilon), float(budget.delta), chosen.draft.protected)
+    # Names are data set names as the owner typed them: as text, in which nothing is Markdown.
+    st.markdown(f"You hand out one file, for ever, at the price of **{price(budget)}**. {odds}")
+    st.text(f"It is paid from the budget of “{order.dataset}”.")
+    if order.bought:
+        st.markdown(
+            f"The file also shows bounds that were bought and paid for before, so what it promises is "
+            f"**ε = {amount(order.promised)}**."
+        )
+    if order.total is not None:
+        st.markdown(f"Its total of **{price(order.total)}** is promised by this, for all releases there will ever be.")
+    st.markdown(
+        f"What is spent cannot be had back, even if nobody ever gets the file. "
+        f"It leaves **ε = {amount(chosen.left)}** of the total of {amount(chosen.account.total.epsilon)}."
+    )
+    with st.container(horizontal=True, gap="small"):
+        ticket = (order.ticket,)
+        yes = st.button("Yes, release it", type="primary", key="release-yes", on_click=desk.confirm, args=ticket)
+        no = st.button("Not yet", key="release-no", on_click=desk.decline)
+    if yes or no:
+        st.rerun()
+
+
+def show_progress(making: Making) -> None:
+    """Progress with a way out; a release that takes but a moment is there before any of it is drawn."""
+    making.start(_attendance())
+    if making.wait(AT_ONCE):
+        st.rerun()
+    st.subheader("Making the release", anchor=False)
+    _watch(making)
+    note(
+        "You can go on with anything else here meanwhile; it is worked on in the background, and is here when you come "
+        "back. Keep this browser tab open: nothing is paid for while nobody is there to get it, and closing the tab "
+        "stops it."
+    )
+
+
+@st.fragment(run_every=LOOK_EVERY)
+def _watch(making: Making) -> None:
+    """How far it is, looked at again and again; when it is over, the whole page shows what came of it."""
+    if not making.running:
+        st.rerun()
+    done, words = progress(making)
+    with rail(Visibility.PRIVATE, "progress", "Only you see this"):
+        st.progress(done, literal(words))
+        if making.stage is Stage.READING:
+            st.button("Stop, at no cost", key="release-stop", on_click=making.stop)
+            note("Nothing is spent before all records are read. Then the price is paid and the noise is drawn.")
+        else:
+            note("The price is paid now, and cannot be had back.")
+
+
+def _attendance() -> Attendance:
+    """Whether this visitor's browser is connected; what it asks is made for being asked from any thread."""
+    server, number = get_instance(), get_script_run_ctx().session_id
+    return Attendance(lambda: server.is_active_session(number))

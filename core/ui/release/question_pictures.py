@@ -1,0 +1,81 @@
+"""The small pictures of the questions that a release may answer, as the style sheet shows them.
+
+Each stands in front of a card's words as generated content, which has a text alternative of its own; so a card stays an
+ordinary radio button, for keyboards and screen readers alike. Such a picture cannot take its colours from the page, so
+it uses the shades that stand out from both backgrounds.
+"""
+
+from __future__ import annotations
+
+import math
+from urllib.parse import quote
+
+from ...figures.palette import AMBER, FAINT, INK, TEAL
+
+WIDTH, HEIGHT = 240, 84
+
+
+def _dots(points: list[tuple[float, float]], radius: float, colour: str) -> str:
+    circles = "".join(f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}"/>' for x, y in points)
+    return f'<g fill="{colour}">{circles}</g>'
+
+
+def density_picture() -> str:
+    """A hilly outline; a dashed line asks how high it is at one place."""
+    hills = "M0 74C40 74 46 22 78 22c30 0 32 38 58 38 22 0 26-18 44-18 26 0 30 32 60 32"
+    return (
+        f'<path fill="{TEAL.shape}" opacity=".22" d="{hills}v6H0z"/>'
+        f'<path d="{hills}" fill="none" stroke="{TEAL.shape}" stroke-width="2.4"/>'
+        f'<path stroke="{FAINT.shape}" stroke-width="1.6" stroke-dasharray="4 4" d="M104 80V40"/>'
+        f'<circle cx="104" cy="40" r="5.5" fill="{TEAL.shape}"/>'
+    )
+
+
+_PEOPLE = [(22, 20), (52, 62), (74, 14), (98, 70), (152, 66), (170, 12), (196, 52), (226, 26)]
+_HERE = (124, 40)
+
+
+def distance_picture() -> str:
+    """Lines from every point to one place among them."""
+    lines = "".join(f'<path d="M{x} {y}L{_HERE[0]} {_HERE[1]}"/>' for x, y in _PEOPLE)
+    return (
+        f'<g stroke="{FAINT.shape}" stroke-width="1.3" opacity=".8">{lines}</g>'
+        + _dots(_PEOPLE, 4, AMBER.shape)
+        + _dots([_HERE], 6.5, TEAL.shape)
+    )
+
+
+def group_picture() -> str:
+    """Two groups of points; one place between them, with an arrow to the nearer group."""
+    left = [
+        (52 + 30 * math.cos(2.4 * i) * math.sqrt(i / 9), 42 + 26 * math.sin(2.4 * i) * math.sqrt(i / 9))
+        for i in range(1, 10)
+    ]
+    right = [
+        (192 + 32 * math.cos(2.4 * i) * math.sqrt(i / 9), 42 + 28 * math.sin(2.4 * i) * math.sqrt(i / 9))
+        for i in range(1, 10)
+    ]
+    squares = "".join(f'<rect x="{x - 3.6:.1f}" y="{y - 3.6:.1f}" width="7.2" height="7.2"/>' for x, y in right)
+    return (
+        f'<path stroke="{FAINT.shape}" stroke-width="1.6" stroke-dasharray="5 4" d="M122 2V82"/>'
+        + _dots([(round(x, 1), round(y, 1)) for x, y in left], 4, INK.shape)
+        + f'<g fill="none" stroke="{INK.shape}" stroke-width="2">{squares}</g>'
+        f'<path fill="none" stroke="{TEAL.shape}" stroke-width="2.2" d="M134 42h18m-6-5 6 5-6 5"/>'
+        + _dots([(134, 42)], 6.5, TEAL.shape)
+    )
+
+
+def picture_style(key: str, pictures: list[tuple[str, str]]) -> str:
+    """Style rules that put a picture on top of each option of the radio group with a key.
+
+    Parameters
+    ----------
+    key : of the widget.
+    pictures : for each option in order, the inside of its SVG and its text alternative.
+    """
+    rules = []
+    for place, (inside, words) in enumerate(pictures, 1):
+        svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">{inside}</svg>'
+        option = f'.st-key-{key} [data-testid="stRadioGroup"] > div:nth-child({place})::before'
+        rules.append(f'{option} {{ content: url("data:image/svg+xml,{quote(svg)}") / "{words}"; }}')
+    return "\n".join(rules)

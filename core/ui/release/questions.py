@@ -1,0 +1,201 @@
+"""Step 1 of a release: what people should be able to ask. One card a question, and below it what belongs to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from ...domain import Categorical, Domain
+from ...domain.columns import Column
+from ...sources.samples import Sample
+from ..frame.marks import note
+from .aim import CLOSENESS, DENSITY, DISTANCE, GROUP, Aim
+
+KEY = "release-question"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that a released file can answer for ever.
+
+    Attributes
+    ----------
+    key : one of the questions of `Aim`.
+    title : the question as a person asks it.
+    sentence : what the answer is.
+    also : what the same file answers besides.
+    """
+
+    key: str
+    title: str
+    sentence: str
+    also: str
+
+
+QUESTIONS = (
+    Question(
+        DENSITY,
+        "How dense is it here?",
+        "How many people are close to a place.",
+        "The same file shows peaks and groups, finds who would stand out, and makes up people who resemble the real "
+        "ones.",
+    ),
+    Question(
+        DISTANCE,
+        "How far is everyone from here?",
+        "The average distance of all people from a place.",
+        "The same file finds the place that is nearest to everyone, as for a depot or a clinic. With a single column "
+        "it also finds several such places that share the people among them.",
+    ),
+    Question(
+        GROUP,
+        "Which group is this like?",
+        "Which of several groups a new record resembles most.",
+        "The same file says how sure the answer is, and “don't know” where the noise decides. Each group can also be "
+        "looked at by itself.",
+    ),
+)
+
+NORMS = {
+    "l1": (
+        "City blocks",
+        "Differences of all columns added up. The nearest place to everyone is the median place: "
+        "half of the people lie on either side of it, in every column.",
+    ),
+    "l2": (
+        "Straight line",
+        "As the crow flies. The nearest place to everyone is the place that stragglers pull at the least.",
+    ),
+    "squared": (
+        "Squared",
+        "The straight line squared, so that far people count much more. The nearest place to "
+        "everyone is the mean place, the average of every column.",
+    ),
+}
+"""How distance is measured: title, and what it finds, in words."""
+COMPARED = {
+    "closeness": (
+        "Who is close by",
+        "A record is like the group that is densest around it. Groups may have any shape.",
+    ),
+    "distance": (
+        "Who is near on the whole",
+        "A record is like the group whose people are nearest to it on average. "
+        "Simple, and good where every group is one cloud.",
+    ),
+}
+"""What is compared between groups."""
+
+
+def choose_question() -> str:
+    """Draw the cards; the key of the question that is chosen."""
+    by_key = {question.key: question for question in QUESTIONS}
+    chosen = st.radio(
+        "What should people be able to ask?",
+        list(by_key),
+        key=KEY,
+        persist_state="session",
+        horizontal=True,
+        format_func=lambda key: by_key[key].title,
+        captions=[question.sentence for question in QUESTIONS],
+        label_visibility="collapsed",
+        width="stretch",
+    )
+    note(by_key[chosen].also)
+    return chosen
+
+
+def choose_aim(domain: Domain, number: int, sample: Sample | None) -> tuple[Aim | None, Domain, tuple[str, ...]]:
+    """The question, and what belongs to it.
+
+    Parameters
+    ----------
+    domain : as declared on the Data page.
+    number : number of the pick on the Data page, part of keys that belong to its columns.
+    sample : the bundled sample, or None for anyone's own data.
+
+    Returns
+    -------
+    tuple
+        What is asked, or None while something is missing; the domain with the columns that it is asked by, and the one
+        that says the group; and what is missing, in a few words each.
+    """
+    question = choose_question()
+    if question == GROUP:
+        return _group(domain, number, sample)
+    norm = _norm("release-norm") if question == DISTANCE else None
+    columns = _asked_by(domain, question, number)
+    missing = () if columns else ("a column to ask by",)
+    return Aim(question, norm) if columns else None, replace(domain, columns=columns or domain.columns), missing
+
+
+def _asked_by(domain: Domain, question: str, number: int, label: str | None = None) -> tuple[Column, ...]:
+    """The columns that a query has; distances start without categories, which lie in no direction."""
+    columns = [column for column in domain.columns if column.name != label]
+    if len(columns) == 1:
+        return tuple(columns)
+    measured = [column.name for column in columns if not isinstance(column, Categorical)]
+    names = [column.name for column in columns]
+    chosen = st.multiselect(
+        "By which columns?",
+        names,
+        measured or names if question == DISTANCE else names,
+        key=f"release-columns-{question}-{number}-{label}",
+        persist_state="session",
+        help="Fewer columns give clearer answers: what is left out does not blur the rest, and is not in the file.",
+    )
+    return tuple(column for column in columns if column.name in chosen)
+
+
+def _norm(key: str) -> str:
+    norm = st.segmented_control(
+        "How is distance measured?",
+        list(NORMS),
+        key=key,
+        format_func=lambda norm: NORMS[norm][0],
+        required=True,
+        default="l1",
+        persist_state="session",
+    )
+    note(NORMS[norm][1])
+    return norm
+
+
+def _group(domain: Domain, number: int, sample: Sample | None) -> tuple[Aim | None, Domain, tuple[str, ...]]:
+    """The column that says the group, what is compared between groups, and by which columns."""
+    labels = {column.name: column for column in domain.columns if isinstance(column, Categorical)}
+    if sample is not None and sample.label is not None:
+        labels = {sample.label.name: sample.label} | labels
+    if not labels or len({*labels, *domain.names}) < 2:
+        note(
+            "It needs a column of categories that says the group, and another column to compare by. Declare both on "
+            "the Data page: the categories become public, as everything that is typed there does."
+        )
+        return None, domain, ("a column of categories that says the group",)
+    known = len(labels) == 1 or (sample is not None and sample.label is not None)
+    label = st.selectbox(
+        "Which column says the group?",
+        list(labels),
+        index=0 if known else None,
+        key=f"release-label-{number}",
+        persist_state="session",
+        placeholder="pick a column",
+    )
+    compared = st.segmented_control(
+        "What is compared?",
+        list(COMPARED),
+        key="release-compared",
+        required=True,
+        default=CLOSENESS,
+        format_func=lambda which: COMPARED[which][0],
+        persist_state="session",
+    )
+    note(COMPARED[compared][1])
+    norm = None if compared == CLOSENESS else _norm("release-group-norm")
+    if label is None:
+        return None, domain, ("the column that says the group",)
+    columns = _asked_by(domain, GROUP if norm is None else DISTANCE, number, label)
+    if not columns:
+        return None, domain, ("a column to compare by",)
+    return Aim(GROUP, norm, label), replace(domain, columns=(*columns, labels[label])), ()

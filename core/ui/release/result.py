@@ -1,0 +1,100 @@
+"""What an owner gets: the file, its picture, what it promises, and where to go next."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ...figures.report import words
+from ...figures.report.label import PrivacyLabel, privacy_label
+from ...releases.release import Release
+from ...sketches.classes import Classes
+from ..frame.charts import show
+from ..frame.frame import CLASSIFY, EXPLORE, LEDGER
+from ..frame.marks import Visibility, facts, note, rail
+from ..frame.odds import odds
+from ..frame.session import Opened, Session
+from .making import Desk, Making
+from .picture import release_picture
+from .truth import offer_comparison
+
+
+def show_result(visitor: Session, desk: Desk) -> None:
+    """The page after a release was made."""
+    opened = _opened(visitor, desk.making)
+    _save(opened)  # first: whatever happens to the rest of the page, the file can be saved
+    st.subheader("It is released", anchor=False)
+    label = privacy_label(opened.release, opened.data)
+    main, aside = st.columns([1.75, 1], gap="large")
+    with main, rail(Visibility.PUBLIC, "file", "Public: this file may be handed out"):
+        note(f"{_contents(label)}, released {words.day(label.created)}.")
+        drawn = release_picture(opened.name, opened.release, _contents(label))
+        if drawn is not None:
+            show(drawn[0], "release-picture", drawn[1])
+        offer_comparison(desk, desk.making, opened)
+    with aside, rail(Visibility.PUBLIC, "label", "Its privacy label"):
+        _label(opened.release, label)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="release-next"):
+        _onward(opened.release)
+        st.page_link(LEDGER.path, label="See what is left of the budget")
+        if st.button("Make another release", key="release-again"):
+            desk.clear()
+            st.rerun()
+
+
+def _onward(release: Release) -> None:
+    """The page that asks the file what it was made for."""
+    if isinstance(release.sketch, Classes) and CLASSIFY.exists:
+        st.page_link(CLASSIFY.path, label="Ask it which group someone is like, as anyone can who gets the file")
+    else:
+        st.page_link(EXPLORE.path, label="Explore it, as anyone can who gets the file")
+
+
+def _save(opened: Opened) -> None:
+    """The one main action now, where it is on every page."""
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-save"):
+        st.download_button(
+            "Save the file",
+            opened.data,
+            opened.name,
+            "application/octet-stream",
+            key="release-save",
+            type="primary",
+            on_click="ignore",
+        )
+        note(
+            f"{len(opened.data) / 1000:,.0f} KB. Save it now: only this session keeps it, and making it again would "
+            "cost the same again."
+        )
+
+
+def _opened(visitor: Session, making: Making) -> Opened:
+    """The release among the visitor's open files, where the pages on released sketches find it."""
+    name = file_name(making)
+    if name not in visitor.opened:
+        visitor.remember(name, making.release.to_bytes(), making.release)
+    return visitor.opened[name]
+
+
+def file_name(making: Making) -> str:
+    """A name that says nothing of the data: the time of release, and a mark that tells two of one second apart."""
+    stamp = "".join(sign for sign in making.release.created[:19] if sign.isdigit() or sign == "T")
+    return f"release-{stamp}-{making.order.ticket[:4]}.npz"
+
+
+def _contents(label: PrivacyLabel) -> str:
+    return f"{words.listed([column.name for column in label.columns])} of {label.records} {label.counted}"
+
+
+def _label(release: Release, label: PrivacyLabel) -> None:
+    """The promise as odds, and what else the file says of itself."""
+    privacy = release.privacy
+    odds(float(privacy.epsilon), float(privacy.delta), "record" if privacy.unit.column is None else "person")
+    facts(
+        [
+            (label.promise, label.slack),
+            (f"Protects {label.protected}", f"Hidden is {label.hidden}."),
+            (f"Holds {label.records} {label.counted}", f"The number is {label.records_source}."),
+            (label.table, " ".join(label.noise)),
+            ("Fingerprint of the file", label.fingerprint),
+        ]
+    )

@@ -1,0 +1,107 @@
+"""What a forecast comes to, in the words and units that suit the question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...domain import Categorical, Domain
+from ...figures.rounding import rounded
+from ...forecast.forecast import Forecast
+from .aim import GROUP
+from .draft import Draft
+
+BAND = 1.96
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A typical answer of a release as a person reads it.
+
+    Attributes
+    ----------
+    figure, band : the answer and the reach of its 95% band, rounded to what the error supports.
+    unit : what is counted, or the unit of distance ("" where there is none).
+    value, error : the answer and its standard error in that unit.
+    name : what the answer is, as the title of an axis.
+    """
+
+    figure: str
+    band: str
+    unit: str
+    value: float
+    error: float
+    name: str
+
+    @property
+    def text(self) -> str:
+        """The answer with its band, "150 ± 70 people"."""
+        return f"{self.figure} ± {self.band} {self.unit}".strip()
+
+
+def typical_answer(draft: Draft, seen: Forecast) -> Answer:
+    """How many are close to a typical place, or how far all are from it on average."""
+    if draft.measures_closeness:
+        value, error, unit, name = seen.estimate, seen.standard_error, draft.counted, "a typical answer"
+    else:
+        value, error = seen.density, seen.standard_error / seen.records
+        unit = distance_unit(draft.compared, draft.aim.norm)
+        name = f"average distance ({unit})" if unit else "average distance"
+    return Answer(rounded(value, error), rounded(BAND * error, error), unit, value, error, name)
+
+
+def distance_unit(domain: Domain, norm: str | None) -> str:
+    """The unit in which the distances of a domain's records come out, "" where the columns have none in common.
+
+    Columns that are measured in shares of their ranges have ranges as their unit.
+    """
+    if domain.scale == "box":
+        return "ranges" if norm != "squared" else "squared ranges"
+    units = {column.unit for column in domain.columns if not isinstance(column, Categorical)}
+    unit = units.pop() if len(units) == 1 else ""
+    return f"{unit}²" if unit and norm == "squared" else unit
+
+
+def forecast_sentence(draft: Draft, seen: Forecast) -> str:
+    """What the figure is, below it."""
+    band = "and the band that 95 of 100 releases fall into."
+    whose = "in one group, " if draft.aim.question == GROUP else ""
+    if not draft.measures_closeness:
+        place = "a group from a typical place, " if whose else "everyone from a typical place, "
+        return f"The average distance of {place}{band}"
+    empty = rounded(seen.empty_below, max(seen.noise_error, 1e-9))
+    return f"A typical answer, {whose}{band} Below about {empty} {draft.counted} a place looks empty."
+
+
+def summary(draft: Draft, seen: Forecast) -> str:
+    """The forecast in a few words."""
+    answer = typical_answer(draft, seen).text
+    if not draft.measures_closeness:
+        whose = "of a group " if draft.aim.question == GROUP else ""
+        return f"The average distance {whose}from a typical place will be {answer}."
+    whose = "in one group " if draft.aim.question == GROUP else ""
+    return f"A typical answer {whose}will be {answer}."
+
+
+def size_and_time(seen: Forecast) -> str:
+    """How large the file is and how long it takes, in words."""
+    return f"{size_words(seen.file_bytes)}, {time_words(seen.seconds)}"
+
+
+def size_words(count: int) -> str:
+    """A number of bytes."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6)):
+        if count >= 0.95 * size:
+            return f"{rounded(count / size, count / size / 5)} {unit}"
+    return f"{rounded(count / 1e3, count / 5e3)} KB"
+
+
+def time_words(seconds: float) -> str:
+    """A time to wait."""
+    if seconds < 90:
+        return "a second" if seconds < 1.5 else f"about {seconds:.0f} seconds"
+    return f"about {seconds / 60:.0f} minutes"
+
+
+def percent(share: float) -> str:
+    """An error as a share of the answer, in two digits: "3.5%", "120%"."""
+    return f"{float(f'{100 * share:.2g}'):,g}%"

@@ -1,0 +1,42 @@
+"""Release files made by earlier versions open for ever, and answer as they did."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import load
+from core.figures.report.html import report_html
+from core.figures.report.label import describe
+from core.machine.tables import array
+
+FILES = sorted((Path(__file__).parents[1] / "known_releases").glob("*.npz"))
+
+
+def test_there_are_files_of_every_version():
+    named = {"numbers", "people", "merged", "angles", "features", "waves", "histogram", "projected", "distance"}
+    named |= {"straight", "moments", "directions", "classes"}
+    named |= {"fourier", "cosines", "functional", "lattice", "embedding", "flat", "boxes", "marginals", "network"}
+    named |= {"rounds", "convex"}
+    assert {path.stem for path in FILES} >= {f"{name}-1" for name in named} | {"large-2"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_known_release_answers_as_it_did(path):
+    release = load(path)
+    facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    assert list(release.table.shape) == facts["shape"] and int(array(release.table).sum()) == facts["total"]
+    assert release.records == pytest.approx(facts["records"], rel=1e-9)
+    assert release.records_error == pytest.approx(facts["records_error"], rel=1e-9)
+    answers = release.answer(facts["queries"])
+    tolerance = facts.get("tolerance", 1e-9)
+    for name, expected in facts["answers"].items():
+        np.testing.assert_allclose(getattr(answers, name), expected, rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_known_release_can_be_described_and_written_again(path):
+    release = load(path)
+    assert len(describe(release)) > 5 and "<h1>" in report_html(release, [])
+    assert load(release.to_bytes()).privacy == release.privacy

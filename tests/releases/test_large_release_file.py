@@ -1,0 +1,160 @@
+"""Files of large releases: every table is read as it was written, mapped or not, by us and by NumPy alone."""
+
+import io
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from core import Budget, Domain, Race, Release, ReleaseFileError, RequestError, load
+from core.engine.exact import Exact
+from core.geometry import kernels
+from core.machine.files import narrow
+from core.machine.tables import Narrow, Sum, array
+from core.releases.file import save, to_bytes
+from core.releases.release import seal
+from core.sketches.classes import Classes
+from tests.releases_for_tests import manifest_in, small_release
+
+ENDS = [int(end) for bits in (8, 16, 32, 64) for end in (-(1 << bits - 1), -(1 << bits - 1) + 1, (1 << bits - 1) - 1)]
+COUNTERS = st.sampled_from(ENDS) | st.integers(-200, 200) | st.integers(-(1 << 63), (1 << 63) - 1)
+MADE = small_release()
+QUERIES = {"age": [10.0, 35.5, 90.0, 1000.0], "city": ["Bern", "Basel", "Bern", "Bern"]}
+
+
+def with_counters(counters: np.ndarray):
+    """The small release with other counters in the table's first places."""
+    made = small_release()
+    made.table.reshape(-1)[: len(counters)] = counters
+    return made
+
+
+def by_numpy(data: bytes) -> np.ndarray:
+    """The table as the format tells a stranger to read it."""
+    file = np.load(io.BytesIO(data), allow_pickle=False)
+    table = file["table"].astype(np.int64)
+    table.flat[file["beyond_at"]] = file["beyond"]
+    return table
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """A large release's file."""
+    place = tmp_path_factory.mktemp("large") / "large.npz"
+    save(MADE, place, large=0)
+    return place
+
+
+@given(arrays(np.int64, st.integers(0, 320), elements=COUNTERS))
+@settings(max_examples=60)
+def test_every_table_survives_its_file(counters):
+    made = with_counters(counters)
+    data = to_bytes(made, large=0)
+    opened = load(data, verify=True)
+    assert isinstance(opened.table, Narrow)
+    assert np.array_equal(array(opened.table), made.table) and np.array_equal(by_numpy(data), made.table)
+    assert to_bytes(opened, large=0) == data and to_bytes(opened) == to_bytes(made)
+
+
+@pytest.mark.parametrize("kind", narrow.KINDS, ids=str)
+def test_the_type_is_the_narrowest_that_holds_all_but_a_few(kind):
+    """Of 320 counters one may stand apart, the least value of the type among those that have to."""
+    ends = np.iinfo(kind)
+    made = with_counters(np.full(320, ends.max))
+    made.table[3, 4] = ends.min
+    with np.load(io.BytesIO(to_bytes(made, large=0)), allow_pickle=False) as file:
+        assert file["table"].dtype == kind and file["table"][3, 4] == ends.min
+        assert file["beyond_at"].tolist() == [3 * 20 + 4] and file["beyond"].tolist() == [ends.min]
+    made.table[0, :2] = ends.min
+    if kind != narrow.KINDS[-1]:
+        with np.load(io.BytesIO(to_bytes(made, large=0)), allow_pickle=False) as file:
+            assert file["table"].dtype.itemsize == 2 * kind.itemsize and len(file["beyond"]) == 0
+
+
+def test_a_mapped_release_answers_as_it_did_and_allocates_nothing_for_its_table(path):
+    opened = load(path)
+    assert not opened.table.counters.flags.owndata and not opened.table.counters.flags.writeable
+    for name in ("estimate", "low", "high", "density"):
+        assert np.array_equal(getattr(opened.answer(QUERIES), name), getattr(MADE.answer(QUERIES), name))
+    assert opened.records == MADE.records and manifest_in(path.read_bytes())["format_version"] == 2
+    assert np.load(path, mmap_mode="r")["table"].shape == MADE.table.shape
+
+
+def test_entries_begin_where_a_line_of_the_cache_does(path):
+    data = path.read_bytes()
+    for kind, name in ((None, "table"), ("<i8", "beyond_at"), ("<i8", "beyond")):
+        with np.load(io.BytesIO(data)) as file:
+            entries = file[name].tobytes()
+        if entries:
+            assert data.index(entries) % 64 == 0, (kind, name)
+
+
+def test_memory_is_what_is_allocated(path):
+    row = MADE.sketch.setup_bytes + 8 * MADE.table.shape[1]
+    assert load(path, memory=row)
+    with pytest.raises(ReleaseFileError, match="memory"):
+        load(path, memory=row - 1)
+    with pytest.raises(ReleaseFileError, match="memory"):
+        load(path.read_bytes(), memory=row)
+    with path.open("rb") as file, pytest.raises(ReleaseFileError, match="memory"):
+        load(file, memory=row)
+
+
+def test_a_file_that_is_replaced_or_deleted_goes_on_answering(tmp_path):
+    place = tmp_path / "large.npz"
+    save(MADE, place, large=0)
+    opened = load(place)
+    before = opened.estimate(QUERIES)
+    save(with_counters(np.zeros(320, dtype=np.int64)), place, large=0)
+    assert not np.array_equal(load(place).estimate(QUERIES), before)
+    place.unlink()
+    assert np.array_equal(opened.estimate(QUERIES), before)
+
+
+def test_merging_reads_tables_where_they_lie_and_writes_their_sum(path, tmp_path):
+    other = small_release(Budget(2))
+    save(other, tmp_path / "other.npz", large=0)
+    merged = load(path).merged(load(tmp_path / "other.npz"))
+    assert isinstance(merged.table, Sum)
+    save(merged, tmp_path / "merged.npz", large=0)
+    opened = load(tmp_path / "merged.npz")
+    assert np.array_equal(array(opened.table), MADE.table + other.table)
+    assert np.array_equal(opened.estimate(QUERIES), MADE.merged(other).estimate(QUERIES))
+    with pytest.raises(RequestError, match="same release"):
+        load(path).merged(load(path))
+
+
+def test_classes_of_a_mapped_release_are_mapped_releases(tmp_path):
+    domain = Domain.of(x=(0, 10), kind=["a", "b", "c"])
+    sketch = Classes(domain, "kind", Race(domain.without("kind"), kernels.Euclidean(1.0), rows=8, width=30, seed=1))
+    made = seal(sketch, Exact(sketch.zeros(), np.zeros(3, dtype=np.int64)), Budget(1))
+    save(made, tmp_path / "classes.npz", large=0)
+    opened = load(tmp_path / "classes.npz")
+    places = [[1.0], [5.0]]
+    for part in (lambda release: release, Release.of_everyone, lambda release: release.of_class("b")):
+        assert np.array_equal(part(opened).estimate(places), part(made).estimate(places))
+    assert np.array_equal(opened.counts, made.counts)
+
+
+def test_small_releases_keep_their_format():
+    assert (
+        manifest_in(to_bytes(MADE))["format_version"] == 1 == manifest_in(to_bytes(MADE, large=320))["format_version"]
+    )
+    assert manifest_in(to_bytes(MADE, large=319))["format_version"] == 2
+
+
+def test_a_disk_that_is_full_half_way_leaves_no_file(tmp_path, monkeypatch):
+    """The table is written as it is read: the disk may refuse any piece of it."""
+
+    def full(table):
+        yield from narrow_arrays(table)
+        raise OSError(28, os.strerror(28))
+
+    narrow_arrays = narrow.arrays
+    monkeypatch.setattr(narrow, "arrays", full)
+    with pytest.raises(RequestError, match="No space left"):
+        save(MADE, tmp_path / "large.npz", large=0)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,316 @@
+"""Objective perturbation: its promise measured on densities and on runs, and its fit against scikit-learn."""
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from core import Budget, Domain, Ledger
+from core.domain import PrivacyUnit
+from core.errors import BudgetError, RequestError
+from core.privacy.audit import audit
+from core.privacy.noise.randomness import SeededSource
+from core.releases.release import paid_from
+from core.sketches.published.training import objective_perturbation as module
+from core.sketches.published.training.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
+from core.sketches.published.training.logistic_model import LogisticModel, Perturbation
+from core.sketches.published.training.objective_perturbation import (
+    LENGTHS,
+    ObjectivePerturbation,
+    published_constants,
+    vectors_of,
+)
+from core.sources import open_source
+
+LINE = Domain.of(x=(-2, 2), kind=["no", "yes"], missing="refuse")
+PLANE = Domain.of(x=(-4, 4), y=(0, 8), kind=["no", "yes"], missing="refuse")
+FALSE_ALARM = 1e-8
+
+
+def rows(xs, kinds):
+    return open_source({"x": np.array(xs, float), "kind": list(kinds)})
+
+
+def plane(records: int = 800):
+    random = np.random.default_rng(0)
+    x, y = random.uniform(-4, 4, records), random.uniform(0, 8, records)
+    kind = np.where(random.random(records) < expit(x - y + 4), "yes", "no")
+    return {"x": x, "y": y, "kind": kind.tolist()}
+
+
+def log_density(f: np.ndarray, units: np.ndarray, noise: Perturbation) -> float:
+    """log h_D(f) but for its constant, as the proof writes it down."""
+    rate, curvature = float(noise.rate), float(noise.curvature)
+    vectors = units / 2.0**UNIT_BITS
+    weights = expit(-vectors @ f)
+    b = weights @ vectors - curvature * f
+    hessian = curvature * np.eye(len(f)) + (vectors * (weights * expit(vectors @ f))[:, None]).T @ vectors
+    return -rate * float(np.linalg.norm(b)) + np.linalg.slogdet(hessian)[1]
+
+
+def rotated(angle: float) -> np.ndarray:
+    return np.trunc(np.array([[np.cos(angle), np.sin(angle)]]) * ((1 << UNIT_BITS) - 1)).astype(np.int64)
+
+
+@given(
+    st.sampled_from(["add_remove", "replace_one", "published"]),
+    st.floats(0.05, 8),
+    st.floats(0.001, 20),
+    st.lists(st.floats(0, 6.28), max_size=4),
+    st.floats(0, 6.28),
+    st.floats(0, 6.28),
+    st.floats(0, 6.28),
+    st.floats(0, 60),
+)
+def test_no_neighbours_densities_are_further_apart_than_epsilon(case, epsilon, curvature, shared, one, other, way, far):
+    constants, relation = ("published", "replace_one") if case == "published" else ("sharp", case)
+    budget = Budget(round(Decimal(epsilon), 6), neighbours=relation)
+    made = ObjectivePerturbation(LINE, "kind", round(curvature, 9), records=1, constants=constants)
+    noise = made.perturbation(budget, 1)
+    base = np.concatenate([np.empty((0, 2), np.int64), *map(rotated, shared)])
+    first, second = np.concatenate([base, rotated(one)]), np.concatenate([base, rotated(other)])
+    neighbour = base if relation == "add_remove" else second
+    f = far * np.array([np.cos(way), np.sin(way)])
+    loss = log_density(f, first, noise) - log_density(f, neighbour, noise)
+    assert abs(loss) <= float(budget.epsilon) * (1 + 1e-9) + 1e-9
+
+
+def test_an_added_record_reaches_the_bound():
+    """A record along f has all its weight when f goes the other way."""
+    noise = ObjectivePerturbation(LINE, "kind", 0.5, records=1).perturbation(Budget(3), 1)
+    f = np.array([-30.0, 0.0])
+    loss = log_density(f, rotated(0.0), noise) - log_density(f, np.empty((0, 2), np.int64), noise)
+    assert abs(loss) == pytest.approx(3, rel=1e-6)
+
+
+def test_a_replaced_record_reaches_the_bound():
+    """Two records that both weigh all where many others, across f, have made b long the way in which they differ."""
+    noise = ObjectivePerturbation(LINE, "kind", 0.5, records=1).perturbation(Budget(2, neighbours="replace_one"), 1)
+    f, along, against = np.array([-400.0, 0.0]), rotated(np.pi / 2 - 0.05), rotated(-np.pi / 2 + 0.05)
+    shared = np.repeat(along, 50_000, axis=0)
+    losses = [log_density(f, np.concatenate([shared, own]), noise) for own in (along, against)]
+    assert 1.99 < abs(losses[0] - losses[1]) <= 2
+
+
+def test_the_noise_behind_what_is_released_has_the_law_it_should_have():
+    """b is recovered from the released minimiser: its length is a Gamma variable of the stated rate."""
+    source, noises = rows([1.5, -0.4, 0.3], ["yes", "no", "no"]), SeededSource(5)
+    made = ObjectivePerturbation(LINE, "kind", 1.0, records=3)
+    units = made._read(source)[0] * np.array([[1], [-1], [-1]])
+    vectors, found = units / 2.0**UNIT_BITS, []
+    for _ in range(300):
+        model = made.fit(source, Budget(2), noise_source=noises)
+        f = np.array(model.rows[0]) / 2.0**GRID_BITS
+        found.append(expit(-vectors @ f) @ vectors - float(model.perturbation.curvature) * f)
+    lengths = np.linalg.norm(found, axis=1)
+    assert stats.kstest(lengths, stats.gamma(2, scale=1 / 2).cdf).pvalue > FALSE_ALARM
+    angles = np.arctan2(*np.transpose(found)) / (2 * np.pi) % 1
+    assert stats.kstest(angles, "uniform").pvalue > FALSE_ALARM
+
+
+def test_the_audit_passes_and_catches_too_little_noise(monkeypatch):
+    """One record or none, at the vectors that it becomes."""
+    made, noises = ObjectivePerturbation(LINE, "kind", 0.5, records=1), SeededSource(3)
+    one, none = (rotated(0.0), np.array([1])), (np.empty((0, 2), np.int64), np.empty(0, np.int64))
+    monkeypatch.setattr(ObjectivePerturbation, "_read", lambda self, prepared: prepared)
+    nothing = lambda level: ([Fraction(0)] * 2, [Fraction(0)] * 2)  # noqa: E731
+
+    def outputs(prepared):
+        return np.array(made.fit(prepared, Budget(1), noise_source=noises).rows[0])
+
+    def without_noise(prepared):
+        return np.array(rounded_minimiser(prepared[0], Fraction(1), nothing))
+
+    assert audit(outputs, one, none, 1.0, exact=without_noise, runs=300).passed
+    honest = ObjectivePerturbation.perturbation
+
+    def planted(self, budget, records):
+        noise = honest(self, budget, records)
+        return Perturbation(noise.rate * 6, noise.curvature)
+
+    monkeypatch.setattr(ObjectivePerturbation, "perturbation", planted)
+    assert not audit(outputs, one, none, 1.0, exact=without_noise, runs=600).passed
+
+
+def test_with_next_to_no_noise_it_is_scikit_learns_regression():
+    data = plane()
+    made = ObjectivePerturbation(PLANE, "kind", 0.01, records=800)
+    units, codes = made._read(open_source(data))
+    signed = np.where(codes[:, None] == 1, units, -units)
+    zero = lambda level: ([Fraction(0)] * 3, [Fraction(0)] * 3)  # noqa: E731
+    model = LogisticModel(
+        PLANE,
+        "kind",
+        made.radius,
+        (tuple(rounded_minimiser(signed, Fraction(8), zero)),),
+        Budget(1),
+        Perturbation(Fraction(1), Fraction(8)),
+        "sharp",
+        False,
+    )
+    reference = LogisticRegression(C=1 / 8, fit_intercept=False, tol=1e-12, solver="newton-cholesky")
+    reference.fit(units / 2.0**UNIT_BITS, codes)
+    queries = {"x": [0.0, 3.0, -4.0], "y": [4.0, 1.0, 8.0]}
+    places = np.column_stack([np.array(queries["x"]), np.array(queries["y"]) - 4.0]) / made.radius * 0.8
+    expected = reference.decision_function(np.column_stack([places, np.full(3, 0.6)]))
+    assert model.decision(queries)[:, 0] == pytest.approx(expected, abs=3e-6)
+    near = made.fit(open_source(data), Budget(100), noise_source=SeededSource(1))
+    assert near.decision(queries) == pytest.approx(model.decision(queries), abs=0.1)
+
+
+@given(st.integers(1, 40), st.integers(1, 6), st.floats(1e-3, 1e3), st.integers(0, 99))
+def test_vectors_are_no_longer_than_one_and_depend_on_nothing_else(records, size, radius, seed):
+    random = np.random.default_rng(seed)
+    points = random.normal(0, 10.0 ** random.integers(-3, 6), (records, size))
+    together = vectors_of(points, np.ones(size), radius)
+    assert all(sum(int(value) ** 2 for value in row) <= LENGTHS for row in together.tolist())
+    for place in range(records):
+        assert np.array_equal(vectors_of(points[place : place + 1], np.ones(size), radius)[0], together[place])
+    offsets = points - 1.0
+    lengths = np.maximum(np.linalg.norm(offsets, axis=1), radius)
+    assert together[:, :-1] / 2.0**UNIT_BITS == pytest.approx(0.8 * offsets / lengths[:, None], abs=1e-8)
+
+
+def test_a_vector_that_rounding_left_too_long_is_shortened(monkeypatch):
+    """Planted: features that may be a little longer than what the constant leaves."""
+    monkeypatch.setattr(module, "FEATURE_SHARE", module.FEATURE_SHARE + 500)
+    units = vectors_of(np.random.default_rng(0).normal(0, 9, (50, 3)), np.zeros(3), 1.0)
+    assert all(sum(int(value) ** 2 for value in row) <= LENGTHS for row in units.tolist())
+
+
+def test_what_overflows_keeps_its_bound():
+    units = vectors_of(np.array([[1e200, -1e200], [1e-320, 0.0]]), np.zeros(2), 1e-90)
+    assert (units.astype(object) ** 2).sum(axis=1).max() <= LENGTHS
+
+
+def test_three_classes_share_epsilon_and_are_told_apart():
+    random = np.random.default_rng(2)
+    kind = random.integers(0, 3, 3000)
+    x, y = np.array([[-3, 1], [0, 7], [3, 1]])[kind].T + random.normal(0, 0.5, (2, 3000))
+    domain = Domain.of(x=(-4, 4), y=(0, 8), kind=["a", "b", "c"])
+    made = ObjectivePerturbation(domain, "kind", 0.001, records=3000)
+    cost = made.cost(Budget(3))
+    assert cost.pure_epsilon == 3 and len(cost.events) == 1 and cost.events[0].count == 3
+    data = {"x": x, "y": y, "kind": [["a", "b", "c"][k] for k in kind]}
+    model = made.fit(open_source(data), Budget(3), noise_source=SeededSource(0))
+    assert (model.codes({"x": x, "y": y}) == kind).mean() > 0.95
+    assert model.probabilities({"x": x, "y": y}).sum(axis=1) == pytest.approx(np.ones(3000))
+
+
+def test_the_published_constants_are_algorithm_two():
+    """By hand in floating point, on either side of where epsilon' would be negative."""
+    left = published_constants(Fraction(1), Fraction(3))
+    assert float(left.rate) == pytest.approx((1 - 2 * np.log1p(1 / 12)) / 2, abs=1e-15) and left.curvature == 3
+    assert left.rate < Fraction(1, 2)
+    raised = published_constants(Fraction(1, 10), Fraction(1))
+    assert float(raised.curvature) == pytest.approx(0.25 / np.expm1(0.025), rel=1e-12)
+    assert raised.rate == Fraction(1, 40)
+
+
+def test_without_a_regularisation_it_is_the_least_that_the_promise_allows():
+    made = ObjectivePerturbation(PLANE, "kind")
+    assert made.perturbation(Budget(2), 1).curvature == Fraction(1, 2)
+    assert made.perturbation(Budget(2, neighbours="replace_one"), 1).curvature == 1
+    assert made.fit(open_source(plane()), Budget(2)).is_kept()
+
+
+def test_several_records_a_person_need_as_many_times_the_noise():
+    domain = Domain.of(x=(-2, 2), kind=["no", "yes"], unit=PrivacyUnit("who", 3))
+    made = ObjectivePerturbation(domain, "kind", 100.0, records=10)
+    assert made.perturbation(Budget(1), 10).rate == Fraction(1, 3)
+    assert made.perturbation(Budget(1, neighbours="replace_one"), 10).rate == Fraction(1, 6)
+
+
+def test_it_is_paid_once_before_anything_is_drawn(tmp_path):
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.register("flowers", 1)
+    made = ObjectivePerturbation(PLANE, "kind", 0.1, records=800)
+    cost = made.cost(Budget(1))
+
+    class NotYet:
+        private = True
+
+        def stream(self):
+            raise RuntimeError("drawn")
+
+    spend = paid_from(ledger, "flowers", made, cost, Budget(1))
+    with pytest.raises(RequestError):
+        made.fit(open_source({"x": [1.0], "y": [None], "kind": ["no"]}), Budget(1), spend=spend)
+    assert ledger.status("flowers").spent == 0
+    with pytest.raises(RuntimeError, match="drawn"):
+        made.fit(open_source(plane()), Budget(1), spend=spend, noise_source=NotYet())
+    assert ledger.status("flowers").spent == 1
+    with pytest.raises(BudgetError):
+        made.fit(open_source(plane()), Budget(1), spend=spend)
+
+
+def test_a_model_survives_json_and_says_what_it_promises():
+    made = ObjectivePerturbation(PLANE, "kind", 0.1, constants="published")
+    model = made.fit(open_source(plane()), Budget(1, neighbours="replace_one"))
+    assert model.private and model.perturbation.curvature == Fraction(0.1) * 800
+    again = LogisticModel.from_dict(json.loads(json.dumps(model.to_dict())))
+    assert again == model and again.is_kept()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": [[1, 2]]},
+        {"rows": [[1, 2, 0.5]]},
+        {"rows": []},
+        {"rows": [[1, 2, 1 << 70]]},
+        {"label": "x"},
+        {"label": 3},
+        {"radius": float("nan")},
+        {"radius": 0.0},
+        {"grid": "1/2"},
+        {"private": 1},
+        {"format_version": 2},
+        {"privacy": {}},
+    ],
+)
+def test_a_strangers_model_is_refused_in_one_sentence(change):
+    model = ObjectivePerturbation(PLANE, "kind", records=800).fit(open_source(plane()), Budget(1))
+    with pytest.raises(RequestError) as refusal:
+        LogisticModel.from_dict(model.to_dict() | change)
+    assert str(refusal.value).count("\n") == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"rate": "2"}, {"curvature": "1/100"}, {"rate": "x"}, {"epsilon": "0.9"}, {"rate": "0"}, {"curvature": "0"}],
+)
+def test_a_promise_that_the_noise_does_not_keep_is_refused(change):
+    value = ObjectivePerturbation(PLANE, "kind", records=800).fit(open_source(plane()), Budget(1)).to_dict()
+    value["privacy"] |= change
+    with pytest.raises(RequestError):
+        LogisticModel.from_dict(value)
+
+
+@pytest.mark.parametrize(
+    ("facts", "budget"),
+    [
+        ({"label": "x"}, None),
+        ({"regularisation": 0.0}, None),
+        ({"regularisation": float("inf")}, None),
+        ({"records": 0}, None),
+        ({"radius": -1.0}, None),
+        ({"constants": "hopeful"}, None),
+        ({"regularisation": 0.01}, Budget(1)),
+        ({"constants": "published"}, None),
+        ({"records": 5}, Budget(1, Decimal("1e-6"))),
+        ({"records": 5, "regularisation": 1.0, "constants": "published"}, Budget(1)),
+    ],
+)
+def test_requests_that_cannot_be_kept_are_refused(facts, budget):
+    with pytest.raises(RequestError) as refusal:
+        made = ObjectivePerturbation(PLANE, **({"label": "kind"} | facts))
+        made.cost(budget)
+    assert str(refusal.value).count("\n") == 0

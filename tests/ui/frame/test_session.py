@@ -1,0 +1,90 @@
+"""A visitor's session: what is open, and that a new pick forgets what was declared about the last one."""
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from core.errors import RequestError
+from core.ui.frame.session import MAX_OPENED, OwnData, Session
+
+UI = Path(__file__).parents[3] / "core" / "ui"
+
+
+@dataclass(frozen=True)
+class Stand:
+    """Stands in for a source, a domain or a release, which the session only hands on."""
+
+    name: str = ""
+
+
+def test_a_new_pick_forgets_what_was_declared_about_the_last_one():
+    visitor = Session()
+    first = visitor.pick("first.csv", Stand("one"))
+    visitor.own = OwnData("first.csv", first.source, Stand("domain"))
+    visitor.dataset = "patients"
+    second = visitor.pick("second.csv", Stand("two"), sample="clinic")
+    assert second.number != first.number and second.sample == "clinic"
+    assert visitor.own is None and visitor.dataset is None and visitor.records is second
+
+
+def test_released_files_open_replace_and_close():
+    visitor = Session()
+    assert visitor.shown is None
+    visitor.remember("a.npz", b"a", Stand("a"))
+    visitor.remember("b.npz", b"b", Stand("b"))
+    visitor.remember("a.npz", b"a2", Stand("a2"))
+    assert list(visitor.opened) == ["b.npz", "a.npz"] and visitor.shown.data == b"a2"
+    visitor.close("a.npz")
+    assert visitor.shown.data == b"b"
+    visitor.close("b.npz")
+    assert visitor.shown is None and visitor.current is None
+    with pytest.raises(RequestError):
+        visitor.close("b.npz")
+
+
+def test_a_damaged_file_leaves_open_what_was_open():
+    visitor = Session()
+    visitor.remember("a.npz", b"a", Stand("a"))
+    with pytest.raises(RequestError):
+        visitor.open("bad.npz", b"not a release")
+    assert visitor.current == "a.npz" and list(visitor.opened) == ["a.npz"]
+
+
+def test_memory_is_bounded():
+    visitor = Session()
+    for number in range(MAX_OPENED + 3):
+        visitor.remember(f"{number}.npz", b"", Stand())
+    assert len(visitor.opened) == MAX_OPENED and visitor.current == f"{MAX_OPENED + 2}.npz"
+    assert "0.npz" not in visitor.opened
+
+
+SHARED = {
+    "_warm_once": "compiles loops; it takes nothing and keeps nothing",
+    "_sample_subject": "a bundled sample's exact answers, which are everyone's",
+    "_turns": "whose turn it is, and what was found on bundled samples",
+}
+"""Functions of the shared cache that keep nothing a visitor brings, and why."""
+
+
+@pytest.mark.parametrize("path", sorted(UI.rglob("*.py")), ids=lambda path: path.name)
+def test_nothing_a_visitor_brings_is_held_in_a_module(path):
+    """Module globals and the shared cache belong to all visitors: only constants, and answers of released files."""
+    tree = ast.parse(path.read_text())
+    assert not [node for node in ast.walk(tree) if isinstance(node, (ast.Global, ast.Nonlocal))]
+    for node in tree.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+            assert all(name.isupper() or name == "__all__" for name in names), ast.unparse(node)
+    cached = [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for decorator in map(ast.unparse, node.decorator_list)
+        if ("cache_" in decorator or "lru" in decorator)
+        and "scope='session'" not in decorator
+        and node.name not in SHARED
+    ]
+    assert not cached or path.name in ("gallery.py", "classify_answers.py") or path.name.startswith("explore_"), cached

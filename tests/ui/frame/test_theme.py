@@ -1,0 +1,66 @@
+"""The colours: legible on both themes, and the same in the configuration, the style sheet and the figures."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from core.figures.palette import AMBER, DENSITY_SCALE, FAINT, INK, PAPER, RED, TEAL, faded, rgb
+from core.ui.frame.theme import STYLE
+
+CONFIG = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())
+WHITE = "#FFFFFF"
+
+
+def luminance(colour: str) -> float:
+    parts = [part / 255 for part in rgb(colour)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast ratio of WCAG 2.2."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("colour", [AMBER, TEAL, INK, FAINT, RED])
+def test_text_is_legible_on_every_background_of_the_theme(colour, theme):
+    section = CONFIG["theme"][theme]
+    page, inputs, sidebar = section["backgroundColor"], section["secondaryBackgroundColor"], section["sidebar"]
+    backgrounds = [page, inputs, sidebar["backgroundColor"]]
+    assert section["backgroundColor"] == getattr(PAPER, theme)
+    assert min(contrast(getattr(colour, theme), background) for background in backgrounds) >= 4.5
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("colour", [AMBER, TEAL, INK, FAINT, RED])
+def test_shapes_stand_out_on_either_theme(colour, theme):
+    assert contrast(colour.shape, getattr(PAPER, theme)) >= 3
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_primary_button_is_legible_and_stands_out(theme):
+    section = CONFIG["theme"][theme]
+    assert contrast(section["primaryColor"], WHITE) >= 4.5
+    assert contrast(section["primaryColor"], section["backgroundColor"]) >= 3
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_only_amber_teal_and_red_have_a_hue(theme):
+    section = CONFIG["theme"][theme]
+    assert (section["orangeTextColor"], section["orangeColor"]) == (getattr(AMBER, theme), AMBER.shape)
+    assert (section["greenTextColor"], section["greenColor"]) == (getattr(TEAL, theme), TEAL.shape)
+    assert section["redTextColor"] == getattr(RED, theme)
+    for hue in ("primary", "blue", "yellow", "violet", "gray", "text", "link", "border"):
+        assert max(rgb(section[f"{hue}Color"])) - min(rgb(section[f"{hue}Color"])) < 40, hue
+
+
+def test_the_style_sheet_takes_its_colours_from_the_palette():
+    for colour in (AMBER, TEAL, INK, FAINT):
+        assert f"light-dark({colour.light}, {colour.dark})" in STYLE and colour.shape in STYLE
+
+
+def test_the_density_scale_runs_from_the_page_to_full_teal():
+    assert DENSITY_SCALE[0] == [0.0, faded(TEAL.shape, 0)] and DENSITY_SCALE[-1] == [1.0, faded(TEAL.shape, 1)]

@@ -1,0 +1,151 @@
+"""The Ledger page without a browser: what was promised, spent and left, and what one more release would do."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.errors import RequestError
+from core.privacy.accounting import epsilon_spent
+from core.privacy.ledger.ledger import Ledger
+from core.privacy.neighbours import Neighbours
+from core.ui.ledger.what_if import cost_of_rows
+from core.ui.release.account import Account, open_ledger, unit_in_words
+
+APP = str(Path(__file__).parents[3] / "app.py")
+SLACK = "0.000001"
+
+
+@pytest.fixture
+def ledger(tmp_path, monkeypatch):
+    where = tmp_path / "ledger.sqlite"
+    monkeypatch.setenv("FROSTGLASS_LEDGER", str(where))
+    return Ledger(where)
+
+
+def visit():
+    at = AppTest.from_file(APP, default_timeout=60).run()
+    at.switch_page("pages/ledger.py").run()
+    assert not at.exception
+    return at
+
+
+def words(at):
+    return " ".join([*(one.value for one in at.markdown), *(one.value for one in at.warning)])
+
+
+def spend(ledger, name, epsilon, rows=1000, slack=False):
+    ledger.spend(name, cost_of_rows(Decimal(epsilon), rows, slack, Neighbours.ADD_REMOVE))
+
+
+def test_an_empty_ledger_says_so_and_how_to_begin(ledger):
+    at = visit()
+    assert "No data set has a budget yet" in words(at)
+    assert at.button(key="ledger-register").disabled
+    assert "Still missing: a name for the data set; its total budget." in words(at)
+
+
+def test_a_data_set_is_registered_as_typed(ledger):
+    at = visit()
+    at.text_input(key="ledger-name").set_value("Visits")
+    at.number_input(key="ledger-total").set_value(2.5)
+    at.toggle(key="ledger-total-slack").set_value(True)
+    at.radio(key="ledger-relation").set_value("replace_one")
+    at.radio(key="ledger-unit").set_value("A column says who the person is").run()
+    assert at.button(key="ledger-register").disabled and "the column that says who the person is" in words(at)
+    at.text_input(key="ledger-unit-column").set_value("who")
+    at.number_input(key="ledger-unit-rows").set_value(3).run()
+    assert at.button(key="ledger-register").label == "Register for ε = 2.5"
+    at.button(key="ledger-register").click().run()
+    known = ledger.dataset("Visits")
+    assert (known.epsilon, known.delta) == (Decimal("2.5"), Decimal(SLACK))
+    assert (known.neighbours, known.unit) == (Neighbours.REPLACE_ONE, "who:3")
+    assert "each person named by who, with at most 3 records" in words(at) and not at.exception
+
+
+def test_another_promise_for_the_same_name_is_refused_in_one_sentence(ledger):
+    ledger.register("Visits", 1)
+    at = visit()
+    at.text_input(key="ledger-name").set_value("Visits")
+    at.number_input(key="ledger-total").set_value(2.0).run()
+    at.button(key="ledger-register").click().run()
+    assert "cannot be changed" in at.error[0].value and ledger.dataset("Visits").epsilon == 1
+
+
+def test_a_total_and_its_releases_are_shown(ledger):
+    ledger.register("Visits", 3)
+    spend(ledger, "Visits", "1")
+    spend(ledger, "Visits", "0.5")
+    text = words(visit())
+    assert "spent 1.5" in text and "left 1.5 of 3" in text
+    assert "One more release of ε = 1.5 may follow" in text
+    assert text.count(": ε = 1.0") == 1 and text.count(": ε = 0.5") == 1 and "since" in text
+
+
+def test_what_one_more_release_would_do(ledger):
+    ledger.register("Visits", 3)
+    spend(ledger, "Visits", "2.5")
+    at = visit()
+    assert "passed" in words(at) or "nothing was spent" in words(at)
+    at.select_slider(key="ledger-epsilon").set_value(Decimal("0.5")).run()
+    assert "It may be made. By itself it promises ε = 0.5, and it adds 0.5 to what is spent." in words(at)
+    assert len(ledger.status("Visits").releases) == 1, "asking costs nothing"
+
+
+def test_composition_is_explained_with_the_ledgers_own_figure(ledger):
+    ledger.register("Visits", 3, SLACK)
+    at = visit()
+    together = epsilon_spent(cost_of_rows(Decimal(1), 1000, False, Neighbours.ADD_REMOVE).events, float(SLACK))
+    assert f"{together:.3g}" == "0.116" and "count as ε = 0.116" in words(at)
+    assert "it adds 0.116 to what is spent" in words(at)
+    ledger.register("Strict", 3)
+    assert "add up to the last digit" in words(visit())
+
+
+def test_the_data_set_at_work_is_shown_first_and_any_can_be_picked(ledger):
+    for name in ("First", "Second", "Third"):
+        ledger.register(name, 1)
+    at = visit()
+    assert at.selectbox(key="ledger-dataset").value == "Third"
+    at.selectbox(key="ledger-dataset").set_value("First").run()
+    assert "Budget of First" in words(at)
+
+
+def test_names_are_never_read_as_markup(ledger):
+    ledger.register("<b>bold</b> **x**", 1)
+    at = visit()
+    assert "<b>" not in words(at) and "&lt;b&gt;bold&lt;/b&gt;" in words(at)
+
+
+def test_a_damaged_ledger_is_one_sentence(ledger, tmp_path):
+    ledger.register("Visits", 1)
+    (tmp_path / "ledger.sqlite").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    at = visit()
+    assert len(at.error) == 1 and "damaged" in at.error[0].value
+
+
+def test_an_account_decides_like_the_ledger(ledger):
+    ledger.register("Visits", "1.5", SLACK)
+    for epsilon, rows, slack in (("1", 100, False), ("0.5", 500, True), ("0.4", 10, False), ("2", 1, False)):
+        cost = cost_of_rows(Decimal(epsilon), rows, slack, Neighbours.ADD_REMOVE)
+        account, preview = Account.of(ledger.status("Visits")), ledger.what_if("Visits", cost)
+        mine = account.after(cost)
+        assert (mine.admitted, mine.spent, mine.left) == (preview.admitted, preview.spent, preview.left)
+        if preview.admitted:
+            ledger.spend("Visits", cost)
+
+
+def test_units_in_words():
+    assert unit_in_words("record") == "each record"
+    assert unit_in_words("id:of:2") == "each person named by id:of, with at most 2 records"
+
+
+def test_whose_ledger_is_opened(tmp_path, monkeypatch):
+    monkeypatch.setenv("FROSTGLASS_LEDGER", str(tmp_path / "named.sqlite"))
+    assert open_ledger(None).where.endswith("named.sqlite")
+    assert open_ledger(str(tmp_path / "chosen.sqlite")).where.endswith("chosen.sqlite")
+    monkeypatch.delenv("FROSTGLASS_LEDGER")
+    monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "no")
+    with pytest.raises(RequestError, match="can be reached by others"):
+        open_ledger(None)

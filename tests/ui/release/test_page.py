@@ -1,0 +1,515 @@
+"""The Release page without a browser: what follows from the controls, and that a release happens once."""
+
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import core.releases.release
+from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
+from core.geometry.kernels import Euclidean, Laplacian
+from core.privacy.budget import Budget
+from core.privacy.ledger.ledger import Ledger
+from core.releases.file import load
+from core.sketches.classes import Classes
+from core.sketches.distances.distance import Distance
+from core.sketches.hashed.race import Race
+from core.sources import open_source
+from core.sources.samples import sample, samples
+from core.ui.frame.markup import literal
+from core.ui.frame.session import KEY, OwnData, Session
+from core.ui.release.draft import suggested_kernel
+from core.ui.release.making import Stage
+from core.ui.release.progress import KEY as DESK
+from core.ui.release.truth import compare
+from core.ui.release.way import PICKED
+
+APP = str(Path(__file__).parents[3] / "app.py")
+DOMAIN = Domain.of(x=(0, 100))
+RECORDS = pd.DataFrame({"x": np.linspace(0, 100, 500), "y": np.linspace(0, 5, 500), "who": np.arange(500) // 2})
+PRESS = "release"
+LABELLED = pd.DataFrame({"x": np.linspace(0, 100, 600), "kind": np.repeat(["old", "new"], 300)})
+
+
+@pytest.fixture
+def ledger(tmp_path, monkeypatch):
+    where = tmp_path / "ledger.sqlite"
+    monkeypatch.setenv("FROSTGLASS_LEDGER", str(where))
+    return Ledger(where)
+
+
+def visit(domain=DOMAIN, title="visits", frame=RECORDS, sample=None):
+    """The page as an owner finds it who has described a data set."""
+    at = AppTest.from_file(APP, default_timeout=60)
+    session = Session()
+    source = open_source(frame)
+    session.pick(title, source, sample)
+    session.own = OwnData(title, source, domain, sample)
+    at.session_state[KEY] = session
+    at.run()
+    at.switch_page("pages/release.py").run()
+    assert not at.exception
+    return at
+
+
+def with_total(at, total=3.0):
+    return at.number_input(key="release-total-1").set_value(total).run()
+
+
+def press(at):
+    return at.button(key=PRESS).click().run()
+
+
+def confirmed(at):
+    """Press, say yes, and let the work be done."""
+    press(at)
+    at.button(key="release-yes").click().run()
+    while "Making the release" in [one.value for one in at.subheader]:
+        assert at.session_state[DESK].making.wait(60)
+        at.run()
+    return at
+
+
+def words(at):
+    return " ".join(one.value for one in at.markdown)
+
+
+def test_without_data_it_says_what_is_missing(ledger):
+    at = AppTest.from_file(APP, default_timeout=60).run()
+    at.switch_page("pages/release.py").run()
+    assert not at.exception and at.button(key=PRESS).disabled
+    assert "Still missing: data to release." in words(at)
+
+
+def test_it_starts_at_one_without_slack_and_asks_for_the_total_of_a_new_data_set(ledger):
+    at = visit()
+    assert at.select_slider(key="release-epsilon").value == 1 and not at.toggle(key="release-slack").value
+    assert at.number_input(key="release-total-1").value is None
+    assert at.button(key=PRESS).disabled and "Still missing: the total budget of the data set." in words(at)
+    with_total(at)
+    assert not at.button(key=PRESS).disabled
+    assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 2.0"
+    assert "73.1%" in words(at)
+
+
+def test_price_risk_and_forecast_move_with_epsilon(ledger):
+    at = with_total(visit())
+    before = words(at)
+    at.select_slider(key="release-epsilon").set_value(Decimal("0.1")).run()
+    assert at.button(key=PRESS).label == "Release for ε = 0.1, leaving 2.9"
+    assert "52.5%" in words(at) and at.number_input(key="release-epsilon-exact").value == 0.1
+    assert words(at) != before
+
+
+def test_an_epsilon_may_be_typed_exactly(ledger):
+    at = with_total(visit(), 0.3)
+    at.number_input(key="release-epsilon-exact").set_value(0.1).run()
+    confirmed(at)
+    at.button(key="release-again").click().run()
+    at.number_input(key="release-epsilon-exact").set_value(0.2).run()
+    assert at.select_slider(key="release-epsilon").value == Decimal("0.2")
+    assert at.button(key=PRESS).label == "Release for ε = 0.2, leaving 0.0" and not at.button(key=PRESS).disabled
+    confirmed(at)
+    assert ledger.status("visits").left == 0 and len(ledger.status("visits").releases) == 2
+
+
+@pytest.mark.parametrize("typed", [None, 0.0, 0.1234567890123])
+def test_an_impossible_epsilon_blocks_the_release_and_nothing_else(ledger, typed):
+    at = with_total(visit())
+    at.number_input(key="release-epsilon-exact").set_value(typed).run()
+    assert not at.exception and at.button(key=PRESS).disabled
+    at.number_input(key="release-epsilon-exact").set_value(0.5).run()
+    assert not at.button(key=PRESS).disabled
+
+
+def test_it_never_offers_what_the_ledger_would_refuse(ledger):
+    at = with_total(visit(), 1.0)
+    at.select_slider(key="release-epsilon").set_value(Decimal("1.2")).run()
+    assert at.button(key=PRESS).disabled and "a smaller ε, as 1.0 is left" in words(at)
+    at.select_slider(key="release-epsilon").set_value(Decimal("1")).run()
+    assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 0.0"
+
+
+def test_a_release_is_asked_about_made_paid_for_and_opened(ledger):
+    at = with_total(visit())
+    press(at)
+    assert "at the price of **ε = 1.0**" in words(at) and ledger.names() == []
+    at.button(key="release-yes").click().run()
+    at.session_state[DESK].making.wait(60)
+    at.run()
+    making, session = at.session_state[DESK].making, at.session_state[KEY]
+    assert making.stage is Stage.MADE and "It is released" in [one.value for one in at.subheader]
+    opened = session.shown
+    assert load(opened.data).table.tobytes() == making.release.table.tobytes() and making.release.private
+    assert opened.name.startswith("release-2") and "visits" not in opened.name
+    status = ledger.status("visits")
+    assert status.epsilon == 3 and status.left == 2 and session.dataset == "visits"
+    assert not at.exception and "73.1%" in words(at)
+
+
+def test_running_the_page_again_neither_draws_nor_spends(ledger, monkeypatch):
+    at = confirmed(with_total(visit()))
+    table = at.session_state[DESK].making.release.table
+    monkeypatch.setattr(core.releases.release, "add_noise", lambda *_: pytest.fail("noise was drawn again"))
+    for _ in range(3):
+        at.run()
+    at.switch_page("pages/ledger.py").run()
+    at.switch_page("pages/release.py").run()
+    assert at.session_state[DESK].making.release.table is table and len(ledger.status("visits").releases) == 1
+
+
+def test_not_yet_means_not(ledger):
+    at = press(with_total(visit()))
+    at.button(key="release-no").click().run()
+    assert at.session_state[DESK].making is None and ledger.names() == []
+    assert not at.button(key=PRESS).disabled
+
+
+def being_made(gated):
+    """The page while half of the records are read."""
+    at = press(with_total(visit(frame=gated)))
+    at.button(key="release-yes").click().run()
+    assert gated.waiting.wait(60)
+    return at.run()
+
+
+def test_stopping_costs_nothing(ledger, gated):
+    at = being_made(gated)
+    at.button(key="release-stop").click().run()
+    assert "Stopped. Nothing was released and nothing was spent." in words(at)
+    assert ledger.names() == [] and not at.button(key=PRESS).disabled
+
+
+def test_while_it_is_made_other_pages_work_and_say_so_and_the_result_is_there_on_return(ledger, gated):
+    at = being_made(gated)
+    assert "Making the release" in [one.value for one in at.subheader]
+    assert "500 of 1,000 rows read" in "".join(str(one.proto) for one in at.main if hasattr(one, "proto"))
+    at.switch_page("pages/explore.py").run()
+    assert not at.exception and "A release is being made: 50%" in words(at)
+    gated.gate.set()
+    assert at.session_state[DESK].making.wait(60)
+    at.run()
+    assert "Your release is ready" in words(at) and len(ledger.status("visits").releases) == 1
+    at.switch_page("pages/release.py").run()
+    assert "It is released" in [one.value for one in at.subheader] and at.session_state[KEY].shown is not None
+    at.switch_page("pages/explore.py").run()
+    assert "Your release is ready" not in words(at), "it was seen"
+
+
+def test_what_was_stopped_from_elsewhere_is_said_on_every_page_and_once(ledger, gated):
+    at = being_made(gated)
+    making = at.session_state[DESK].making
+    making.left_alone = True
+    making.stop()
+    at.switch_page("pages/ledger.py").run()
+    assert "Your release was not made" in words(at)
+    at.switch_page("pages/release.py").run()
+    assert "as this browser was away for too long" in words(at) and ledger.names() == []
+    assert "as this browser was away for too long" not in words(at.run())
+
+
+def test_data_that_cannot_be_read_is_one_sentence_and_costs_nothing(ledger):
+    gaps = pd.DataFrame({"x": [1.0, np.nan]})
+    at = confirmed(with_total(visit(Domain.of(x=(0, 100), missing="refuse"), frame=gaps)))
+    assert [error.value for error in at.error] and "nothing was spent" in at.error[0].value
+    assert ledger.names() == [] and not at.exception and not at.button(key=PRESS).disabled
+
+
+def test_a_known_data_set_keeps_its_total_and_its_relation(ledger):
+    ledger.register("visits", 2, 0, "replace_one")
+    at = visit()
+    assert not at.number_input or "release-total-1" not in [one.key for one in at.number_input]
+    assert at.radio(key="release-relation").disabled and at.radio(key="release-relation").value == "replace_one"
+    assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 1.0"
+
+
+def test_a_data_set_that_protects_others_cannot_pay(ledger):
+    ledger.register("visits", 2, 0, "add_remove", "who:2")
+    at = visit()
+    assert at.button(key=PRESS).disabled and "“visits”" in at.error[0].value
+    own = visit(Domain.of(x=(0, 100), unit=PrivacyUnit("who", 2)))
+    assert not own.button(key=PRESS).disabled
+
+
+def test_slack_needs_a_total_with_slack(ledger):
+    ledger.register("strict", 2)
+    many = Domain.of(**{f"x{i}": (0, 100) for i in range(8)})
+    at = visit(many, title="strict")
+    at.toggle(key="release-slack").set_value(True).run()
+    assert at.button(key=PRESS).disabled and "a promise without slack" in words(at)
+    few = visit(title="strict")
+    few.toggle(key="release-slack").set_value(True).run()
+    assert not few.button(key=PRESS).disabled  # its noise keeps ε alone, so that it needs none of the slack
+    records = pd.DataFrame({name: RECORDS["x"] for name in (f"x{i}" for i in range(8))})
+    new = with_total(visit(many, title="lenient", frame=records))
+    new.toggle(key="release-slack").set_value(True).run()
+    assert new.toggle(key="release-total-slack-needed").disabled
+    confirmed(new)
+    assert ledger.dataset("lenient").delta == Decimal("0.000001")
+    release = new.session_state[DESK].making.release
+    assert release.privacy.delta == Decimal("0.000001") and release.privacy.noise[0].distribution == "discrete_gaussian"
+
+
+def test_the_name_of_a_data_set_is_matched_whatever_its_capitals(ledger):
+    ledger.register("Visits", 5)
+    at = visit(title="visits")
+    assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 4.0"
+
+
+def test_settings_by_hand_are_the_ones_released(ledger):
+    at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
+    at.segmented_control(key="release-how").set_value("By hand").run()
+    at.selectbox(key="release-kernel-1").set_value("Laplacian").run()
+    at.number_input(key="release-bandwidth-1-none").set_value(7.5)
+    at.number_input(key="release-power-1").set_value(2).run()
+    at.radio(key="release-way-density-None").set_value("race").run()
+    at.number_input(key="release-rows").set_value(40)
+    at.number_input(key="release-width").set_value(64)
+    at.run()
+    assert not at.exception and not at.error
+    confirmed(at)
+    sketch = at.session_state[DESK].making.release.sketch
+    assert sketch.kernel.to_dict() == {"name": "laplacian", "bandwidth": 7.5, "power": 2}
+    assert (sketch.rows, sketch.width) == (40, 64) and sketch.shape[0] == 40
+
+
+def test_a_table_that_is_too_large_is_one_sentence(ledger):
+    at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
+    at.segmented_control(key="release-how").set_value("By hand").run()
+    at.selectbox(key="release-kernel-1").set_value("Euclidean").run()
+    at.session_state[PICKED]["density-None"] = "race"  # whether or not another way promises more
+    at.run()
+    at.number_input(key="release-rows").set_value(1_000_000)
+    at.number_input(key="release-width").set_value(1_000_000)
+    at.run()
+    assert not at.exception and "counters" in at.error[0].value and at.button(key=PRESS).disabled
+
+
+def test_columns_may_be_measured_in_shares_of_their_range(ledger):
+    at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
+    at.toggle(key="release-box-1").set_value(True).run()
+    confirmed(at)
+    assert at.session_state[DESK].making.release.domain.scale == "box"
+
+
+def test_other_data_starts_with_an_empty_total(ledger):
+    at = with_total(visit())
+    session = at.session_state[KEY]
+    source = open_source(RECORDS)
+    session.pick("others", source)
+    session.own = OwnData("others", source, DOMAIN)
+    at.run()
+    assert at.number_input(key="release-total-2").value is None and at.button(key=PRESS).disabled
+
+
+def test_an_app_that_others_can_reach_keeps_no_ledger_unless_told(monkeypatch):
+    monkeypatch.delenv("FROSTGLASS_LEDGER", raising=False)
+    monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "0")
+    at = visit()
+    assert "FROSTGLASS" in at.error[0].value and not at.exception
+
+
+def ask(at, question):
+    return at.radio(key="release-question").set_value(question).run()
+
+
+def test_the_question_survives_a_page_change(ledger):
+    at = ask(visit(), "distance")
+    at.switch_page("pages/ledger.py").run()
+    at.switch_page("pages/release.py").run()
+    assert at.radio(key="release-question").value == "distance" and not at.exception
+
+
+def test_groups_need_a_column_of_categories_and_another_to_compare_by(ledger):
+    at = ask(with_total(visit()), "group")
+    assert at.button(key=PRESS).disabled and "a column of categories that says the group" in words(at)
+    assert ledger.names() == [] and not at.exception
+
+
+@pytest.mark.parametrize(("norm", "mechanism"), [("l1", "distance"), ("squared", "moments")])
+def test_how_far_everyone_is_can_be_asked_and_released(ledger, norm, mechanism):
+    at = ask(with_total(visit(Domain((Numeric("x", 0, 100, "km"),)))), "distance")
+    at.segmented_control(key="release-norm").set_value(norm).run()
+    assert not at.exception and not at.error
+    assert "The average distance from a typical place will be" in words(at) and ("km²" in words(at)) == (norm != "l1")
+    confirmed(at)
+    release = at.session_state[DESK].making.release
+    assert not at.exception and release.sketch.name == mechanism
+    far, near = release.density([[100.0], [50.0]])
+    assert far > near > 0 and [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
+
+
+def test_distances_start_without_categories(ledger):
+    at = ask(with_total(visit(Domain.of(x=(0, 100), kind=["new", "old"]), frame=LABELLED)), "distance")
+    assert at.multiselect(key="release-columns-distance-1-None").value == ["x"] and not at.exception
+
+
+def test_another_way_is_listed_with_its_reason_and_can_be_picked(ledger):
+    at = with_total(visit(Domain.of(x=(0, 100), y=(0, 100))))
+    ways = at.radio(key="release-way-density-None")
+    assert ways.value == "histogram" and "Made with: A grid of counts (histogram)" in words(at)
+    assert "is expected" in str(ways.proto) and "KB" in str(ways.proto)
+    ways.set_value("features").run()
+    assert "Made with: Random waves" in words(at)
+    at.switch_page("pages/ledger.py").run()
+    at.switch_page("pages/release.py").run()
+    assert at.radio(key="release-way-density-None").value == "features"
+    at.select_slider(key="release-epsilon").set_value(Decimal("0.5")).run()
+    press(at)
+    assert at.session_state[DESK].asked.sketch.name == "features"
+    at.button(key="release-no").click().run()
+    at.radio(key="release-way-density-None").set_value("histogram").run()
+    press(at)
+    assert at.session_state[DESK].asked.sketch.name == "histogram"
+
+
+def test_vectors_of_bounded_length_need_less_noise(ledger):
+    vectors = pd.DataFrame({"v": list(np.eye(6)[np.arange(90) % 6])})
+    radii = []
+    for longest in ({}, {"v": 1.0}):
+        at = with_total(visit(Domain((Vector("v", 6, -1, 1),)), frame=vectors))
+        at.session_state[KEY].own = replace(at.session_state[KEY].own, longest=longest)
+        ask(at, "distance").segmented_control(key="release-norm").set_value("squared").run()
+        press(at)
+        radii.append(at.session_state[DESK].asked.sketch.radius)
+    assert radii == [pytest.approx(6**0.5), 1.0]
+
+
+def test_a_table_a_group_is_released_under_one_promise(ledger):
+    domain = Domain.of(x=(0, 100), kind=["new", "old"])
+    at = ask(with_total(visit(domain, frame=LABELLED)), "group")
+    assert not at.exception and not at.error and at.selectbox(key="release-label-1").value == "kind"
+    confirmed(at)
+    release = at.session_state[DESK].making.release
+    assert isinstance(release.sketch, Classes) and release.sketch.label == "kind"
+    assert release.sketch.inner.domain.names == ("x",) and release.table.shape[0] == 2
+    assert [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
+
+
+def test_which_of_several_columns_says_the_group_is_for_the_owner_to_say(ledger):
+    frame = LABELLED.assign(town=np.tile(["Bern", "Chur"], 300))
+    at = ask(with_total(visit(Domain.of(x=(0, 100), kind=["new", "old"], town=["Bern", "Chur"]), frame=frame)), "group")
+    assert at.button(key=PRESS).disabled and "the column that says the group" in words(at)
+    at.selectbox(key="release-label-1").set_value("town").run()
+    assert not at.button(key=PRESS).disabled
+    at.multiselect(key="release-columns-group-1-town").set_value(["x"]).run()
+    confirmed(at)
+    assert at.session_state[DESK].making.release.domain.names == ("x", "town")
+
+
+def test_a_sample_knows_the_column_of_its_groups(ledger):
+    at = ask(of_sample(sample("heart")), "group")
+    assert not at.exception and at.selectbox(key="release-label-1").value == "state"
+    press(at)
+    sketch = at.session_state[DESK].asked.sketch
+    assert sketch.categories == ("healthy", "ill") and sketch.inner.kernel == sample("heart").kernel
+
+
+def test_columns_that_are_left_out_are_not_in_the_file(ledger):
+    at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
+    at.multiselect(key="release-columns-density-1-None").set_value(["y"]).run()
+    confirmed(at)
+    assert at.session_state[DESK].making.release.domain.names == ("y",)
+    at.button(key="release-again").click().run()
+    at.multiselect(key="release-columns-density-1-None").set_value([]).run()
+    assert at.button(key=PRESS).disabled and "a column to ask by" in words(at)
+
+
+def test_the_truth_is_offered_for_samples_only_and_a_look_is_remembered(ledger):
+    assert not [one for one in confirmed(with_total(visit())).toggle if one.key == "release-exact"]
+    one = sample("salaries")
+    at = visit(one.domain, title="pay", frame=one.path, sample=one.name)
+    assert not at.button(key=PRESS).disabled, "a sample is nobody's secret, so its total is filled in"
+    confirmed(at)
+    assert not at.toggle(key="release-exact").value and "Exact and not private" not in words(at)
+    at.toggle(key="release-exact").set_value(True).run()
+    assert "Exact and not private" in words(at) and not at.exception
+    at.button(key="release-again").click().run()
+    confirmed(at)
+    assert [entry.note.get("compared_with_exact") for entry in ledger.status("pay").releases] == [None, True]
+
+
+def test_the_comparison_is_with_the_kernel_sums_of_the_records():
+    points = np.linspace(0, 1, 400)
+    source = open_source(pd.DataFrame({"x": points}))
+    sketch = Race(Domain.of(x=(0, 1)), Euclidean(0.2), rows=400, seed=3)
+    release = core.releases.release.release(sketch, source, Budget(50))
+    compared = compare(release, source)
+    assert len(compared.exact) == 300
+    total = Euclidean(0.2).evaluate(points[:, None], points[:, None]).sum(axis=1)
+    assert set(np.round(compared.exact, 6)) <= set(np.round(total, 6))
+    np.testing.assert_allclose(compared.error, np.mean(np.abs(compared.released / compared.exact - 1)))
+    assert compared.error < 0.1 and compared.held > 250
+
+
+def test_distances_and_groups_are_compared_with_what_is_exact():
+    points = np.linspace(0, 1, 400)
+    source = open_source(pd.DataFrame({"x": points, "kind": np.where(points < 0.5, "low", "high")}))
+    line = Domain.of(x=(0, 1))
+    distances = core.releases.release.release(Distance(line), source, Budget(50))
+    compared = compare(distances, source)
+    assert compared.exact.min() >= 400 * 0.25 - 1 and compared.error < 0.01 and compared.agreement is None
+    labelled = Domain.of(x=(0, 1), kind=["low", "high"])
+    sketch = Classes(labelled, "kind", Race(line, Euclidean(0.2), 400, seed=3))
+    agreement = compare(core.releases.release.release(sketch, source, Budget(50)), source).agreement
+    assert agreement.same > 285 and agreement.sure > 200 and agreement.wrong < 10
+
+
+WIDE = pd.DataFrame({"city": ["Bern", "Basel"] * 50, "v": [[0.1] * 6] * 100})
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Domain((Categorical("city", ("Bern", "Basel")),)),
+        Domain((Vector("v", 6, -1, 1),)),
+        Domain((Vector("v", 6, -1, 1), Categorical("city", ("Bern", "Basel"))), scale="box"),
+    ],
+    ids=["categories", "vector", "both"],
+)
+def test_columns_of_every_kind_can_be_released(ledger, domain):
+    at = confirmed(with_total(visit(domain, frame=WIDE)))
+    assert not at.exception and not at.error and at.session_state[DESK].making.stage is Stage.MADE
+
+
+def of_sample(one):
+    return with_total(visit(one.domain, title=one.name, frame=one.path, sample=one.name))
+
+
+def kernel_of(at):
+    """The kernel of the order that a press asks about."""
+    press(at)
+    return at.session_state[DESK].asked.sketch.kernel
+
+
+@pytest.mark.parametrize("one", samples(), ids=lambda one: one.name)
+def test_a_sample_starts_with_its_own_kernel_and_guesses(ledger, one):
+    at = of_sample(one)
+    assert not at.exception and not at.error
+    assert at.select_slider(key="release-records-1").value == one.records_guess
+    assert at.select_slider(key="release-density-1").value == one.density_guess
+    assert kernel_of(at) == suggested_kernel(one.domain, one)
+
+
+def test_a_sample_with_a_bandwidth_a_column_can_be_seen_nearer_and_changed_by_hand(ledger):
+    heart = sample("heart")
+    at = of_sample(heart)
+    at.select_slider(key="release-factor-1").set_value(2.0).run()
+    assert kernel_of(at) == Laplacian((0.14, 0.14, 2.0, 2.0, 2.0, 2.0, 2.0))
+    at = of_sample(heart)
+    at.segmented_control(key="release-how").set_value("By hand").run()
+    assert at.selectbox(key="release-kernel-1").value == "Laplacian"
+    at.number_input(key="release-bandwidth-1-box-pressure").set_value(0.5).run()
+    assert not at.exception and kernel_of(at) == Laplacian((0.07, 0.07, 0.5, 1.0, 1.0, 1.0, 1.0))
+
+
+def test_a_hostile_column_name_in_an_error_is_not_read_as_markdown(ledger):
+    hostile = "![x](https://example.org/spy.png)"
+    frame = pd.DataFrame({hostile: [1.0, np.nan]})
+    domain = Domain((Numeric(hostile, 0, 100),), missing="refuse")
+    said = confirmed(with_total(visit(domain, frame=frame))).error[0].value
+    assert literal(hostile) in said and hostile not in said
