@@ -34,10 +34,14 @@ def declared_sketch(
 
     Parameters
     ----------
-    data, shape : what was typed.
-    budget : the promise, by which some details of a mechanism are chosen.
-    guess : public guesses, where the mechanism may be chosen by forecast.
-    found : columns whose bounds come from elsewhere, such as bounds bought with a share of the budget.
+    data, shape : DataOptions, SketchOptions
+        What was typed.
+    budget : Budget
+        The promise, by which some details of a mechanism are chosen.
+    guess : GuessOptions | None
+        Public guesses, where the mechanism may be chosen by forecast.
+    found : Mapping[str, Column] | None
+        Columns whose bounds come from elsewhere, such as bounds bought with a share of the budget.
 
     Raises
     ------
@@ -184,8 +188,10 @@ def with_size(
 
     Parameters
     ----------
-    sketch, budget, guess : what was declared.
-    groups : independent groups of rows, when they were typed.
+    sketch, budget, guess : LinearSketch | Adaptive, Budget, GuessOptions
+        What was declared.
+    groups : int | None
+        Independent groups of rows, when they were typed.
     """
     from ..figures.report.meaning import table
     from ..forecast.forecast import DEFAULT_RECORDS, choose_size

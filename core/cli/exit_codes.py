@@ -30,8 +30,10 @@ class Unfinished(Exception):
 
     Parameters
     ----------
-    sentence : for a person.
-    code : of the exit.
+    sentence : str
+        For a person.
+    code : int
+        Of the exit.
     """
 
     def __init__(self, sentence: str, code: int) -> None:

@@ -45,10 +45,14 @@ def declared_mechanism(
 
     Parameters
     ----------
-    shape : what was typed.
-    domain : all columns, that of the classes included.
-    budget : the promise, by which some details are chosen.
-    guess : public guesses, where the mechanism is to be chosen by forecast; None where that cannot be.
+    shape : SketchOptions
+        What was typed.
+    domain : Domain
+        All columns, that of the classes included.
+    budget : Budget
+        The promise, by which some details are chosen.
+    guess : GuessOptions | None
+        Public guesses, where the mechanism is to be chosen by forecast; None where that cannot be.
 
     Raises
     ------
@@ -121,8 +125,10 @@ def declared_kernel(shape: SketchOptions, domain: Domain, otherwise: str = OTHER
 
     Parameters
     ----------
-    shape, domain : what was typed, and the columns that are compared.
-    otherwise : the kernel when none was named.
+    shape, domain : SketchOptions, Domain
+        What was typed, and the columns that are compared.
+    otherwise : str
+        The kernel when none was named.
     """
     from ..geometry.kernels import KERNELS, Angular, Jaccard
 

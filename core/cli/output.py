@@ -73,9 +73,12 @@ def reading(words: str, total: int | None, rows: int = 0) -> Iterator[Callable[[
 
     Parameters
     ----------
-    words : what is done.
-    total : rows that there are, or None where nobody knows.
-    rows : rows that were read before, by an earlier run.
+    words : str
+        What is done.
+    total : int | None
+        Rows that there are, or None where nobody knows.
+    rows : int
+        Rows that were read before, by an earlier run.
 
     Yields
     ------
@@ -134,9 +137,12 @@ def check_writable(path: Path, overwrite: bool = True, room: int = 0) -> None:
 
     Parameters
     ----------
-    path : where the file is to be.
-    overwrite : whether there may be a file already.
-    room : bytes that the file will need.
+    path : Path
+        Where the file is to be.
+    overwrite : bool
+        Whether there may be a file already.
+    room : int
+        Bytes that the file will need.
 
     Raises
     ------

@@ -27,11 +27,16 @@ class Account:
 
     Attributes
     ----------
-    ledger : where it is written down.
-    dataset : its name there.
-    budget : what this release promises and spends; the total of a data set that the ledger does not know yet.
-    unit : who is protected, in the ledger's words.
-    spent : whether the price was written down by this command; None while that is being done.
+    ledger : Ledger
+        Where it is written down.
+    dataset : str
+        Its name there.
+    budget : Budget
+        What this release promises and spends; the total of a data set that the ledger does not know yet.
+    unit : str
+        Who is protected, in the ledger's words.
+    spent : bool | None
+        Whether the price was written down by this command; None while that is being done.
     """
 
     ledger: Ledger

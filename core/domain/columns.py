@@ -40,9 +40,12 @@ class Numeric:
 
     Parameters
     ----------
-    name : column name.
-    low, high : finite bounds, in the column's own unit; ``low < high``. Think of anyone, not of the people in the data.
-    unit : unit of measure, for people to read ("cm", "EUR a month").
+    name : str
+        Column name.
+    low, high : float
+        Finite bounds, in the column's own unit; ``low < high``. Think of anyone, not of the people in the data.
+    unit : str
+        Unit of measure, for people to read ("cm", "EUR a month").
     """
 
     name: str
@@ -276,10 +279,13 @@ class Items:
 
     Parameters
     ----------
-    name : column name.
-    gathered : False where the column holds whole sets: lists, or texts that ``separator`` cuts into items. True where
-        every row of the source holds one item, and all rows of one value of the privacy unit's column are one set.
-    separator : text between the items of a set; blanks around an item are left out, and so are empty items.
+    name : str
+        Column name.
+    gathered : bool
+        False where the column holds whole sets: lists, or texts that ``separator`` cuts into items. True where every
+        row of the source holds one item, and all rows of one value of the privacy unit's column are one set.
+    separator : str | None
+        Text between the items of a set; blanks around an item are left out, and so are empty items.
     """
 
     name: str

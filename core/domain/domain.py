@@ -40,15 +40,20 @@ class Domain:
 
     Parameters
     ----------
-    columns : the columns that are used, in the order of the coordinates; or a single column of sets (`Items`), which
-        have no coordinates, so that nothing can lie outside bounds and there is nothing to scale.
-    outside : "clamp" moves a number outside its bounds to the nearest bound; "drop" leaves such a record out. A
-        category that is not on the list has no nearest one: "drop" leaves the record out, and "clamp" treats the
-        value as missing.
-    missing : "drop" leaves out a record that misses a value; "refuse" stops with an error that names column and row.
-    unit : who is protected.
-    scale : "none" keeps every number in its own unit; "box" maps each column's bounds to [0, 1].
-    category_distance : distance between any two different categories of a column, in the metric of the kernel.
+    columns : tuple[Column, ...]
+        The columns that are used, in the order of the coordinates; or a single column of sets (`Items`), which have no
+        coordinates, so that nothing can lie outside bounds and there is nothing to scale.
+    outside : str
+        "clamp" moves a number outside its bounds to the nearest bound; "drop" leaves such a record out. A category that
+        is not on the list has no nearest one: "drop" leaves the record out, and "clamp" treats the value as missing.
+    missing : str
+        "drop" leaves out a record that misses a value; "refuse" stops with an error that names column and row.
+    unit : PrivacyUnit
+        Who is protected.
+    scale : str
+        "none" keeps every number in its own unit; "box" maps each column's bounds to [0, 1].
+    category_distance : float
+        Distance between any two different categories of a column, in the metric of the kernel.
 
     Examples
     --------
@@ -204,8 +209,10 @@ class Domain:
 
         Parameters
         ----------
-        batch : record batch that holds the domain's columns by name.
-        metric : "l2" or "l1", the metric of the kernel.
+        batch : pa.RecordBatch
+            Record batch that holds the domain's columns by name.
+        metric : str
+            "l2" or "l1", the metric of the kernel.
 
         Returns
         -------
@@ -248,7 +255,8 @@ class Domain:
 
         Parameters
         ----------
-        batch : as for `encode`.
+        batch : pa.RecordBatch
+            As for `encode`.
 
         Returns
         -------
@@ -270,12 +278,16 @@ class Domain:
 
         Parameters
         ----------
-        queries : an array (n, columns) in natural units when every column is numeric (a column of vectors counts as
-            many), or a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored.
-            Where the domain holds sets, a list of lists of items or `Sets`, or a table with one list a row.
-        metric : "l2" or "l1".
-        first : how many queries came before these, so that a refusal can name the row.
-        order : "F", each coordinate contiguous; or "C", each query, as an array of long vectors lies in memory.
+        queries : object
+            An array (n, columns) in natural units when every column is numeric (a column of vectors counts as many), or
+            a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored. Where the
+            domain holds sets, a list of lists of items or `Sets`, or a table with one list a row.
+        metric : str
+            "l2" or "l1".
+        first : int
+            How many queries came before these, so that a refusal can name the row.
+        order : str
+            "F", each coordinate contiguous; or "C", each query, as an array of long vectors lies in memory.
 
         Returns
         -------

@@ -118,8 +118,10 @@ def item_keys(array: pa.Array, what: str) -> tuple[np.ndarray, np.ndarray | None
 
     Parameters
     ----------
-    array : texts, numbers, booleans or bytes, or a dictionary of them.
-    what : how a refusal names them, such as "The column 'tags'".
+    array : pa.Array
+        Texts, numbers, booleans or bytes, or a dictionary of them.
+    what : str
+        How a refusal names them, such as "The column 'tags'".
 
     Returns
     -------

@@ -18,9 +18,11 @@ class Sets:
 
     Parameters
     ----------
-    first : int64 (n + 1,), where each set begins; the last entry is where the last one ends.
-    elements : uint64 (first[-1],), the keys of the items (`core.domain.item_keys`). A set may hold an item more than
-        once: it is the same set then.
+    first : np.ndarray
+        int64 (n + 1,), where each set begins; the last entry is where the last one ends.
+    elements : np.ndarray
+        uint64 (first[-1],), the keys of the items (`core.domain.item_keys`). A set may hold an item more than once: it
+        is the same set then.
 
     Both arrays are made read-only, so that sets can be shared by threads and slices cost nothing.
 
@@ -102,8 +104,10 @@ class Sets:
 
         Parameters
         ----------
-        words : uint64 (elements,), different for different elements and equal for equal ones.
-        most : None for all of them.
+        words : np.ndarray
+            uint64 (elements,), different for different elements and equal for equal ones.
+        most : int | None
+            None for all of them.
         """
         owner = np.repeat(np.arange(len(self)), self.sizes)
         order = np.lexsort((words, owner))

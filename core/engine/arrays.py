@@ -22,10 +22,14 @@ class Arrays:
 
     Attributes
     ----------
-    xp : the module, `numpy` or `cupy`.
-    fused : fused(a, x, s) is a x + s in float64, rounded once.
-    least_at : least_at(out, places, values) sets each out[place] to the least of itself and its values, in place.
-    to_host : an array as NumPy's.
+    xp : ModuleType
+        The module, `numpy` or `cupy`.
+    fused : Callable[[Any, Any, Any], Any]
+        Fused(a, x, s) is a x + s in float64, rounded once.
+    least_at : Callable[[Any, Any, Any], object]
+        least_at(out, places, values) sets each out[place] to the least of itself and its values, in place.
+    to_host : Callable[[Any], Any]
+        An array as NumPy's.
     """
 
     xp: ModuleType

@@ -41,9 +41,12 @@ class Begun:
 
     Attributes
     ----------
-    table : of the sketch's shape and `counter_type`; the building goes on to change it.
-    records : records that were kept, int64 of the sketch's `count_shape`.
-    rows : rows that were read.
+    table : np.ndarray
+        Of the sketch's shape and `counter_type`; the building goes on to change it.
+    records : np.ndarray
+        Records that were kept, int64 of the sketch's `count_shape`.
+    rows : int
+        Rows that were read.
     """
 
     table: np.ndarray
@@ -60,8 +63,10 @@ class Building:
 
     Parameters
     ----------
-    sketch, source : the public map, and the private records.
-    begun : where an earlier building of the same sketch and source stood; it goes on from there.
+    sketch, source : LinearSketch, Source
+        The public map, and the private records.
+    begun : Begun | None
+        Where an earlier building of the same sketch and source stood; it goes on from there.
 
     Examples
     --------

@@ -46,14 +46,21 @@ class Checkpoint:
 
     Attributes
     ----------
-    identity : what is built: names of the files, data set, mechanism, domain and all parameters but seeds. The same
-        command has the same one, so the file is named after it.
-    sameness : what has to be the same for the building to go on: sizes and times of the files, program and libraries.
-    parameters : of the sketch, seeds included.
-    paid : releases of this very sketch that the ledger knew when the building began.
-    rows : rows (sets, where those are gathered) that are in the table.
-    records : how many of them were kept, of the sketch's `count_shape`, flat.
-    written : when, ISO 8601, UTC.
+    identity : dict
+        What is built: names of the files, data set, mechanism, domain and all parameters but seeds. The same command
+        has the same one, so the file is named after it.
+    sameness : dict
+        What has to be the same for the building to go on: sizes and times of the files, program and libraries.
+    parameters : dict
+        Of the sketch, seeds included.
+    paid : int
+        Releases of this very sketch that the ledger knew when the building began.
+    rows : int
+        Rows (sets, where those are gathered) that are in the table.
+    records : tuple[int, ...]
+        How many of them were kept, of the sketch's `count_shape`, flat.
+    written : str
+        When, ISO 8601, UTC.
     """
 
     identity: dict
@@ -80,7 +87,8 @@ class Checkpoints:
 
     Parameters
     ----------
-    folder : its path.
+    folder : Path
+        Its path.
     """
 
     def __init__(self, folder: Path):

@@ -53,9 +53,11 @@ class Share:
 
     Attributes
     ----------
-    parts : what is read.
-    sizes : path and bytes of each file, where they are known. A copy on a worker that is older than the others could
-        have a record again that another share has; one of the same age has the same size.
+    parts : tuple[Part, ...]
+        What is read.
+    sizes : tuple[tuple[str, int], ...]
+        Path and bytes of each file, where they are known. A copy on a worker that is older than the others could have a
+        record again that another share has; one of the same age has the same size.
     """
 
     parts: tuple[Part, ...]
@@ -98,9 +100,12 @@ class ClusterBuilding:
 
     Parameters
     ----------
-    sketch : any mechanism that a release file may name.
-    source : one whose records can be divided; workers open its files by the same paths.
-    address : of the scheduler, as Dask writes it; None for processes on this machine, made for this building alone.
+    sketch : LinearSketch
+        Any mechanism that a release file may name.
+    source : Source
+        One whose records can be divided; workers open its files by the same paths.
+    address : str | None
+        Of the scheduler, as Dask writes it; None for processes on this machine, made for this building alone.
     """
 
     def __init__(self, sketch: LinearSketch, source: Source, address: str | None = None):

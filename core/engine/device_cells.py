@@ -30,8 +30,10 @@ class RaceOnDevice:
 
     Parameters
     ----------
-    race : the sketch.
-    arrays : where the arrays lie.
+    race : Race
+        The sketch.
+    arrays : Arrays
+        Where the arrays lie.
     """
 
     def __init__(self, race: Race, arrays: Arrays):

@@ -29,8 +29,10 @@ class MinHashOnDevice:
 
     Parameters
     ----------
-    sketch : the sketch.
-    arrays : where the arrays lie.
+    sketch : MinHash
+        The sketch.
+    arrays : Arrays
+        Where the arrays lie.
     """
 
     def __init__(self, sketch: MinHash, arrays: Arrays):

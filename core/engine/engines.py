@@ -47,11 +47,15 @@ def building_on(
 
     Parameters
     ----------
-    engine : "local", "dask" or "dask:ADDRESS"; see `docs/cluster.md`.
-    sketch, source : of a settled size, and the private records.
-    keeping : where this process writes down how far it is, if anywhere; on a cluster, where every share is read anew
-        when its worker dies, nothing is.
-    say : tells the owner about that.
+    engine : str
+        "local", "dask" or "dask:ADDRESS"; see `docs/cluster.md`.
+    sketch, source : LinearSketch, Source
+        Of a settled size, and the private records.
+    keeping : Keeping | None
+        Where this process writes down how far it is, if anywhere; on a cluster, where every share is read anew when its
+        worker dies, nothing is.
+    say : Callable[[str], object]
+        Tells the owner about that.
 
     Raises
     ------

@@ -19,9 +19,10 @@ class Exact:
 
     Parameters
     ----------
-    table : of the sketch's shape and `counter_type`, in C order and writable.
-    records : records that were kept, of the sketch's `count_shape`; those left out by the domain's rules are not
-        counted.
+    table : np.ndarray
+        Of the sketch's shape and `counter_type`, in C order and writable.
+    records : int | np.ndarray
+        Records that were kept, of the sketch's `count_shape`; those left out by the domain's rules are not counted.
 
     Raises
     ------

@@ -19,9 +19,12 @@ class Pace:
 
     Parameters
     ----------
-    total : rows that there are, or None where nobody knows; then no time left is ever given.
-    clock : seconds on a clock that never goes back.
-    rows : rows that were read before, by an earlier reading that this one continues.
+    total : int | None
+        Rows that there are, or None where nobody knows; then no time left is ever given.
+    clock : Callable[[], float]
+        Seconds on a clock that never goes back.
+    rows : int
+        Rows that were read before, by an earlier reading that this one continues.
     """
 
     def __init__(self, total: int | None = None, clock: Callable[[], float] = monotonic, rows: int = 0):

@@ -32,9 +32,12 @@ class Recipe:
 
     Attributes
     ----------
-    mechanism : the name of the sketch in the registry.
-    facts : domain and parameters as JSON, which keeps every number bit for bit.
-    surroundings : what decides the bits of a table, by name, where the recipe was written.
+    mechanism : str
+        The name of the sketch in the registry.
+    facts : str
+        Domain and parameters as JSON, which keeps every number bit for bit.
+    surroundings : tuple[tuple[str, str], ...]
+        What decides the bits of a table, by name, where the recipe was written.
     """
 
     mechanism: str

@@ -57,11 +57,16 @@ class Keeping:
 
     Attributes
     ----------
-    checkpoints : where they lie.
-    payer : what pays for the release, for JSON: the ledger and the name of the data set in it.
-    paid : how many releases of a sketch the payer has paid for.
-    any_seed : whether the sketch's seeds were drawn for this run, so that those of the checkpoint may take their place.
-    fresh : start anew, and remove what an earlier run has left.
+    checkpoints : Checkpoints
+        Where they lie.
+    payer : dict
+        What pays for the release, for JSON: the ledger and the name of the data set in it.
+    paid : Callable[[LinearSketch], int]
+        How many releases of a sketch the payer has paid for.
+    any_seed : bool
+        Whether the sketch's seeds were drawn for this run, so that those of the checkpoint may take their place.
+    fresh : bool
+        Start anew, and remove what an earlier run has left.
     """
 
     checkpoints: Checkpoints
@@ -76,13 +81,17 @@ class ResumableBuilding:
 
     Parameters
     ----------
-    sketch, source : the public map, and the private records.
-    keeping : where the state is written and what it is compared with.
-    say : tells the owner what happens.
+    sketch, source : LinearSketch, Source
+        The public map, and the private records.
+    keeping : Keeping
+        Where the state is written and what it is compared with.
+    say : Callable[[str], object]
+        Tells the owner what happens.
 
     Attributes
     ----------
-    sketch : the public map, whose seeds are those of the checkpoint where the building goes on from one.
+    sketch : LinearSketch
+        The public map, whose seeds are those of the checkpoint where the building goes on from one.
 
     Raises
     ------

@@ -57,7 +57,8 @@ def check_closed(address: str) -> None:
 
     Parameters
     ----------
-    address : with its protocol, such as tls://10.0.0.7:8786.
+    address : str
+        With its protocol, such as tls://10.0.0.7:8786.
     """
     protocol, _, place = address.partition("://")
     if protocol in ("tls", "wss", "inproc", "ucxs") or _is_this_machine(place.rpartition(":")[0]):

@@ -25,17 +25,24 @@ class PrivateCentroidClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, bounds, records, dataset, ledger, random_state : see `PrivateKernelDensity`.
-    classes : the public list of labels.
-    metric : "euclidean", the mean at the least distance; "cosine", the mean direction at the least angle, as
-        embeddings are compared.
-    radius : a public bound of the features' lengths, such as 1 for embeddings; whoever is longer is shortened to it.
-        With it, bounds may be left out.
-    centre_share : part of the budget that buys the middle of everyone, around which vectors are short and need less
-        noise; None buys none. It pays for embeddings, which all point much the same way.
-    centred_radius : with a bought centre and "euclidean", a public distance from it beyond which records are moved
-        closer; None is the radius.
-    rule : "mean" or "distance" (which counts how scattered a class is) for "euclidean"; "direction", "posterior" or
+    epsilon, delta, neighbours, bounds, records, dataset, ledger, random_state : float, float, str, object, int | None, str | None, object, int | None
+        See `PrivateKernelDensity`.
+    classes : object
+        The public list of labels.
+    metric : str
+        "euclidean", the mean at the least distance; "cosine", the mean direction at the least angle, as embeddings are
+        compared.
+    radius : float | None
+        a public bound of the features' lengths, such as 1 for embeddings; whoever is longer is shortened to it. With
+        it, bounds may be left out.
+    centre_share : float | str | None
+        Part of the budget that buys the middle of everyone, around which vectors are short and need less noise; None
+        buys none. It pays for embeddings, which all point much the same way.
+    centred_radius : float | None
+        With a bought centre and "euclidean", a public distance from it beyond which records are moved closer; None is
+        the radius.
+    rule : str | None
+        "mean" or "distance" (which counts how scattered a class is) for "euclidean"; "direction", "posterior" or
         "likelihood" for "cosine"; None for the first.
 
     Attributes

@@ -63,8 +63,10 @@ class PrivateClassifier(LabelledEstimator):
 
         Parameters
         ----------
-        X : (n, d) features.
-        y : (n,) labels, each one of ``classes``.
+        X : object
+            (n, d) features.
+        y : object
+            (n,) labels, each one of ``classes``.
 
         Raises
         ------

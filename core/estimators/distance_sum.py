@@ -13,12 +13,15 @@ class PrivateDistanceSum(PrivateEstimator):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, bounds, records, dataset, ledger, random_state : see `PrivateKernelDensity`.
-    norm : "l1", the differences of all features added up; "l2", the straight line; "squared", its square; "lp:P", the
-        P-th powers of the differences added up; "capped:C", differences that count C at most; "above" and "below",
+    epsilon, delta, neighbours, bounds, records, dataset, ledger, random_state : float, float, str, object, int | None, str | None, object, int | None
+        See `PrivateKernelDensity`.
+    norm : str
+        "l1", the differences of all features added up; "l2", the straight line; "squared", its square; "lp:P", the P-th
+        powers of the differences added up; "capped:C", differences that count C at most; "above" and "below",
         differences in one direction only.
-    radius : of "l2" and "squared": a public distance from the middle of the bounds; whoever is farther is moved to it.
-        None moves nobody.
+    radius : float | None
+        Of "l2" and "squared": a public distance from the middle of the bounds; whoever is farther is moved to it. None
+        moves nobody.
 
     Attributes
     ----------
@@ -65,8 +68,10 @@ class PrivateDistanceSum(PrivateEstimator):
 
         Parameters
         ----------
-        X : (n, d) features.
-        y : ignored.
+        X : object
+            (n, d) features.
+        y : object
+            Ignored.
 
         Raises
         ------

@@ -14,11 +14,13 @@ class PrivateKernelClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, kernel, bandwidth, mechanism, bounds, rows, records, dataset, ledger, random_state : see
-        `PrivateKernelDensity`.
-    classes : the public list of labels.
-    rule : "posterior", the largest closeness of all records of a class; "likelihood", the largest average closeness,
-        which counts rare classes as much as frequent ones; None for the posterior.
+    epsilon, delta, neighbours, kernel, bandwidth, mechanism, bounds, rows, records, dataset, ledger, random_state : float, float, str, str | Kernel, float | tuple[float, ...] | None, str | None, object, int | None, int | None, str | None, object, int | None
+        See `PrivateKernelDensity`.
+    classes : object
+        The public list of labels.
+    rule : str | None
+        "posterior", the largest closeness of all records of a class; "likelihood", the largest average closeness, which
+        counts rare classes as much as frequent ones; None for the posterior.
 
     Attributes
     ----------

@@ -15,19 +15,30 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
 
     Parameters
     ----------
-    epsilon : privacy loss of each call of `fit`, above 0.
-    delta : probability that the promise fails; 0.0 for a pure one.
-    neighbours : "add_remove" hides whether someone is in the data, "replace_one" what their record says.
-    kernel : a name ("euclidean", "gaussian", "laplacian", "angular", ...) or a kernel of `core.geometry.kernels`.
-    bandwidth : distance at which closeness fades, in the features' units; needed for a kernel given by name, but for
-        "angular", as reading it off the data would give people away.
-    bounds : public bounds, one pair (low, high) for all features or a pair a feature. Values outside are moved to them.
-    mechanism : "race", "features" or "histogram"; None takes what promises most by forecast.
-    rows : size of a sketch of rows; None has the forecast choose it.
-    records : a public guess of the number of records, for that choice.
-    dataset, ledger : the data set's name in a ledger, which then records the price of every `fit` and refuses when the
-        budget is spent. Without a name adding up is left to the caller.
-    random_state : None for a private release. A whole number makes everything repeatable, which protects nobody.
+    epsilon : float
+        Privacy loss of each call of `fit`, above 0.
+    delta : float
+        Probability that the promise fails; 0.0 for a pure one.
+    neighbours : str
+        "add_remove" hides whether someone is in the data, "replace_one" what their record says.
+    kernel : str | Kernel
+        a name ("euclidean", "gaussian", "laplacian", "angular", ...) or a kernel of `core.geometry.kernels`.
+    bandwidth : float | tuple[float, ...] | None
+        Distance at which closeness fades, in the features' units; needed for a kernel given by name, but for "angular",
+        as reading it off the data would give people away.
+    bounds : object
+        Public bounds, one pair (low, high) for all features or a pair a feature. Values outside are moved to them.
+    mechanism : str | None
+        "race", "features" or "histogram"; None takes what promises most by forecast.
+    rows : int | None
+        Size of a sketch of rows; None has the forecast choose it.
+    records : int | None
+        a public guess of the number of records, for that choice.
+    dataset, ledger : str | None, object
+        The data set's name in a ledger, which then records the price of every `fit` and refuses when the budget is
+        spent. Without a name adding up is left to the caller.
+    random_state : int | None
+        None for a private release. A whole number makes everything repeatable, which protects nobody.
 
     Attributes
     ----------
@@ -77,8 +88,10 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
 
         Parameters
         ----------
-        X : (n, d) features.
-        y : ignored.
+        X : object
+            (n, d) features.
+        y : object
+            Ignored.
 
         Raises
         ------

@@ -60,12 +60,17 @@ def kernel_sketch(
 
     Parameters
     ----------
-    domain, kernel, budget : public facts.
-    mechanism : its name; None takes what promises most by forecast, or, with a number of rows, RACE where the kernel
-        has hashes and random features elsewhere.
-    rows : of the sketch; None leaves them to the forecast.
-    records : a public guess of their number.
-    seed : public seed; fresh when None.
+    domain, kernel, budget : Domain, Kernel, Budget
+        Public facts.
+    mechanism : str | None
+        Its name; None takes what promises most by forecast, or, with a number of rows, RACE where the kernel has hashes
+        and random features elsewhere.
+    rows : int | None
+        Of the sketch; None leaves them to the forecast.
+    records : float | None
+        a public guess of their number.
+    seed : int | None
+        Public seed; fresh when None.
 
     Raises
     ------

@@ -18,13 +18,18 @@ class PrivateLogisticRegression(LabelledEstimator):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, bounds, dataset, ledger, random_state : see `PrivateKernelDensity`; delta must be 0.
-    classes : the public list of labels. More than two share epsilon.
-    radius : a public distance from the middle of the bounds beyond which features are moved closer; None is that of the
+    epsilon, delta, neighbours, bounds, dataset, ledger, random_state : float, float, str, object, str | None, object, int | None
+        See `PrivateKernelDensity`; delta must be 0.
+    classes : object
+        The public list of labels. More than two share epsilon.
+    radius : float | None
+        a public distance from the middle of the bounds beyond which features are moved closer; None is that of the
         farthest corner. A smaller one needs less noise for the same coefficients. Without bounds it is a length, such
         as 1 for embeddings.
-    regularisation : strength per record; None is the least that the promise allows, which is seldom too little.
-    records : a public guess of the number of records, which the regularisation is multiplied by.
+    regularisation : float | None
+        Strength per record; None is the least that the promise allows, which is seldom too little.
+    records : int | None
+        a public guess of the number of records, which the regularisation is multiplied by.
 
     Attributes
     ----------
@@ -75,8 +80,10 @@ class PrivateLogisticRegression(LabelledEstimator):
 
         Parameters
         ----------
-        X : (n, d) features.
-        y : (n,) labels, each one of ``classes``.
+        X : object
+            (n, d) features.
+        y : object
+            (n,) labels, each one of ``classes``.
 
         Raises
         ------

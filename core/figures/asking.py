@@ -25,9 +25,12 @@ def targets(
 
     Parameters
     ----------
-    x, y : float64 (n,), in axis units.
-    words : what hovering over each says.
-    asked : x and y of one more point, which is ringed until another is clicked.
+    x, y : np.ndarray
+        float64 (n,), in axis units.
+    words : Sequence[str]
+        What hovering over each says.
+    asked : tuple[float, float] | None
+        x and y of one more point, which is ringed until another is clicked.
     where : axes of a subplot and other properties of the trace.
     """
     chosen = []

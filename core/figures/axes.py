@@ -23,11 +23,15 @@ class Axis:
 
     Attributes
     ----------
-    name, unit : of the column; the unit may be "".
-    values : float64 (n,), increasing and evenly spaced places in the column's own unit; for a column of categories
-        0 … n − 1.
-    low, high : where the axis ends.
-    categories : the categories at ``values``; empty for a column of numbers.
+    name, unit : str
+        Of the column; the unit may be "".
+    values : np.ndarray
+        float64 (n,), increasing and evenly spaced places in the column's own unit; for a column of categories 0 … n −
+        1.
+    low, high : float
+        Where the axis ends.
+    categories : tuple[str, ...]
+        The categories at ``values``; empty for a column of numbers.
     """
 
     name: str

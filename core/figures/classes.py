@@ -56,9 +56,12 @@ def decision_figure(drawn: DecisionMap, domain: Domain, asked: tuple[object, obj
 
     Parameters
     ----------
-    drawn : what was decided.
-    domain : of the queries, which says what the axes are.
-    asked : the values of x and y that are asked.
+    drawn : DecisionMap
+        What was decided.
+    domain : Domain
+        Of the queries, which says what the axes are.
+    asked : tuple[object, object] | None
+        The values of x and y that are asked.
     """
     columns = {column.name: column for column in domain.columns}
     x, y = Axis.of(columns[drawn.x], drawn.x_values), Axis.of(columns[drawn.y], drawn.y_values)
@@ -83,7 +86,8 @@ def decision_in_words(what: str, drawn: DecisionMap) -> str:
 
     Parameters
     ----------
-    what : what the figure shows, without a full stop.
+    what : str
+        What the figure shows, without a full stop.
     """
     shares = [
         f"{name} {_percent(((drawn.codes == code) & drawn.certain).mean())}" for code, name in enumerate(drawn.classes)
@@ -96,9 +100,12 @@ def probability_figure(classes: Sequence[str], probabilities: np.ndarray, certai
 
     Parameters
     ----------
-    classes : names.
-    probabilities : float64 (K,), which add up to 1.
-    certain : whether the largest one is surely the largest.
+    classes : Sequence[str]
+        Names.
+    probabilities : np.ndarray
+        float64 (K,), which add up to 1.
+    certain : bool
+        Whether the largest one is surely the largest.
     """
     colours = [class_colour(code) for code in range(len(classes))]
     hint = [faded(colour, HINT) for colour in colours]

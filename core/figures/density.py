@@ -74,10 +74,14 @@ def density_figure(
 
     Parameters
     ----------
-    picture : answers over one or two columns of ``domain``.
-    noun : what is counted: "people" or "records".
-    marks : modes; bars have none.
-    asked : the values of the picture's columns that are asked.
+    picture : Curve | Heatmap
+        Answers over one or two columns of ``domain``.
+    noun : str
+        What is counted: "people" or "records".
+    marks : Marks | None
+        Modes; bars have none.
+    asked : tuple[object, ...] | None
+        The values of the picture's columns that are asked.
     """
     columns = {column.name: column for column in domain.columns}
     if isinstance(picture, Heatmap):
@@ -95,10 +99,14 @@ def density_line(
 
     Parameters
     ----------
-    curve : answers along ``column``.
-    noun : what is counted: "people" or "records".
-    marks : modes; their ``y`` are kernel sums.
-    asked : the value that is asked.
+    curve : Curve
+        Answers along ``column``.
+    noun : str
+        What is counted: "people" or "records".
+    marks : Marks | None
+        Modes; their ``y`` are kernel sums.
+    asked : object
+        The value that is asked.
     """
     x = Axis.of(column, curve.values)
     hidden = hidden_by_noise(curve)
@@ -158,10 +166,14 @@ def density_map(
 
     Parameters
     ----------
-    heatmap : answers over the two ``columns``, x first.
-    noun : what is counted: "people" or "records".
-    marks : modes.
-    asked : the values of x and y that are asked.
+    heatmap : Heatmap
+        Answers over the two ``columns``, x first.
+    noun : str
+        What is counted: "people" or "records".
+    marks : Marks | None
+        Modes.
+    asked : tuple[object, object] | None
+        The values of x and y that are asked.
     """
     x, y = Axis.of(columns[0], heatmap.x_values), Axis.of(columns[1], heatmap.y_values)
     ordered = not x.categories and not y.categories
@@ -212,8 +224,10 @@ def picture_in_words(what: str, picture: Curve | Heatmap, place: str, noun: str)
 
     Parameters
     ----------
-    what : what the figure shows, without a full stop.
-    place : in words, where the estimate is highest.
+    what : str
+        What the figure shows, without a full stop.
+    place : str
+        In words, where the estimate is highest.
     """
     covered = hidden_by_noise(picture)
     if covered.all():

@@ -35,10 +35,14 @@ def distance_figure(
 
     Parameters
     ----------
-    picture : average distances, not sums, over one or two columns of ``domain``.
-    unit : of distance, "" where there is none.
-    marks : centres.
-    asked : the values of the picture's columns that are asked.
+    picture : Curve | Heatmap
+        Average distances, not sums, over one or two columns of ``domain``.
+    unit : str
+        Of distance, "" where there is none.
+    marks : Marks | None
+        Centres.
+    asked : tuple[object, ...] | None
+        The values of the picture's columns that are asked.
     """
     columns = {column.name: column for column in domain.columns}
     if isinstance(picture, Heatmap):

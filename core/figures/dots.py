@@ -29,7 +29,8 @@ def normal_outcomes(estimate: float, standard_error: float, dots: int = DOTS) ->
 
     Parameters
     ----------
-    estimate, standard_error : in the number's own unit; a standard error of 0 gives the same outcome every time.
+    estimate, standard_error : float
+        In the number's own unit; a standard error of 0 gives the same outcome every time.
 
     Returns
     -------
@@ -59,9 +60,12 @@ def dots(outcomes: Sequence[float] | np.ndarray, name: str, colour: str = TEAL.s
 
     Parameters
     ----------
-    outcomes : shape (n,), in the unit of ``name``; usually `normal_outcomes` or n simulated releases.
-    name : title of the axis, with its unit.
-    colour : ``#RRGGBB``; teal unless the number is private.
+    outcomes : Sequence[float] | np.ndarray
+        Shape (n,), in the unit of ``name``; usually `normal_outcomes` or n simulated releases.
+    name : str
+        Title of the axis, with its unit.
+    colour : str
+        ``#RRGGBB``; teal unless the number is private.
     """
     x, height = stacked(outcomes)
     figure = go.Figure(

@@ -27,10 +27,14 @@ def error_figure(
 
     Parameters
     ----------
-    epsilons : increasing, shape (n,).
-    pure, slack : relative errors with and without a δ, shape (n,).
-    epsilon : the present one, marked on the curve.
-    has_slack : whether the present promise has a δ.
+    epsilons : Sequence[float]
+        Increasing, shape (n,).
+    pure, slack : Sequence[float]
+        Relative errors with and without a δ, shape (n,).
+    epsilon : float
+        The present one, marked on the curve.
+    has_slack : bool
+        Whether the present promise has a δ.
     """
     figure = go.Figure()
     chosen, other = (slack, pure) if has_slack else (pure, slack)
@@ -100,10 +104,14 @@ class PossibleReleases:
 
     Attributes
     ----------
-    places : float64 (n,), in the column's unit.
-    crowd : float64 (n,), the exact answers for the imagined people.
-    releases : float64 (s, n), s equally likely releases of them.
-    kept : in how many of them the place that matters, of the greatest closeness or the least distance, lies where the
+    places : np.ndarray
+        float64 (n,), in the column's unit.
+    crowd : np.ndarray
+        float64 (n,), the exact answers for the imagined people.
+    releases : np.ndarray
+        float64 (s, n), s equally likely releases of them.
+    kept : int
+        In how many of them the place that matters, of the greatest closeness or the least distance, lies where the
         crowd's own does, give or take a tenth of the range.
     """
 
@@ -129,10 +137,14 @@ def possible_releases(
 
     Parameters
     ----------
-    low, high : bounds of the column, in its unit.
-    kernel : of the sketch, for encoded points.
-    coordinates : encoded places along the column, float64 (PLACES, dimensions).
-    estimate, standard_error : of a typical answer, from the forecast; the crowd is scaled to it.
+    low, high : float
+        Bounds of the column, in its unit.
+    kernel : Kernel
+        Of the sketch, for encoded points.
+    coordinates : np.ndarray
+        Encoded places along the column, float64 (PLACES, dimensions).
+    estimate, standard_error : float
+        Of a typical answer, from the forecast; the crowd is scaled to it.
     """
     share = np.linspace(0, 1, PLACES)
     weights = imagined_crowd(share)

@@ -22,7 +22,8 @@ def hatch(mask: np.ndarray, x: Axis, y: Axis, name: str = HATCHED, **where) -> g
 
     Parameters
     ----------
-    mask : bool (y places, x places).
+    mask : np.ndarray
+        bool (y places, x places).
     where : axes of a subplot and other properties of the trace.
     """
     rows, first, last = _runs(mask)

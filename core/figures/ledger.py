@@ -23,7 +23,8 @@ def budget_bars(names: Sequence[str], totals: Sequence[float], spent: Sequence[f
 
     Parameters
     ----------
-    names, totals, spent : shape (n,), drawn from top to bottom.
+    names, totals, spent : Sequence[str], Sequence[float], Sequence[float]
+        Shape (n,), drawn from top to bottom.
     """
     places = list(range(len(names)))
     left = [max(0.0, total - used) for total, used in zip(totals, spent, strict=True)]
@@ -67,11 +68,16 @@ def time_line(
 
     Parameters
     ----------
-    since : when the total was promised.
-    when : shape (n,), increasing, n at least 1.
-    promised : ε of each release by itself, shape (n,).
-    together : ε of all releases up to and with each one, shape (n,).
-    total : ε promised for ever, drawn as a line that is never crossed.
+    since : datetime
+        When the total was promised.
+    when : Sequence[datetime]
+        Shape (n,), increasing, n at least 1.
+    promised : Sequence[float]
+        ε of each release by itself, shape (n,).
+    together : Sequence[float]
+        ε of all releases up to and with each one, shape (n,).
+    total : float
+        ε promised for ever, drawn as a line that is never crossed.
     """
     figure = go.Figure()
     span = max(when[-1] - since, SHORTEST)
@@ -137,9 +143,12 @@ def loss_distribution(epsilon: float, parts: int, spent: float) -> go.Figure:
 
     Parameters
     ----------
-    epsilon : promised with certainty, all rows together.
-    parts : number of rows.
-    spent : the ε that is hardly ever passed, at the ledger's δ.
+    epsilon : float
+        Promised with certainty, all rows together.
+    parts : int
+        Number of rows.
+    spent : float
+        The ε that is hardly ever passed, at the ledger's δ.
     """
     step = epsilon / parts
     wins = np.arange(parts + 1)

@@ -30,9 +30,12 @@ def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True)
 
     Parameters
     ----------
-    pairs : the small pictures.
-    columns : the domain's columns by name.
-    near : whether the pictures say how many are near, and not how far everyone is.
+    pairs : Pairs
+        The small pictures.
+    columns : Mapping[str, Column]
+        The domain's columns by name.
+    near : bool
+        Whether the pictures say how many are near, and not how far everyone is.
     """
     names = pairs.columns
     size = len(names)

@@ -25,9 +25,12 @@ def density_picture(release: Release, columns: Sequence[str] = (), size: int = S
 
     Parameters
     ----------
-    release : any release.
-    columns : names of one or two columns, across and up; the first ones, numbers before categories, when none is named.
-    size : pixels of a side.
+    release : Release
+        Any release.
+    columns : Sequence[str]
+        Names of one or two columns, across and up; the first ones, numbers before categories, when none is named.
+    size : int
+        Pixels of a side.
 
     Returns
     -------

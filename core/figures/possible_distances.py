@@ -24,11 +24,16 @@ def possible_distances(
 
     Parameters
     ----------
-    low, high : bounds of the column, in its unit.
-    sketch : of distances, with its size.
-    coordinates : encoded places along the column, float64 (PLACES, dimensions); the crowd stands on them.
-    records : how many the crowd has.
-    counter_variance : of the noise in one counter.
+    low, high : float
+        Bounds of the column, in its unit.
+    sketch : LinearSketch
+        Of distances, with its size.
+    coordinates : np.ndarray
+        Encoded places along the column, float64 (PLACES, dimensions); the crowd stands on them.
+    records : float
+        How many the crowd has.
+    counter_variance : float
+        Of the noise in one counter.
     """
     share = np.linspace(0, 1, PLACES)
     people = imagined_crowd(share)

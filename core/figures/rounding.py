@@ -37,8 +37,10 @@ def rounded(value: float, error: float) -> str:
 
     Parameters
     ----------
-    value : any number.
-    error : its standard error, in the same unit; 0 for an exact number. Of infinite error, nothing is known.
+    value : float
+        Any number.
+    error : float
+        Its standard error, in the same unit; 0 for an exact number. Of infinite error, nothing is known.
 
     Examples
     --------

@@ -23,8 +23,10 @@ def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figur
 
     Parameters
     ----------
-    points : a column of values for each of ``columns``; the first `MAX_DRAWN` are drawn over two columns.
-    columns : one or two.
+    points : pd.DataFrame
+        a column of values for each of ``columns``; the first `MAX_DRAWN` are drawn over two columns.
+    columns : tuple[Column, ...]
+        One or two.
     """
     axes = tuple(_axis(column) for column in columns)
     if len(axes) == 1:
@@ -46,9 +48,12 @@ def add_points(figure: go.Figure, points: pd.DataFrame, columns: tuple[Column, .
 
     Parameters
     ----------
-    points : n of them; `MAX_DRAWN` are drawn, unusual ones first.
-    columns : the axes of the figure; on a curve, points lie along the bottom.
-    unusual : bool (n,).
+    points : pd.DataFrame
+        n of them; `MAX_DRAWN` are drawn, unusual ones first.
+    columns : tuple[Column, ...]
+        The axes of the figure; on a curve, points lie along the bottom.
+    unusual : np.ndarray
+        bool (n,).
     """
     order = np.argsort(~unusual, kind="stable")[:MAX_DRAWN]
     axes = tuple(_axis(column) for column in columns)

@@ -56,17 +56,28 @@ class Forecast:
 
     Attributes
     ----------
-    answers : what is summed, "closeness" or "distance".
-    rows, columns : size of the table; of one class where the release has classes.
-    records : the public guess of the number of records that an answer sums; of one class's where there are classes.
-    density : average closeness of two records, between 0 and 1, stated or assumed; or their average distance.
-    estimate : a typical answer, density times records.
-    noise_error, sampling_error, standard_error : from privacy noise, from the choice of hashes or grid, from both.
-    relative_error : expected |error| / answer, averaged over places where records are.
-    low, high : a band that holds 95% of typical answers.
-    empty_below : sums below this cannot be told from zero (95%, one-sided).
-    records_error : standard deviation of the released number of records; 0 when it is public.
-    file_bytes, seconds : rough size of the file and time to make it on two cores.
+    answers : str
+        What is summed, "closeness" or "distance".
+    rows, columns : int
+        Size of the table; of one class where the release has classes.
+    records : float
+        The public guess of the number of records that an answer sums; of one class's where there are classes.
+    density : float
+        Average closeness of two records, between 0 and 1, stated or assumed; or their average distance.
+    estimate : float
+        a typical answer, density times records.
+    noise_error, sampling_error, standard_error : float
+        From privacy noise, from the choice of hashes or grid, from both.
+    relative_error : float
+        Expected |error| / answer, averaged over places where records are.
+    low, high : float
+        a band that holds 95% of typical answers.
+    empty_below : float
+        Sums below this cannot be told from zero (95%, one-sided).
+    records_error : float
+        Standard deviation of the released number of records; 0 when it is public.
+    file_bytes, seconds : int, float
+        Rough size of the file and time to make it on two cores.
     """
 
     answers: str
@@ -109,9 +120,12 @@ class _Sampling:
 
     Attributes
     ----------
-    error : relative error, root mean square.
-    densities : exact averages at the queries that were tried.
-    gains : what the variance of a counter's noise is multiplied by at these queries.
+    error : float
+        Relative error, root mean square.
+    densities : tuple[float, ...]
+        Exact averages at the queries that were tried.
+    gains : tuple[float, ...]
+        What the variance of a counter's noise is multiplied by at these queries.
     """
 
     error: float
@@ -131,15 +145,21 @@ def forecast(
 
     Parameters
     ----------
-    sketch : with or without a number of rows; without, `choose_rows` gives it one. Of a mechanism that chooses before
-        it measures, the forecast is a rehearsal.
-    budget : the promise.
-    records : a public guess of their number, 10,000 when None.
-    density : a public guess of the average closeness of two records, 0 to 1; when None, the reference population
-        spreads over a sixth of the bounds.
-    sample : encoded public points, float64 (n, dimensions), at least 200, that lie as the private ones are thought to;
-        takes the place of ``density``. Sets where the sketch is of sets.
-    set_size : a public guess of how many items a set has on average, for sketches of sets; 12 when None.
+    sketch : LinearSketch | Adaptive
+        With or without a number of rows; without, `choose_rows` gives it one. Of a mechanism that chooses before it
+        measures, the forecast is a rehearsal.
+    budget : Budget
+        The promise.
+    records : float | None
+        a public guess of their number, 10,000 when None.
+    density : float | None
+        a public guess of the average closeness of two records, 0 to 1; when None, the reference population spreads over
+        a sixth of the bounds.
+    sample : np.ndarray | Sets | None
+        Encoded public points, float64 (n, dimensions), at least 200, that lie as the private ones are thought to; takes
+        the place of ``density``. Sets where the sketch is of sets.
+    set_size : float | None
+        a public guess of how many items a set has on average, for sketches of sets; 12 when None.
 
     Raises
     ------

@@ -50,10 +50,14 @@ class Closeness(Question):
 
     Attributes
     ----------
-    kernel : what closeness is.
-    radius : public bound on the distance of a record from the middle of the bounds, used where points are projected.
-    seed : public seed of the sketches; fresh when None.
-    rows, width : of sketches that have them; None leaves the rows to the forecast.
+    kernel : Kernel
+        What closeness is.
+    radius : float | None
+        Public bound on the distance of a record from the middle of the bounds, used where points are projected.
+    seed : int | None
+        Public seed of the sketches; fresh when None.
+    rows, width : int | None, int
+        Of sketches that have them; None leaves the rows to the forecast.
     """
 
     kernel: Kernel
@@ -107,9 +111,12 @@ class Distances(Question):
 
     Attributes
     ----------
-    norm : "l1", "l2", "squared", "lp:P", "capped:C", "above" or "below".
-    radius : of l2 and squared, a public bound on the distance of a record from the middle of the bounds.
-    seed : public seed of random directions; fresh when None.
+    norm : str
+        "l1", "l2", "squared", "lp:P", "capped:C", "above" or "below".
+    radius : float | None
+        Of l2 and squared, a public bound on the distance of a record from the middle of the bounds.
+    seed : int | None
+        Public seed of random directions; fresh when None.
     """
 
     norm: str
@@ -126,10 +133,14 @@ class Recommendation:
 
     Attributes
     ----------
-    name : of the mechanism; of the one inside, where there is a table for every class.
-    sketch : with all its public parameters and a size; None when it cannot answer.
-    forecast : what it would give; None when it cannot answer.
-    reason : a sentence or two.
+    name : str
+        Of the mechanism; of the one inside, where there is a table for every class.
+    sketch : LinearSketch | None
+        With all its public parameters and a size; None when it cannot answer.
+    forecast : Forecast | None
+        What it would give; None when it cannot answer.
+    reason : str
+        a sentence or two.
     """
 
     name: str
@@ -152,12 +163,18 @@ def recommend(
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    records : a public guess of their number; 10,000 when None.
-    budget : the promise.
-    question : what is asked.
-    label : the column that says the class of a record, where each class gets a table of its own.
-    density, sample : see `core.forecast.forecast.forecast`.
+    domain : Domain
+        The public facts about the records.
+    records : float | None
+        a public guess of their number; 10,000 when None.
+    budget : Budget
+        The promise.
+    question : Question
+        What is asked.
+    label : str | None
+        The column that says the class of a record, where each class gets a table of its own.
+    density, sample : float | None, np.ndarray | None
+        See `core.forecast.forecast.forecast`.
 
     Raises
     ------

@@ -31,9 +31,11 @@ def reference_population(domain: Domain, metric: str, kernel: Kernel | None, den
 
     Parameters
     ----------
-    domain, metric : what is encoded, and how.
-    kernel, density : the scale is chosen so that the kernel averages ``density`` over pairs, as far as the bounds allow
-        it; categories are as they are. Without one of them the longest axis has a standard deviation of a sixth of the
+    domain, metric : Domain, str
+        What is encoded, and how.
+    kernel, density : Kernel | None, float | None
+        The scale is chosen so that the kernel averages ``density`` over pairs, as far as the bounds allow it;
+        categories are as they are. Without one of them the longest axis has a standard deviation of a sixth of the
         bounds of every column of numbers, however finely the kernel sees it.
     """
     low, high = domain.bounds(metric)

@@ -34,9 +34,12 @@ def reference_sets(records: float, density: float | None, size: float | None) ->
 
     Parameters
     ----------
-    records : how many there are; fewer are made where they are many, as alike to each other as makes answers as sure.
-    density : average similarity of two sets, as far as such sets can have it; None for what is ordinary.
-    size : items of a set on average; None for what is ordinary.
+    records : float
+        How many there are; fewer are made where they are many, as alike to each other as makes answers as sure.
+    density : float | None
+        Average similarity of two sets, as far as such sets can have it; None for what is ordinary.
+    size : float | None
+        Items of a set on average; None for what is ordinary.
     """
     size = DEFAULT_SIZE if size is None else size
     count = int(max(QUERIES, min(records, REFERENCE_SETS, MOST_ITEMS / size)))

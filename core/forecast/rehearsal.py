@@ -33,11 +33,16 @@ class Rehearsal:
 
     Attributes
     ----------
-    sketch, noise : what was released in the last run, and the noise of each of its counters.
-    errors : answers less the exact sums, float64 (runs, queries).
-    exact : the exact sums, (queries,).
-    seconds_read : for one record.
-    seconds : of one run, from the exact table to the answers.
+    sketch, noise : LinearSketch, NoiseScale
+        What was released in the last run, and the noise of each of its counters.
+    errors : np.ndarray
+        Answers less the exact sums, float64 (runs, queries).
+    exact : np.ndarray
+        The exact sums, (queries,).
+    seconds_read : float
+        For one record.
+    seconds : float
+        Of one run, from the exact table to the answers.
     """
 
     sketch: LinearSketch
@@ -75,10 +80,14 @@ def rehearse(
 
     Parameters
     ----------
-    sketch : with a size.
-    noise : of every counter, as a plan has it.
-    records : how many records the points stand for.
-    points, queries : encoded public points, float64 (n, d) and (m, d) in Fortran order.
+    sketch : LinearSketch
+        With a size.
+    noise : NoiseScale
+        Of every counter, as a plan has it.
+    records : float
+        How many records the points stand for.
+    points, queries : np.ndarray
+        Encoded public points, float64 (n, d) and (m, d) in Fortran order.
     """
     table, seconds_read = _read(sketch, records, points)
     exact = sketch.exact(queries, points) * (records / len(points))

@@ -62,11 +62,15 @@ class Narrow(Table):
 
     Attributes
     ----------
-    counters : any signed whole-number type, C order, the shape of the table; often mapped from a file.
-    beyond_at : int64 (b,), rising: flat places of the counters that stand apart; there, ``counters`` holds its type's
-        least value.
-    beyond : int64 (b,), those counters.
-    fetch : tells the system that counters at flat places (k,) are about to be read, where they may lie on a disk.
+    counters : np.ndarray
+        Any signed whole-number type, C order, the shape of the table; often mapped from a file.
+    beyond_at : np.ndarray
+        int64 (b,), rising: flat places of the counters that stand apart; there, ``counters`` holds its type's least
+        value.
+    beyond : np.ndarray
+        int64 (b,), those counters.
+    fetch : Callable[[np.ndarray], None] | None
+        Tells the system that counters at flat places (k,) are about to be read, where they may lie on a disk.
     """
 
     counters: np.ndarray
@@ -138,8 +142,10 @@ def take(table: np.ndarray | Table, at: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    table : an array of whole numbers in C order, or a `Table`.
-    at : int64 (k,), places in the table read as one line, from 0 to before its size.
+    table : np.ndarray | Table
+        An array of whole numbers in C order, or a `Table`.
+    at : np.ndarray
+        int64 (k,), places in the table read as one line, from 0 to before its size.
 
     Returns
     -------

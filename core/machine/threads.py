@@ -44,9 +44,12 @@ def over_ranges(count: int, work: Callable[[int, int], None], at_least: int = 1)
 
     Parameters
     ----------
-    count : how many items there are.
-    work : must not write to what another range writes to.
-    at_least : fewest items that are worth a thread of their own.
+    count : int
+        How many items there are.
+    work : Callable[[int, int], None]
+        Must not write to what another range writes to.
+    at_least : int
+        Fewest items that are worth a thread of their own.
     """
     parts = max(1, min(cores(), count // max(at_least, 1)))
     if parts == 1:

@@ -43,11 +43,15 @@ class Grid:
 
     Parameters
     ----------
-    low, high : a range that surely holds every value; what lies outside counts in the outermost cells.
-    cells : number of cells. More are finer, and let more noise into a quantile.
-    spacing : "linear": cells of equal width; "log": equal up to about ``unit`` from zero, then wider in proportion to
-        the distance from zero, for ranges that span orders of magnitude.
-    unit : for "log" only, a size below which differences do not matter.
+    low, high : float
+        a range that surely holds every value; what lies outside counts in the outermost cells.
+    cells : int
+        Number of cells. More are finer, and let more noise into a quantile.
+    spacing : str
+        "linear": cells of equal width; "log": equal up to about ``unit`` from zero, then wider in proportion to the
+        distance from zero, for ranges that span orders of magnitude.
+    unit : float
+        For "log" only, a size below which differences do not matter.
     """
 
     low: float
@@ -92,8 +96,10 @@ class Bounds:
 
     Attributes
     ----------
-    low, high : the bounds.
-    found : whether there were records enough above the noise; otherwise the bounds are the grid's own ends.
+    low, high : float
+        The bounds.
+    found : bool
+        Whether there were records enough above the noise; otherwise the bounds are the grid's own ends.
     """
 
     low: float
@@ -136,12 +142,18 @@ def release_bounds(
 
     Parameters
     ----------
-    grids, counts : one a column; the counts, int64 (cells,), are exact and private.
-    budget : the promise for all columns together.
-    unit : who one person is; no more than its number of records may have been counted of anyone.
-    spend : writes the cost to the ledger, durably, or raises; called before any noise exists.
-    quantiles : shares of the records below the low and below the high bound.
-    noise_source : None in any real release; a seeded source is for tests and lessons.
+    grids, counts : Sequence[Grid], Sequence[np.ndarray]
+        One a column; the counts, int64 (cells,), are exact and private.
+    budget : Budget
+        The promise for all columns together.
+    unit : PrivacyUnit
+        Who one person is; no more than its number of records may have been counted of anyone.
+    spend : Callable[[Cost], object]
+        Writes the cost to the ledger, durably, or raises; called before any noise exists.
+    quantiles : tuple[float, float]
+        Shares of the records below the low and below the high bound.
+    noise_source : Source | None
+        None in any real release; a seeded source is for tests and lessons.
 
     Raises
     ------

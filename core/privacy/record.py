@@ -49,14 +49,21 @@ class PrivacyRecord:
 
     Attributes
     ----------
-    epsilon, delta : the promise to a person whose records are in one of the merged parts.
-    neighbours : what is hidden: presence, or what the records say.
-    unit : who one person is.
-    noise : of every counter of the table, one entry a merged part.
-    count_noise : of the number of records, one entry a merged part; empty when the count was not released apart.
-    rho : zero-concentrated privacy of each part's release, exact (zCDP; the largest of the parts); all that a part
-        spent, be it on the table, on the count or on bounds.
-    overlap_epsilon, overlap_delta : the promise to a person whose records are in every merged part; the sums.
+    epsilon, delta : Decimal
+        The promise to a person whose records are in one of the merged parts.
+    neighbours : Neighbours
+        What is hidden: presence, or what the records say.
+    unit : PrivacyUnit
+        Who one person is.
+    noise : tuple[NoiseScale, ...]
+        Of every counter of the table, one entry a merged part.
+    count_noise : tuple[NoiseScale, ...]
+        Of the number of records, one entry a merged part; empty when the count was not released apart.
+    rho : Fraction
+        Zero-concentrated privacy of each part's release, exact (zCDP; the largest of the parts); all that a part spent,
+        be it on the table, on the count or on bounds.
+    overlap_epsilon, overlap_delta : Decimal
+        The promise to a person whose records are in every merged part; the sums.
     """
 
     epsilon: Decimal
@@ -111,7 +118,8 @@ class PrivacyRecord:
 
         Parameters
         ----------
-        table, count : how far one person moves the table, and the number of records.
+        table, count : Sensitivity
+            How far one person moves the table, and the number of records.
         """
         rhos = []
         for noise, count_noise in set(zip_longest(self.noise, self.count_noise)):

@@ -42,8 +42,10 @@ def release_adaptive(
 
     Parameters
     ----------
-    mechanism : for example `PrivBayes(domain, kernel)`; its sizes are chosen from public facts when it has none.
-    data, budget, ledger, dataset, records, progress, noise_source, engine : see `core.releases.release.release`.
+    mechanism : Adaptive
+        For example `PrivBayes(domain, kernel)`; its sizes are chosen from public facts when it has none.
+    data, budget, ledger, dataset, records, progress, noise_source, engine : object, Budget, Ledger | str | None, str | None, int | None, Callable[[int], None] | None, NoiseSource | None, str
+        See `core.releases.release.release`.
 
     Returns
     -------
@@ -77,10 +79,14 @@ def run_planned(
 
     Parameters
     ----------
-    mechanism, planned : of a settled size, and its plan.
-    source : the private records.
-    spend : writes the cost of everything to a ledger, durably, or raises; called once, after the first reading.
-    progress, noise_source, engine : see `core.releases.release.release`.
+    mechanism, planned : Adaptive, AdaptivePlan
+        Of a settled size, and its plan.
+    source : Source
+        The private records.
+    spend : Callable[[Cost], object] | None
+        Writes the cost of everything to a ledger, durably, or raises; called once, after the first reading.
+    progress, noise_source, engine : Callable[[int], None] | None, NoiseSource | None, str
+        See `core.releases.release.release`.
     """
     check_drawable(*planned.noises, planned.count_noise)
     rows, budget = 0, planned.budget

@@ -36,8 +36,10 @@ class BoundsPurchase:
 
     Parameters
     ----------
-    grids : a generous public range for each column, by name.
-    share : part of epsilon that pays for the bounds, strictly between 0 and 1.
+    grids : Mapping[str, Grid]
+        a generous public range for each column, by name.
+    share : Number
+        Part of epsilon that pays for the bounds, strictly between 0 and 1.
     """
 
     grids: Mapping[str, Grid]
@@ -63,9 +65,12 @@ class BoundedPlan:
 
     Attributes
     ----------
-    sketch : the sketch within the generous ranges.
-    table : noise of the table and of the count.
-    cost : of bounds, table and count together; what is written to the ledger.
+    sketch : LinearSketch
+        The sketch within the generous ranges.
+    table : Plan
+        Noise of the table and of the count.
+    cost : Cost
+        Of bounds, table and count together; what is written to the ledger.
     """
 
     sketch: LinearSketch
@@ -78,8 +83,10 @@ def plan_bounded(sketch: LinearSketch, purchase: BoundsPurchase, budget: Budget)
 
     Parameters
     ----------
-    sketch : with a number of rows; the bounds of the columns that are bought do not matter.
-    purchase, budget : what is bought, and the promise of everything together.
+    sketch : LinearSketch
+        With a number of rows; the bounds of the columns that are bought do not matter.
+    purchase, budget : BoundsPurchase, Budget
+        What is bought, and the promise of everything together.
 
     Raises
     ------
@@ -113,10 +120,14 @@ def release_bounded(
 
     Parameters
     ----------
-    planned, purchase, budget : see `plan_bounded`.
-    source : the private records.
-    spend : writes the cost of everything to the ledger, durably, or raises; called once, before any noise is drawn.
-    progress : called with the number of rows read so far, in the first and the last reading together.
+    planned, purchase, budget : BoundedPlan, BoundsPurchase, Budget
+        See `plan_bounded`.
+    source : Source
+        The private records.
+    spend : Callable[[Cost], object]
+        Writes the cost of everything to the ledger, durably, or raises; called once, before any noise is drawn.
+    progress : Callable[[int], None]
+        Called with the number of rows read so far, in the first and the last reading together.
 
     Returns
     -------
@@ -145,8 +156,10 @@ def covering_bounds(release: Release, costs: Iterable[Cost]) -> Release:
 
     Parameters
     ----------
-    release : of one table.
-    costs : of the bounds that it shows, each pure: what was paid for them, in whatever releases.
+    release : Release
+        Of one table.
+    costs : Iterable[Cost]
+        Of the bounds that it shows, each pure: what was paid for them, in whatever releases.
     """
     privacy, costs = release.privacy, list(costs)
     # Added up as fractions, as decimals would be rounded to the digits of the present context.

@@ -38,9 +38,11 @@ class CentrePurchase:
 
     Parameters
     ----------
-    share : part of epsilon, or of rho under (epsilon, delta), that pays for the centre; strictly between 0 and 1.
-    radius : for moments, the public radius of the first reading, in which records are still far from their centre;
-        None is that of the whole box. Directions need none.
+    share : Number
+        Part of epsilon, or of rho under (epsilon, delta), that pays for the centre; strictly between 0 and 1.
+    radius : float | None
+        For moments, the public radius of the first reading, in which records are still far from their centre; None is
+        that of the whole box. Directions need none.
     """
 
     share: Number = "0.12"
@@ -59,10 +61,14 @@ class CentredPlan:
 
     Attributes
     ----------
-    sketch : the sketch, whose centre is still to be found.
-    everyone : the sketch of the first reading, of all records in one.
-    centre_noise : of every counter of the first reading.
-    table : noise of the table and of the count; its cost is that of everything together, which the ledger gets.
+    sketch : LinearSketch
+        The sketch, whose centre is still to be found.
+    everyone : Directions | Moments
+        The sketch of the first reading, of all records in one.
+    centre_noise : NoiseScale
+        Of every counter of the first reading.
+    table : Plan
+        Noise of the table and of the count; its cost is that of everything together, which the ledger gets.
     """
 
     sketch: LinearSketch
@@ -76,8 +82,10 @@ def plan_centred(sketch: LinearSketch, purchase: CentrePurchase, budget: Budget)
 
     Parameters
     ----------
-    sketch : directions or moments, or classes of them; of a settled size.
-    purchase, budget : what is bought, and the promise of everything together.
+    sketch : LinearSketch
+        Directions or moments, or classes of them; of a settled size.
+    purchase, budget : CentrePurchase, Budget
+        What is bought, and the promise of everything together.
 
     Raises
     ------
@@ -118,11 +126,16 @@ def release_centred(
 
     Parameters
     ----------
-    planned, budget : see `plan_centred`.
-    source : the private records.
-    spend : writes the cost of everything to the ledger, durably, or raises; called once, before any noise is drawn.
-    progress : called with the number of rows read so far, in both readings together.
-    noise_source : None in any real release; see `core.releases.release.seal`.
+    planned, budget : CentredPlan, Budget
+        See `plan_centred`.
+    source : Source
+        The private records.
+    spend : Callable[[Cost], object] | None
+        Writes the cost of everything to the ledger, durably, or raises; called once, before any noise is drawn.
+    progress : Callable[[int], None]
+        Called with the number of rows read so far, in both readings together.
+    noise_source : NoiseSource | None
+        None in any real release; see `core.releases.release.seal`.
 
     Returns
     -------

@@ -69,10 +69,14 @@ def save(release: Release, path: str | Path, teaching: bool = False, large: int 
 
     Parameters
     ----------
-    release : any release.
-    path : where to; an older file of that name is replaced in one step.
-    teaching : must be True for a release made with seeded noise, which protects nobody. The file says so.
-    large : counters; a table that has more is written to be mapped.
+    release : Release
+        Any release.
+    path : str | Path
+        Where to; an older file of that name is replaced in one step.
+    teaching : bool
+        Must be True for a release made with seeded noise, which protects nobody. The file says so.
+    large : int
+        Counters; a table that has more is written to be mapped.
 
     Raises
     ------
@@ -111,10 +115,13 @@ def load(source: str | Path | bytes | BinaryIO, memory: int = MEMORY, verify: bo
 
     Parameters
     ----------
-    source : path, contents, or a binary file that can seek. A large release is mapped from its path, and read into
-        memory from the others.
-    memory : bytes that opening it may take; a larger release needs a larger number here. What is mapped takes none.
-    verify : whether to read a mapped table to its end and compare its checksum. Everything else is compared anyway.
+    source : str | Path | bytes | BinaryIO
+        Path, contents, or a binary file that can seek. A large release is mapped from its path, and read into memory
+        from the others.
+    memory : int
+        Bytes that opening it may take; a larger release needs a larger number here. What is mapped takes none.
+    verify : bool
+        Whether to read a mapped table to its end and compare its checksum. Everything else is compared anyway.
 
     Raises
     ------

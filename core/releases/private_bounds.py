@@ -27,13 +27,19 @@ def private_bounds(
 
     Parameters
     ----------
-    source : the private records; those that miss one of the values are left out.
-    grids : a generous public range for each column, by name.
-    budget : what all these bounds together may cost.
-    unit : who one person is.
-    spend : writes the cost to a ledger, durably, or raises; called when everything is counted and before any noise is
+    source : Source
+        The private records; those that miss one of the values are left out.
+    grids : Mapping[str, Grid]
+        a generous public range for each column, by name.
+    budget : Budget
+        What all these bounds together may cost.
+    unit : PrivacyUnit
+        Who one person is.
+    spend : Callable[[Cost], object]
+        Writes the cost to a ledger, durably, or raises; called when everything is counted and before any noise is
         drawn.
-    quantiles : shares of the records below the low and below the high bounds.
+    quantiles : tuple[float, float]
+        Shares of the records below the low and below the high bounds.
 
     Examples
     --------

@@ -41,14 +41,21 @@ class Release:
 
     Attributes
     ----------
-    sketch : the linear sketch: mechanism, parameters and domain.
-    table : the noisy counters, as released: int64, int32 where the sketch's `counter_type` is, or mapped from a file.
-    count : the noisy number of records released apart, one a class where the sketch has classes (int64, of its
+    sketch : LinearSketch
+        The linear sketch: mechanism, parameters and domain.
+    table : np.ndarray | Table
+        The noisy counters, as released: int64, int32 where the sketch's `counter_type` is, or mapped from a file.
+    count : int | np.ndarray | None
+        The noisy number of records released apart, one a class where the sketch has classes (int64, of its
         `count_shape`); exact when `count_is_public`; None when read off the table.
-    privacy : the promise.
-    private : False for anything made with seeded noise, for teaching and tests only.
-    created : time of release, ISO 8601, UTC.
-    software : name and version of the program that made it.
+    privacy : PrivacyRecord
+        The promise.
+    private : bool
+        False for anything made with seeded noise, for teaching and tests only.
+    created : str
+        Time of release, ISO 8601, UTC.
+    software : str
+        Name and version of the program that made it.
     """
 
     sketch: LinearSketch
@@ -104,9 +111,11 @@ class Release:
 
         Parameters
         ----------
-        queries : array (n, columns) when all columns are numeric; otherwise a frame, Arrow table or mapping by name.
-            The columns are those of the sketch's `query_domain`.
-        level : probability with which the interval holds the exact kernel sum.
+        queries : object
+            Array (n, columns) when all columns are numeric; otherwise a frame, Arrow table or mapping by name. The
+            columns are those of the sketch's `query_domain`.
+        level : float
+            Probability with which the interval holds the exact kernel sum.
 
         Raises
         ------
@@ -137,7 +146,8 @@ class Release:
 
         Parameters
         ----------
-        which : the name of a class, or its place in the public list.
+        which : str | int
+            The name of a class, or its place in the public list.
 
         Raises
         ------
@@ -226,12 +236,17 @@ def seal(
 
     Parameters
     ----------
-    sketch, exact : the public map, and the sums of all records under it.
-    budget : the promise.
-    spend : writes the cost to a ledger, durably, or raises; called before any noise exists.
-    noise_source : None in any real release: the operating system's randomness. A seeded source makes a release that is
-        marked as not private.
-    planned : the plan, when it was made before the sketch was known to its last detail; made here otherwise.
+    sketch, exact : LinearSketch, Exact
+        The public map, and the sums of all records under it.
+    budget : Budget
+        The promise.
+    spend : Callable[[Cost], object] | None
+        Writes the cost to a ledger, durably, or raises; called before any noise exists.
+    noise_source : NoiseSource | None
+        None in any real release: the operating system's randomness. A seeded source makes a release that is marked as
+        not private.
+    planned : Plan | None
+        The plan, when it was made before the sketch was known to its last detail; made here otherwise.
 
     Raises
     ------
@@ -311,20 +326,30 @@ def release(
 
     Parameters
     ----------
-    sketch : for example `Race(domain, kernel)`; its size is chosen by the forecast when it has none. A mechanism that
+    sketch : LinearSketch | Adaptive
+        For example `Race(domain, kernel)`; its size is chosen by the forecast when it has none. A mechanism that
         chooses before it measures (`Adaptive`) is released by `core.releases.adaptive`.
-    data : whatever `core.sources.open_source` opens: a path, a frame, an array.
-    budget : the promise.
-    ledger : a `Ledger`, or its file or URL; the user's own when None.
-    dataset : name in the ledger. Without it nothing is recorded, and adding up is left to the caller. A name that the
-        ledger does not know is registered with exactly what this release spends.
-    records : a public guess of the number of records, for choosing the size of the table.
-    progress : called with the number of rows read so far.
-    noise_source : None; see `seal`.
-    engine : who fills the table: "local", this process; "dask", several on this computer; "dask:ADDRESS", a cluster.
-    checkpoints : a folder of this release's own, in which a reading of more than a minute is written down, readable by
-        its owner alone, until the noise is drawn. The same call goes on there after its process was killed; the sketch
-        needs a seed of its own for that, as one that is drawn anew makes another table. None writes nothing down.
+    data : object
+        Whatever `core.sources.open_source` opens: a path, a frame, an array.
+    budget : Budget
+        The promise.
+    ledger : Ledger | str | None
+        a `Ledger`, or its file or URL; the user's own when None.
+    dataset : str | None
+        Name in the ledger. Without it nothing is recorded, and adding up is left to the caller. A name that the ledger
+        does not know is registered with exactly what this release spends.
+    records : int | None
+        a public guess of the number of records, for choosing the size of the table.
+    progress : Callable[[int], None] | None
+        Called with the number of rows read so far.
+    noise_source : NoiseSource | None
+        None; see `seal`.
+    engine : str
+        Who fills the table: "local", this process; "dask", several on this computer; "dask:ADDRESS", a cluster.
+    checkpoints : str | Path | None
+        a folder of this release's own, in which a reading of more than a minute is written down, readable by its owner
+        alone, until the noise is drawn. The same call goes on there after its process was killed; the sketch needs a
+        seed of its own for that, as one that is drawn anew makes another table. None writes nothing down.
 
     Raises
     ------

@@ -43,12 +43,18 @@ class AdaptivePlan:
 
     Attributes
     ----------
-    budget : the promise of everything together.
-    choices : epsilon of every choice, in the order of the shares that were asked for.
-    noises : of every table that is measured, in that order.
-    count_noise : of a number of records released apart; None when there is none, or when it is public.
-    counts : whether the number of records goes into the release by itself, noisy or public.
-    cost : of everything; what is written to the ledger.
+    budget : Budget
+        The promise of everything together.
+    choices : tuple[Fraction, ...]
+        Epsilon of every choice, in the order of the shares that were asked for.
+    noises : tuple[NoiseScale, ...]
+        Of every table that is measured, in that order.
+    count_noise : NoiseScale | None
+        Of a number of records released apart; None when there is none, or when it is public.
+    counts : bool
+        Whether the number of records goes into the release by itself, noisy or public.
+    cost : Cost
+        Of everything; what is written to the ledger.
     """
 
     budget: Budget
@@ -65,10 +71,14 @@ class Outcome:
 
     Attributes
     ----------
-    sketch : with all that was chosen among its parameters.
-    table : noisy counters of its shape.
-    noise : of every counter of the table; one of the plan's.
-    count : the number of records where the plan says that it is released apart, as `noisy_count` gives it; else None.
+    sketch : LinearSketch
+        With all that was chosen among its parameters.
+    table : np.ndarray
+        Noisy counters of its shape.
+    noise : NoiseScale
+        Of every counter of the table; one of the plan's.
+    count : int | None
+        The number of records where the plan says that it is released apart, as `noisy_count` gives it; else None.
     """
 
     sketch: LinearSketch
@@ -158,11 +168,15 @@ def share_budget(
 
     Parameters
     ----------
-    mechanism, budget : for whom, and the promise of everything together.
-    choices : the share of each choice.
-    tables : how far one person moves each table that is measured, and its share.
-    released : a sketch of the shape of the released one, which says how well it tells the number of records, when its
-        counters have the noise of the last table, and how far a person moves that number.
+    mechanism, budget : Adaptive, Budget
+        For whom, and the promise of everything together.
+    choices : Sequence[Fraction]
+        The share of each choice.
+    tables : Sequence[tuple[Sensitivity, Fraction]]
+        How far one person moves each table that is measured, and its share.
+    released : LinearSketch
+        a sketch of the shape of the released one, which says how well it tells the number of records, when its counters
+        have the noise of the last table, and how far a person moves that number.
 
     Raises
     ------

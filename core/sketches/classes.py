@@ -35,9 +35,12 @@ class Classes(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records, the class among them.
-    label : the name of a column of categories, the public list of K classes.
-    inner : any sketch on `domain` without that column.
+    domain : Domain
+        The public facts about the records, the class among them.
+    label : str
+        The name of a column of categories, the public list of K classes.
+    inner : LinearSketch
+        Any sketch on `domain` without that column.
 
     Raises
     ------

@@ -50,14 +50,19 @@ class Answers:
 
     Attributes
     ----------
-    estimate : the sum over all records: how many records' worth of closeness there is at the query, or how far all
-        records together are from it. Unbiased, so a kernel sum may fall below zero where there is little.
-    low, high : an interval that holds the exact sum with the stated probability.
-    density : estimate divided by the number of records: the average closeness, between 0 and 1 but for the noise, or
-        the average distance.
-    standard_error : standard deviation of the estimate, from sampling and noise together.
-    degrees : degrees of freedom that the standard error has: one fewer than there are independent estimates, and
-        infinite where it is known and not measured.
+    estimate : np.ndarray
+        The sum over all records: how many records' worth of closeness there is at the query, or how far all records
+        together are from it. Unbiased, so a kernel sum may fall below zero where there is little.
+    low, high : np.ndarray
+        An interval that holds the exact sum with the stated probability.
+    density : np.ndarray
+        Estimate divided by the number of records: the average closeness, between 0 and 1 but for the noise, or the
+        average distance.
+    standard_error : np.ndarray
+        Standard deviation of the estimate, from sampling and noise together.
+    degrees : float
+        Degrees of freedom that the standard error has: one fewer than there are independent estimates, and infinite
+        where it is known and not measured.
     """
 
     estimate: np.ndarray
@@ -77,10 +82,14 @@ class Answers:
 
         Parameters
         ----------
-        estimates : float64 (G, n), one estimate a group.
-        weights : float64 (G,), the groups' shares of the rows, which add up to 1.
-        records : the number of records, for densities.
-        level : probability with which the interval holds the exact kernel sum.
+        estimates : np.ndarray
+            float64 (G, n), one estimate a group.
+        weights : np.ndarray
+            float64 (G,), the groups' shares of the rows, which add up to 1.
+        records : float
+            The number of records, for densities.
+        level : float
+            Probability with which the interval holds the exact kernel sum.
 
         Raises
         ------
@@ -103,8 +112,10 @@ class Answers:
 
         Parameters
         ----------
-        estimate, standard_error : float64 (n,).
-        records, level : as in `of_groups`.
+        estimate, standard_error : np.ndarray
+            float64 (n,).
+        records, level : float
+            As in `of_groups`.
 
         Raises
         ------
@@ -262,12 +273,17 @@ class LinearSketch(ABC):
 
         Parameters
         ----------
-        table : noisy counters, an array or, for sketches so large that files keep them apart, a
+        table : np.ndarray
+            Noisy counters, an array or, for sketches so large that files keep them apart, a
             `core.machine.tables.Table`.
-        records : the number of records as well as it is known; of `count_shape`.
-        points : float64 (n, dimensions of `query_domain`).
-        counter_variance : of the noise in one counter.
-        level : probability with which an interval holds the exact sum.
+        records : float
+            The number of records as well as it is known; of `count_shape`.
+        points : np.ndarray
+            float64 (n, dimensions of `query_domain`).
+        counter_variance : float
+            Of the noise in one counter.
+        level : float
+            Probability with which an interval holds the exact sum.
 
         Raises
         ------

@@ -74,8 +74,10 @@ def projected(
 
     Parameters
     ----------
-    kind, radius, seed : see `Projected.of`.
-    size : rows and groups; and width, of RACE.
+    kind, radius, seed : str, float | None, int | None
+        See `Projected.of`.
+    size : int | None
+        Rows and groups; and width, of RACE.
     """
     made_of = {"kind": kind, "radius": radius, "seed": seed}
     if mechanism == "race":
@@ -101,10 +103,14 @@ def distances(
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    norm : "l1", "l2", "squared", "lp:P", "capped:C", "above" or "below".
-    radius : of "l2" and "squared": records farther than this from the middle of the bounds are moved towards it.
-    seed : of random directions, for "l2"; fresh when None.
+    domain : Domain
+        The public facts about the records.
+    norm : str
+        "l1", "l2", "squared", "lp:P", "capped:C", "above" or "below".
+    radius : float | None
+        Of "l2" and "squared": records farther than this from the middle of the bounds are moved towards it.
+    seed : int | None
+        Of random directions, for "l2"; fresh when None.
 
     Raises
     ------

@@ -17,10 +17,14 @@ class Plan:
 
     Attributes
     ----------
-    noise : of every counter.
-    count_noise : of a count of records of its own; None when there is none, or when the number is public.
-    counts : whether the number of records goes into the release by itself, noisy or public.
-    cost : what is written to the ledger.
+    noise : NoiseScale
+        Of every counter.
+    count_noise : NoiseScale | None
+        Of a count of records of its own; None when there is none, or when the number is public.
+    counts : bool
+        Whether the number of records goes into the release by itself, noisy or public.
+    cost : Cost
+        What is written to the ledger.
     """
 
     noise: NoiseScale

@@ -64,12 +64,16 @@ class Projected(GroupedSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records, in their own d dimensions.
-    inner : the sketch of projected points; its domain must be `projected_domain`. `Projected.of` makes it.
-    projection : the kind of projection, its dimensions and seed; every group of rows has its own stream of it.
-    radius : records further than this from the middle of the bounds (from the origin, for angles) are moved towards it
-        until they are not; queries are left where they are. None stands for the whole box. A public fact, such as 1
-        for embeddings of length 1.
+    domain : Domain
+        The public facts about the records, in their own d dimensions.
+    inner : GroupedSketch
+        The sketch of projected points; its domain must be `projected_domain`. `Projected.of` makes it.
+    projection : Projection
+        The kind of projection, its dimensions and seed; every group of rows has its own stream of it.
+    radius : float
+        Records further than this from the middle of the bounds (from the origin, for angles) are moved towards it until
+        they are not; queries are left where they are. None stands for the whole box. A public fact, such as 1 for
+        embeddings of length 1.
 
     Raises
     ------

@@ -29,10 +29,14 @@ class ArrowSource(Source):
 
     Parameters
     ----------
-    label : how messages name the source.
-    schema : names and types of all columns.
-    read : gives the batches of some columns, from the beginning at every call.
-    total : number of records, where it is known.
+    label : str
+        How messages name the source.
+    schema : pa.Schema
+        Names and types of all columns.
+    read : Read
+        Gives the batches of some columns, from the beginning at every call.
+    total : int | None
+        Number of records, where it is known.
     """
 
     def __init__(self, label: str, schema: pa.Schema, read: Read, total: int | None = None) -> None:

@@ -42,11 +42,16 @@ class Scan:
 
     Attributes
     ----------
-    table : SQL table expression.
-    label : how messages name it.
-    paths : the files that may be read, and no others.
-    setup : statements to run before the configuration is locked (attaching a database, loading an extension).
-    make_tables : gives, afresh for every reading, the Arrow tables or readers that the expression names.
+    table : str
+        SQL table expression.
+    label : str
+        How messages name it.
+    paths : Sequence[str]
+        The files that may be read, and no others.
+    setup : Sequence[str]
+        Statements to run before the configuration is locked (attaching a database, loading an extension).
+    make_tables : Callable[[], Mapping[str, object]]
+        Gives, afresh for every reading, the Arrow tables or readers that the expression names.
     """
 
     table: str

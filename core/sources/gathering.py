@@ -70,8 +70,10 @@ def cut_between_sets(ids: Iterable[pa.Array], apart: int) -> list[int]:
 
     Parameters
     ----------
-    ids : the ids of all rows, in their order, at most ``apart`` at a time.
-    apart : rows between two cuts.
+    ids : Iterable[pa.Array]
+        The ids of all rows, in their order, at most ``apart`` at a time.
+    apart : int
+        Rows between two cuts.
 
     Returns
     -------
@@ -115,9 +117,12 @@ def gather(pairs: Iterable[Pair], order: Order | None, label: str) -> Iterator[L
 
     Parameters
     ----------
-    pairs : the rows.
-    order : in which their ids ascend, to be looked at on the way; None where they were sorted.
-    label : how messages name the source.
+    pairs : Iterable[Pair]
+        The rows.
+    order : Order | None
+        In which their ids ascend, to be looked at on the way; None where they were sorted.
+    label : str
+        How messages name the source.
     """
     whose: pa.Array | None = None  # the id of the last set, which may go on
     held: list[pa.Array] = []  # its items

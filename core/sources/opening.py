@@ -47,10 +47,12 @@ def open_source(data: object, columns: Sequence[str] | None = None) -> Source:
 
     Parameters
     ----------
-    data : a path or pattern of CSV, TSV, Parquet, Arrow, Feather, .npy or .npz files, ``"file.duckdb::table"``,
+    data : object
+        a path or pattern of CSV, TSV, Parquet, Arrow, Feather, .npy or .npz files, ``"file.duckdb::table"``,
         ``"file.sqlite::table"``, the address of a Parquet file in an object store, an `Upload`, a pandas frame,
         anything that speaks Arrow, a NumPy array, or a mapping from names to columns.
-    columns : names for the columns of an array, which has none of its own.
+    columns : Sequence[str] | None
+        Names for the columns of an array, which has none of its own.
 
     Raises
     ------

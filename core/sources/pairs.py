@@ -55,12 +55,18 @@ class WholeNumbers:
 
     Attributes
     ----------
-    label : how messages name the source.
-    read : gives the batches of some columns.
-    id_name, item_name : the two columns.
-    refuse : whether a missing value is refused rather than left out.
-    queried : the same pairs, read by a query, which can sort; None where the ids are known to ascend.
-    first_row : place of the first row in the source.
+    label : str
+        How messages name the source.
+    read : Reads
+        Gives the batches of some columns.
+    id_name, item_name : str
+        The two columns.
+    refuse : bool
+        Whether a missing value is refused rather than left out.
+    queried : Pairs | None
+        The same pairs, read by a query, which can sort; None where the ids are known to ascend.
+    first_row : int
+        Place of the first row in the source.
     """
 
     label: str

@@ -26,8 +26,10 @@ def public_facts(source: Source, names: Sequence[str]) -> dict[str, Column]:
 
     Parameters
     ----------
-    source : the public file.
-    names : columns of the private data that need bounds or categories.
+    source : Source
+        The public file.
+    names : Sequence[str]
+        Columns of the private data that need bounds or categories.
 
     Returns
     -------

@@ -27,9 +27,12 @@ class QueriedSource(Source):
 
     Parameters
     ----------
-    location : the files.
-    table : makes the table expression from their paths.
-    setup : makes from the paths the statements that come before (attaching a database, loading an extension).
+    location : Location
+        The files.
+    table : FromPaths
+        Makes the table expression from their paths.
+    setup : Callable[[Sequence[str]], list[str]] | None
+        Makes from the paths the statements that come before (attaching a database, loading an extension).
     """
 
     def __init__(self, location: Location, table: FromPaths, setup: Callable[[Sequence[str]], list[str]] | None = None):
@@ -115,9 +118,12 @@ class QueriedFile(Part):
 
     Attributes
     ----------
-    path, table : of the file, and the SQL expression that names its records.
-    values : name and SQL expression of each column.
-    faults : what is refused.
+    path, table : str
+        Of the file, and the SQL expression that names its records.
+    values : tuple[tuple[str, str], ...]
+        Name and SQL expression of each column.
+    faults : tuple[Fault, ...]
+        What is refused.
     """
 
     path: str

@@ -45,9 +45,12 @@ class RowGroups(Part):
 
     Attributes
     ----------
-    path, label : of the file, and how messages name the source.
-    groups : numbers of the row groups.
-    first_row : place of the first record in the source.
+    path, label : str
+        Of the file, and how messages name the source.
+    groups : tuple[int, ...]
+        Numbers of the row groups.
+    first_row : int
+        Place of the first record in the source.
     """
 
     path: str
@@ -83,9 +86,12 @@ class EdgeRows(Part):
 
     Attributes
     ----------
-    label : how messages name the source.
-    pieces : where the rows are.
-    first_row : place of the first one in the source.
+    label : str
+        How messages name the source.
+    pieces : tuple[Piece, ...]
+        Where the rows are.
+    first_row : int
+        Place of the first one in the source.
     """
 
     label: str

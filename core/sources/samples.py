@@ -28,16 +28,25 @@ class Sample:
 
     Attributes
     ----------
-    name : short name, of letters only.
-    title, story : for people.
-    path : the file.
-    domain : columns with bounds and categories, and who one person is; the column of classes is not among them.
-    kernel : a kernel that suits the domain.
-    label : the column of classes, if there is one.
-    show : the one or two columns to look at first.
-    records_guess, density_guess : round public guesses to forecast with: the number of records that a release keeps,
-        and the average closeness of two of them under the kernel.
-    longest : for columns of vectors, what no vector is longer than, by the column's name.
+    name : str
+        Short name, of letters only.
+    title, story : str
+        For people.
+    path : Path
+        The file.
+    domain : Domain
+        Columns with bounds and categories, and who one person is; the column of classes is not among them.
+    kernel : Kernel
+        a kernel that suits the domain.
+    label : Categorical | None
+        The column of classes, if there is one.
+    show : tuple[str, ...]
+        The one or two columns to look at first.
+    records_guess, density_guess : int, float
+        Round public guesses to forecast with: the number of records that a release keeps, and the average closeness of
+        two of them under the kernel.
+    longest : Mapping[str, float]
+        For columns of vectors, what no vector is longer than, by the column's name.
     """
 
     name: str

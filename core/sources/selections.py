@@ -73,10 +73,14 @@ class QueriedPairs:
 
     Attributes
     ----------
-    label : how messages name the source.
-    opened : gives the table, for as long as the context lasts.
-    person, item : the two values in SQL, null where they are missing.
-    refused : what is refused rather than left out.
+    label : str
+        How messages name the source.
+    opened : Opened
+        Gives the table, for as long as the context lasts.
+    person, item : str
+        The two values in SQL, null where they are missing.
+    refused : tuple[Fault, ...]
+        What is refused rather than left out.
     """
 
     label: str

@@ -42,7 +42,8 @@ class Part(ABC):
 
     Attributes
     ----------
-    rows : number of records, where it is known without reading them.
+    rows : int | None
+        Number of records, where it is known without reading them.
     """
 
     rows: int | None
@@ -70,8 +71,10 @@ class Source(ABC):
 
     Attributes
     ----------
-    columns : name and kind of every column, in order; all that is known before a domain is stated.
-    label : how messages name the source.
+    columns : tuple[ColumnInfo, ...]
+        Name and kind of every column, in order; all that is known before a domain is stated.
+    label : str
+        How messages name the source.
     """
 
     columns: tuple[ColumnInfo, ...]
@@ -86,9 +89,12 @@ class Source(ABC):
 
         Parameters
         ----------
-        domain : says which columns, and who one person is.
-        rows : most records in a batch.
-        start : records to pass over, as they were read before; only where `keeps_order`.
+        domain : Domain
+            Says which columns, and who one person is.
+        rows : int
+            Most records in a batch.
+        start : int
+            Records to pass over, as they were read before; only where `keeps_order`.
 
         Raises
         ------

@@ -24,12 +24,17 @@ class Scores:
 
     Attributes
     ----------
-    density : average closeness of a record to the point, about 0 to 1.
-    low, high : interval for the density.
-    score : share of the population that lies in a place at most as dense: 0.01 says that one person in a hundred lies
-        where it is as empty as here, or emptier. Small is unusual.
-    anomalous : whether even the upper end of the interval lies below the threshold.
-    threshold : the density below which a place counts as anomalous.
+    density : np.ndarray
+        Average closeness of a record to the point, about 0 to 1.
+    low, high : np.ndarray
+        Interval for the density.
+    score : np.ndarray
+        Share of the population that lies in a place at most as dense: 0.01 says that one person in a hundred lies where
+        it is as empty as here, or emptier. Small is unusual.
+    anomalous : np.ndarray
+        Whether even the upper end of the interval lies below the threshold.
+    threshold : float
+        The density below which a place counts as anomalous.
     """
 
     density: np.ndarray
@@ -52,11 +57,16 @@ def score(
 
     Parameters
     ----------
-    release : any release.
-    table : points, as `Release.answer` takes them.
-    level : probability with which each interval holds the exact density.
-    threshold : a density; by default the one that 1% of the population lies at or below.
-    seed : of the synthetic population.
+    release : Release
+        Any release.
+    table : object
+        Points, as `Release.answer` takes them.
+    level : float
+        Probability with which each interval holds the exact density.
+    threshold : float | None
+        a density; by default the one that 1% of the population lies at or below.
+    seed : int
+        Of the synthetic population.
 
     Raises
     ------

@@ -25,8 +25,10 @@ def check_closeness(release: Release, wanted: str) -> None:
 
     Parameters
     ----------
-    release : what is asked.
-    wanted : what for, such as "modes"; the sentence says that distances have none.
+    release : Release
+        What is asked.
+    wanted : str
+        What for, such as "modes"; the sentence says that distances have none.
     """
     if release.sketch.answers != "closeness":
         raise RequestError(

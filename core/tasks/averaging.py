@@ -36,8 +36,10 @@ class Averaged:
 
     Attributes
     ----------
-    names : the columns.
-    places : float64 (k, dimensions), encoded; only the coordinates of ``names`` are meant.
+    names : tuple[str, ...]
+        The columns.
+    places : np.ndarray
+        float64 (k, dimensions), encoded; only the coordinates of ``names`` are meant.
     """
 
     names: tuple[str, ...]
@@ -56,10 +58,14 @@ def averaging(release: Release, names: tuple[str, ...], cells: int, reads: float
 
     Parameters
     ----------
-    release : what is asked.
-    names : the columns to average over.
-    cells : how many averages are wanted.
-    reads : the work allowed.
+    release : Release
+        What is asked.
+    names : tuple[str, ...]
+        The columns to average over.
+    cells : int
+        How many averages are wanted.
+    reads : float
+        The work allowed.
     """
     if not names:
         return NOTHING
@@ -92,11 +98,16 @@ def averaged_answers(
 
     Parameters
     ----------
-    release : what is asked.
-    drawn : encoded coordinates, (m, width) a column.
-    held : encoded coordinates (width,) of the columns held at one value.
-    averaged : all other columns.
-    level : probability with which an interval holds the exact sum, averaged over the same places.
+    release : Release
+        What is asked.
+    drawn : Mapping[str, np.ndarray]
+        Encoded coordinates, (m, width) a column.
+    held : Mapping[str, np.ndarray]
+        Encoded coordinates (width,) of the columns held at one value.
+    averaged : Averaged
+        All other columns.
+    level : float
+        Probability with which an interval holds the exact sum, averaged over the same places.
 
     Raises
     ------

@@ -24,8 +24,10 @@ class Box:
 
     Parameters
     ----------
-    domain : the public facts.
-    metric : "l1" or "l2", which sets how far apart categories are.
+    domain : Domain
+        The public facts.
+    metric : str
+        "l1" or "l2", which sets how far apart categories are.
     """
 
     domain: Domain
@@ -111,8 +113,9 @@ class Box:
 
         Parameters
         ----------
-        uniforms : numbers in [0, 1), float64 (n, u), with u from `uniforms_needed`: one a numeric coordinate, then
-            one a column of categories.
+        uniforms : np.ndarray
+            Numbers in [0, 1), float64 (n, u), with u from `uniforms_needed`: one a numeric coordinate, then one a
+            column of categories.
 
         Returns
         -------

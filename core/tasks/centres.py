@@ -57,12 +57,17 @@ class Centre:
 
     Attributes
     ----------
-    position : a value by column, in natural units.
-    low, high : by column of numbers, an interval for where the centre would be without noise; empty when it is unknown,
-        as for synthetic populations.
-    share : of all records, those that are nearest to this centre.
-    mean : average distance of these records from it: of the release's own kind, L1 for a release of closeness.
-    mean_low, mean_high : interval for the average at this place; NaN when unknown.
+    position : dict[str, object]
+        a value by column, in natural units.
+    low, high : dict[str, float]
+        By column of numbers, an interval for where the centre would be without noise; empty when it is unknown, as for
+        synthetic populations.
+    share : float
+        Of all records, those that are nearest to this centre.
+    mean : float
+        Average distance of these records from it: of the release's own kind, L1 for a release of closeness.
+    mean_low, mean_high : float
+        Interval for the average at this place; NaN when unknown.
     """
 
     position: dict[str, object]
@@ -79,10 +84,14 @@ def find_centres(release: Release, count: int = 1, level: float = 0.95, seed: in
 
     Parameters
     ----------
-    release : of distances or closeness, of one population.
-    count : k; more than one for L1 distances of one column, and for closeness.
-    level : probability with which each interval holds what it is for.
-    seed : of the synthetic population, for closeness.
+    release : Release
+        Of distances or closeness, of one population.
+    count : int
+        k; more than one for L1 distances of one column, and for closeness.
+    level : float
+        Probability with which each interval holds what it is for.
+    seed : int
+        Of the synthetic population, for closeness.
 
     Raises
     ------
@@ -117,7 +126,8 @@ def nearest_place(release: Release) -> dict[str, object]:
 
     Parameters
     ----------
-    release : of distances, of one population.
+    release : Release
+        Of distances, of one population.
 
     Raises
     ------

@@ -37,9 +37,12 @@ class Chains:
 
     Attributes
     ----------
-    states : float64 (kept, chains, dimensions), encoded.
-    r_hat : largest split R-hat of any coordinate (Gelman et al. 2013, section 11.4); near 1 when chains agree.
-    effective : smallest effective number of independent draws of any coordinate.
+    states : np.ndarray
+        float64 (kept, chains, dimensions), encoded.
+    r_hat : float
+        Largest split R-hat of any coordinate (Gelman et al. 2013, section 11.4); near 1 when chains agree.
+    effective : float
+        Smallest effective number of independent draws of any coordinate.
     """
 
     states: np.ndarray
@@ -52,11 +55,16 @@ def run_chains(box: Box, density: Height, widths: np.ndarray, kept: int, random:
 
     Parameters
     ----------
-    box : where points may be.
-    density : estimated kernel sums at encoded points, up to any factor.
-    widths : half-widths of the kernel by coordinate of numbers.
-    kept : states to keep of each chain.
-    random : for starts, steps and acceptance.
+    box : Box
+        Where points may be.
+    density : Height
+        Estimated kernel sums at encoded points, up to any factor.
+    widths : np.ndarray
+        Half-widths of the kernel by coordinate of numbers.
+    kept : int
+        States to keep of each chain.
+    random : np.random.Generator
+        For starts, steps and acceptance.
 
     Raises
     ------

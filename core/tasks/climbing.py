@@ -91,11 +91,16 @@ def climb(
 
     Parameters
     ----------
-    box : where points may go.
-    height : what to climb.
-    widths : half-widths of the kernel by coordinate of numbers, (coordinates,).
-    points : where to start, encoded, (n, dimensions).
-    steps : first steps in half-widths, (n, coordinates).
+    box : Box
+        Where points may go.
+    height : Height
+        What to climb.
+    widths : np.ndarray
+        Half-widths of the kernel by coordinate of numbers, (coordinates,).
+    points : np.ndarray
+        Where to start, encoded, (n, dimensions).
+    steps : np.ndarray
+        First steps in half-widths, (n, coordinates).
 
     Returns
     -------

@@ -30,13 +30,20 @@ class Picture:
 
     Attributes
     ----------
-    estimate : kernel sums, in records' worth of closeness.
-    low, high : intervals for the exact kernel sums, each by itself.
-    density : estimate divided by the number of records.
-    standard_error : of the estimate.
-    at : the columns held at one value, in natural units.
-    averaged : the columns averaged over their bounds and categories; the answer is then the average of the kernel sum.
-    averaging_places : how many places the average is over; the intervals are for the average over just these places.
+    estimate : np.ndarray
+        Kernel sums, in records' worth of closeness.
+    low, high : np.ndarray
+        Intervals for the exact kernel sums, each by itself.
+    density : np.ndarray
+        Estimate divided by the number of records.
+    standard_error : np.ndarray
+        Of the estimate.
+    at : Mapping[str, object]
+        The columns held at one value, in natural units.
+    averaged : tuple[str, ...]
+        The columns averaged over their bounds and categories; the answer is then the average of the kernel sum.
+    averaging_places : int
+        How many places the average is over; the intervals are for the average over just these places.
     """
 
     estimate: np.ndarray
@@ -68,8 +75,10 @@ class Curve(Picture):
 
     Attributes
     ----------
-    column : its name.
-    values : (n,) numbers, or the categories, one a bar.
+    column : str
+        Its name.
+    values : np.ndarray
+        (n,) numbers, or the categories, one a bar.
     """
 
     column: str
@@ -82,8 +91,10 @@ class Heatmap(Picture):
 
     Attributes
     ----------
-    x, y : names of the columns.
-    x_values, y_values : centres of the cells, which tile the bounds; or the categories.
+    x, y : str
+        Names of the columns.
+    x_values, y_values : np.ndarray
+        Centres of the cells, which tile the bounds; or the categories.
     """
 
     x: str
@@ -98,9 +109,12 @@ class Pairs:
 
     Attributes
     ----------
-    columns : names, in order.
-    curves : a marginal curve by column.
-    heatmaps : a marginal heatmap by (x, y), x before y in ``columns``.
+    columns : tuple[str, ...]
+        Names, in order.
+    curves : Mapping[str, Curve]
+        a marginal curve by column.
+    heatmaps : Mapping[tuple[str, str], Heatmap]
+        a marginal heatmap by (x, y), x before y in ``columns``.
     """
 
     columns: tuple[str, ...]
@@ -115,11 +129,16 @@ def line(
 
     Parameters
     ----------
-    release : any release.
-    column : a column of numbers or categories; a category is one bar.
-    at : a value, in natural units, of every other column.
-    points : places along a column of numbers, both bounds included.
-    level : probability with which each interval holds the exact kernel sum.
+    release : Release
+        Any release.
+    column : str
+        a column of numbers or categories; a category is one bar.
+    at : Mapping[str, object] | None
+        a value, in natural units, of every other column.
+    points : int
+        Places along a column of numbers, both bounds included.
+    level : float
+        Probability with which each interval holds the exact kernel sum.
 
     Raises
     ------
@@ -157,11 +176,16 @@ def grid(
 
     Parameters
     ----------
-    release : any release of two columns or more.
-    x, y : columns of numbers or categories.
-    at : a value, in natural units, of every other column.
-    size : cells along a column of numbers; a category is one cell.
-    level : probability with which each interval holds the exact kernel sum.
+    release : Release
+        Any release of two columns or more.
+    x, y : str
+        Columns of numbers or categories.
+    at : Mapping[str, object] | None
+        a value, in natural units, of every other column.
+    size : int
+        Cells along a column of numbers; a category is one cell.
+    level : float
+        Probability with which each interval holds the exact kernel sum.
 
     Raises
     ------
@@ -189,10 +213,14 @@ def pairs(release: Release, columns: Sequence[str] | None = None, size: int = 24
 
     Parameters
     ----------
-    release : any release.
-    columns : from one to eight columns of numbers or categories; all of them when None.
-    size : cells along a column of numbers.
-    level : probability with which each interval holds the exact kernel sum, averaged.
+    release : Release
+        Any release.
+    columns : Sequence[str] | None
+        From one to eight columns of numbers or categories; all of them when None.
+    size : int
+        Cells along a column of numbers.
+    level : float
+        Probability with which each interval holds the exact kernel sum, averaged.
 
     Raises
     ------

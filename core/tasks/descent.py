@@ -27,11 +27,16 @@ def least_place(
 
     Parameters
     ----------
-    total : what to go down.
-    low, high : the bounds, (d,).
-    start : where to begin.
-    records : their number.
-    halvings : the widths of slopes, as halvings of the widest; only the narrowest where ``start`` is close already.
+    total : Sum
+        What to go down.
+    low, high : np.ndarray
+        The bounds, (d,).
+    start : np.ndarray
+        Where to begin.
+    records : float
+        Their number.
+    halvings : range
+        The widths of slopes, as halvings of the widest; only the narrowest where ``start`` is close already.
     """
     place, here = start, float(total(start[None, :])[0])
     for halving in halvings:

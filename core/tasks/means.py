@@ -20,10 +20,14 @@ class Means:
 
     Attributes
     ----------
-    classes : the K classes, or none where the release has none and there is one mean.
-    domain : of the means.
-    points : float64 (K, d), encoded and inside the bounds.
-    standard_error : float64 (K, d), of every coordinate, from the noise in the sum and in the number of records.
+    classes : tuple[str, ...]
+        The K classes, or none where the release has none and there is one mean.
+    domain : Domain
+        Of the means.
+    points : np.ndarray
+        float64 (K, d), encoded and inside the bounds.
+    standard_error : np.ndarray
+        float64 (K, d), of every coordinate, from the noise in the sum and in the number of records.
     """
 
     classes: tuple[str, ...]
@@ -44,7 +48,8 @@ def means(release: Release) -> Means:
 
     Parameters
     ----------
-    release : of moments, or of classes of moments.
+    release : Release
+        Of moments, or of classes of moments.
 
     Raises
     ------

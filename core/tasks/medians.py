@@ -17,9 +17,12 @@ def masses_on_a_line(sums: np.ndarray, pitch: float, records: float) -> np.ndarr
 
     Parameters
     ----------
-    sums : F at the places, (n,).
-    pitch : distance of neighbouring places.
-    records : their number.
+    sums : np.ndarray
+        F at the places, (n,).
+    pitch : float
+        Distance of neighbouring places.
+    records : float
+        Their number.
     """
     below = (np.diff(sums) / pitch + records) / 2.0
     below = np.clip(isotonic_regression(below).x, 0.0, records)
@@ -31,9 +34,12 @@ def medians_on_a_line(places: np.ndarray, masses: np.ndarray, count: int) -> tup
 
     Parameters
     ----------
-    places : increasing, float64 (n,).
-    masses : how much lies at each, float64 (n,), none below zero.
-    count : k, at most n.
+    places : np.ndarray
+        Increasing, float64 (n,).
+    masses : np.ndarray
+        How much lies at each, float64 (n,), none below zero.
+    count : int
+        k, at most n.
 
     Returns
     -------

@@ -38,15 +38,21 @@ class Mode:
 
     Attributes
     ----------
-    position : a value by column, in natural units.
-    estimate, low, high : kernel sum there and its interval, from all rows. As the place was chosen for being high, the
-        estimate leans upward, by less than its standard error where the mode is significant.
-    density : estimate divided by the number of records.
-    prominence : height above the highest pass that leads to a higher mode, in kernel sum; for the highest mode, above
-        zero. From the rows that did not search, at the places that the search found.
-    prominence_error : standard error of the prominence.
-    significant : whether the prominence is above zero beyond noise. The chance that an answer calls any mode
-        significant whose exact kernel sum is no higher than that of its pass is at most 1 - level.
+    position : dict[str, object]
+        a value by column, in natural units.
+    estimate, low, high : float
+        Kernel sum there and its interval, from all rows. As the place was chosen for being high, the estimate leans
+        upward, by less than its standard error where the mode is significant.
+    density : float
+        Estimate divided by the number of records.
+    prominence : float
+        Height above the highest pass that leads to a higher mode, in kernel sum; for the highest mode, above zero. From
+        the rows that did not search, at the places that the search found.
+    prominence_error : float
+        Standard error of the prominence.
+    significant : bool
+        Whether the prominence is above zero beyond noise. The chance that an answer calls any mode significant whose
+        exact kernel sum is no higher than that of its pass is at most 1 - level.
     """
 
     position: dict[str, object]
@@ -72,10 +78,14 @@ def find_modes(release: Release, count: int = 10, starts: int | None = None, lev
 
     Parameters
     ----------
-    release : any release of closeness; of a grouped sketch, with at least two independent groups of rows.
-    count : most modes to return; the most prominent are kept.
-    starts : places to search from; as many as take a few seconds, at most 128, when None.
-    level : one minus the chance that a bump of noise is called significant, all modes together.
+    release : Release
+        Any release of closeness; of a grouped sketch, with at least two independent groups of rows.
+    count : int
+        Most modes to return; the most prominent are kept.
+    starts : int | None
+        Places to search from; as many as take a few seconds, at most 128, when None.
+    level : float
+        One minus the chance that a bump of noise is called significant, all modes together.
 
     Raises
     ------

@@ -40,12 +40,17 @@ class Intersection:
 
     Attributes
     ----------
-    position : a value by column, in natural units: the centre of the largest ball that fits into the intersection,
-        measured in shares of the bounds.
-    estimate, low, high, density : the release's answer there.
-    rows : rows whose largest counter stands out from noise and whose cells have columns of their own.
-    satisfied : those of them whose heaviest cell holds the position.
-    weight : share of the rows' largest counters that the satisfied ones have, 0 to 1.
+    position : dict[str, object]
+        a value by column, in natural units: the centre of the largest ball that fits into the intersection, measured in
+        shares of the bounds.
+    estimate, low, high, density : float
+        The release's answer there.
+    rows : int
+        Rows whose largest counter stands out from noise and whose cells have columns of their own.
+    satisfied : int
+        Those of them whose heaviest cell holds the position.
+    weight : float
+        Share of the rows' largest counters that the satisfied ones have, 0 to 1.
     """
 
     position: dict[str, object]
@@ -64,9 +69,12 @@ class _Cells:
 
     Attributes
     ----------
-    count : float64 (rows,), the largest counter of each row, in falling order; no row is without one.
-    row : int64 (m,), the row of each half-space, in order.
-    normal, bound : float64 (m, coordinates) and (m,).
+    count : np.ndarray
+        float64 (rows,), the largest counter of each row, in falling order; no row is without one.
+    row : np.ndarray
+        int64 (m,), the row of each half-space, in order.
+    normal, bound : np.ndarray
+        float64 (m, coordinates) and (m,).
     """
 
     count: np.ndarray
@@ -85,8 +93,10 @@ def intersect_partitions(release: Release, level: float = 0.95) -> Intersection:
 
     Parameters
     ----------
-    release : of a RACE sketch whose cells were not rehashed, at least in enough rows.
-    level : probability with which the interval of the answer holds the exact kernel sum.
+    release : Release
+        Of a RACE sketch whose cells were not rehashed, at least in enough rows.
+    level : float
+        Probability with which the interval of the answer holds the exact kernel sum.
 
     Raises
     ------

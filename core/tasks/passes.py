@@ -31,8 +31,10 @@ class Passes:
 
     Attributes
     ----------
-    height : float64 (n,), of the pass; -inf for the highest hill, which has none.
-    place : float64 (n, dimensions), encoded, where each way is lowest; NaN for the highest hill.
+    height : np.ndarray
+        float64 (n,), of the pass; -inf for the highest hill, which has none.
+    place : np.ndarray
+        float64 (n, dimensions), encoded, where each way is lowest; NaN for the highest hill.
     """
 
     height: np.ndarray
@@ -59,12 +61,18 @@ def highest_passes(
 
     Parameters
     ----------
-    box : where ways may go.
-    height : estimated kernel sums at encoded points.
-    widths : half-widths of the kernel by coordinate of numbers.
-    hills : encoded, (n, dimensions).
-    heights : theirs, (n,).
-    worth_bending : only passes that lie more than this below their hill are looked at again.
+    box : Box
+        Where ways may go.
+    height : Height
+        Estimated kernel sums at encoded points.
+    widths : np.ndarray
+        Half-widths of the kernel by coordinate of numbers.
+    hills : np.ndarray
+        Encoded, (n, dimensions).
+    heights : np.ndarray
+        Theirs, (n,).
+    worth_bending : float
+        Only passes that lie more than this below their hill are looked at again.
     """
     places, levels = hills, heights
     ways = _segments(box, height, places, *_neighbours(box, widths, hills, heights))

@@ -44,11 +44,15 @@ class Population:
 
     Attributes
     ----------
-    places : float64 (m, dimensions), encoded.
-    weights : float64 (m,), they add up to 1.
-    scale : float64 (coordinates of numbers,), how far apart neighbouring places are.
-    misfit : root mean square difference between the population's kernel sums and the released ones at the places, in
-        root mean square standard errors of the latter: 1 or less when they agree.
+    places : np.ndarray
+        float64 (m, dimensions), encoded.
+    weights : np.ndarray
+        float64 (m,), they add up to 1.
+    scale : np.ndarray
+        float64 (coordinates of numbers,), how far apart neighbouring places are.
+    misfit : float
+        Root mean square difference between the population's kernel sums and the released ones at the places, in root
+        mean square standard errors of the latter: 1 or less when they agree.
     """
 
     places: np.ndarray
@@ -67,8 +71,10 @@ def explaining_population(release: Release, random: np.random.Generator) -> Popu
 
     Parameters
     ----------
-    release : of a sketch with a kernel.
-    random : decides the places tried.
+    release : Release
+        Of a sketch with a kernel.
+    random : np.random.Generator
+        Decides the places tried.
 
     Raises
     ------

@@ -35,12 +35,17 @@ class Sample:
 
     Attributes
     ----------
-    points : frame with the domain's columns, in natural units; the order says nothing.
-    method : "population", "grid" or "chain"; "cells" or "records" of sketches that tell where records are themselves.
-    misfit : of a population, how far its kernel sums are from the released ones, in standard errors of the latter; 1 or
-        less when they agree. None otherwise.
-    r_hat : of chains, the largest split R-hat of any coordinate; above 1.05 or so, chains have not converged.
-    effective : of chains, the smallest number of independent draws that any coordinate's mean is worth.
+    points : pd.DataFrame
+        Frame with the domain's columns, in natural units; the order says nothing.
+    method : str
+        "population", "grid" or "chain"; "cells" or "records" of sketches that tell where records are themselves.
+    misfit : float | None
+        Of a population, how far its kernel sums are from the released ones, in standard errors of the latter; 1 or less
+        when they agree. None otherwise.
+    r_hat : float | None
+        Of chains, the largest split R-hat of any coordinate; above 1.05 or so, chains have not converged.
+    effective : float | None
+        Of chains, the smallest number of independent draws that any coordinate's mean is worth.
     """
 
     points: pd.DataFrame
@@ -70,10 +75,14 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
 
     Parameters
     ----------
-    release : any release of closeness; to sharpen, of a sketch with a kernel.
-    n : how many points.
-    seed : the same seed gives the same points with the same version of NumPy.
-    sharpen : what to draw from.
+    release : Release
+        Any release of closeness; to sharpen, of a sketch with a kernel.
+    n : int
+        How many points.
+    seed : int
+        The same seed gives the same points with the same version of NumPy.
+    sharpen : bool
+        What to draw from.
 
     Raises
     ------

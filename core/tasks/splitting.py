@@ -32,7 +32,8 @@ class Splitting:
 
     Parameters
     ----------
-    release : of one population.
+    release : Release
+        Of one population.
     """
 
     release: Release

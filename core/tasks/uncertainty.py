@@ -27,9 +27,12 @@ def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
 
     Parameters
     ----------
-    answers : of a release.
-    index : which of its queries.
-    count : how many outcomes.
+    answers : Answers
+        Of a release.
+    index : int
+        Which of its queries.
+    count : int
+        How many outcomes.
 
     Returns
     -------
@@ -58,10 +61,14 @@ def possible_releases(release: Release, queries: object, count: int = 50, seed: 
 
     Parameters
     ----------
-    release : any release of one population; of a grouped sketch, with two groups of rows or more.
-    queries : as `Release.answer` takes them; n of them.
-    count : how many outcomes.
-    seed : the same seed gives the same outcomes.
+    release : Release
+        Any release of one population; of a grouped sketch, with two groups of rows or more.
+    queries : object
+        As `Release.answer` takes them; n of them.
+    count : int
+        How many outcomes.
+    seed : int
+        The same seed gives the same outcomes.
 
     Returns
     -------

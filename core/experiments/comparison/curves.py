@@ -25,13 +25,20 @@ class Curve:
 
     Attributes
     ----------
-    method : its key.
-    measure : which error, one of `core.experiments.comparison.outcome.MEASURES`.
-    tuned : whether the size is the best that was tried, or what public facts chose.
-    epsilons, centres : the promise, and the mean error over repetitions.
-    lows, highs : the 10th and 90th percentile over repetitions.
-    sizes : which were used; None where public facts chose.
-    tried : how many settings were tried at each epsilon; 1 where nothing was tuned.
+    method : str
+        Its key.
+    measure : str
+        Which error, one of `core.experiments.comparison.outcome.MEASURES`.
+    tuned : bool
+        Whether the size is the best that was tried, or what public facts chose.
+    epsilons, centres : tuple[float, ...]
+        The promise, and the mean error over repetitions.
+    lows, highs : tuple[float, ...]
+        The 10th and 90th percentile over repetitions.
+    sizes : tuple[int | None, ...]
+        Which were used; None where public facts chose.
+    tried : tuple[int, ...]
+        How many settings were tried at each epsilon; 1 where nothing was tuned.
     """
 
     method: str

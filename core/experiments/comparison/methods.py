@@ -26,15 +26,24 @@ class Method:
 
     Attributes
     ----------
-    key : unique, as on the command line.
-    title, paper : for people.
-    answers : "closeness" or "distance".
-    setting : what its size counts; None where there is none to choose.
-    own : whether it is Frostglass's own and no rival.
-    idea : how it works, in one plain sentence.
-    offered : sizes worth trying, coarse to fine; `sizes` leaves out those that are impossible.
-    make : behind `build`.
-    limit : what is known to be out of reach without making anything, in one sentence; else None.
+    key : str
+        Unique, as on the command line.
+    title, paper : str
+        For people.
+    answers : str
+        "closeness" or "distance".
+    setting : str | None
+        What its size counts; None where there is none to choose.
+    own : bool
+        Whether it is Frostglass's own and no rival.
+    idea : str
+        How it works, in one plain sentence.
+    offered : tuple[int, ...]
+        Sizes worth trying, coarse to fine; `sizes` leaves out those that are impossible.
+    make : Callable[[Domain, Question, Budget, int | None, int | None], LinearSketch | Adaptive]
+        Behind `build`.
+    limit : Callable[[Domain, Question, Budget], str | None]
+        What is known to be out of reach without making anything, in one sentence; else None.
     """
 
     key: str
@@ -73,8 +82,10 @@ class Method:
 
         Parameters
         ----------
-        size : its one setting; None leaves it to public facts.
-        seed : of its public random numbers; fresh when None.
+        size : int | None
+            Its one setting; None leaves it to public facts.
+        seed : int | None
+            Of its public random numbers; fresh when None.
 
         Raises
         ------

@@ -14,20 +14,32 @@ class Trial:
 
     Attributes
     ----------
-    method : key of `core.experiments.comparison.methods.METHODS`.
-    size : its setting; None where public facts chose.
-    epsilon, delta : the promise.
-    repetition : counts draws of hashes and noise.
-    tuning : whether it only served to choose a size. Those that are reported are other draws, as the best of several
-        noisy figures looks better than it is.
-    relative_error : mean over the queries of |answer - exact| / exact.
-    upper_error : the 95th percentile of the same.
-    l2_error : in one dimension, the L2 norm of released less exact function over that of the exact one; else None.
-    seconds_build : from the records to the noisy table, public random numbers and noise included; not the choice of the
-        size, which needs no records.
-    seconds_noise : the part of it from the exact to the noisy table; 0 where a mechanism looks more than once.
-    seconds_query : for one question, when all are asked at once and nothing has been asked before.
-    file_bytes : length of the release file.
+    method : str
+        Key of `core.experiments.comparison.methods.METHODS`.
+    size : int | None
+        Its setting; None where public facts chose.
+    epsilon, delta : float
+        The promise.
+    repetition : int
+        Counts draws of hashes and noise.
+    tuning : bool
+        Whether it only served to choose a size. Those that are reported are other draws, as the best of several noisy
+        figures looks better than it is.
+    relative_error : float
+        Mean over the queries of |answer - exact| / exact.
+    upper_error : float
+        The 95th percentile of the same.
+    l2_error : float | None
+        In one dimension, the L2 norm of released less exact function over that of the exact one; else None.
+    seconds_build : float
+        From the records to the noisy table, public random numbers and noise included; not the choice of the size, which
+        needs no records.
+    seconds_noise : float
+        The part of it from the exact to the noisy table; 0 where a mechanism looks more than once.
+    seconds_query : float
+        For one question, when all are asked at once and nothing has been asked before.
+    file_bytes : int
+        Length of the release file.
     """
 
     method: str

@@ -36,13 +36,20 @@ class PublicData:
 
     Attributes
     ----------
-    title : for people.
-    domain : columns and bounds; it protects single records.
-    question : the kernel or the distance that is summed.
-    records : float64 (n, dimensions), in Fortran order.
-    queries, truth : float64 (m, dimensions) and the exact sums over the records, (m,).
-    grid, grid_truth : of one numeric column, evenly spread points (k, 1) and the exact sums there; else None.
-    left_out : held-out queries that were dropped as almost nobody is near them.
+    title : str
+        For people.
+    domain : Domain
+        Columns and bounds; it protects single records.
+    question : Closeness | Distances
+        The kernel or the distance that is summed.
+    records : np.ndarray
+        float64 (n, dimensions), in Fortran order.
+    queries, truth : np.ndarray
+        float64 (m, dimensions) and the exact sums over the records, (m,).
+    grid, grid_truth : np.ndarray | None
+        Of one numeric column, evenly spread points (k, 1) and the exact sums there; else None.
+    left_out : int
+        Held-out queries that were dropped as almost nobody is near them.
     """
 
     title: str
@@ -83,11 +90,16 @@ def of_points(
 
     Parameters
     ----------
-    points : float64 (n, dimensions), encoded in the metric of the question.
-    records : most that are kept; None keeps all.
-    queries : most that are held out; a tenth of the points at most.
-    seed : of the shuffle.
-    span : ends of the grid, in encoded units; the bounds when None.
+    points : np.ndarray
+        float64 (n, dimensions), encoded in the metric of the question.
+    records : int | None
+        Most that are kept; None keeps all.
+    queries : int
+        Most that are held out; a tenth of the points at most.
+    seed : int
+        Of the shuffle.
+    span : tuple[float, float] | None
+        Ends of the grid, in encoded units; the bounds when None.
 
     Raises
     ------

@@ -34,8 +34,10 @@ def run_trial(
 
     Parameters
     ----------
-    size : of the method; None leaves it to public facts, as in a private release.
-    repetition, tuning : the draw of hashes and noise; the same ones give the same trial, its times apart.
+    size : int | None
+        Of the method; None leaves it to public facts, as in a private release.
+    repetition, tuning : int, bool
+        The draw of hashes and noise; the same ones give the same trial, its times apart.
 
     Raises
     ------

@@ -26,9 +26,12 @@ def tuned_trials(
 
     Parameters
     ----------
-    repetitions : reported draws: of the size that public facts choose, and of the best size.
-    tuning : draws that each setting is tried on, none of them reported; 0 tunes nothing.
-    sizes : settings to try; all of `Method.sizes` when None.
+    repetitions : int
+        Reported draws: of the size that public facts choose, and of the best size.
+    tuning : int
+        Draws that each setting is tried on, none of them reported; 0 tunes nothing.
+    sizes : Sequence[int | None] | None
+        Settings to try; all of `Method.sizes` when None.
 
     Raises
     ------

@@ -21,9 +21,12 @@ class Asked:
 
     Attributes
     ----------
-    secret : the exact count.
-    epsilon : the privacy loss of one answer.
-    answers : int64 (times,), each with fresh noise.
+    secret : int
+        The exact count.
+    epsilon : Fraction
+        The privacy loss of one answer.
+    answers : np.ndarray
+        int64 (times,), each with fresh noise.
     """
 
     secret: int

@@ -44,8 +44,10 @@ class Attack:
 
     Attributes
     ----------
-    with_richest, without_richest : the file of either data set.
-    right : in how many of `GAMES` games the guesser was right.
+    with_richest, without_richest : Release
+        The file of either data set.
+    right : int
+        In how many of `GAMES` games the guesser was right.
     """
 
     with_richest: Release
@@ -69,9 +71,12 @@ def attack(richest: int, epsilon: str, from_data: bool) -> Attack:
 
     Parameters
     ----------
-    richest : pay of the richest person, above everyone else's.
-    epsilon : of the release.
-    from_data : whether the owner takes the bounds from the data, which no mechanism of this library does by itself.
+    richest : int
+        Pay of the richest person, above everyone else's.
+    epsilon : str
+        Of the release.
+    from_data : bool
+        Whether the owner takes the bounds from the data, which no mechanism of this library does by itself.
     """
     files = [
         release(

@@ -31,9 +31,12 @@ class Plane:
 
     Attributes
     ----------
-    people : float64 (n, 2), where they are.
-    draw : which random cuts, 1 to `DRAWS`.
-    crowd : how many people stand at each place.
+    people : np.ndarray
+        float64 (n, 2), where they are.
+    draw : int
+        Which random cuts, 1 to `DRAWS`.
+    crowd : int
+        How many people stand at each place.
     """
 
     people: np.ndarray

@@ -37,9 +37,12 @@ class Outcomes:
 
     Attributes
     ----------
-    hours : float64 (PLACES,).
-    exact : float64 (PLACES,), how many people's worth of closeness there is really.
-    releases : float64 (RELEASES, PLACES), the same as fifty releases say it.
+    hours : np.ndarray
+        float64 (PLACES,).
+    exact : np.ndarray
+        float64 (PLACES,), how many people's worth of closeness there is really.
+    releases : np.ndarray
+        float64 (RELEASES, PLACES), the same as fifty releases say it.
     """
 
     hours: np.ndarray

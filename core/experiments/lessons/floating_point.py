@@ -38,8 +38,10 @@ def textbook_laplace(uniform: float, scale: float) -> float:
 
     Parameters
     ----------
-    uniform : a multiple of 2^-53 strictly between 0 and 1.
-    scale : b = 1/ε.
+    uniform : float
+        a multiple of 2^-53 strictly between 0 and 1.
+    scale : float
+        b = 1/ε.
     """
     half = uniform - 0.5
     return -math.copysign(1.0, half) * (scale * math.log(1.0 - 2.0 * abs(half)))
@@ -72,10 +74,14 @@ class Files:
 
     Attributes
     ----------
-    truth : the exact count.
-    scale : b = 1/ε of the noise.
-    outputs : float64 (n,).
-    possible : bool (n, 2), for the counts 0 and 1.
+    truth : int
+        The exact count.
+    scale : float
+        b = 1/ε of the noise.
+    outputs : np.ndarray
+        float64 (n,).
+    possible : np.ndarray
+        bool (n, 2), for the counts 0 and 1.
     """
 
     truth: int

@@ -44,15 +44,24 @@ class Curve:
 
     Attributes
     ----------
-    rows : int64 (n,), increasing.
-    sampling, noise : float64 (n,), from the luck of the cuts and from the privacy noise.
-    bound : float64 (n,), the paper's bound on both together.
-    ample : float64 (n,), both together with `AMPLE` columns.
-    measured : float64 (len(MEASURED),), root mean square errors of real small sketches with `MEASURED` rows.
-    typical : the exact answer, averaged over the places that are asked.
-    width : W, the most columns of a row.
-    strangers : how many people are counted as near by accident, on average, which is then subtracted.
-    best, rule : rows of the least error, and as Corollary 3.5 has them.
+    rows : np.ndarray
+        int64 (n,), increasing.
+    sampling, noise : np.ndarray
+        float64 (n,), from the luck of the cuts and from the privacy noise.
+    bound : np.ndarray
+        float64 (n,), the paper's bound on both together.
+    ample : np.ndarray
+        float64 (n,), both together with `AMPLE` columns.
+    measured : np.ndarray
+        float64 (len(MEASURED),), root mean square errors of real small sketches with `MEASURED` rows.
+    typical : float
+        The exact answer, averaged over the places that are asked.
+    width : int
+        W, the most columns of a row.
+    strangers : float
+        How many people are counted as near by accident, on average, which is then subtracted.
+    best, rule : int
+        Rows of the least error, and as Corollary 3.5 has them.
     """
 
     rows: np.ndarray
@@ -88,10 +97,14 @@ def curve(epsilon: str, people: int, nearby: float, width: int) -> Curve:
 
     Parameters
     ----------
-    epsilon : of the release, exact text.
-    people : N.
-    nearby : the bandwidth in hours: who counts as near, and so how dense every place is.
-    width : W, the most columns of a row.
+    epsilon : str
+        Of the release, exact text.
+    people : int
+        N.
+    nearby : float
+        The bandwidth in hours: who counts as near, and so how dense every place is.
+    width : int
+        W, the most columns of a row.
     """
     budget, shape = Budget(epsilon), (nearby, width)
     one, roomy = _of_one_row(people, *shape), _of_one_row(people, nearby, AMPLE)
@@ -126,12 +139,18 @@ class _OneRow:
 
     Attributes
     ----------
-    variance : without noise, the spread of a thousand real rows.
-    bound : of the paper on it, g² (f~'² - f'²): Theorem 2.5 for k'.
-    roots : f~', the sum of the roots of k'.
-    gain : g², on average over rows: those whose cells fit are not rehashed.
-    typical : the exact answer.
-    strangers : people who fall into the same column by accident: one in W of those far away, in rows that are rehashed.
+    variance : float
+        Without noise, the spread of a thousand real rows.
+    bound : float
+        Of the paper on it, g² (f~'² - f'²): Theorem 2.5 for k'.
+    roots : float
+        f~', the sum of the roots of k'.
+    gain : float
+        g², on average over rows: those whose cells fit are not rehashed.
+    typical : float
+        The exact answer.
+    strangers : float
+        People who fall into the same column by accident: one in W of those far away, in rows that are rehashed.
     """
 
     variance: float

@@ -25,7 +25,8 @@ class Slack:
 
     Attributes
     ----------
-    pure, slack : float64 (len(ROWS),), for (ε, 0) and for (ε, δ).
+    pure, slack : np.ndarray
+        float64 (len(ROWS),), for (ε, 0) and for (ε, δ).
     """
 
     pure: np.ndarray

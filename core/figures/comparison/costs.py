@@ -23,9 +23,12 @@ class Costs:
 
     Attributes
     ----------
-    title : what is measured.
-    values : above zero, by the key of the method.
-    words : the same for people.
+    title : str
+        What is measured.
+    values : Mapping[str, float]
+        Above zero, by the key of the method.
+    words : Mapping[str, str]
+        The same for people.
     """
 
     title: str

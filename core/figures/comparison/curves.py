@@ -44,10 +44,14 @@ def errors_figure(
 
     Parameters
     ----------
-    curves : all of one measure, at most one a method.
-    marks : how each is shown, by its key.
-    present : the ε that is marked, and by which the legend is ordered.
-    span : the least and the greatest ε, where the axis ends however little is known yet.
+    curves : Sequence[Curve]
+        All of one measure, at most one a method.
+    marks : Mapping[str, MethodMark]
+        How each is shown, by its key.
+    present : float
+        The ε that is marked, and by which the legend is ordered.
+    span : tuple[float, float]
+        The least and the greatest ε, where the axis ends however little is known yet.
     """
     figure = go.Figure()
     ordered = sorted(curves, key=lambda curve: _rank(curve, present))

@@ -38,11 +38,16 @@ def curves_figure(
 
     Parameters
     ----------
-    x : places along the column.
-    exact : answers there without any noise, float64 (n,).
-    released : answers of one release of each method, float64 (n,), by its key.
-    marks : how each method is shown, by its key.
-    answer : what an answer is, for the axis.
+    x : Axis
+        Places along the column.
+    exact : np.ndarray
+        Answers there without any noise, float64 (n,).
+    released : Mapping[str, np.ndarray]
+        Answers of one release of each method, float64 (n,), by its key.
+    marks : Mapping[str, MethodMark]
+        How each method is shown, by its key.
+    answer : str
+        What an answer is, for the axis.
     """
     figure = go.Figure(
         go.Scatter(
@@ -96,9 +101,12 @@ def map_figure(x: Axis, y: Axis, values: np.ndarray, ends: tuple[float, float], 
 
     Parameters
     ----------
-    values : answers, float64 (y places, x places); those beyond an end of the scale have its colour.
-    ends : of the scale: see `map_ends`.
-    answer : what an answer is, for whoever points at a place.
+    values : np.ndarray
+        Answers, float64 (y places, x places); those beyond an end of the scale have its colour.
+    ends : tuple[float, float]
+        Of the scale: see `map_ends`.
+    answer : str
+        What an answer is, for whoever points at a place.
     """
     figure = go.Figure(
         go.Heatmap(

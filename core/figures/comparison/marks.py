@@ -27,9 +27,12 @@ class MethodMark:
 
     Attributes
     ----------
-    title : for people, safe for Plotly.
-    colour : ``#RRGGBB``.
-    symbol, dash : as Plotly names them.
+    title : str
+        For people, safe for Plotly.
+    colour : str
+        ``#RRGGBB``.
+    symbol, dash : str
+        As Plotly names them.
     """
 
     title: str
@@ -51,8 +54,9 @@ def method_marks(titles: Mapping[str, str]) -> dict[str, MethodMark]:
 
     Parameters
     ----------
-    titles : by their keys, of all methods that could ever be seen together, chosen or not and always in the same order:
-        so a method keeps its mark when others come and go.
+    titles : Mapping[str, str]
+        By their keys, of all methods that could ever be seen together, chosen or not and always in the same order: so a
+        method keeps its mark when others come and go.
     """
     return {
         key: MethodMark(

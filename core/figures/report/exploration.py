@@ -72,10 +72,14 @@ class Density(Step):
 
     Parameters
     ----------
-    columns : one or two.
-    at : values of the columns that are held; the others are averaged over.
-    size : places along a column of numbers.
-    level : probability with which each interval holds the exact kernel sum.
+    columns : tuple[str, ...]
+        One or two.
+    at : Mapping[str, object]
+        Values of the columns that are held; the others are averaged over.
+    size : int
+        Places along a column of numbers.
+    level : float
+        Probability with which each interval holds the exact kernel sum.
     """
 
     columns: tuple[str, ...]
@@ -188,10 +192,14 @@ class Exploration:
 
     Attributes
     ----------
-    file : its name, as it will be found beside the program.
-    fingerprint : SHA-256 of its contents, in hexadecimal.
-    steps : in order.
-    part : of a file with classes, the call that makes the release of one of them, or of all together.
+    file : str
+        Its name, as it will be found beside the program.
+    fingerprint : str
+        SHA-256 of its contents, in hexadecimal.
+    steps : tuple[Step, ...]
+        In order.
+    part : Call | None
+        Of a file with classes, the call that makes the release of one of them, or of all together.
     """
 
     file: str

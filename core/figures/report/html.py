@@ -53,10 +53,14 @@ def report_html(
 
     Parameters
     ----------
-    release : any release.
-    steps : what was asked of it; None shows the density over its first one or two columns.
-    file : contents of its file, where it is at hand, for the fingerprint.
-    part, whom : of a release with classes, the one that was asked, or all together, and its name in words.
+    release : Release
+        Any release.
+    steps : Sequence[Step] | None
+        What was asked of it; None shows the density over its first one or two columns.
+    file : bytes | None
+        Contents of its file, where it is at hand, for the fingerprint.
+    part, whom : Release | None, str
+        Of a release with classes, the one that was asked, or all together, and its name in words.
 
     Raises
     ------

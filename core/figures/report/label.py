@@ -37,31 +37,56 @@ class PrivacyLabel:
 
     Attributes
     ----------
-    private : False for a file made for teaching, which protects nobody.
-    protected : who is protected.
-    hidden : what is hidden about them.
-    one_record : what one record is, where it is not a row, and what that leaves open; "" otherwise.
-    promise : ε and δ.
-    odds : best success probability, 0.5 to 1, of a guesser who starts from a coin flip about one of them.
-    odds_in_words : the same as a sentence.
-    slack : what δ means; "" when there is none.
-    overlap : the promise to whoever is in several of the merged parts; "" when nothing was merged.
-    noise : the noise of the counters, a sentence a merged part and kind.
-    theorem : why the promise holds.
-    records : number of records, rounded to what its noise supports.
-    records_source : where that number comes from.
-    counted : what a kernel sum counts: "people", "records" or "sets".
-    answer_noise : standard deviation of an answer, a sum, by privacy noise alone; infinite where no formula knows it.
-    answer_noise_in_words : the same as a sentence.
-    columns : the columns.
-    left_out : what was done with records that do not fit.
-    mechanism, table : the sketch, and the size of its table.
-    asked, measured : "Closeness" or "Distance", and in words what it is measured by.
-    classes : the public list of classes, as a sentence; "" when there are none.
-    clipped : what was done with records beyond a public radius or length; "" when there is none.
-    chosen : what was chosen under noise, as a sentence; "" when nothing was.
-    created, software : when (ISO 8601) and by which program it was made.
-    fingerprint : SHA-256 of the file, in hexadecimal; None where a mapped table would have to be read for it.
+    private : bool
+        False for a file made for teaching, which protects nobody.
+    protected : str
+        Who is protected.
+    hidden : str
+        What is hidden about them.
+    one_record : str
+        What one record is, where it is not a row, and what that leaves open; "" otherwise.
+    promise : str
+        ε and δ.
+    odds : float
+        Best success probability, 0.5 to 1, of a guesser who starts from a coin flip about one of them.
+    odds_in_words : str
+        The same as a sentence.
+    slack : str
+        What δ means; "" when there is none.
+    overlap : str
+        The promise to whoever is in several of the merged parts; "" when nothing was merged.
+    noise : tuple[str, ...]
+        The noise of the counters, a sentence a merged part and kind.
+    theorem : str
+        Why the promise holds.
+    records : str
+        Number of records, rounded to what its noise supports.
+    records_source : str
+        Where that number comes from.
+    counted : str
+        What a kernel sum counts: "people", "records" or "sets".
+    answer_noise : float
+        Standard deviation of an answer, a sum, by privacy noise alone; infinite where no formula knows it.
+    answer_noise_in_words : str
+        The same as a sentence.
+    columns : tuple[ColumnFacts, ...]
+        The columns.
+    left_out : str
+        What was done with records that do not fit.
+    mechanism, table : str
+        The sketch, and the size of its table.
+    asked, measured : str
+        "Closeness" or "Distance", and in words what it is measured by.
+    classes : str
+        The public list of classes, as a sentence; "" when there are none.
+    clipped : str
+        What was done with records beyond a public radius or length; "" when there is none.
+    chosen : str
+        What was chosen under noise, as a sentence; "" when nothing was.
+    created, software : str
+        When (ISO 8601) and by which program it was made.
+    fingerprint : str | None
+        SHA-256 of the file, in hexadecimal; None where a mapped table would have to be read for it.
     """
 
     private: bool
@@ -99,9 +124,11 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
 
     Parameters
     ----------
-    release : any release.
-    file : contents of its file, in memory or mapped, for the fingerprint. Where they are not at hand the file is
-        written anew for it, unless the table is mapped.
+    release : Release
+        Any release.
+    file : bytes | mmap | None
+        Contents of its file, in memory or mapped, for the fingerprint. Where they are not at hand the file is written
+        anew for it, unless the table is mapped.
     """
     privacy, sketch = release.privacy, release.sketch
     scales = dict.fromkeys(privacy.noise)

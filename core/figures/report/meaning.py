@@ -95,8 +95,10 @@ def noise_in_answer(release: Release, deviation: float) -> str:
 
     Parameters
     ----------
-    release : any release.
-    deviation : standard deviation of an answer by noise alone.
+    release : Release
+        Any release.
+    deviation : float
+        Standard deviation of an answer by noise alone.
     """
     if not math.isfinite(deviation):
         return "No formula says how far noise alone moves an answer: the answers follow from choices made under noise."

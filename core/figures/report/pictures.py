@@ -32,9 +32,12 @@ def picture_figure(
 
     Parameters
     ----------
-    release, picture : what was released, and what it says.
-    marks : modes or centres.
-    asked : the values of the picture's columns that are asked.
+    release, picture : Release, Curve | Heatmap
+        What was released, and what it says.
+    marks : Marks | None
+        Modes or centres.
+    asked : tuple[object, ...] | None
+        The values of the picture's columns that are asked.
     """
     if release.sketch.answers == "distance":
         unit = distance_unit(release.sketch)

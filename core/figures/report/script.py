@@ -33,9 +33,12 @@ class Question:
 
     Attributes
     ----------
-    title : what is asked, in words without names.
-    kind : one word for it.
-    lines : code that leaves the answer in ``answer`` and its table in ``table``.
+    title : str
+        What is asked, in words without names.
+    kind : str
+        One word for it.
+    lines : tuple[str, ...]
+        Code that leaves the answer in ``answer`` and its table in ``table``.
     """
 
     title: str

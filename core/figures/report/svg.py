@@ -50,9 +50,12 @@ def picture_svg(release: Release, picture: Curve | Heatmap, identity: str) -> st
 
     Parameters
     ----------
-    release : that the picture is of.
-    picture : a curve along a column of numbers or categories, or a map over two.
-    identity : a word of our own, different for each picture on a page.
+    release : Release
+        That the picture is of.
+    picture : Curve | Heatmap
+        a curve along a column of numbers or categories, or a map over two.
+    identity : str
+        a word of our own, different for each picture on a page.
     """
     title, axes, seen = height(release), axes_of(release, picture), in_units(release, picture)
     if isinstance(seen, Heatmap):

@@ -27,8 +27,10 @@ def table_of(answer: Answer, places: Mapping[str, Sequence] | None = None) -> pd
 
     Parameters
     ----------
-    answer : of a release or of a task.
-    places : values by column, where the asker chose them.
+    answer : Answer
+        Of a release or of a task.
+    places : Mapping[str, Sequence] | None
+        Values by column, where the asker chose them.
 
     Returns
     -------

@@ -26,9 +26,12 @@ class Reading(NamedTuple):
 
     Attributes
     ----------
-    estimates : distance sums.
-    variances : of the estimates, for noise of variance 1 on every counter.
-    missed : mean square of what the grid misses, were all records beside the query at the query's own place.
+    estimates : np.ndarray
+        Distance sums.
+    variances : np.ndarray
+        Of the estimates, for noise of variance 1 on every counter.
+    missed : np.ndarray
+        Mean square of what the grid misses, were all records beside the query at the query's own place.
     """
 
     estimates: np.ndarray
@@ -41,8 +44,10 @@ class Block(ABC):
 
     Attributes
     ----------
-    place : the columns of the encoded points that it reads.
-    weight : what everything that it adds is multiplied by.
+    place : slice
+        The columns of the encoded points that it reads.
+    weight : int
+        What everything that it adds is multiplied by.
     """
 
     place: slice
@@ -110,8 +115,10 @@ class NumericBlock(Block):
 
     Parameters
     ----------
-    low, length : the bounds, in encoded units.
-    profile, factor : on the interval of length 1; encoded distances are ``factor`` times its values.
+    low, length : float
+        The bounds, in encoded units.
+    profile, factor : Profile, float
+        On the interval of length 1; encoded distances are ``factor`` times its values.
     """
 
     place: slice

@@ -43,9 +43,12 @@ def fitted_strategy(profile: Profile, cells: int, pure: bool) -> Strategy:
 
     Parameters
     ----------
-    profile : of differences of places in [0, 1].
-    cells : a power of two from `SMALLEST_CELLS` to `MAX_CELLS`.
-    pure : fitted to Laplace noise, or else to Gaussian noise.
+    profile : Profile
+        Of differences of places in [0, 1].
+    cells : int
+        a power of two from `SMALLEST_CELLS` to `MAX_CELLS`.
+    pure : bool
+        Fitted to Laplace noise, or else to Gaussian noise.
     """
     known = known_strategy(profile, cells, pure)
     if known is not None:

@@ -37,8 +37,10 @@ class Strategy:
 
     Parameters
     ----------
-    top : whole numbers, one row a measurement and one column a node of the coarse grid; of full column rank.
-    hats : weights of the levels below, the coarsest first; each level halves the cells.
+    top : tuple[tuple[int, ...], ...]
+        Whole numbers, one row a measurement and one column a node of the coarse grid; of full column rank.
+    hats : tuple[int, ...]
+        Weights of the levels below, the coarsest first; each level halves the cells.
 
     Raises
     ------

@@ -34,12 +34,18 @@ class Hashes:
 
     Attributes
     ----------
-    rows : number of rows R.
-    row : int64 (H,), the row of each atomic hash.
-    first_term : int64 (H + 1,), where each hash's terms begin.
-    coordinate, coefficient : int32 and float64 (T,), the terms of a.x; coordinates that do not count are left out.
-    offset : float64 (H,), b.
-    side : bool (H,), whether the hash is sign(a.x), two cells, rather than floor(a.x + b).
+    rows : int
+        Number of rows R.
+    row : np.ndarray
+        int64 (H,), the row of each atomic hash.
+    first_term : np.ndarray
+        int64 (H + 1,), where each hash's terms begin.
+    coordinate, coefficient : np.ndarray
+        int32 and float64 (T,), the terms of a.x; coordinates that do not count are left out.
+    offset : np.ndarray
+        float64 (H,), b.
+    side : np.ndarray
+        bool (H,), whether the hash is sign(a.x), two cells, rather than floor(a.x + b).
     """
 
     rows: int
@@ -134,14 +140,22 @@ class Columns:
 
     Attributes
     ----------
-    hashes : the atomic hashes, offsets already moved so that the first cell inside the bounds has number 0.
-    first_hash : int64 (R + 1,), where each row's hashes begin.
-    cells : int64 (H,), cells of each hash inside the bounds.
-    multiplier : uint64 (H,), stride of the cell number, or factor of the universal hash.
-    addend : uint64 (R,), constant of the universal hash.
-    reachable : int64 (R,), columns of each row that a record can fall in.
-    rehashed : bool (R,), whether the row's cells did not fit and share columns.
-    width : columns of the table.
+    hashes : Hashes
+        The atomic hashes, offsets already moved so that the first cell inside the bounds has number 0.
+    first_hash : np.ndarray
+        int64 (R + 1,), where each row's hashes begin.
+    cells : np.ndarray
+        int64 (H,), cells of each hash inside the bounds.
+    multiplier : np.ndarray
+        uint64 (H,), stride of the cell number, or factor of the universal hash.
+    addend : np.ndarray
+        uint64 (R,), constant of the universal hash.
+    reachable : np.ndarray
+        int64 (R,), columns of each row that a record can fall in.
+    rehashed : np.ndarray
+        bool (R,), whether the row's cells did not fit and share columns.
+    width : int
+        Columns of the table.
     """
 
     hashes: Hashes
@@ -159,10 +173,14 @@ def columns(hashes: Hashes, low: np.ndarray, high: np.ndarray, width: int, seed:
 
     Parameters
     ----------
-    hashes : atomic hashes of every row.
-    low, high : public bounds of the encoded coordinates, (d,).
-    width : W, the most columns a row may have.
-    seed : public hash seed.
+    hashes : Hashes
+        Atomic hashes of every row.
+    low, high : np.ndarray
+        Public bounds of the encoded coordinates, (d,).
+    width : int
+        W, the most columns a row may have.
+    seed : int
+        Public hash seed.
 
     Returns
     -------

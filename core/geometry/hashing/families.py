@@ -66,10 +66,14 @@ def draw_hashes(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int,
 
     Parameters
     ----------
-    kernel : its collision probability.
-    widths : coordinates of each column of the domain, their sum is the dimension d.
-    rows, groups : rows R, drawn in that many independent groups.
-    seed : public hash seed; the same seed gives the same hashes.
+    kernel : Kernel
+        Its collision probability.
+    widths : tuple[int, ...]
+        Coordinates of each column of the domain, their sum is the dimension d.
+    rows, groups : int
+        Rows R, drawn in that many independent groups.
+    seed : int
+        Public hash seed; the same seed gives the same hashes.
 
     Raises
     ------

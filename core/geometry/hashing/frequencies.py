@@ -61,8 +61,10 @@ class Frequencies:
 
     Attributes
     ----------
-    waves : float64 (R, d), C order, turns a unit of each encoded coordinate.
-    phases : float64 (R,), each uniform on (0, 1).
+    waves : np.ndarray
+        float64 (R, d), C order, turns a unit of each encoded coordinate.
+    phases : np.ndarray
+        float64 (R,), each uniform on (0, 1).
     """
 
     waves: np.ndarray
@@ -75,8 +77,10 @@ class Radial:
 
     Attributes
     ----------
-    uniforms : how many uniform numbers the length takes.
-    lengths : (uniforms (n, that many), dimensions, power) -> lengths (n,).
+    uniforms : int
+        How many uniform numbers the length takes.
+    lengths : Callable[[np.ndarray, int, int], np.ndarray]
+        (uniforms (n, that many), dimensions, power) -> lengths (n,).
     """
 
     uniforms: int
@@ -122,10 +126,14 @@ def draw_frequencies(kernel: Kernel, widths: tuple[int, ...], rows: int, groups:
 
     Parameters
     ----------
-    kernel : one with a law of frequencies, or a product or mixture of such kernels.
-    widths : coordinates of each column of the domain; their sum is the dimension d.
-    rows, groups : rows R, drawn in that many independent groups.
-    seed : public seed; the same seed gives the same frequencies.
+    kernel : Kernel
+        One with a law of frequencies, or a product or mixture of such kernels.
+    widths : tuple[int, ...]
+        Coordinates of each column of the domain; their sum is the dimension d.
+    rows, groups : int
+        Rows R, drawn in that many independent groups.
+    seed : int
+        Public seed; the same seed gives the same frequencies.
 
     Raises
     ------

@@ -57,11 +57,16 @@ class MinHashes:
 
     Attributes
     ----------
-    seeds : uint64 (G, 2), factor (odd) and addend that mix keys to words, one pair a group.
-    multiplier, addend : uint64 (R,), of the universal hash from a least number to a column.
-    width : W, columns of a row.
-    thrown : whether items are thrown into the rows of a block first.
-    blocks : how the rows are divided.
+    seeds : np.ndarray
+        uint64 (G, 2), factor (odd) and addend that mix keys to words, one pair a group.
+    multiplier, addend : np.ndarray
+        uint64 (R,), of the universal hash from a least number to a column.
+    width : int
+        W, columns of a row.
+    thrown : bool
+        Whether items are thrown into the rows of a block first.
+    blocks : Blocks
+        How the rows are divided.
     """
 
     seeds: np.ndarray
@@ -93,10 +98,14 @@ class Blocks:
 
     Attributes
     ----------
-    group_sizes : int64 (G,), rows of each group.
-    first : int64 (B + 1,), where blocks begin.
-    group : int64 (B,), the group of each.
-    start : int64 (B,), the number that its first row has in the group.
+    group_sizes : np.ndarray
+        int64 (G,), rows of each group.
+    first : np.ndarray
+        int64 (B + 1,), where blocks begin.
+    group : np.ndarray
+        int64 (B,), the group of each.
+    start : np.ndarray
+        int64 (B,), the number that its first row has in the group.
     """
 
     group_sizes: np.ndarray

@@ -39,12 +39,18 @@ class Structured:
 
     Attributes
     ----------
-    signs : float64 (B, D), S of each block; coordinates beyond d are zero.
-    normals : float64 (B, D), G of each block over its length and sqrt(D), so that rows of the block are unit vectors.
-    first_row : int64 (B + 1,), where the rows of each block begin.
-    lengths : float64 (R,), turns a unit of the scaled coordinates, of each row.
-    phases : float64 (R,), each uniform on (0, 1).
-    units : float64 (d,), what each coordinate is multiplied by first: one over its bandwidth.
+    signs : np.ndarray
+        float64 (B, D), S of each block; coordinates beyond d are zero.
+    normals : np.ndarray
+        float64 (B, D), G of each block over its length and sqrt(D), so that rows of the block are unit vectors.
+    first_row : np.ndarray
+        int64 (B + 1,), where the rows of each block begin.
+    lengths : np.ndarray
+        float64 (R,), turns a unit of the scaled coordinates, of each row.
+    phases : np.ndarray
+        float64 (R,), each uniform on (0, 1).
+    units : np.ndarray
+        float64 (d,), what each coordinate is multiplied by first: one over its bandwidth.
     """
 
     signs: np.ndarray

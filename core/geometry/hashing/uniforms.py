@@ -25,8 +25,10 @@ class PublicRandom:
 
     Parameters
     ----------
-    seed : the release's hash seed, 0 <= seed < 2**128.
-    label : whole numbers that tell the streams of one release apart (which family, which group).
+    seed : int
+        The release's hash seed, 0 <= seed < 2**128.
+    label : int
+        Whole numbers that tell the streams of one release apart (which family, which group).
     """
 
     def __init__(self, seed: int, *label: int):

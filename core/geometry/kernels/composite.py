@@ -98,8 +98,10 @@ def of_coordinates(kernel: Kernel, widths: tuple[int, ...]) -> Kernel:
 
     Parameters
     ----------
-    kernel : as a person states it.
-    widths : number of coordinates of each column; a column of categories or vectors has several.
+    kernel : Kernel
+        As a person states it.
+    widths : tuple[int, ...]
+        Number of coordinates of each column; a column of categories or vectors has several.
     """
     if isinstance(kernel, (Product, Mixture)):
         return replace(kernel, parts=tuple(of_coordinates(part, widths) for part in kernel.parts))

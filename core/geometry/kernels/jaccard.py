@@ -52,10 +52,14 @@ class _Index:
 
     Attributes
     ----------
-    elements : uint64, every element there is, ascending.
-    first : int64, where the sets that hold each element begin in ``holders``.
-    holders : int32, numbers of sets.
-    sizes : int64 (m,), distinct elements of each set.
+    elements : np.ndarray
+        uint64, every element there is, ascending.
+    first : np.ndarray
+        int64, where the sets that hold each element begin in ``holders``.
+    holders : np.ndarray
+        int32, numbers of sets.
+    sizes : np.ndarray
+        int64 (m,), distinct elements of each set.
     """
 
     elements: np.ndarray

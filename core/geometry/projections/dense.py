@@ -50,8 +50,10 @@ def images(matrix: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    matrix : float64 (k, d), C order.
-    coordinates : float64 (d, n), C order, one row a coordinate.
+    matrix : np.ndarray
+        float64 (k, d), C order.
+    coordinates : np.ndarray
+        float64 (d, n), C order, one row a coordinate.
     """
     d, n = coordinates.shape
     block = records_at_once(d)

@@ -39,12 +39,16 @@ def dimensions_for(alpha: float, source: int, kernel: Kernel, kind: str = "fast"
 
     Parameters
     ----------
-    alpha : wanted bound on the average absolute error of the density, kernel sum over number of records, over the draw
-        of one map, for the worst query and the worst data; between 0 and 1. The mean over several independent maps is
+    alpha : float
+        Wanted bound on the average absolute error of the density, kernel sum over number of records, over the draw of
+        one map, for the worst query and the worst data; between 0 and 1. The mean over several independent maps is
         closer.
-    source : dimensions d before the projection.
-    kernel : a kernel of the Euclidean distance with one bandwidth.
-    kind : "fast", "gaussian" or "orthogonal".
+    source : int
+        Dimensions d before the projection.
+    kernel : Kernel
+        a kernel of the Euclidean distance with one bandwidth.
+    kind : str
+        "fast", "gaussian" or "orthogonal".
 
     Returns
     -------

@@ -32,9 +32,12 @@ class Projection(ABC):
 
     Parameters
     ----------
-    source, target : d and k, 1 <= k <= d.
-    seed : public seed; fresh when None.
-    stream : which of the seed's independent maps this is.
+    source, target : int
+        d and k, 1 <= k <= d.
+    seed : int
+        Public seed; fresh when None.
+    stream : int
+        Which of the seed's independent maps this is.
 
     Raises
     ------

@@ -30,9 +30,12 @@ class Entries(NamedTuple):
 
     Attributes
     ----------
-    kind : little-endian type of whole numbers.
-    shape : of the array, which is in C order.
-    pieces : its entries in order, as arrays of that type.
+    kind : np.dtype
+        Little-endian type of whole numbers.
+    shape : tuple[int, ...]
+        Of the array, which is in C order.
+    pieces : Iterator[np.ndarray]
+        Its entries in order, as arrays of that type.
     """
 
     kind: np.dtype
@@ -45,8 +48,10 @@ def write(file: BinaryIO, arrays: Iterable[tuple[str, np.ndarray | Entries]]) ->
 
     Parameters
     ----------
-    file : binary, empty and seekable.
-    arrays : whole numbers or text in C order, by name; later ones may be computed while earlier ones are written.
+    file : BinaryIO
+        Binary, empty and seekable.
+    arrays : Iterable[tuple[str, np.ndarray | Entries]]
+        Whole numbers or text in C order, by name; later ones may be computed while earlier ones are written.
     """
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays:

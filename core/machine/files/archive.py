@@ -71,8 +71,10 @@ class Archive:
 
     Parameters
     ----------
-    file : binary and seekable.
-    names : arrays that may be inside.
+    file : BinaryIO
+        Binary and seekable.
+    names : Collection[str]
+        Arrays that may be inside.
 
     Raises
     ------

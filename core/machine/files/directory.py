@@ -32,8 +32,10 @@ def check_directory(file: BinaryIO, members: int) -> int:
 
     Parameters
     ----------
-    file : binary and seekable.
-    members : the most that the archive may have.
+    file : BinaryIO
+        Binary and seekable.
+    members : int
+        The most that the archive may have.
 
     Returns
     -------

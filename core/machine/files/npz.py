@@ -16,9 +16,12 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], *, packed: bool = True)
 
     Parameters
     ----------
-    file : binary.
-    arrays : by name, in C order.
-    packed : whether to deflate; the reader refuses what unpacks to far more than the length of the file.
+    file : BinaryIO
+        Binary.
+    arrays : dict[str, np.ndarray]
+        By name, in C order.
+    packed : bool
+        Whether to deflate; the reader refuses what unpacks to far more than the length of the file.
     """
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():

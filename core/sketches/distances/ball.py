@@ -47,8 +47,10 @@ class Rows:
 
     Attributes
     ----------
-    coordinates : float32 or float64 (n, d), C order.
-    slabs : int64 (n,), all 0 where a table has one slab.
+    coordinates : np.ndarray
+        float32 or float64 (n, d), C order.
+    slabs : np.ndarray
+        int64 (n,), all 0 where a table has one slab.
     """
 
     coordinates: np.ndarray
@@ -178,9 +180,12 @@ def add_rows(rows: Rows, centre: np.ndarray, radius: float, sums: np.ndarray) ->
 
     Parameters
     ----------
-    rows : the records.
-    centre, radius : as for `add_vectors`.
-    sums : int64 (slabs, d), changed in place.
+    rows : Rows
+        The records.
+    centre, radius : np.ndarray, float
+        As for `add_vectors`.
+    sums : np.ndarray
+        int64 (slabs, d), changed in place.
 
     Returns
     -------
@@ -209,10 +214,14 @@ def add_vectors(points: np.ndarray, centre: np.ndarray, radius: float, sums: np.
 
     Parameters
     ----------
-    points : float64 (n, d), each coordinate contiguous (Fortran order).
-    centre : float64 (d,).
-    radius : above `SHORTEST`; or 0, which stretches or shortens every offset to the length of 2^30 units.
-    sums : int64 (d,), changed in place.
+    points : np.ndarray
+        float64 (n, d), each coordinate contiguous (Fortran order).
+    centre : np.ndarray
+        float64 (d,).
+    radius : float
+        Above `SHORTEST`; or 0, which stretches or shortens every offset to the length of 2^30 units.
+    sums : np.ndarray
+        int64 (d,), changed in place.
 
     Returns
     -------

@@ -65,11 +65,15 @@ class Directions(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    centre : a public point inside the bounds that everything is seen from; None is the middle of the bounds, which is
-        the origin for embeddings between -1 and 1.
-    projection : a public map to fewer dimensions that comes first, or None.
-    pole : a public direction that is taken off, after the projection; scaled to length 1. None takes nothing off.
+    domain : Domain
+        The public facts about the records.
+    centre : tuple[float, ...] | None
+        a public point inside the bounds that everything is seen from; None is the middle of the bounds, which is the
+        origin for embeddings between -1 and 1.
+    projection : Projection | None
+        a public map to fewer dimensions that comes first, or None.
+    pole : tuple[float, ...] | None
+        a public direction that is taken off, after the projection; scaled to length 1. None takes nothing off.
 
     Raises
     ------
@@ -239,10 +243,14 @@ def dimensions_for(dimensions: int, records: float, budget: Budget, share: float
 
     Parameters
     ----------
-    dimensions : d.
-    records : a public guess of the number of records of one class.
-    budget : the promise.
-    share : of its epsilon, or of rho, that the table of classes gets.
+    dimensions : int
+        d.
+    records : float
+        a public guess of the number of records of one class.
+    budget : Budget
+        The promise.
+    share : float
+        Of its epsilon, or of rho, that the table of classes gets.
     """
     moved = 1.0 if budget.neighbours is Neighbours.ADD_REMOVE else 2.0
     if budget.pure:

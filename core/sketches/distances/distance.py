@@ -49,12 +49,17 @@ class Distance(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records; distances are in its encoded units.
-    norm : "l1"; "lp:P" for the sum of |x_j - q_j|^P; "capped:C" for min(|x_j - q_j|, C); "above" for max(0, x_j - q_j),
+    domain : Domain
+        The public facts about the records; distances are in its encoded units.
+    norm : str
+        "l1"; "lp:P" for the sum of |x_j - q_j|^P; "capped:C" for min(|x_j - q_j|, C); "above" for max(0, x_j - q_j),
         "below" for max(0, q_j - x_j). A record of another category counts what its distance gives.
-    cells : of the grid; None leaves the choice to `sized_for`.
-    strategy : what is measured on the grid of every numeric coordinate; None until sized.
-    weights : shares of the columns in the budget, whole numbers; None until sized.
+    cells : int | None
+        Of the grid; None leaves the choice to `sized_for`.
+    strategy : Strategy | None
+        What is measured on the grid of every numeric coordinate; None until sized.
+    weights : tuple[int, ...] | None
+        Shares of the columns in the budget, whole numbers; None until sized.
 
     Raises
     ------

@@ -55,13 +55,17 @@ class Moments(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    radius : a record further than this from the centre counts as one at this distance, in its direction. A public fact;
+    domain : Domain
+        The public facts about the records.
+    radius : float
+        a record further than this from the centre counts as one at this distance, in its direction. A public fact;
         None, or more than the furthest corner's distance, moves nobody. In encoded coordinates.
-    centre : a public point inside the bounds that lengths are measured from; None is the middle of the bounds. Records
-        close to it need less noise. Queries may lie anywhere.
-    count_weight, square_weight : what a record adds for itself, and at most for its squared length, where its offset
-        counts 2^30; None leaves the choice to the forecast.
+    centre : tuple[float, ...] | None
+        a public point inside the bounds that lengths are measured from; None is the middle of the bounds. Records close
+        to it need less noise. Queries may lie anywhere.
+    count_weight, square_weight : int | None
+        What a record adds for itself, and at most for its squared length, where its offset counts 2^30; None leaves the
+        choice to the forecast.
 
     Raises
     ------

@@ -63,12 +63,17 @@ class ProjectedDistance(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records, of two encoded coordinates or more.
-    radius : a record further than this from the middle of the bounds counts as one at this distance. A public fact;
-        None, or more than the furthest corner's distance, moves nobody. In encoded coordinates.
-    inner : the distance sum along the directions of a group, one a coordinate; None leaves it to `sized_for`.
-    groups : independent groups of directions; None until sized.
-    seed : public seed of the directions; fresh when None. Sketches can be merged only when they share it.
+    domain : Domain
+        The public facts about the records, of two encoded coordinates or more.
+    radius : float
+        a record further than this from the middle of the bounds counts as one at this distance. A public fact; None, or
+        more than the furthest corner's distance, moves nobody. In encoded coordinates.
+    inner : Distance | None
+        The distance sum along the directions of a group, one a coordinate; None leaves it to `sized_for`.
+    groups : int | None
+        Independent groups of directions; None until sized.
+    seed : int
+        Public seed of the directions; fresh when None. Sketches can be merged only when they share it.
 
     Raises
     ------

@@ -55,9 +55,12 @@ def row_products(rows: np.ndarray, origin: np.ndarray, vectors: np.ndarray) -> t
 
     Parameters
     ----------
-    rows : float32 or float64 (n, d). Fastest in C order, which saves a copy.
-    origin : float64 (d,), taken off the queries and not the vectors.
-    vectors : float64 (K, d).
+    rows : np.ndarray
+        float32 or float64 (n, d). Fastest in C order, which saves a copy.
+    origin : np.ndarray
+        float64 (d,), taken off the queries and not the vectors.
+    vectors : np.ndarray
+        float64 (K, d).
 
     Returns
     -------

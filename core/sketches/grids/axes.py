@@ -17,9 +17,12 @@ class Axis:
 
     Attributes
     ----------
-    coordinate : the (first) encoded coordinate.
-    low, pitch, cells : lower bound, distance of grid points and number of cells; a grid has cells + 3 counters.
-    categories : number of categories, one counter each; 0 for a grid.
+    coordinate : int
+        The (first) encoded coordinate.
+    low, pitch, cells : float, float, int
+        Lower bound, distance of grid points and number of cells; a grid has cells + 3 counters.
+    categories : int
+        Number of categories, one counter each; 0 for a grid.
     """
 
     coordinate: int
@@ -45,14 +48,22 @@ class Profile:
 
     Attributes
     ----------
-    square : sum of the squared coefficients.
-    mixed, refined : with a coarse grid, the sum of their products with those of its fit, and of the latter's squares.
-    coarse : sum of the squared coefficients on the coarse grid.
-    misfit : pitch times integral of the squared error of the fit, over the square of the integral of the kernel.
-    spread : pitch times integral of the squared kernel, likewise: one over the number of cells that count.
-    peak : how much the fit misses the kernel at the query itself.
-    share : pitch over the integral of the kernel: the share of evenly spread records that one cell holds.
-    evenly : average of the kernel over the bounds.
+    square : float
+        Sum of the squared coefficients.
+    mixed, refined : float
+        With a coarse grid, the sum of their products with those of its fit, and of the latter's squares.
+    coarse : float
+        Sum of the squared coefficients on the coarse grid.
+    misfit : float
+        Pitch times integral of the squared error of the fit, over the square of the integral of the kernel.
+    spread : float
+        Pitch times integral of the squared kernel, likewise: one over the number of cells that count.
+    peak : float
+        How much the fit misses the kernel at the query itself.
+    share : float
+        Pitch over the integral of the kernel: the share of evenly spread records that one cell holds.
+    evenly : float
+        Average of the kernel over the bounds.
     """
 
     square: float

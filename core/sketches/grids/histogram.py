@@ -44,15 +44,20 @@ class Histogram(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    kernel : any kernel of `core.geometry.kernels`. Products of one factor a column (Gaussian, Laplacian) are read
-        column by column, and kernels of a distance as sums of such products (`core.sketches.grids.scale_mixtures`),
-        which adds an error of 0.00003 a record at most; others, such as those of an angle, by summing over the whole
-        grid, which is slow.
-    cells : cells of each numeric coordinate, in order; None leaves the choice to `sized_for`. Categories are kept apart
-        as they are.
-    halvings : when above 0, a coarse grid takes part too, whose cells are 2^halvings times as wide.
-    fine : share of every record that the fine grid gets then; 1 without a coarse one.
+    domain : Domain
+        The public facts about the records.
+    kernel : Kernel
+        Any kernel of `core.geometry.kernels`. Products of one factor a column (Gaussian, Laplacian) are read column by
+        column, and kernels of a distance as sums of such products (`core.sketches.grids.scale_mixtures`), which adds an
+        error of 0.00003 a record at most; others, such as those of an angle, by summing over the whole grid, which is
+        slow.
+    cells : tuple[int, ...] | None
+        Cells of each numeric coordinate, in order; None leaves the choice to `sized_for`. Categories are kept apart as
+        they are.
+    halvings : int
+        When above 0, a coarse grid takes part too, whose cells are 2^halvings times as wide.
+    fine : float
+        Share of every record that the fine grid gets then; 1 without a coarse one.
 
     Raises
     ------

@@ -41,9 +41,12 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
 
     Parameters
     ----------
-    sketch : a histogram; its cells are not looked at.
-    budget : the promise.
-    records : a public guess of their number.
+    sketch : Histogram
+        a histogram; its cells are not looked at.
+    budget : Budget
+        The promise.
+    records : float
+        a public guess of their number.
 
     Raises
     ------
@@ -112,9 +115,12 @@ def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high:
 
     Parameters
     ----------
-    kernel : of encoded points.
-    middle : an encoded point in the middle of the bounds, float64 (d,).
-    coordinate, low, high : which, and its bounds.
+    kernel : Kernel
+        Of encoded points.
+    middle : np.ndarray
+        An encoded point in the middle of the bounds, float64 (d,).
+    coordinate, low, high : int, float, float
+        Which, and its bounds.
 
     Raises
     ------

@@ -20,8 +20,10 @@ class Places:
 
     Attributes
     ----------
-    values : one array an axis, float64 (distinct, d): a query of each value along that axis.
-    which : one array an axis, int64 (n,): the value that each query has.
+    values : tuple[np.ndarray, ...]
+        One array an axis, float64 (distinct, d): a query of each value along that axis.
+    which : tuple[np.ndarray, ...]
+        One array an axis, int64 (n,): the value that each query has.
     """
 
     values: tuple[np.ndarray, ...]
@@ -59,8 +61,10 @@ class Places:
 
         Parameters
         ----------
-        table : float64, one axis each.
-        factors : one an axis, float64 (distinct, counters).
+        table : np.ndarray
+            float64, one axis each.
+        factors : list[np.ndarray]
+            One an axis, float64 (distinct, counters).
         """
         order = self._order(table.shape)
         if self.crossed:
@@ -78,8 +82,10 @@ class Places:
 
         Parameters
         ----------
-        weights : float64 (terms,).
-        factors : one an axis, float64 (distinct, terms).
+        weights : np.ndarray
+            float64 (terms,).
+        factors : list[np.ndarray]
+            One an axis, float64 (distinct, terms).
         """
         if not self.crossed:
             return math.prod(factor[which] for factor, which in zip(factors, self.which, strict=True)) @ weights
@@ -97,8 +103,10 @@ class Places:
 
         Parameters
         ----------
-        weights : float64 (terms,).
-        terms : the factors of each, one an axis, float64 (distinct, counters).
+        weights : np.ndarray
+            float64 (terms,).
+        terms : list[list[np.ndarray]]
+            The factors of each, one an axis, float64 (distinct, counters).
         """
         first, second = np.triu_indices(len(terms))
         along_axes = []
@@ -113,8 +121,10 @@ class Places:
 
         Parameters
         ----------
-        shape : of the table.
-        terms : of a combination.
+        shape : tuple[int, ...]
+            Of the table.
+        terms : int
+            Of a combination.
         """
         if not self.crossed:
             return self.count * max(math.prod(shape) // shape[self._order(shape)[0]], terms)

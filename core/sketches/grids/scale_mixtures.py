@@ -48,7 +48,8 @@ def product_terms(kernel: Kernel) -> Terms | None:
 
     Parameters
     ----------
-    kernel : of encoded points.
+    kernel : Kernel
+        Of encoded points.
 
     Returns
     -------

@@ -46,9 +46,12 @@ class Factors:
 
     Attributes
     ----------
-    fine : on the (fine) grid.
-    coarse : on the coarse one, where there is one.
-    refined : what the coarse fit is on the fine grid.
+    fine : list[np.ndarray]
+        On the (fine) grid.
+    coarse : list[np.ndarray] | None
+        On the coarse one, where there is one.
+    refined : list[np.ndarray] | None
+        What the coarse fit is on the fine grid.
     """
 
     fine: list[np.ndarray]
@@ -62,11 +65,16 @@ class Smoothing:
 
     Parameters
     ----------
-    kernel : of encoded points.
-    axes : of the (fine) grid.
-    middle : an encoded point in the middle of the bounds, of the first of all categories, float64 (d,).
-    scales : what one record adds to each grid in all, the fine one first.
-    halvings : how often the coarse grid's pitch is halved to give the fine one's.
+    kernel : Kernel
+        Of encoded points.
+    axes : tuple[Axis, ...]
+        Of the (fine) grid.
+    middle : np.ndarray
+        An encoded point in the middle of the bounds, of the first of all categories, float64 (d,).
+    scales : tuple[int, ...]
+        What one record adds to each grid in all, the fine one first.
+    halvings : int
+        How often the coarse grid's pitch is halved to give the fine one's.
     """
 
     kernel: Kernel
@@ -313,8 +321,10 @@ class Smoothing:
 
         Parameters
         ----------
-        tables : one a grid, as `scales`, in the shape of its axes.
-        points : encoded queries, float64 (n, d).
+        tables : list[np.ndarray]
+            One a grid, as `scales`, in the shape of its axes.
+        points : np.ndarray
+            Encoded queries, float64 (n, d).
         """
         points = np.asarray(points, dtype=np.float64)
         counts = [table / scale for table, scale in zip(tables, self.scales, strict=True)]

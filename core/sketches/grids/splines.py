@@ -88,10 +88,14 @@ def share_records(points: np.ndarray, axes: tuple, scale: int, table: np.ndarray
 
     Parameters
     ----------
-    points : float64 (n, d) in Fortran order.
-    axes : of the table, each a `grids.Axis`.
-    scale : what one record adds.
-    table : int64, one counter a combination of grid points and categories, changed in place.
+    points : np.ndarray
+        float64 (n, d) in Fortran order.
+    axes : tuple
+        Of the table, each a `grids.Axis`.
+    scale : int
+        What one record adds.
+    table : np.ndarray
+        int64, one counter a combination of grid points and categories, changed in place.
     """
     by_coordinate = np.ascontiguousarray(points.T)
     coordinate = np.array([axis.coordinate for axis in axes])
@@ -123,8 +127,10 @@ def coefficients(values: np.ndarray, cells: int, a_cell: int) -> np.ndarray:
 
     Parameters
     ----------
-    values : float64 (n, points), the functions at `fitting_points`.
-    cells, a_cell : as there.
+    values : np.ndarray
+        float64 (n, points), the functions at `fitting_points`.
+    cells, a_cell : int
+        As there.
 
     Returns
     -------

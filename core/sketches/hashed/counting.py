@@ -263,9 +263,12 @@ def pour(points: np.ndarray, columns: Columns, table: np.ndarray) -> None:
 
     Parameters
     ----------
-    points : float64 (n, d), each coordinate contiguous (Fortran order), every point inside the public bounds.
-    columns : the hashes, R rows.
-    table : int64 (R, columns.width), changed in place.
+    points : np.ndarray
+        float64 (n, d), each coordinate contiguous (Fortran order), every point inside the public bounds.
+    columns : Columns
+        The hashes, R rows.
+    table : np.ndarray
+        int64 (R, columns.width), changed in place.
     """
     hashes = columns.hashes
     by_coordinate = np.ascontiguousarray(points.T)
@@ -312,11 +315,16 @@ def read(
 
     Parameters
     ----------
-    points : float64 (n, d).
-    columns : the hashes, R rows.
-    table : int64 (R, columns.width).
-    group_of_row : int64 (R,), the group of each row.
-    background : expected records from other cells in a counter of a rehashed row.
+    points : np.ndarray
+        float64 (n, d).
+    columns : Columns
+        The hashes, R rows.
+    table : np.ndarray
+        int64 (R, columns.width).
+    group_of_row : np.ndarray
+        int64 (R,), the group of each row.
+    background : float
+        Expected records from other cells in a counter of a rehashed row.
 
     Returns
     -------

@@ -40,15 +40,21 @@ class Features(GroupedSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    kernel : gaussian, exponential, laplacian, smooth, smooth-squared or smooth-l1, or a product or mixture of them.
-    rows : R, the number of frequencies; None leaves the choice to the forecast.
-    seed : public seed; fresh when None. Sketches can be merged only when they share it.
-    groups : independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4 to
-        10.
-    transform : "dense" multiplies by every frequency, O(R d) a record; "fast" takes O(R log d), for many dimensions
-        and kernels of the Euclidean distance, at 10 to 30% more sampling error there and no bias.
-    wave : what a record adds to a row: "quadrant", one signed count, has 0.62 of the other's noise variance under pure
+    domain : Domain
+        The public facts about the records.
+    kernel : Kernel
+        Gaussian, exponential, laplacian, smooth, smooth-squared or smooth-l1, or a product or mixture of them.
+    rows : int | None
+        R, the number of frequencies; None leaves the choice to the forecast.
+    seed : int
+        Public seed; fresh when None. Sketches can be merged only when they share it.
+    groups : int | None
+        Independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4 to 10.
+    transform : str
+        "dense" multiplies by every frequency, O(R d) a record; "fast" takes O(R log d), for many dimensions and kernels
+        of the Euclidean distance, at 10 to 30% more sampling error there and no bias.
+    wave : str
+        What a record adds to a row: "quadrant", one signed count, has 0.62 of the other's noise variance under pure
         epsilon; "circle", cos and sin in fixed point, has less noise under (epsilon, delta) and a little less sampling
         error.
 

@@ -44,19 +44,25 @@ class MinHash(GroupedSketch):
 
     Parameters
     ----------
-    domain : one column of items (`core.domain.columns.Items`), and who is protected.
-    rows : R, the number of hash functions; None leaves the choice to the forecast.
-    width : W, columns of a row. A counter counts N/W unlike records beside those that are like a query: this is
-        undone, but not the spread that comes with it, so W should be of the order of the number of records.
-    scheme : "classic" gives every item a number in every row. "one-permutation" throws an item into one row of a block
-        and fills only rows that got none: the same collision probability and, for short sets, the same certainty, and
-        up to three times as fast where sets have hundreds of items; slower where they have few.
-    longest : public bound on how many different items of a set count; None for no bound. A longer set keeps those with
-        the least public random numbers, and so does a query. Promises do not need it (one set is one record, however
-        long); it bounds time, and what one very long set can look like.
-    seed : public hash seed; fresh when None. Sketches can be merged only when they share it.
-    groups : independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4
-        to 10.
+    domain : Domain
+        One column of items (`core.domain.columns.Items`), and who is protected.
+    rows : int | None
+        R, the number of hash functions; None leaves the choice to the forecast.
+    width : int
+        W, columns of a row. A counter counts N/W unlike records beside those that are like a query: this is undone, but
+        not the spread that comes with it, so W should be of the order of the number of records.
+    scheme : str
+        "classic" gives every item a number in every row. "one-permutation" throws an item into one row of a block and
+        fills only rows that got none: the same collision probability and, for short sets, the same certainty, and up to
+        three times as fast where sets have hundreds of items; slower where they have few.
+    longest : int | None
+        Public bound on how many different items of a set count; None for no bound. A longer set keeps those with the
+        least public random numbers, and so does a query. Promises do not need it (one set is one record, however long);
+        it bounds time, and what one very long set can look like.
+    seed : int
+        Public hash seed; fresh when None. Sketches can be merged only when they share it.
+    groups : int | None
+        Independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4 to 10.
 
     Raises
     ------

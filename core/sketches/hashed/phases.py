@@ -111,10 +111,14 @@ def pour(points: np.ndarray, frequencies: Frequencies, entries: Waves, table: np
 
     Parameters
     ----------
-    points : float64 (n, d), each coordinate contiguous (Fortran order), with phases below `CERTAIN` turns.
-    frequencies : of R rows.
-    entries : the table of integers.
-    table : int64 (R, 2), changed in place.
+    points : np.ndarray
+        float64 (n, d), each coordinate contiguous (Fortran order), with phases below `CERTAIN` turns.
+    frequencies : Frequencies
+        Of R rows.
+    entries : Waves
+        The table of integers.
+    table : np.ndarray
+        int64 (R, 2), changed in place.
     """
     by_coordinate, coordinate, block = _laid_out(points)
 
@@ -132,10 +136,14 @@ def read(
 
     Parameters
     ----------
-    points : float64 (n, d).
-    frequencies, delay : of R rows, and of the table of integers that was added.
-    table : int64 (R, 2).
-    group_of_row : int64 (R,), the group of each row.
+    points : np.ndarray
+        float64 (n, d).
+    frequencies, delay : Frequencies, float
+        Of R rows, and of the table of integers that was added.
+    table : np.ndarray
+        int64 (R, 2).
+    group_of_row : np.ndarray
+        int64 (R,), the group of each row.
     """
     by_coordinate, coordinate, block = _laid_out(points)
     waves, phases, sums = frequencies.waves.reshape(-1), frequencies.phases - delay, table.astype(np.float64)

@@ -42,13 +42,19 @@ class Race(GroupedSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    kernel : any kernel of `core.geometry.kernels`.
-    rows : R, the number of hash functions; None leaves the choice to the forecast.
-    width : W, the most columns a row may have; the table is narrower when no row needs them all.
-    seed : public hash seed; fresh when None. Sketches can be merged only when they share it.
-    groups : independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4
-        to 10: more groups make intervals shorter for their coverage, fewer make the rows cover more evenly.
+    domain : Domain
+        The public facts about the records.
+    kernel : Kernel
+        Any kernel of `core.geometry.kernels`.
+    rows : int | None
+        R, the number of hash functions; None leaves the choice to the forecast.
+    width : int
+        W, the most columns a row may have; the table is narrower when no row needs them all.
+    seed : int
+        Public hash seed; fresh when None. Sketches can be merged only when they share it.
+    groups : int | None
+        Independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4 to 10:
+        more groups make intervals shorter for their coverage, fewer make the rows cover more evenly.
 
     Raises
     ------

@@ -43,8 +43,10 @@ class Waves:
 
     Attributes
     ----------
-    name : "circle" or "quadrant".
-    points : int64 (M, 2), entry m for phases from m/M up to (m + 1)/M.
+    name : str
+        "circle" or "quadrant".
+    points : np.ndarray
+        int64 (M, 2), entry m for phases from m/M up to (m + 1)/M.
     """
 
     name: str

@@ -36,17 +36,27 @@ class Rival:
 
     Attributes
     ----------
-    name : on the command line and in release files.
-    title : for people.
-    paper : authors and year.
-    answers : "closeness", sums of a kernel, or "distance", sums of L1 distances.
-    setting : what its size counts, in a few words; None where it has no size to choose.
-    sizes : sizes worth trying, coarse to fine.
-    most_dimensions : beyond these it is out of reach; None where there is no limit.
-    needs_delta : whether it only exists under (epsilon, delta).
-    make : from the columns, the kernel (None for distances), the size and the seed of its public random numbers; either
+    name : str
+        On the command line and in release files.
+    title : str
+        For people.
+    paper : str
+        Authors and year.
+    answers : str
+        "closeness", sums of a kernel, or "distance", sums of L1 distances.
+    setting : str | None
+        What its size counts, in a few words; None where it has no size to choose.
+    sizes : tuple[int, ...]
+        Sizes worth trying, coarse to fine.
+    most_dimensions : int | None
+        Beyond these it is out of reach; None where there is no limit.
+    needs_delta : bool
+        Whether it only exists under (epsilon, delta).
+    make : Callable[[Domain, Kernel | None, int | None, int | None], LinearSketch | Adaptive]
+        From the columns, the kernel (None for distances), the size and the seed of its public random numbers; either
         None leaves the choice to public facts and fresh random numbers.
-    idea : how it works, in one plain sentence for whoever compares it with others.
+    idea : str
+        How it works, in one plain sentence for whoever compares it with others.
     """
 
     name: str

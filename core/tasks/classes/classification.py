@@ -26,13 +26,20 @@ class Classification:
 
     Attributes
     ----------
-    classes : the K classes, in the order of the columns below.
-    rule : what decided.
-    codes : int64 (n,), the class of each place, by its number.
-    probabilities : float64 (n, K), of each class, as far as the release can tell; they add up to 1.
-    confidence : float64 (n,), probability that the same release without its noise would give the same class.
-    certain : bool (n,), whether the confidence reaches the level; where it does not, say that you don't know.
-    scores : float64 (n, K), what the rule compares, in its own sense: average closeness (likelihood), closeness of all
+    classes : tuple[str, ...]
+        The K classes, in the order of the columns below.
+    rule : str
+        What decided.
+    codes : np.ndarray
+        int64 (n,), the class of each place, by its number.
+    probabilities : np.ndarray
+        float64 (n, K), of each class, as far as the release can tell; they add up to 1.
+    confidence : np.ndarray
+        float64 (n,), probability that the same release without its noise would give the same class.
+    certain : np.ndarray
+        bool (n,), whether the confidence reaches the level; where it does not, say that you don't know.
+    scores : np.ndarray
+        float64 (n, K), what the rule compares, in its own sense: average closeness (likelihood), closeness of all
         records (posterior), average distance (distance), squared distance from the mean (mean), cosine (direction).
     """
 
@@ -55,11 +62,15 @@ def classify(release: Release, queries: object, rule: str | None = None, level: 
 
     Parameters
     ----------
-    release : with classes.
-    queries : places, as `Release.answer` takes them, without the column of classes.
-    rule : "posterior", "likelihood", "distance", "mean" or "direction"; see `core.tasks.classes.scores`. The usual one
-        for the release when None.
-    level : the confidence from which an answer is certain.
+    release : Release
+        With classes.
+    queries : object
+        Places, as `Release.answer` takes them, without the column of classes.
+    rule : str | None
+        "posterior", "likelihood", "distance", "mean" or "direction"; see `core.tasks.classes.scores`. The usual one for
+        the release when None.
+    level : float
+        The confidence from which an answer is certain.
 
     Raises
     ------

@@ -25,7 +25,8 @@ class Rate:
 
     Attributes
     ----------
-    estimate, low, high : between 0 and 1; with no trials the estimate is not a number and anything is possible.
+    estimate, low, high : np.ndarray
+        Between 0 and 1; with no trials the estimate is not a number and anything is possible.
     """
 
     estimate: np.ndarray
@@ -50,14 +51,21 @@ class Confusion:
 
     Attributes
     ----------
-    classes : the K classes.
-    rule : what decided.
-    counts : int64 (K, K + 1), places by true class and by what was said: a class of which the release is certain, or,
-        in the last column, that it doesn't know.
-    rates : the same as shares of each true class, with intervals.
-    accuracy : share of all places whose class is the most likely one, certain or not.
-    certain_accuracy : the same among places of which the release is certain.
-    certain : share of the places of which it is certain.
+    classes : tuple[str, ...]
+        The K classes.
+    rule : str
+        What decided.
+    counts : np.ndarray
+        int64 (K, K + 1), places by true class and by what was said: a class of which the release is certain, or, in the
+        last column, that it doesn't know.
+    rates : Rate
+        The same as shares of each true class, with intervals.
+    accuracy : Rate
+        Share of all places whose class is the most likely one, certain or not.
+    certain_accuracy : Rate
+        The same among places of which the release is certain.
+    certain : Rate
+        Share of the places of which it is certain.
     """
 
     classes: tuple[str, ...]
@@ -79,11 +87,16 @@ def confusion(
 
     Parameters
     ----------
-    release : with classes.
-    queries : n places, as `classify` takes them.
-    labels : the n true classes, by name (numbers and truth values as a column of categories reads them).
-    rule : as in `classify`.
-    level : of certainty, and of the intervals of all rates.
+    release : Release
+        With classes.
+    queries : object
+        n places, as `classify` takes them.
+    labels : Sequence
+        The n true classes, by name (numbers and truth values as a column of categories reads them).
+    rule : str | None
+        As in `classify`.
+    level : float
+        Of certainty, and of the intervals of all rates.
 
     Raises
     ------

@@ -23,16 +23,26 @@ class DecisionMap:
 
     Attributes
     ----------
-    x, y : names of the columns.
-    x_values, y_values : centres of the cells, which tile the bounds; or the categories.
-    classes : the K classes.
-    rule : what decided.
-    codes : int64, the class of each cell, by its number.
-    confidence : probability that the same release without its noise would give the same class.
-    certain : bool, whether that reaches the level; elsewhere it is not known which class it is.
-    probabilities : float64 (len(y_values), len(x_values), K).
-    at : the columns held at one value, in natural units.
-    averaged : the columns averaged over their bounds and categories.
+    x, y : str
+        Names of the columns.
+    x_values, y_values : np.ndarray
+        Centres of the cells, which tile the bounds; or the categories.
+    classes : tuple[str, ...]
+        The K classes.
+    rule : str
+        What decided.
+    codes : np.ndarray
+        int64, the class of each cell, by its number.
+    confidence : np.ndarray
+        Probability that the same release without its noise would give the same class.
+    certain : np.ndarray
+        bool, whether that reaches the level; elsewhere it is not known which class it is.
+    probabilities : np.ndarray
+        float64 (len(y_values), len(x_values), K).
+    at : Mapping[str, object]
+        The columns held at one value, in natural units.
+    averaged : tuple[str, ...]
+        The columns averaged over their bounds and categories.
     """
 
     x: str
@@ -62,12 +72,17 @@ def decision_map(
 
     Parameters
     ----------
-    release : with classes.
-    x, y : columns of numbers or categories.
-    held : values of other columns, in natural units. Where all are held, a cell is classified as a place is; scores are
+    release : Release
+        With classes.
+    x, y : str
+        Columns of numbers or categories.
+    held : Mapping[str, object] | None
+        Values of other columns, in natural units. Where all are held, a cell is classified as a place is; scores are
         averaged over the bounds and categories of those that are not.
-    resolution : cells along a column of numbers; a category is one cell.
-    rule, level : as in `classify`.
+    resolution : int
+        Cells along a column of numbers; a category is one cell.
+    rule, level : str | None, float
+        As in `classify`.
 
     Raises
     ------

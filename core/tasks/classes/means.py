@@ -28,10 +28,14 @@ def direction_scores(
 
     Parameters
     ----------
-    sketch : of one class.
-    tables : noisy sums, int64 (K, dimensions).
-    counter_variance : of the noise in one counter.
-    points : encoded places, float32 or float64 (n, d); scores are not finite where they are not.
+    sketch : Directions
+        Of one class.
+    tables : np.ndarray
+        Noisy sums, int64 (K, dimensions).
+    counter_variance : float
+        Of the noise in one counter.
+    points : np.ndarray
+        Encoded places, float32 or float64 (n, d); scores are not finite where they are not.
     """
     lengths = np.array([max(sketch.length(table, counter_variance), 1e-9) for table in tables])
     cosines = sketch.cosine_sums(tables, points) / lengths
@@ -63,9 +67,12 @@ def mean_scores(
 
     Parameters
     ----------
-    sketch, tables, counter_variance, points : as in `direction_scores`.
-    numbers : float64 (K,), the number of records of every class as well as it is known.
-    square_spread : of the noise's distribution.
+    sketch, tables, counter_variance, points : Moments, np.ndarray, float, np.ndarray
+        As in `direction_scores`.
+    numbers : np.ndarray
+        float64 (K,), the number of records of every class as well as it is known.
+    square_spread : float
+        Of the noise's distribution.
     """
     means = np.array([sketch.moments(table)[1] / number for table, number in zip(tables, numbers, strict=True)])
     noise, d = sketch.sum_variance(counter_variance) / np.asarray(numbers) ** 2, means.shape[1]

@@ -37,7 +37,8 @@ def class_probabilities(release: Release, scores: Scores, rule: str) -> np.ndarr
 
     Parameters
     ----------
-    release, scores, rule : what decided.
+    release, scores, rule : Release, Scores, str
+        What decided.
     """
     d = release.sketch.query_domain.dimensions
     if rule == "mean":

@@ -30,8 +30,10 @@ class Scores:
 
     Attributes
     ----------
-    value : closeness of the class, or its distance with a minus: the class of the largest value is the answer.
-    variance : that the noise of the release gives each value; independent from class to class.
+    value : np.ndarray
+        Closeness of the class, or its distance with a minus: the class of the largest value is the answer.
+    variance : np.ndarray
+        That the noise of the release gives each value; independent from class to class.
     """
 
     value: np.ndarray
@@ -78,9 +80,12 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
 
     Parameters
     ----------
-    release : with classes.
-    points : float64 (n, dimensions), in the release's `query_domain`.
-    rule : a rule that suits the release.
+    release : Release
+        With classes.
+    points : np.ndarray
+        float64 (n, dimensions), in the release's `query_domain`.
+    rule : str
+        a rule that suits the release.
     """
     sketch = classes_of(release)
     counter = release.privacy.counter_variance
@@ -115,9 +120,11 @@ class Sizes:
 
     Attributes
     ----------
-    number : float64 (K,), at least 1 each.
-    variance : of what the noise leaves unknown of how far a number is from their mean; what it moves all of them by
-        changes no comparison.
+    number : np.ndarray
+        float64 (K,), at least 1 each.
+    variance : float
+        Of what the noise leaves unknown of how far a number is from their mean; what it moves all of them by changes no
+        comparison.
     """
 
     number: np.ndarray

@@ -53,9 +53,11 @@ class Scatter:
 
     Attributes
     ----------
-    deviation : float64 (J,), standard deviations around the middle of a place.
-    weight : float64 (J, 1 + len(LEADS)), the share of the places that have each, with no class standing out and with
-        one by each lead; they add up to 1.
+    deviation : np.ndarray
+        float64 (J,), standard deviations around the middle of a place.
+    weight : np.ndarray
+        float64 (J, 1 + len(LEADS)), the share of the places that have each, with no class standing out and with one by
+        each lead; they add up to 1.
     """
 
     deviation: np.ndarray
@@ -67,7 +69,8 @@ def learned_scatter(value: np.ndarray, variance: np.ndarray) -> Scatter:
 
     Parameters
     ----------
-    value, variance : float64 (n, K), scores and the variance of their noise.
+    value, variance : np.ndarray
+        float64 (n, K), scores and the variance of their noise.
     """
     chosen = np.unique(np.linspace(0, len(value) - 1, min(len(value), MOST_LEARNED)).astype(np.int64))
     value, variance = value[chosen], _positive(variance[chosen])
@@ -117,8 +120,10 @@ def chance_of_winning(value: np.ndarray, variance: np.ndarray, scatter: Scatter)
 
     Parameters
     ----------
-    value, variance : float64 (n, K), scores and the variance of their independent, roughly normal noise.
-    scatter : what is known beforehand.
+    value, variance : np.ndarray
+        float64 (n, K), scores and the variance of their independent, roughly normal noise.
+    scatter : Scatter
+        What is known beforehand.
     """
     value, variance = np.ascontiguousarray(value), np.ascontiguousarray(_positive(variance))
     log_weight = np.log(scatter.weight)

@@ -42,9 +42,12 @@ class Chosen:
 
     Attributes
     ----------
-    subject : on what.
-    plan : which methods, and under which promises.
-    left_out : methods that cannot take part, with the reason.
+    subject : Subject
+        On what.
+    plan : Plan
+        Which methods, and under which promises.
+    left_out : tuple[tuple[Method, str], ...]
+        Methods that cannot take part, with the reason.
     """
 
     subject: Subject
@@ -110,7 +113,8 @@ def choose_several(
 
     Parameters
     ----------
-    start : what is picked at first, and again whenever the options are others.
+    start : Sequence[str]
+        What is picked at first, and again whenever the options are others.
     """
     others = st.session_state.get(f"{key}-of", options) != options
     st.session_state[f"{key}-of"] = options

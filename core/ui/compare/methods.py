@@ -47,8 +47,10 @@ def tuning_sentence(
 
     Parameters
     ----------
-    sizes : settings to try, as far as they are known.
-    default, tuned : its curves, as far as they are known; nothing is said where one is missing.
+    sizes : tuple[int | None, ...]
+        Settings to try, as far as they are known.
+    default, tuned : Curve | None
+        Its curves, as far as they are known; nothing is said where one is missing.
     """
     if method.setting is None or len(sizes) == 1:
         return "Public facts choose its setting; there is none to tune."

@@ -30,12 +30,18 @@ class Picture:
 
     Attributes
     ----------
-    axes : one, or two with x first.
-    points : float64 (n, dimensions), encoded; of a map row by row, y first.
-    exact : float64 of the picture's shape, (places,) or (y places, x places).
-    answer : what an answer is, for an axis.
-    held : what the other columns are held at, in words; "" where there are none.
-    scale : what answers are multiplied by: distances are shown as averages.
+    axes : tuple[Axis, ...]
+        One, or two with x first.
+    points : np.ndarray
+        float64 (n, dimensions), encoded; of a map row by row, y first.
+    exact : np.ndarray
+        float64 of the picture's shape, (places,) or (y places, x places).
+    answer : str
+        What an answer is, for an axis.
+    held : str
+        What the other columns are held at, in words; "" where there are none.
+    scale : float
+        What answers are multiplied by: distances are shown as averages.
     """
 
     axes: tuple[Axis, ...]
@@ -55,7 +61,8 @@ def picture_of(data: PublicData, show: Sequence[str]) -> Picture:
 
     Parameters
     ----------
-    show : the one or two columns to draw, where they have an axis.
+    show : Sequence[str]
+        The one or two columns to draw, where they have an axis.
     """
     columns = {column.name: column for column in data.domain.columns if not isinstance(column, Vector)}
     drawn = [columns[name] for name in show if name in columns]

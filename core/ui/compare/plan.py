@@ -32,11 +32,16 @@ class Step:
 
     Attributes
     ----------
-    method, epsilon, delta : which mechanism, and under which promise.
-    size, repetition, tuning : as of a `core.experiments.comparison.outcome.Trial`.
-    drawn : whether released functions are wanted, and not their error.
-    sizing : whether the sizes that are worth trying are wanted, and no release.
-    advising : whether it is asked which of Frostglass's own mechanisms is recommended; of no method then.
+    method, epsilon, delta : str, Decimal, Decimal
+        Which mechanism, and under which promise.
+    size, repetition, tuning : int | None, int, bool
+        As of a `core.experiments.comparison.outcome.Trial`.
+    drawn : bool
+        Whether released functions are wanted, and not their error.
+    sizing : bool
+        Whether the sizes that are worth trying are wanted, and no release.
+    advising : bool
+        Whether it is asked which of Frostglass's own mechanisms is recommended; of no method then.
     """
 
     method: str
@@ -64,9 +69,12 @@ class Outcome:
 
     Attributes
     ----------
-    value : a trial; released functions, float64 (draws, places); sizes; or advice. None where there is a problem.
-    problem : why there is none, in one sentence.
-    seconds : of processor time that it took.
+    value : Trial | np.ndarray | tuple[int | None, ...] | Advice | None
+        a trial; released functions, float64 (draws, places); sizes; or advice. None where there is a problem.
+    problem : str | None
+        Why there is none, in one sentence.
+    seconds : float
+        Of processor time that it took.
     """
 
     value: Trial | np.ndarray | tuple[int | None, ...] | Advice | None
@@ -80,12 +88,18 @@ class Plan:
 
     Attributes
     ----------
-    methods : keys.
-    epsilons : increasing, not empty.
-    delta : 0 or the slack.
-    measured : whether errors are measured, which is worth repeating, or forecast, which is not.
-    shown_at : the ε at which functions are drawn; None where none are.
-    places : answers that a picture of a function needs.
+    methods : tuple[str, ...]
+        Keys.
+    epsilons : tuple[Decimal, ...]
+        Increasing, not empty.
+    delta : Decimal
+        0 or the slack.
+    measured : bool
+        Whether errors are measured, which is worth repeating, or forecast, which is not.
+    shown_at : Decimal | None
+        The ε at which functions are drawn; None where none are.
+    places : int
+        Answers that a picture of a function needs.
     """
 
     methods: tuple[str, ...]

@@ -40,9 +40,12 @@ def advice_sentence(advice: Advice, curves: Sequence[Curve], epsilon: float, mea
 
     Parameters
     ----------
-    curves : that are drawn, at most one a method.
-    epsilon : at which the advice was given.
-    measured : whether the curves are of measured errors, or of forecasts.
+    curves : Sequence[Curve]
+        That are drawn, at most one a method.
+    epsilon : float
+        At which the advice was given.
+    measured : bool
+        Whether the curves are of measured errors, or of forecasts.
     """
     said = f"Recommended of Frostglass's own mechanisms, by forecasts from public facts alone: {advice.reason}"
     errors = {curve.method: error_at(curve, epsilon) for curve in curves}

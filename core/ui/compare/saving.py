@@ -61,8 +61,10 @@ def save_action(chosen: Chosen, found: Callable[[], list[Trial]], measure: str, 
 
     Parameters
     ----------
-    found : the trials there are.
-    measure, tuned : which curves the picture shows.
+    found : Callable[[], list[Trial]]
+        The trials there are.
+    measure, tuned : str, bool
+        Which curves the picture shows.
     """
     subject = chosen.subject
     stem = f"comparison-{re.sub(r'[^a-z0-9]+', '-', subject.title.lower()).strip('-')}"

@@ -41,13 +41,20 @@ class Subject:
 
     Attributes
     ----------
-    identity : equal for equal data and questions.
-    title : for people.
-    domain, question : what is asked of what.
-    records : how many there are, or a public guess.
-    data : public records with exact answers; None where only forecasts can be compared.
-    show : the columns to draw.
-    shared : whether it is everyone's, as the samples are, and no visitor's own.
+    identity : str
+        Equal for equal data and questions.
+    title : str
+        For people.
+    domain, question : Domain, Closeness | Distances
+        What is asked of what.
+    records : int
+        How many there are, or a public guess.
+    data : PublicData | None
+        Public records with exact answers; None where only forecasts can be compared.
+    show : tuple[str, ...]
+        The columns to draw.
+    shared : bool
+        Whether it is everyone's, as the samples are, and no visitor's own.
     """
 
     identity: str

@@ -63,9 +63,12 @@ class Task:
 
     Attributes
     ----------
-    identity : of the data and the question; equal ones have equal outcomes.
-    plan : what is to be seen of it.
-    work : tries a step; RequestError where that cannot be.
+    identity : str
+        Of the data and the question; equal ones have equal outcomes.
+    plan : Plan
+        What is to be seen of it.
+    work : Callable[[Step], object]
+        Tries a step; RequestError where that cannot be.
     """
 
     identity: str

@@ -33,9 +33,12 @@ def column_rows(columns: Sequence[ColumnInfo], number: int, known: Sample | None
 
     Parameters
     ----------
-    columns : names and kinds, all that is shown of the data.
-    number : number of the pick, part of every key.
-    known : a sample, whose public facts are started from; None leaves everything empty.
+    columns : Sequence[ColumnInfo]
+        Names and kinds, all that is shown of the data.
+    number : int
+        Number of the pick, part of every key.
+    known : Sample | None
+        a sample, whose public facts are started from; None leaves everything empty.
     """
     if known is not None:
         _start(columns, number, known)

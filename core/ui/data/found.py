@@ -16,10 +16,14 @@ class Found:
 
     Attributes
     ----------
-    columns : how many there are.
-    rows : how many rows there are, where the data says so itself; None where they would have to be counted.
-    files, size : how many files they lie in, and their bytes together; None for what is no file of this computer.
-    database : whether the file holds other tables, too.
+    columns : int
+        How many there are.
+    rows : int | None
+        How many rows there are, where the data says so itself; None where they would have to be counted.
+    files, size : int | None
+        How many files they lie in, and their bytes together; None for what is no file of this computer.
+    database : bool
+        Whether the file holds other tables, too.
     """
 
     columns: int

@@ -35,9 +35,12 @@ class Purchases:
 
         Parameters
         ----------
-        pick : number of the pick of records.
-        what : everything that tells this purchase from another: columns, ranges, price, who pays and who is protected.
-        buy : pays and buys; what it raises is raised, and nothing is remembered.
+        pick : int
+            Number of the pick of records.
+        what : tuple
+            Everything that tells this purchase from another: columns, ranges, price, who pays and who is protected.
+        buy : Callable[[], Purchase]
+            Pays and buys; what it raises is raised, and nothing is remembered.
         """
         with self._lock:
             ticket = (pick, *what)

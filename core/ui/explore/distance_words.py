@@ -32,8 +32,10 @@ def distance_sentence(sketch: LinearSketch, mean: float, low: float, high: float
 
     Parameters
     ----------
-    sketch : which says what kind of distance it is, and in which unit.
-    mean, low, high, error : the average, its interval and its standard error.
+    sketch : LinearSketch
+        Which says what kind of distance it is, and in which unit.
+    mean, low, high, error : float
+        The average, its interval and its standard error.
     """
     kind, power = kind_of(sketch)
     unit = distance_unit(sketch)

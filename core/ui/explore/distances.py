@@ -27,7 +27,8 @@ def nearest_values(
 
     Parameters
     ----------
-    centre : the nearest place of all; the picture's own nearest place is as coarse as its cells.
+    centre : Mapping[str, object]
+        The nearest place of all; the picture's own nearest place is as coarse as its cells.
     """
     if all(centre[name] == value for name, value in view.held):
         return tuple(centre[name] for name in view.columns)

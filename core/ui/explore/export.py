@@ -39,12 +39,18 @@ def take_along(
 
     Parameters
     ----------
-    opened : the released file.
-    kind : one word for the view, fit for the name of a file.
-    table : makes the table of answers.
-    steps : what was asked, for the program and the notebook; none are offered without steps.
-    figure, title : the picture and what stands above it.
-    remark : what is good to know about the program.
+    opened : Opened
+        The released file.
+    kind : str
+        One word for the view, fit for the name of a file.
+    table : Callable[[], pd.DataFrame]
+        Makes the table of answers.
+    steps : tuple[Step, ...]
+        What was asked, for the program and the notebook; none are offered without steps.
+    figure, title : go.Figure | None, str
+        The picture and what stands above it.
+    remark : str
+        What is good to know about the program.
     """
     with st.popover("Take this along"):
         _file(opened, kind, "Answers (CSV)", "csv", "text/csv", lambda: table().to_csv(index=False).encode())
@@ -80,7 +86,8 @@ def report_action(opened: Opened, asked: Opened) -> None:
 
     Parameters
     ----------
-    opened, asked : the released file, and the part of it that is explored.
+    opened, asked : Opened
+        The released file, and the part of it that is explored.
     """
     release = asked.release
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-report"):

@@ -42,9 +42,12 @@ def worked_out(
 
     Parameters
     ----------
-    key : of the session's state, under which both are kept.
-    words : what is shown while it is worked out.
-    work : asks the file.
+    key : str
+        Of the session's state, under which both are kept.
+    words : str
+        What is shown while it is worked out.
+    work : Callable[[pa.Table], Any]
+        Asks the file.
     """
     known = (dropped.file_id, opened.identity)
     if st.session_state.get(key, (None,))[0] != known:

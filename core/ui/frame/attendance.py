@@ -15,8 +15,10 @@ class Attendance:
 
     Parameters
     ----------
-    look : whether their browser is connected now; it may be asked from any thread.
-    clock : seconds on a clock that never goes back.
+    look : Callable[[], bool]
+        Whether their browser is connected now; it may be asked from any thread.
+    clock : Callable[[], float]
+        Seconds on a clock that never goes back.
     """
 
     def __init__(self, look: Callable[[], bool], clock: Callable[[], float] = monotonic):

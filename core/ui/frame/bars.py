@@ -12,9 +12,12 @@ def bar(shares: Sequence[float], words: str, left: str, right: str) -> None:
 
     Parameters
     ----------
-    shares : each between 0 and 1; what goes past the end is cut off.
-    words : the bar for those who do not see it.
-    left, right : what its two ends mean.
+    shares : Sequence[float]
+        Each between 0 and 1; what goes past the end is cut off.
+    words : str
+        The bar for those who do not see it.
+    left, right : str
+        What its two ends mean.
     """
     spans = "".join(f'<span style="width:{100 * max(0.0, min(1.0, share)):.2f}%"></span>' for share in shares)
     draw(

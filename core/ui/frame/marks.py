@@ -85,9 +85,12 @@ def main_action(label: str, missing: Sequence[str], key: str, note: str = "") ->
 
     Parameters
     ----------
-    label : what the button does, its price included where it has one.
-    missing : what must be there before it can be pressed, each a few plain words; the button says so while it waits.
-    note : what is good to know when nothing is missing.
+    label : str
+        What the button does, its price included where it has one.
+    missing : Sequence[str]
+        What must be there before it can be pressed, each a few plain words; the button says so while it waits.
+    note : str
+        What is good to know when nothing is missing.
     """
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key=f"action-{key}"):
         pressed = st.button(label, type="primary", key=key, disabled=bool(missing))

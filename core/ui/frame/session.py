@@ -94,13 +94,20 @@ class Session:
 
     Attributes
     ----------
-    records : the records picked on the Data page.
-    own : the declared private data, or None before the Data page was finished.
-    ledger_url : where budgets are kept; None is the file in the user's data folder.
-    dataset : name under which ``own`` spends its budget, or None while it has none.
-    opened : released files by name, oldest first.
-    current : name of the released file that the pages on released sketches show.
-    purchases : bounds that were bought.
+    records : Records | None
+        The records picked on the Data page.
+    own : OwnData | None
+        The declared private data, or None before the Data page was finished.
+    ledger_url : str | None
+        Where budgets are kept; None is the file in the user's data folder.
+    dataset : str | None
+        Name under which ``own`` spends its budget, or None while it has none.
+    opened : dict[str, Opened]
+        Released files by name, oldest first.
+    current : str | None
+        Name of the released file that the pages on released sketches show.
+    purchases : Purchases
+        Bounds that were bought.
     """
 
     records: Records | None = None

@@ -22,11 +22,16 @@ class Lesson:
 
     Attributes
     ----------
-    name : short, as it stands in the address of the page.
-    title : a question or statement.
-    do, see : what to try and what to watch, a sentence each.
-    told : paragraphs, each with its heading.
-    experiment : draws the controls and what they move.
+    name : str
+        Short, as it stands in the address of the page.
+    title : str
+        a question or statement.
+    do, see : str
+        What to try and what to watch, a sentence each.
+    told : tuple[tuple[str, str], ...]
+        Paragraphs, each with its heading.
+    experiment : Callable[[], None]
+        Draws the controls and what they move.
     """
 
     name: str

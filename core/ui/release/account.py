@@ -41,11 +41,16 @@ class Account:
 
     Attributes
     ----------
-    name : in the ledger.
-    total : what was, or is about to be, promised for all its releases together.
-    unit : whom the ledger protects, in its words.
-    releases : costs so far.
-    known : whether the ledger knows the data set.
+    name : str
+        In the ledger.
+    total : Budget
+        What was, or is about to be, promised for all its releases together.
+    unit : str
+        Whom the ledger protects, in its words.
+    releases : tuple[Cost, ...]
+        Costs so far.
+    known : bool
+        Whether the ledger knows the data set.
     """
 
     name: str

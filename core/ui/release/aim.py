@@ -17,9 +17,12 @@ class Aim:
 
     Attributes
     ----------
-    question : `DENSITY`, `DISTANCE` or `GROUP`.
-    norm : how distance is measured, "l1", "l2" or "squared"; None where closeness is asked for.
-    label : the column that says the group, of the question for it.
+    question : str
+        `DENSITY`, `DISTANCE` or `GROUP`.
+    norm : str | None
+        How distance is measured, "l1", "l2" or "squared"; None where closeness is asked for.
+    label : str | None
+        The column that says the group, of the question for it.
     """
 
     question: str

@@ -78,8 +78,10 @@ class Fineness:
 
     Attributes
     ----------
-    kernel : which places count as close, where closeness is asked for.
-    by_hand : whether the owner wants to settle the size of the table, too.
+    kernel : Kernel | None
+        Which places count as close, where closeness is asked for.
+    by_hand : bool
+        Whether the owner wants to settle the size of the table, too.
     """
 
     kernel: Kernel | None = None
@@ -92,11 +94,16 @@ class Draft:
 
     Attributes
     ----------
-    domain : the public facts, as declared on the Data page.
-    budget : the promise.
-    aim, fineness, guesses : see there.
-    seed : the public hash seed, the same while the owner tries settings.
-    radius : no record is further than this from the middle of the bounds, a public fact; None where nobody said so.
+    domain : Domain
+        The public facts, as declared on the Data page.
+    budget : Budget
+        The promise.
+    aim, fineness, guesses : Aim, Fineness, Guesses
+        See there.
+    seed : int
+        The public hash seed, the same while the owner tries settings.
+    radius : float | None
+        No record is further than this from the middle of the bounds, a public fact; None where nobody said so.
     """
 
     domain: Domain

@@ -42,13 +42,20 @@ class Order:
 
     Attributes
     ----------
-    source, sketch, budget : what is released, and under which promise.
-    ledger, dataset : where the price is written down.
-    total : what to promise for a data set that the ledger does not know yet, or None for one that it knows.
-    note : public facts that the ledger keeps with the price.
-    sample : name of the bundled sample that is released, or None for anyone's own data.
-    bought : what the bounds in the sketch's domain have cost; paid already, and part of what the file promises.
-    ticket : tells this order from every other.
+    source, sketch, budget : Source, LinearSketch, Budget
+        What is released, and under which promise.
+    ledger, dataset : Ledger, str
+        Where the price is written down.
+    total : Budget | None
+        What to promise for a data set that the ledger does not know yet, or None for one that it knows.
+    note : dict
+        Public facts that the ledger keeps with the price.
+    sample : str | None
+        Name of the bundled sample that is released, or None for anyone's own data.
+    bought : tuple[Cost, ...]
+        What the bounds in the sketch's domain have cost; paid already, and part of what the file promises.
+    ticket : str
+        Tells this order from every other.
     """
 
     source: Source
@@ -101,7 +108,8 @@ class Making:
 
     Attributes
     ----------
-    order : what is made.
+    order : Order
+        What is made.
     stage : how far it is.
     pace : rows read so far, and how fast; private, for the owner's eyes.
     release : the result, once made.
@@ -134,7 +142,8 @@ class Making:
 
         Parameters
         ----------
-        attendance : tells whether the owner is there; None takes it for granted.
+        attendance : Attendance | None
+            Tells whether the owner is there; None takes it for granted.
         """
         with self._stage_lock:
             if self._worker is None and self.stage is Stage.READING:
@@ -244,10 +253,14 @@ class Desk:
 
     Attributes
     ----------
-    asked : the order that waits.
-    making : the one in the making, or made.
-    seen : whether the owner has seen what became of it.
-    looked : samples whose exact answers were looked at; a release made after that says so.
+    asked : Order | None
+        The order that waits.
+    making : Making | None
+        The one in the making, or made.
+    seen : bool
+        Whether the owner has seen what became of it.
+    looked : set[str]
+        Samples whose exact answers were looked at; a release made after that says so.
     """
 
     asked: Order | None = None

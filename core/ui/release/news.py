@@ -58,7 +58,8 @@ def release_news(path: str) -> None:
 
     Parameters
     ----------
-    path : file of the page that makes releases.
+    path : str
+        File of the page that makes releases.
     """
     desk = st.session_state.get(KEY)
     if desk is not None and desk.making is not None and not desk.seen:

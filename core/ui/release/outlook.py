@@ -28,8 +28,10 @@ class Outlook:
 
     Attributes
     ----------
-    draft : what is forecast.
-    way : the one that was chosen.
+    draft : Draft
+        What is forecast.
+    way : Way
+        The one that was chosen.
     """
 
     draft: Draft

@@ -33,10 +33,14 @@ def choose_payer(ledger: Ledger, own: OwnData, number: int, unit: str, slack: bo
 
     Parameters
     ----------
-    ledger, own : the owner's.
-    number : number of the pick on the Data page, part of every key.
-    unit : whom the release protects, in the ledger's words.
-    slack : whether the release needs a total with a δ.
+    ledger, own : Ledger, OwnData
+        The owner's.
+    number : int
+        Number of the pick on the Data page, part of every key.
+    unit : str
+        Whom the release protects, in the ledger's words.
+    slack : bool
+        Whether the release needs a total with a δ.
     """
     named, total = st.columns([1.6, 1], gap="medium")
     with named:

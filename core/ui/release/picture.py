@@ -20,9 +20,12 @@ def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figu
 
     Parameters
     ----------
-    name : of the released file, by which the picture is remembered.
-    release : of anything.
-    contents : what the release holds, in words.
+    name : str
+        Of the released file, by which the picture is remembered.
+    release : Release
+        Of anything.
+    contents : str
+        What the release holds, in words.
     """
     picture = _picture(name, release)
     if picture is None:

@@ -70,8 +70,10 @@ def picture_style(key: str, pictures: list[tuple[str, str]]) -> str:
 
     Parameters
     ----------
-    key : of the widget.
-    pictures : for each option in order, the inside of its SVG and its text alternative.
+    key : str
+        Of the widget.
+    pictures : list[tuple[str, str]]
+        For each option in order, the inside of its SVG and its text alternative.
     """
     rules = []
     for place, (inside, words) in enumerate(pictures, 1):

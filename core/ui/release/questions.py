@@ -21,10 +21,14 @@ class Question:
 
     Attributes
     ----------
-    key : one of the questions of `Aim`.
-    title : the question as a person asks it.
-    sentence : what the answer is.
-    also : what the same file answers besides.
+    key : str
+        One of the questions of `Aim`.
+    title : str
+        The question as a person asks it.
+    sentence : str
+        What the answer is.
+    also : str
+        What the same file answers besides.
     """
 
     key: str
@@ -111,9 +115,12 @@ def choose_aim(domain: Domain, number: int, sample: Sample | None) -> tuple[Aim 
 
     Parameters
     ----------
-    domain : as declared on the Data page.
-    number : number of the pick on the Data page, part of keys that belong to its columns.
-    sample : the bundled sample, or None for anyone's own data.
+    domain : Domain
+        As declared on the Data page.
+    number : int
+        Number of the pick on the Data page, part of keys that belong to its columns.
+    sample : Sample | None
+        The bundled sample, or None for anyone's own data.
 
     Returns
     -------

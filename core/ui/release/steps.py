@@ -39,9 +39,12 @@ class Chosen:
 
     Attributes
     ----------
-    draft, seen : the release and its forecasts; None while it cannot be made as it stands.
-    account, after : who pays, and what that would leave.
-    missing : what is in the way of the release, in a few words each.
+    draft, seen : Draft | None, Outlook | None
+        The release and its forecasts; None while it cannot be made as it stands.
+    account, after : Account | None, Preview | None
+        Who pays, and what that would leave.
+    missing : tuple[str, ...]
+        What is in the way of the release, in a few words each.
     """
 
     draft: Draft | None

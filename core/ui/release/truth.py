@@ -27,8 +27,10 @@ class Agreement:
 
     Attributes
     ----------
-    same : at how many places.
-    sure, wrong : at how many the release is sure, and at how many of these it names another one.
+    same : int
+        At how many places.
+    sure, wrong : int
+        At how many the release is sure, and at how many of these it names another one.
     """
 
     same: int

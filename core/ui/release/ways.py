@@ -20,11 +20,16 @@ class Way:
 
     Attributes
     ----------
-    name : of the mechanism; of the one inside, where there is a table for every group.
-    sketch : the mechanism with all its public parameters and a size.
-    forecast : what it would give.
-    reason : why it stands where it stands, in words.
-    settled : whether the owner settled its size, which then is no matter of the budget.
+    name : str
+        Of the mechanism; of the one inside, where there is a table for every group.
+    sketch : LinearSketch
+        The mechanism with all its public parameters and a size.
+    forecast : Forecast
+        What it would give.
+    reason : str
+        Why it stands where it stands, in words.
+    settled : bool
+        Whether the owner settled its size, which then is no matter of the budget.
     """
 
     name: str
@@ -40,8 +45,10 @@ class Ways:
 
     Attributes
     ----------
-    possible : best first.
-    impossible : names of the mechanisms that cannot do it, with the reasons.
+    possible : tuple[Way, ...]
+        Best first.
+    impossible : tuple[tuple[str, str], ...]
+        Names of the mechanisms that cannot do it, with the reasons.
     """
 
     possible: tuple[Way, ...]
@@ -93,8 +100,10 @@ def resized(draft: Draft, way: Way, rows: int | None, width: int | None) -> Way:
 
     Parameters
     ----------
-    rows : of a sketch of rows; None keeps those that were chosen.
-    width : most columns of a RACE; None keeps them.
+    rows : int | None
+        Of a sketch of rows; None keeps those that were chosen.
+    width : int | None
+        Most columns of a RACE; None keeps them.
 
     Raises
     ------

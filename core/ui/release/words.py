@@ -19,10 +19,14 @@ class Answer:
 
     Attributes
     ----------
-    figure, band : the answer and the reach of its 95% band, rounded to what the error supports.
-    unit : what is counted, or the unit of distance ("" where there is none).
-    value, error : the answer and its standard error in that unit.
-    name : what the answer is, as the title of an axis.
+    figure, band : str
+        The answer and the reach of its 95% band, rounded to what the error supports.
+    unit : str
+        What is counted, or the unit of distance ("" where there is none).
+    value, error : float
+        The answer and its standard error in that unit.
+    name : str
+        What the answer is, as the title of an axis.
     """
 
     figure: str

@@ -44,9 +44,11 @@ class AskedDistances(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    places : for every coordinate the places of the grid that are asked, -1 for a counter that nothing was asked of;
-        all coordinates have as many.
+    domain : Domain
+        The public facts about the records.
+    places : tuple[tuple[int, ...], ...]
+        For every coordinate the places of the grid that are asked, -1 for a counter that nothing was asked of; all
+        coordinates have as many.
 
     Raises
     ------

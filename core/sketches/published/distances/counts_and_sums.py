@@ -35,8 +35,10 @@ class CountsAndSums(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records; every coordinate has a tree.
-    levels : below the root; None for about one leaf a record, as in the paper.
+    domain : Domain
+        The public facts about the records; every coordinate has a tree.
+    levels : int | None
+        Below the root; None for about one leaf a record, as in the paper.
 
     Raises
     ------

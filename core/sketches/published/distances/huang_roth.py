@@ -88,10 +88,14 @@ class HuangRoth(Adaptive):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    asked : places of every coordinate that are measured, at least 3; None leaves them to `sized_for`.
-    constants : "practical" or "guaranteed"; see the module.
-    threshold : for "guaranteed", in records times the range of a coordinate; None leaves it to `sized_for`.
+    domain : Domain
+        The public facts about the records.
+    asked : int | None
+        Places of every coordinate that are measured, at least 3; None leaves them to `sized_for`.
+    constants : str
+        "practical" or "guaranteed"; see the module.
+    threshold : float | None
+        For "guaranteed", in records times the range of a coordinate; None leaves it to `sized_for`.
 
     Raises
     ------

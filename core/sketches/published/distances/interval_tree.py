@@ -32,9 +32,12 @@ class IntervalTree(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records; every coordinate has a tree.
-    alpha : by how much intervals grow; a smaller one rounds less and adds up more noisy counts.
-    levels : below the root, whose leaves are 2^levels grid places; None for about one place a record, as in the paper.
+    domain : Domain
+        The public facts about the records; every coordinate has a tree.
+    alpha : float
+        By how much intervals grow; a smaller one rounds less and adds up more noisy counts.
+    levels : int | None
+        Below the root, whose leaves are 2^levels grid places; None for about one place a record, as in the paper.
 
     Raises
     ------

@@ -18,9 +18,12 @@ def pour_counts(points: np.ndarray, low: np.ndarray, high: np.ndarray, table: np
 
     Parameters
     ----------
-    points : float64 (n, d), inside the bounds.
-    low, high : bounds, float64 (d,).
-    table : int64 (d, 2 · leaves), changed in place; node 1 is the root, leaves are in the second half.
+    points : np.ndarray
+        float64 (n, d), inside the bounds.
+    low, high : np.ndarray
+        Bounds, float64 (d,).
+    table : np.ndarray
+        int64 (d, 2 · leaves), changed in place; node 1 is the root, leaves are in the second half.
     """
 
     def trees(first: int, last: int) -> None:

@@ -41,10 +41,14 @@ def best_cells(
 
     Parameters
     ----------
-    sketch : whose cells are not looked at.
-    sized : the sketch with given numbers of cells.
-    budget : the promise.
-    records : a public guess of their number.
+    sketch : GridSketch
+        Whose cells are not looked at.
+    sized : Callable[[tuple[int, ...]], GridSketch]
+        The sketch with given numbers of cells.
+    budget : Budget
+        The promise.
+    records : float
+        a public guess of their number.
 
     Raises
     ------

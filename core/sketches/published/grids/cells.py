@@ -31,10 +31,14 @@ class CellAxis:
 
     Attributes
     ----------
-    coordinate : the (first) encoded coordinate.
-    low, high : bounds of the coordinate; of categories, those of each of their coordinates.
-    count : number of cells.
-    categories : number of categories, each a cell; 0 for numbers.
+    coordinate : int
+        The (first) encoded coordinate.
+    low, high : float
+        Bounds of the coordinate; of categories, those of each of their coordinates.
+    count : int
+        Number of cells.
+    categories : int
+        Number of categories, each a cell; 0 for numbers.
     """
 
     coordinate: int
@@ -59,9 +63,12 @@ class Cells:
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    metric : "l1" or "l2", in which the domain encodes categories.
-    counts : numbers of cells, one an axis: each coordinate of numbers, and each column of categories, in order. That of
+    domain : Domain
+        The public facts about the records.
+    metric : str
+        "l1" or "l2", in which the domain encodes categories.
+    counts : tuple[int, ...]
+        Numbers of cells, one an axis: each coordinate of numbers, and each column of categories, in order. That of
         categories is how many there are.
 
     Raises
@@ -126,8 +133,9 @@ class Cells:
 
         Parameters
         ----------
-        points : encoded, float64 (n, dimensions); what lies outside the bounds is in the outermost cell. The category
-            is the one of the largest coordinate, the first of several.
+        points : np.ndarray
+            Encoded, float64 (n, dimensions); what lies outside the bounds is in the outermost cell. The category is the
+            one of the largest coordinate, the first of several.
 
         Returns
         -------
@@ -156,7 +164,8 @@ class Cells:
 
         Parameters
         ----------
-        indices : int64 (m, axes), as `index` gives them.
+        indices : np.ndarray
+            int64 (m, axes), as `index` gives them.
 
         Returns
         -------

@@ -33,10 +33,13 @@ class FlatHistogram(CountedGrid):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    kernel : any kernel of places.
-    cells : numbers of cells, one a coordinate of numbers; None leaves the choice to `sized_for`. Every category is a
-        cell of its own.
+    domain : Domain
+        The public facts about the records.
+    kernel : Kernel
+        Any kernel of places.
+    cells : tuple[int, ...] | None
+        Numbers of cells, one a coordinate of numbers; None leaves the choice to `sized_for`. Every category is a cell
+        of its own.
 
     Raises
     ------

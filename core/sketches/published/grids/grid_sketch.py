@@ -44,7 +44,8 @@ class GridSketch(LinearSketch):
 
         Parameters
         ----------
-        table, records, counter_variance : as for `answer`.
+        table, records, counter_variance : np.ndarray, float, float
+            As for `answer`.
         """
 
     @property

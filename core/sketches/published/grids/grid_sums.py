@@ -37,8 +37,10 @@ class GridSums:
 
     Parameters
     ----------
-    cells : the grid.
-    kernel : of encoded points.
+    cells : Cells
+        The grid.
+    kernel : Kernel
+        Of encoded points.
 
     Raises
     ------
@@ -80,8 +82,10 @@ class GridSums:
 
         Parameters
         ----------
-        weights : float64, in the shape of the grid.
-        queries : float64 (n, dimensions), encoded.
+        weights : np.ndarray
+            float64, in the shape of the grid.
+        queries : np.ndarray
+            float64 (n, dimensions), encoded.
         """
         if self._direct:
             flat = weights.reshape(-1)
@@ -96,9 +100,11 @@ class GridSums:
 
         Parameters
         ----------
-        queries : float64 (n, dimensions), encoded.
-        sides : cells that blocks have along every axis of numbers, each divides their numbers of cells. Categories are
-            kept apart.
+        queries : np.ndarray
+            float64 (n, dimensions), encoded.
+        sides : tuple[int, ...]
+            Cells that blocks have along every axis of numbers, each divides their numbers of cells. Categories are kept
+            apart.
 
         Returns
         -------

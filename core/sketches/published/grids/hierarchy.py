@@ -44,10 +44,14 @@ class HierarchicalHistogram(CountedGrid):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    kernel : any kernel of places.
-    levels : below the root; a coordinate of numbers has branches^levels cells. None leaves the choice to `sized_for`.
-    branches : parts that a level cuts every coordinate into, two as in the paper's experiments.
+    domain : Domain
+        The public facts about the records.
+    kernel : Kernel
+        Any kernel of places.
+    levels : int | None
+        Below the root; a coordinate of numbers has branches^levels cells. None leaves the choice to `sized_for`.
+    branches : int
+        Parts that a level cuts every coordinate into, two as in the paper's experiments.
 
     Raises
     ------

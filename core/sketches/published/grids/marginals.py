@@ -37,10 +37,14 @@ class Marginals(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    norm : "l1" or "l2", the metric in which the domain encodes categories.
-    counts : numbers of cells, one an axis; see `Cells`.
-    cliques : the axes of each marginal, in increasing order.
+    domain : Domain
+        The public facts about the records.
+    norm : str
+        "l1" or "l2", the metric in which the domain encodes categories.
+    counts : tuple[int, ...]
+        Numbers of cells, one an axis; see `Cells`.
+    cliques : tuple[tuple[int, ...], ...]
+        The axes of each marginal, in increasing order.
 
     Raises
     ------

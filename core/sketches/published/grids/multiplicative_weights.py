@@ -48,13 +48,19 @@ class MultiplicativeWeights(GridSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    kernel : any kernel of places.
-    cells : numbers of cells of the imitation, one a coordinate of numbers.
-    queries : how many public places there were to pick from.
-    seed : public, of these places.
-    chosen : the places that were picked, in order. Place number ``queries`` stands for no place: everyone's closeness
-        to it is 1, so it counts the records.
+    domain : Domain
+        The public facts about the records.
+    kernel : Kernel
+        Any kernel of places.
+    cells : tuple[int, ...]
+        Numbers of cells of the imitation, one a coordinate of numbers.
+    queries : int
+        How many public places there were to pick from.
+    seed : int
+        Public, of these places.
+    chosen : tuple[int, ...]
+        The places that were picked, in order. Place number ``queries`` stands for no place: everyone's closeness to it
+        is 1, so it counts the records.
 
     Raises
     ------

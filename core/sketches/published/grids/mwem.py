@@ -66,11 +66,16 @@ class MWEM(Adaptive):
 
     Parameters
     ----------
-    domain, kernel : as for `MultiplicativeWeights`.
-    rounds : T; None leaves the choice to `sized_for`.
-    cells : one number a coordinate of numbers; None cuts the kernel's reach in two, as far as there is room.
-    queries : Q; None takes two in every box of the kernel's reach, as far as there is room.
-    seed : public; fresh when None.
+    domain, kernel : Domain, Kernel
+        As for `MultiplicativeWeights`.
+    rounds : int | None
+        T; None leaves the choice to `sized_for`.
+    cells : tuple[int, ...] | None
+        One number a coordinate of numbers; None cuts the kernel's reach in two, as far as there is room.
+    queries : int | None
+        Q; None takes two in every box of the kernel's reach, as far as there is room.
+    seed : int
+        Public; fresh when None.
 
     Raises
     ------

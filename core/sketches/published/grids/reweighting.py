@@ -28,11 +28,16 @@ def reweighted(
 
     Parameters
     ----------
-    weights : float64 (cells,), they add up to 1.
-    values : float64 (measurements, cells), in [0, 1]: the functions that were averaged.
-    averages : float64 (measurements,), what was measured.
-    error : differences up to this are agreement.
-    known : how many of the measurements, the first ones, the weights know already.
+    weights : np.ndarray
+        float64 (cells,), they add up to 1.
+    values : np.ndarray
+        float64 (measurements, cells), in [0, 1]: the functions that were averaged.
+    averages : np.ndarray
+        float64 (measurements,), what was measured.
+    error : float
+        Differences up to this are agreement.
+    known : int
+        How many of the measurements, the first ones, the weights know already.
 
     Returns
     -------

@@ -58,8 +58,10 @@ class SyntheticSketch(LinearSketch):
 
         Parameters
         ----------
-        table : noisy counters.
-        uniforms : public random numbers, (m, axes), one a record and axis.
+        table : np.ndarray
+            Noisy counters.
+        uniforms : np.ndarray
+            Public random numbers, (m, axes), one a record and axis.
         """
 
     @property
@@ -152,10 +154,14 @@ def drawn_in_order(
 
     Parameters
     ----------
-    nodes : every axis once, after its parents.
-    weights : of each node, float64 (parents' cells, cells): how likely each cell is given the parents', up to a factor.
-    counts : cells of each axis.
-    uniforms : float64 (m, axes), in (0, 1).
+    nodes : Sequence[Node]
+        Every axis once, after its parents.
+    weights : Sequence[np.ndarray]
+        Of each node, float64 (parents' cells, cells): how likely each cell is given the parents', up to a factor.
+    counts : Sequence[int]
+        Cells of each axis.
+    uniforms : np.ndarray
+        float64 (m, axes), in (0, 1).
     """
     drawn, cells = np.empty_like(uniforms), np.empty(uniforms.shape, np.int64)
     for (child, parents), densities in zip(nodes, weights, strict=True):
@@ -174,9 +180,12 @@ def along_cells(weights: np.ndarray, rows: np.ndarray, uniforms: np.ndarray) -> 
 
     Parameters
     ----------
-    weights : float64 (r, c), not negative: r densities over c cells. A row that is all zero is even.
-    rows : int64 (m,), whose density each draw has.
-    uniforms : float64 (m,), in (0, 1).
+    weights : np.ndarray
+        float64 (r, c), not negative: r densities over c cells. A row that is all zero is even.
+    rows : np.ndarray
+        int64 (m,), whose density each draw has.
+    uniforms : np.ndarray
+        float64 (m,), in (0, 1).
     """
     cells = weights.shape[1]
     even = np.where(weights.sum(axis=1, keepdims=True) > 0.0, weights, 1.0)

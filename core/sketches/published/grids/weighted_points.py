@@ -18,10 +18,14 @@ def weighted_sums(kernel: Kernel, queries: np.ndarray, points: np.ndarray, weigh
 
     Parameters
     ----------
-    kernel : of encoded points.
-    queries : float64 (n, d), encoded.
-    points : float64 (m, d), encoded.
-    weights : float64 (m,), of any sign; or (m, k), k sets of weights at once.
+    kernel : Kernel
+        Of encoded points.
+    queries : np.ndarray
+        float64 (n, d), encoded.
+    points : np.ndarray
+        float64 (m, d), encoded.
+    weights : np.ndarray
+        float64 (m,), of any sign; or (m, k), k sets of weights at once.
 
     Returns
     -------

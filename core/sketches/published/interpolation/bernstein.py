@@ -65,10 +65,14 @@ class Bernstein(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records, all of them numbers, at most 8 coordinates.
-    kernel : any kernel of `core.geometry.kernels` but that of sets.
-    degree : K of each coordinate, whose K + 1 lattice points include both bounds; None leaves it to `sized_for`.
-    iterations : h; 1 is the plain Bernstein polynomial, and the limit of many is the one through all values.
+    domain : Domain
+        The public facts about the records, all of them numbers, at most 8 coordinates.
+    kernel : Kernel
+        Any kernel of `core.geometry.kernels` but that of sets.
+    degree : int | None
+        K of each coordinate, whose K + 1 lattice points include both bounds; None leaves it to `sized_for`.
+    iterations : int
+        h; 1 is the plain Bernstein polynomial, and the limit of many is the one through all values.
 
     Raises
     ------

@@ -37,8 +37,10 @@ class KernelValues:
 
     Parameters
     ----------
-    kernel : of encoded points (`core.geometry.kernels.of_coordinates`); any but that of sets.
-    places : float64 (m, d), public.
+    kernel : Kernel
+        Of encoded points (`core.geometry.kernels.of_coordinates`); any but that of sets.
+    places : np.ndarray
+        float64 (m, d), public.
     """
 
     kernel: Kernel

@@ -77,10 +77,14 @@ class MeanEmbedding(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    kernel : any kernel of `core.geometry.kernels` but that of sets: all are positive definite and never negative.
-    points : M, how many synthetic points there are; None leaves the choice to `sized_for`.
-    seed : public seed of the points, which lie evenly inside the bounds; fresh when None.
+    domain : Domain
+        The public facts about the records.
+    kernel : Kernel
+        Any kernel of `core.geometry.kernels` but that of sets: all are positive definite and never negative.
+    points : int | None
+        M, how many synthetic points there are; None leaves the choice to `sized_for`.
+    seed : int
+        Public seed of the points, which lie evenly inside the bounds; fresh when None.
 
     Raises
     ------

@@ -29,12 +29,17 @@ class BayesianNetwork(SyntheticSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    kernel : any kernel of places, whose sums are estimated.
-    counts : cells of each axis; see `Cells`.
-    network : every axis once, with its parents, which come before it: the first k have all those before them, and the
-        others k each.
-    seed : of the public random numbers that synthetic records are drawn with.
+    domain : Domain
+        The public facts about the records.
+    kernel : Kernel
+        Any kernel of places, whose sums are estimated.
+    counts : tuple[int, ...]
+        Cells of each axis; see `Cells`.
+    network : tuple[Node, ...]
+        Every axis once, with its parents, which come before it: the first k have all those before them, and the others
+        k each.
+    seed : int
+        Of the public random numbers that synthetic records are drawn with.
 
     Raises
     ------

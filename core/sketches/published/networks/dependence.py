@@ -37,7 +37,8 @@ def dependence(joint: np.ndarray) -> int:
 
     Parameters
     ----------
-    joint : int64 (rows, columns), not negative; one axis is an attribute, the other all combinations of its parents.
+    joint : np.ndarray
+        int64 (rows, columns), not negative; one axis is an attribute, the other all combinations of its parents.
     """
     records = int(joint.sum())
     if records == 0:

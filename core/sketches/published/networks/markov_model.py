@@ -32,10 +32,14 @@ def fitted_marginals(
 
     Parameters
     ----------
-    counts : cells of each axis.
-    cliques : the axes of each marginal.
-    noisy : one table a clique, in the shape of its axes; noise of equal variance in all counters.
-    total : what the cells of each marginal add up to.
+    counts : Sequence[int]
+        Cells of each axis.
+    cliques : Sequence[tuple[int, ...]]
+        The axes of each marginal.
+    noisy : Sequence[np.ndarray]
+        One table a clique, in the shape of its axes; noise of equal variance in all counters.
+    total : float
+        What the cells of each marginal add up to.
 
     Returns
     -------

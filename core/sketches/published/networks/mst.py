@@ -56,9 +56,12 @@ class MST(Adaptive):
 
     Parameters
     ----------
-    domain, kernel : as for `SpanningTree`.
-    cells : of every coordinate of numbers; categories are cells of their own. None leaves the choice to `sized_for`.
-    seed : public; fresh when None.
+    domain, kernel : Domain, Kernel
+        As for `SpanningTree`.
+    cells : int | None
+        Of every coordinate of numbers; categories are cells of their own. None leaves the choice to `sized_for`.
+    seed : int | None
+        Public; fresh when None.
 
     Raises
     ------
@@ -216,8 +219,10 @@ def pair_score(counts: np.ndarray, expected: np.ndarray) -> int:
 
     Parameters
     ----------
-    counts : exact, int64.
-    expected : int64 of the same shape, in SCALEths of a record; the same for all neighbours.
+    counts : np.ndarray
+        Exact, int64.
+    expected : np.ndarray
+        int64 of the same shape, in SCALEths of a record; the same for all neighbours.
     """
     return int(np.abs(SCALE * counts - expected).sum())
 

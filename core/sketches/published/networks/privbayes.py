@@ -60,10 +60,14 @@ class PrivBayes(Adaptive):
 
     Parameters
     ----------
-    domain, kernel : as for `BayesianNetwork`.
-    cells : of every coordinate of numbers; categories are cells of their own.
-    degree : k, how many parents an axis has; None leaves the choice to `sized_for`. 0 takes axes to be independent.
-    seed : public; fresh when None.
+    domain, kernel : Domain, Kernel
+        As for `BayesianNetwork`.
+    cells : int
+        Of every coordinate of numbers; categories are cells of their own.
+    degree : int | None
+        k, how many parents an axis has; None leaves the choice to `sized_for`. 0 takes axes to be independent.
+    seed : int | None
+        Public; fresh when None.
 
     Raises
     ------

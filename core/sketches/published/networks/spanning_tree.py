@@ -35,11 +35,16 @@ class SpanningTree(SyntheticSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    kernel : any kernel of places, whose sums are estimated.
-    counts : cells of each axis; see `Cells`.
-    edges : pairs of axes that form a tree, in increasing order.
-    seed : of the public random numbers that synthetic records are drawn with.
+    domain : Domain
+        The public facts about the records.
+    kernel : Kernel
+        Any kernel of places, whose sums are estimated.
+    counts : tuple[int, ...]
+        Cells of each axis; see `Cells`.
+    edges : tuple[Edge, ...]
+        Pairs of axes that form a tree, in increasing order.
+    seed : int
+        Of the public random numbers that synthetic records are drawn with.
 
     Raises
     ------

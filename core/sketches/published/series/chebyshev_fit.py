@@ -31,10 +31,14 @@ class ChebyshevFit:
 
     Parameters
     ----------
-    domain : one to three numbers a record.
-    kernel : any.
-    orders : t of each coordinate.
-    damping : "jackson" multiplies the coefficients by Jackson's factors, "none" by 1.
+    domain : Domain
+        One to three numbers a record.
+    kernel : Kernel
+        Any.
+    orders : int
+        t of each coordinate.
+    damping : str
+        "jackson" multiplies the coefficients by Jackson's factors, "none" by 1.
     """
 
     domain: Domain

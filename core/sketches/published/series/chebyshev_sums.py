@@ -49,9 +49,12 @@ def pour_products(points: np.ndarray, orders: int, amplitude: int, table: np.nda
 
     Parameters
     ----------
-    points : float64 (d, n), from -1 to 1.
-    orders : t.
-    table : int64 (t^d,), changed in place.
+    points : np.ndarray
+        float64 (d, n), from -1 to 1.
+    orders : int
+        t.
+    table : np.ndarray
+        int64 (t^d,), changed in place.
     """
 
     def records(start: int, stop: int, sums: np.ndarray) -> None:

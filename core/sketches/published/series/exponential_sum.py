@@ -56,12 +56,18 @@ class ExponentialSum(GroupedSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records.
-    kernel : smooth, smooth-squared or smooth-l1, of power 1.
-    rows : R of all structures together, shared out equally; None leaves the choice to the forecast.
-    error : alpha, how far the sum of exponentials may be from the kernel.
-    seed : public seed; fresh when None.
-    groups : independent groups of rows, each with rows of every structure; None gives 4 where there are enough rows.
+    domain : Domain
+        The public facts about the records.
+    kernel : Kernel
+        Smooth, smooth-squared or smooth-l1, of power 1.
+    rows : int | None
+        R of all structures together, shared out equally; None leaves the choice to the forecast.
+    error : float
+        Alpha, how far the sum of exponentials may be from the kernel.
+    seed : int
+        Public seed; fresh when None.
+    groups : int | None
+        Independent groups of rows, each with rows of every structure; None gives 4 where there are enough rows.
 
     Raises
     ------

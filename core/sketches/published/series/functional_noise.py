@@ -55,9 +55,11 @@ class FunctionalNoise(WaveSketch):
     Parameters
     ----------
     domain, kernel, highest, period : as in `WaveSketch`; more frequencies only take away bias.
-    penalty : phi, for eigenvalues of functions on the box that is one unit long and wide, as in the paper; None leaves
-        the choice to `sized_for`, and 0 is no smoothing.
-    covariance : of the Gaussian process, a kernel of the difference; None is the kernel's own, which is best.
+    penalty : float | None
+        Phi, for eigenvalues of functions on the box that is one unit long and wide, as in the paper; None leaves the
+        choice to `sized_for`, and 0 is no smoothing.
+    covariance : Kernel | None
+        Of the Gaussian process, a kernel of the difference; None is the kernel's own, which is best.
 
     Raises
     ------

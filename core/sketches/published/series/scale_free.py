@@ -27,9 +27,12 @@ class ScaleFree:
 
     Attributes
     ----------
-    power : squared magnitudes of the mean wave over the records, for the frequencies of the kernel's spectrum.
-    total : sum over all frequencies of power times the kernel's squared coefficients.
-    crowding : average closeness of two records over that of evenly spread ones.
+    power : np.ndarray
+        Squared magnitudes of the mean wave over the records, for the frequencies of the kernel's spectrum.
+    total : float
+        Sum over all frequencies of power times the kernel's squared coefficients.
+    crowding : float
+        Average closeness of two records over that of evenly spread ones.
     """
 
     power: np.ndarray
@@ -41,7 +44,8 @@ class ScaleFree:
 
         Parameters
         ----------
-        kernel, weights : the kernel's own coefficients and those of the series, float64 (M + 1,) * d.
+        kernel, weights : np.ndarray
+            The kernel's own coefficients and those of the series, float64 (M + 1,) * d.
 
         The mean square over evenly spread queries is the sum of power times squared differences of coefficients, by
         Parseval; where records are, it is taken to be larger as answers are.

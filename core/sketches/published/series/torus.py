@@ -68,8 +68,10 @@ class Torus:
 
     Parameters
     ----------
-    domain, kernel : as checked by `check_torus`.
-    period : of each coordinate, in widths of the box, from 1 to 2, as `closed` gives it.
+    domain, kernel : Domain, Kernel
+        As checked by `check_torus`.
+    period : tuple[float, ...]
+        Of each coordinate, in widths of the box, from 1 to 2, as `closed` gives it.
     """
 
     domain: Domain
@@ -127,7 +129,8 @@ class Torus:
 
         Parameters
         ----------
-        coefficients : of the waves, float64 (highest + 1,) * d, like the first entries of `spectrum`.
+        coefficients : np.ndarray
+            Of the waves, float64 (highest + 1,) * d, like the first entries of `spectrum`.
 
         Found on the steps that the kernel is sampled at, 0 included, and beyond half a period on some of them: nothing
         is sharp there.
@@ -160,8 +163,10 @@ def closed(domain: Domain, kernel: Kernel, period: object, mistaken: float) -> t
 
     Parameters
     ----------
-    period : in widths of the box, or None.
-    mistaken : by how much the closeness of any two records may be off then, along one coordinate.
+    period : object
+        In widths of the box, or None.
+    mistaken : float
+        By how much the closeness of any two records may be off then, along one coordinate.
 
     Raises
     ------
@@ -206,7 +211,8 @@ def largest_shift(squares: np.ndarray) -> float:
 
     Parameters
     ----------
-    squares : a_m >= 0 for m >= 0 in each coordinate, float64 (highest + 1,) * d; even in every coordinate.
+    squares : np.ndarray
+        a_m >= 0 for m >= 0 in each coordinate, float64 (highest + 1,) * d; even in every coordinate.
 
     The sum of cosines is computed on a grid. At the place where it is least its gradient is zero, and the nearest grid
     place is at most half a step away along each coordinate, where it is higher by at most half of the largest second

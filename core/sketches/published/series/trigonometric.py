@@ -60,11 +60,15 @@ class Trigonometric(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records: one to three numbers each.
-    kernel : any but that of sets.
-    orders : t of each coordinate, the orders 0 to t - 1; None leaves the choice to `sized_for`.
-    damping : "jackson" or "none", how the kernel's polynomial is made; None leaves that to `sized_for` too. The table
-        is the same.
+    domain : Domain
+        The public facts about the records: one to three numbers each.
+    kernel : Kernel
+        Any but that of sets.
+    orders : int | None
+        t of each coordinate, the orders 0 to t - 1; None leaves the choice to `sized_for`.
+    damping : str | None
+        "jackson" or "none", how the kernel's polynomial is made; None leaves that to `sized_for` too. The table is the
+        same.
 
     Raises
     ------

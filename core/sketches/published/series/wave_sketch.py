@@ -40,10 +40,14 @@ class WaveSketch(LinearSketch):
 
     Parameters
     ----------
-    domain : the public facts about the records: one to three numbers each.
-    kernel : of the difference of two records.
-    highest : M, the highest frequency a coordinate, in turns a period; None leaves the choice to `sized_for`.
-    period : of each coordinate, in widths of the bounds; see `torus`.
+    domain : Domain
+        The public facts about the records: one to three numbers each.
+    kernel : Kernel
+        Of the difference of two records.
+    highest : int | None
+        M, the highest frequency a coordinate, in turns a period; None leaves the choice to `sized_for`.
+    period : tuple[float, ...]
+        Of each coordinate, in widths of the bounds; see `torus`.
 
     Raises
     ------

@@ -131,10 +131,14 @@ def pour_waves(shares: np.ndarray, waves: np.ndarray, amplitudes: np.ndarray, ta
 
     Parameters
     ----------
-    shares : float64 (d, n), how much of a turn each record is along each coordinate.
-    waves : int64 (H, d), the frequencies, as `Torus.waves` orders them.
-    amplitudes : int64 (1 + H,), from 0 to 2^30: of the number of records, and of every wave.
-    table : int64 (1 + 2 H,), the number of records and a cosine and a sine a wave; changed in place.
+    shares : np.ndarray
+        float64 (d, n), how much of a turn each record is along each coordinate.
+    waves : np.ndarray
+        int64 (H, d), the frequencies, as `Torus.waves` orders them.
+    amplitudes : np.ndarray
+        int64 (1 + H,), from 0 to 2^30: of the number of records, and of every wave.
+    table : np.ndarray
+        int64 (1 + 2 H,), the number of records and a cosine and a sine a wave; changed in place.
     """
     highest = int(waves.max())
 
@@ -149,8 +153,10 @@ def read_waves(shares: np.ndarray, waves: np.ndarray, sums: np.ndarray) -> np.nd
 
     Parameters
     ----------
-    shares, waves : as for `pour_waves`, of queries.
-    sums : float64 (1 + 2 H,), what every wave is multiplied by.
+    shares, waves : np.ndarray
+        As for `pour_waves`, of queries.
+    sums : np.ndarray
+        float64 (1 + 2 H,), what every wave is multiplied by.
     """
     highest = int(waves.max())
     out = np.empty(shares.shape[1])

@@ -73,9 +73,12 @@ def rounded_minimiser(vectors: np.ndarray, curvature: Fraction, linear: Bounds) 
 
     Parameters
     ----------
-    vectors : int64 (n, m), u_i in units of 2^-`UNIT_BITS`, each of length 1 at most.
-    curvature : k, above 0.
-    linear : bounds of b, which get narrower from level to level without end.
+    vectors : np.ndarray
+        int64 (n, m), u_i in units of 2^-`UNIT_BITS`, each of length 1 at most.
+    curvature : Fraction
+        k, above 0.
+    linear : Bounds
+        Bounds of b, which get narrower from level to level without end.
     """
     objective = _Objective(vectors, curvature)
     low, high = linear(0)

@@ -33,8 +33,10 @@ class Perturbation:
 
     Attributes
     ----------
-    rate : r; the noise vector's density is proportional to exp(-r|b|).
-    curvature : k, of the term k|f|²/2.
+    rate : Fraction
+        r; the noise vector's density is proportional to exp(-r|b|).
+    curvature : Fraction
+        k, of the term k|f|²/2.
     """
 
     rate: Fraction
@@ -47,14 +49,21 @@ class LogisticModel:
 
     Attributes
     ----------
-    domain : the public facts about the records, the class among them.
-    label : the column of classes.
-    radius : of the features.
-    rows : coefficients in grid units, features first and the constant last; one row for two classes, which speaks for
-        the second, otherwise one a class.
-    budget : the promise.
-    perturbation, constants : how it is kept.
-    private : False for what was made with seeded noise.
+    domain : Domain
+        The public facts about the records, the class among them.
+    label : str
+        The column of classes.
+    radius : float
+        Of the features.
+    rows : tuple[tuple[int, ...], ...]
+        Coefficients in grid units, features first and the constant last; one row for two classes, which speaks for the
+        second, otherwise one a class.
+    budget : Budget
+        The promise.
+    perturbation, constants : Perturbation, str
+        How it is kept.
+    private : bool
+        False for what was made with seeded noise.
     """
 
     domain: Domain

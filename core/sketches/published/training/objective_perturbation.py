@@ -82,14 +82,20 @@ class ObjectivePerturbation:
 
     Parameters
     ----------
-    domain : the public facts about the records, the class among them.
-    label : the name of a column of categories, the public list of classes.
-    regularisation : Λ, of the average loss; None is the least that the promise allows.
-    records : a public number of records n, which Λ is multiplied by. None where there is no Λ, or where the number is
-        public anyway, as records are replaced and none can be left out.
-    radius : a public length; features that are further from the middle of their bounds are moved closer. None is that
-        of the farthest corner.
-    constants : "sharp" or "published"; see the module.
+    domain : Domain
+        The public facts about the records, the class among them.
+    label : str
+        The name of a column of categories, the public list of classes.
+    regularisation : float | None
+        Λ, of the average loss; None is the least that the promise allows.
+    records : int | None
+        a public number of records n, which Λ is multiplied by. None where there is no Λ, or where the number is public
+        anyway, as records are replaced and none can be left out.
+    radius : float | None
+        a public length; features that are further from the middle of their bounds are moved closer. None is that of the
+        farthest corner.
+    constants : str
+        "sharp" or "published"; see the module.
 
     Raises
     ------
@@ -203,10 +209,14 @@ class ObjectivePerturbation:
 
         Parameters
         ----------
-        source : the private records.
-        budget : the promise, pure.
-        spend : writes the cost to a ledger, durably, or raises; called before any noise exists.
-        noise_source : None in any real fit; a seeded source makes a model that is marked as not private.
+        source : Source
+            The private records.
+        budget : Budget
+            The promise, pure.
+        spend : Callable[[Cost], object] | None
+            Writes the cost to a ledger, durably, or raises; called before any noise exists.
+        noise_source : NoiseSource | None
+            None in any real fit; a seeded source makes a model that is marked as not private.
 
         Raises
         ------
@@ -272,9 +282,12 @@ def vectors_of(points: np.ndarray, centre: np.ndarray, radius: float) -> np.ndar
 
     Parameters
     ----------
-    points : float64 (n, d); each record's vector is a function of that record alone, bit for bit.
-    centre : float64 (d,).
-    radius : above zero.
+    points : np.ndarray
+        float64 (n, d); each record's vector is a function of that record alone, bit for bit.
+    centre : np.ndarray
+        float64 (d,).
+    radius : float
+        Above zero.
     """
     offsets = [column - middle for column, middle in zip(points.T, centre, strict=True)]
     # In the order of the coordinates, as sums along an axis may depend on the records beside.
