@@ -25,7 +25,7 @@ class PrivateCentroidClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, bounds, records, dataset, ledger, random_state : float, float, str, object, int | None, str | None, object, int | None
+    epsilon, delta, neighbours, bounds, records, dataset, ledger, random_state : see `core.estimators.private`
         See `PrivateKernelDensity`.
     classes : object
         The public list of labels.

@@ -13,7 +13,7 @@ class PrivateDistanceSum(PrivateEstimator):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, bounds, records, dataset, ledger, random_state : float, float, str, object, int | None, str | None, object, int | None
+    epsilon, delta, neighbours, bounds, records, dataset, ledger, random_state : see `core.estimators.private`
         See `PrivateKernelDensity`.
     norm : str
         "l1", the differences of all features added up; "l2", the straight line; "squared", its square; "lp:P", the P-th

@@ -14,7 +14,7 @@ class PrivateKernelClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, kernel, bandwidth, mechanism, bounds, rows, records, dataset, ledger, random_state : float, float, str, str | Kernel, float | tuple[float, ...] | None, str | None, object, int | None, int | None, str | None, object, int | None
+    epsilon, delta, neighbours, kernel, bandwidth, mechanism, bounds, rows, records, dataset, ledger, random_state : see `core.estimators.private`
         See `PrivateKernelDensity`.
     classes : object
         The public list of labels.

@@ -18,7 +18,7 @@ class PrivateLogisticRegression(LabelledEstimator):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, bounds, dataset, ledger, random_state : float, float, str, object, str | None, object, int | None
+    epsilon, delta, neighbours, bounds, dataset, ledger, random_state : see `core.estimators.private`
         See `PrivateKernelDensity`; delta must be 0.
     classes : object
         The public list of labels. More than two share epsilon.

@@ -44,7 +44,7 @@ def release_adaptive(
     ----------
     mechanism : Adaptive
         For example `PrivBayes(domain, kernel)`; its sizes are chosen from public facts when it has none.
-    data, budget, ledger, dataset, records, progress, noise_source, engine : object, Budget, Ledger | str | None, str | None, int | None, Callable[[int], None] | None, NoiseSource | None, str
+    data, budget, ledger, dataset, records, progress, noise_source, engine : see `core.releases.release.release`
         See `core.releases.release.release`.
 
     Returns
