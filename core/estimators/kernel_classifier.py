@@ -14,7 +14,9 @@ class PrivateKernelClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, kernel, bandwidth, mechanism, bounds, rows, records, dataset, ledger, random_state : see `core.estimators.private`
+    epsilon, delta, neighbours, kernel, bandwidth, mechanism, bounds, rows, records, dataset, ledger :
+        see `core.estimators.kernel_density`
+    random_state : see `core.estimators.private`
         See `PrivateKernelDensity`.
     classes : object
         The public list of labels.
