@@ -33,7 +33,7 @@ class PrivateCentroidClassifier(PrivateClassifier):
         "euclidean", the mean at the least distance; "cosine", the mean direction at the least angle, as embeddings are
         compared.
     radius : float | None
-        a public bound of the features' lengths, such as 1 for embeddings; whoever is longer is shortened to it. With
+        A public bound of the features' lengths, such as 1 for embeddings; whoever is longer is shortened to it. With
         it, bounds may be left out.
     centre_share : float | str | None
         Part of the budget that buys the middle of everyone, around which vectors are short and need less noise; None

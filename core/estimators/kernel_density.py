@@ -22,7 +22,7 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
     neighbours : str
         "add_remove" hides whether someone is in the data, "replace_one" what their record says.
     kernel : str | Kernel
-        a name ("euclidean", "gaussian", "laplacian", "angular", ...) or a kernel of `core.geometry.kernels`.
+        A name ("euclidean", "gaussian", "laplacian", "angular", ...) or a kernel of `core.geometry.kernels`.
     bandwidth : float | tuple[float, ...] | None
         Distance at which closeness fades, in the features' units; needed for a kernel given by name, but for "angular",
         as reading it off the data would give people away.
@@ -33,7 +33,7 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
     rows : int | None
         Size of a sketch of rows; None has the forecast choose it.
     records : int | None
-        a public guess of the number of records, for that choice.
+        A public guess of the number of records, for that choice.
     dataset, ledger : str | None, object
         The data set's name in a ledger, which then records the price of every `fit` and refuses when the budget is
         spent. Without a name adding up is left to the caller.

@@ -68,7 +68,7 @@ def kernel_sketch(
     rows : int | None
         Of the sketch; None leaves them to the forecast.
     records : float | None
-        a public guess of their number.
+        A public guess of their number.
     seed : int | None
         Public seed; fresh when None.
 

@@ -23,13 +23,13 @@ class PrivateLogisticRegression(LabelledEstimator):
     classes : object
         The public list of labels. More than two share epsilon.
     radius : float | None
-        a public distance from the middle of the bounds beyond which features are moved closer; None is that of the
+        A public distance from the middle of the bounds beyond which features are moved closer; None is that of the
         farthest corner. A smaller one needs less noise for the same coefficients. Without bounds it is a length, such
         as 1 for embeddings.
     regularisation : float | None
         Strength per record; None is the least that the promise allows, which is seldom too little.
     records : int | None
-        a public guess of the number of records, which the regularisation is multiplied by.
+        A public guess of the number of records, which the regularisation is multiplied by.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figur
     Parameters
     ----------
     points : pd.DataFrame
-        a column of values for each of ``columns``; the first `MAX_DRAWN` are drawn over two columns.
+        A column of values for each of ``columns``; the first `MAX_DRAWN` are drawn over two columns.
     columns : tuple[Column, ...]
         One or two.
     """

@@ -65,13 +65,13 @@ class Forecast:
     density : float
         Average closeness of two records, between 0 and 1, stated or assumed; or their average distance.
     estimate : float
-        a typical answer, density times records.
+        A typical answer, density times records.
     noise_error, sampling_error, standard_error : float
         From privacy noise, from the choice of hashes or grid, from both.
     relative_error : float
         Expected |error| / answer, averaged over places where records are.
     low, high : float
-        a band that holds 95% of typical answers.
+        A band that holds 95% of typical answers.
     empty_below : float
         Sums below this cannot be told from zero (95%, one-sided).
     records_error : float
@@ -151,15 +151,15 @@ def forecast(
     budget : Budget
         The promise.
     records : float | None
-        a public guess of their number, 10,000 when None.
+        A public guess of their number, 10,000 when None.
     density : float | None
-        a public guess of the average closeness of two records, 0 to 1; when None, the reference population spreads over
+        A public guess of the average closeness of two records, 0 to 1; when None, the reference population spreads over
         a sixth of the bounds.
     sample : np.ndarray | Sets | None
         Encoded public points, float64 (n, dimensions), at least 200, that lie as the private ones are thought to; takes
         the place of ``density``. Sets where the sketch is of sets.
     set_size : float | None
-        a public guess of how many items a set has on average, for sketches of sets; 12 when None.
+        A public guess of how many items a set has on average, for sketches of sets; 12 when None.
 
     Raises
     ------

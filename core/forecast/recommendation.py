@@ -140,7 +140,7 @@ class Recommendation:
     forecast : Forecast | None
         What it would give; None when it cannot answer.
     reason : str
-        a sentence or two.
+        A sentence or two.
     """
 
     name: str
@@ -166,7 +166,7 @@ def recommend(
     domain : Domain
         The public facts about the records.
     records : float | None
-        a public guess of their number; 10,000 when None.
+        A public guess of their number; 10,000 when None.
     budget : Budget
         The promise.
     question : Question

@@ -44,7 +44,7 @@ class Grid:
     Parameters
     ----------
     low, high : float
-        a range that surely holds every value; what lies outside counts in the outermost cells.
+        A range that surely holds every value; what lies outside counts in the outermost cells.
     cells : int
         Number of cells. More are finer, and let more noise into a quantile.
     spacing : str

@@ -37,7 +37,7 @@ class BoundsPurchase:
     Parameters
     ----------
     grids : Mapping[str, Grid]
-        a generous public range for each column, by name.
+        A generous public range for each column, by name.
     share : Number
         Part of epsilon that pays for the bounds, strictly between 0 and 1.
     """

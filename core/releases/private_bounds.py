@@ -30,7 +30,7 @@ def private_bounds(
     source : Source
         The private records; those that miss one of the values are left out.
     grids : Mapping[str, Grid]
-        a generous public range for each column, by name.
+        A generous public range for each column, by name.
     budget : Budget
         What all these bounds together may cost.
     unit : PrivacyUnit

@@ -339,7 +339,7 @@ def release(
         Name in the ledger. Without it nothing is recorded, and adding up is left to the caller. A name that the ledger
         does not know is registered with exactly what this release spends.
     records : int | None
-        a public guess of the number of records, for choosing the size of the table.
+        A public guess of the number of records, for choosing the size of the table.
     progress : Callable[[int], None] | None
         Called with the number of rows read so far.
     noise_source : NoiseSource | None
@@ -347,7 +347,7 @@ def release(
     engine : str
         Who fills the table: "local", this process; "dask", several on this computer; "dask:ADDRESS", a cluster.
     checkpoints : str | Path | None
-        a folder of this release's own, in which a reading of more than a minute is written down, readable by its owner
+        A folder of this release's own, in which a reading of more than a minute is written down, readable by its owner
         alone, until the noise is drawn. The same call goes on there after its process was killed; the sketch needs a
         seed of its own for that, as one that is drawn anew makes another table. None writes nothing down.
 

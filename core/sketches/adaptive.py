@@ -175,7 +175,7 @@ def share_budget(
     tables : Sequence[tuple[Sensitivity, Fraction]]
         How far one person moves each table that is measured, and its share.
     released : LinearSketch
-        a sketch of the shape of the released one, which says how well it tells the number of records, when its counters
+        A sketch of the shape of the released one, which says how well it tells the number of records, when its counters
         have the noise of the last table, and how far a person moves that number.
 
     Raises

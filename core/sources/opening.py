@@ -48,7 +48,7 @@ def open_source(data: object, columns: Sequence[str] | None = None) -> Source:
     Parameters
     ----------
     data : object
-        a path or pattern of CSV, TSV, Parquet, Arrow, Feather, .npy or .npz files, ``"file.duckdb::table"``,
+        A path or pattern of CSV, TSV, Parquet, Arrow, Feather, .npy or .npz files, ``"file.duckdb::table"``,
         ``"file.sqlite::table"``, the address of a Parquet file in an object store, an `Upload`, a pandas frame,
         anything that speaks Arrow, a NumPy array, or a mapping from names to columns.
     columns : Sequence[str] | None

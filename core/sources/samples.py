@@ -37,7 +37,7 @@ class Sample:
     domain : Domain
         Columns with bounds and categories, and who one person is; the column of classes is not among them.
     kernel : Kernel
-        a kernel that suits the domain.
+        A kernel that suits the domain.
     label : Categorical | None
         The column of classes, if there is one.
     show : tuple[str, ...]

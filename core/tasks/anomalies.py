@@ -64,7 +64,7 @@ def score(
     level : float
         Probability with which each interval holds the exact density.
     threshold : float | None
-        a density; by default the one that 1% of the population lies at or below.
+        A density; by default the one that 1% of the population lies at or below.
     seed : int
         Of the synthetic population.
 

@@ -58,7 +58,7 @@ class Centre:
     Attributes
     ----------
     position : dict[str, object]
-        a value by column, in natural units.
+        A value by column, in natural units.
     low, high : dict[str, float]
         By column of numbers, an interval for where the centre would be without noise; empty when it is unknown, as for
         synthetic populations.

@@ -112,9 +112,9 @@ class Pairs:
     columns : tuple[str, ...]
         Names, in order.
     curves : Mapping[str, Curve]
-        a marginal curve by column.
+        A marginal curve by column.
     heatmaps : Mapping[tuple[str, str], Heatmap]
-        a marginal heatmap by (x, y), x before y in ``columns``.
+        A marginal heatmap by (x, y), x before y in ``columns``.
     """
 
     columns: tuple[str, ...]
@@ -132,9 +132,9 @@ def line(
     release : Release
         Any release.
     column : str
-        a column of numbers or categories; a category is one bar.
+        A column of numbers or categories; a category is one bar.
     at : Mapping[str, object] | None
-        a value, in natural units, of every other column.
+        A value, in natural units, of every other column.
     points : int
         Places along a column of numbers, both bounds included.
     level : float
@@ -181,7 +181,7 @@ def grid(
     x, y : str
         Columns of numbers or categories.
     at : Mapping[str, object] | None
-        a value, in natural units, of every other column.
+        A value, in natural units, of every other column.
     size : int
         Cells along a column of numbers; a category is one cell.
     level : float

@@ -39,7 +39,7 @@ class Mode:
     Attributes
     ----------
     position : dict[str, object]
-        a value by column, in natural units.
+        A value by column, in natural units.
     estimate, low, high : float
         Kernel sum there and its interval, from all rows. As the place was chosen for being high, the estimate leans
         upward, by less than its standard error where the mode is significant.

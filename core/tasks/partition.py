@@ -41,7 +41,7 @@ class Intersection:
     Attributes
     ----------
     position : dict[str, object]
-        a value by column, in natural units: the centre of the largest ball that fits into the intersection, measured in
+        A value by column, in natural units: the centre of the largest ball that fits into the intersection, measured in
         shares of the bounds.
     estimate, low, high, density : float
         The release's answer there.

@@ -39,7 +39,7 @@ def textbook_laplace(uniform: float, scale: float) -> float:
     Parameters
     ----------
     uniform : float
-        a multiple of 2^-53 strictly between 0 and 1.
+        A multiple of 2^-53 strictly between 0 and 1.
     scale : float
         b = 1/ε.
     """

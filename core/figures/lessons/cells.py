@@ -21,7 +21,7 @@ def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | Non
     row : int | None
         The row whose cuts are drawn; None draws none.
     asked : tuple[float, float] | None
-        a place, marked by a cross.
+        A place, marked by a cross.
     met : int
         Of how many rows, from the first, the cell that the place falls in is shaded; where several overlap it is
         darker.

@@ -53,9 +53,9 @@ def picture_svg(release: Release, picture: Curve | Heatmap, identity: str) -> st
     release : Release
         That the picture is of.
     picture : Curve | Heatmap
-        a curve along a column of numbers or categories, or a map over two.
+        A curve along a column of numbers or categories, or a map over two.
     identity : str
-        a word of our own, different for each picture on a page.
+        A word of our own, different for each picture on a page.
     """
     title, axes, seen = height(release), axes_of(release, picture), in_units(release, picture)
     if isinstance(seen, Heatmap):

@@ -46,7 +46,7 @@ def fitted_strategy(profile: Profile, cells: int, pure: bool) -> Strategy:
     profile : Profile
         Of differences of places in [0, 1].
     cells : int
-        a power of two from `SMALLEST_CELLS` to `MAX_CELLS`.
+        A power of two from `SMALLEST_CELLS` to `MAX_CELLS`.
     pure : bool
         Fitted to Laplace noise, or else to Gaussian noise.
     """

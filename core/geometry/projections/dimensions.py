@@ -46,7 +46,7 @@ def dimensions_for(alpha: float, source: int, kernel: Kernel, kind: str = "fast"
     source : int
         Dimensions d before the projection.
     kernel : Kernel
-        a kernel of the Euclidean distance with one bandwidth.
+        A kernel of the Euclidean distance with one bandwidth.
     kind : str
         "fast", "gaussian" or "orthogonal".
 

@@ -68,12 +68,12 @@ class Directions(LinearSketch):
     domain : Domain
         The public facts about the records.
     centre : tuple[float, ...] | None
-        a public point inside the bounds that everything is seen from; None is the middle of the bounds, which is the
+        A public point inside the bounds that everything is seen from; None is the middle of the bounds, which is the
         origin for embeddings between -1 and 1.
     projection : Projection | None
-        a public map to fewer dimensions that comes first, or None.
+        A public map to fewer dimensions that comes first, or None.
     pole : tuple[float, ...] | None
-        a public direction that is taken off, after the projection; scaled to length 1. None takes nothing off.
+        A public direction that is taken off, after the projection; scaled to length 1. None takes nothing off.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def dimensions_for(dimensions: int, records: float, budget: Budget, share: float
     dimensions : int
         d.
     records : float
-        a public guess of the number of records of one class.
+        A public guess of the number of records of one class.
     budget : Budget
         The promise.
     share : float

@@ -58,10 +58,10 @@ class Moments(LinearSketch):
     domain : Domain
         The public facts about the records.
     radius : float
-        a record further than this from the centre counts as one at this distance, in its direction. A public fact;
+        A record further than this from the centre counts as one at this distance, in its direction. A public fact;
         None, or more than the furthest corner's distance, moves nobody. In encoded coordinates.
     centre : tuple[float, ...] | None
-        a public point inside the bounds that lengths are measured from; None is the middle of the bounds. Records close
+        A public point inside the bounds that lengths are measured from; None is the middle of the bounds. Records close
         to it need less noise. Queries may lie anywhere.
     count_weight, square_weight : int | None
         What a record adds for itself, and at most for its squared length, where its offset counts 2^30; None leaves the

@@ -66,7 +66,7 @@ class ProjectedDistance(LinearSketch):
     domain : Domain
         The public facts about the records, of two encoded coordinates or more.
     radius : float
-        a record further than this from the middle of the bounds counts as one at this distance. A public fact; None, or
+        A record further than this from the middle of the bounds counts as one at this distance. A public fact; None, or
         more than the furthest corner's distance, moves nobody. In encoded coordinates.
     inner : Distance | None
         The distance sum along the directions of a group, one a coordinate; None leaves it to `sized_for`.

@@ -42,11 +42,11 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
     Parameters
     ----------
     sketch : Histogram
-        a histogram; its cells are not looked at.
+        A histogram; its cells are not looked at.
     budget : Budget
         The promise.
     records : float
-        a public guess of their number.
+        A public guess of their number.
 
     Raises
     ------

@@ -85,7 +85,7 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
     points : np.ndarray
         float64 (n, dimensions), in the release's `query_domain`.
     rule : str
-        a rule that suits the release.
+        A rule that suits the release.
     """
     sketch = classes_of(release)
     counter = release.privacy.counter_variance

@@ -70,7 +70,7 @@ class Outcome:
     Attributes
     ----------
     value : Trial | np.ndarray | tuple[int | None, ...] | Advice | None
-        a trial; released functions, float64 (draws, places); sizes; or advice. None where there is a problem.
+        A trial; released functions, float64 (draws, places); sizes; or advice. None where there is a problem.
     problem : str | None
         Why there is none, in one sentence.
     seconds : float

@@ -38,7 +38,7 @@ def column_rows(columns: Sequence[ColumnInfo], number: int, known: Sample | None
     number : int
         Number of the pick, part of every key.
     known : Sample | None
-        a sample, whose public facts are started from; None leaves everything empty.
+        A sample, whose public facts are started from; None leaves everything empty.
     """
     if known is not None:
         _start(columns, number, known)

@@ -91,7 +91,7 @@ def hold_others(opened: Opened, drawn: tuple[str, ...], centre: Mapping[str, obj
     drawn : tuple[str, ...]
         The columns of the picture.
     centre : Mapping[str, object] | None
-        a value for every column, at which those are held that the visitor does not hold; None averages over them.
+        A value for every column, at which those are held that the visitor does not hold; None averages over them.
     """
     domain = opened.release.domain
     others = [name for name in drawable(domain) if name not in drawn]

@@ -25,7 +25,7 @@ class Lesson:
     name : str
         Short, as it stands in the address of the page.
     title : str
-        a question or statement.
+        A question or statement.
     do, see : str
         What to try and what to watch, a sentence each.
     told : tuple[tuple[str, str], ...]

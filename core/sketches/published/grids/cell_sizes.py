@@ -48,7 +48,7 @@ def best_cells(
     budget : Budget
         The promise.
     records : float
-        a public guess of their number.
+        A public guess of their number.
 
     Raises
     ------

@@ -89,10 +89,10 @@ class ObjectivePerturbation:
     regularisation : float | None
         Λ, of the average loss; None is the least that the promise allows.
     records : int | None
-        a public number of records n, which Λ is multiplied by. None where there is no Λ, or where the number is public
+        A public number of records n, which Λ is multiplied by. None where there is no Λ, or where the number is public
         anyway, as records are replaced and none can be left out.
     radius : float | None
-        a public length; features that are further from the middle of their bounds are moved closer. None is that of the
+        A public length; features that are further from the middle of their bounds are moved closer. None is that of the
         farthest corner.
     constants : str
         "sharp" or "published"; see the module.
