@@ -12,15 +12,15 @@ missed by hats of width h only to the order h, squared over few of them: deep le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
-from ...checks import check_integer, exact_fields
 from ...errors import RequestError
+from ...parameters import Declared, Several, Whole, parameter
 from ...privacy.neighbours import Neighbours
 from .profiles import Profile
 from .splines import gram_of_queries
@@ -29,10 +29,12 @@ MAX_TOP_CELLS = 64
 MAX_LEVELS = 6
 MAX_CELLS = 512
 LARGEST_ENTRY = 1 << 13
+_ENTRY = Whole("An entry of a strategy", -LARGEST_ENTRY, LARGEST_ENTRY)
+_ROW = Several("The entries of a row of a strategy", _ENTRY, 2, MAX_TOP_CELLS + 1)
 
 
 @dataclass(frozen=True)
-class Strategy:
+class Strategy(Declared):
     """Measurements of node masses.
 
     Parameters
@@ -48,22 +50,18 @@ class Strategy:
         When the numbers are out of range, or the masses cannot be told from the measurements.
     """
 
-    top: tuple[tuple[int, ...], ...]
-    hats: tuple[int, ...] = ()
+    top: tuple[tuple[int, ...], ...] = parameter(Several("The rows of a strategy", _ROW, 1, 2 * (MAX_TOP_CELLS + 1)))
+    hats: tuple[int, ...] = parameter(
+        Several("The levels of hats", Whole("The weight of a level of hats", 1, LARGEST_ENTRY), 0, MAX_LEVELS), ()
+    )
+    described: ClassVar[str] = "strategy"
 
-    def __post_init__(self) -> None:
-        if not _is_sequence(self.top) or not all(_is_sequence(row) for row in self.top) or not _is_sequence(self.hats):
-            raise RequestError("A strategy is a table of whole numbers and a list of weights.")
-        widths = {len(row) for row in self.top}
-        if len(widths) != 1 or not 2 <= min(widths) <= MAX_TOP_CELLS + 1 or len(self.top) > 2 * (MAX_TOP_CELLS + 1):
-            raise RequestError(f"The top of a strategy must be a matrix of 2 to {MAX_TOP_CELLS + 1} columns.")
-        top = tuple(tuple(_entry(value, -LARGEST_ENTRY) for value in row) for row in self.top)
-        hats = tuple(_entry(value, 1) for value in self.hats)
-        object.__setattr__(self, "top", top)
-        object.__setattr__(self, "hats", hats)
-        if len(hats) > MAX_LEVELS or self.cells > MAX_CELLS:
+    def _check(self) -> None:
+        if len({len(row) for row in self.top}) != 1:
+            raise RequestError("The rows of a strategy must be equally long, one entry a node.")
+        if self.cells > MAX_CELLS:
             raise RequestError(f"A strategy may have at most {MAX_LEVELS} levels of hats and {MAX_CELLS} cells.")
-        if np.linalg.matrix_rank(np.array(top, dtype=float)) < len(top[0]):
+        if np.linalg.matrix_rank(np.array(self.top, dtype=float)) < len(self.top[0]):
             raise RequestError("The measurements of a strategy must tell the masses of all nodes apart.")
 
     @property
@@ -115,24 +113,15 @@ class Strategy:
 
     def to_dict(self) -> dict:
         """A value for JSON."""
-        return {"top": [list(row) for row in self.top], "hats": list(self.hats)}
+        return self.written()
 
     @classmethod
     def from_dict(cls, value: object) -> Strategy:
         """The strategy that `to_dict` wrote down; RequestError on anything else."""
-        facts = exact_fields(value, "strategy", ("top", "hats"))
-        return cls(facts["top"], facts["hats"])
+        return cls(**cls.read(value))
 
 
 @lru_cache(maxsize=256)
 def mean_variance(strategy: Strategy, profile: Profile) -> float:
     """The variance of an answer for noise of variance 1 on each measurement, averaged over queries in [0, 1]."""
     return float(np.sum(gram_of_queries(profile, strategy.cells) * strategy.covariance))
-
-
-def _is_sequence(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-def _entry(value: object, least: int) -> int:
-    return check_integer(value, "An entry of a strategy", least, LARGEST_ENTRY)

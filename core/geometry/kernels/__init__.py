@@ -11,10 +11,11 @@ from .fading import Exponential, Gaussian, Laplacian
 from .hashed import Angular, Euclidean, Manhattan
 from .jaccard import Jaccard
 from .kernel import MAX_POWER, Bandwidth, Kernel, Stationary, coordinate_bandwidths
-from .naming import KERNELS, kernel_from_dict
+from .naming import KERNEL, KERNELS, kernel_from_dict
 from .smooth import Smooth, SmoothL1, SmoothSquared
 
 __all__ = [
+    "KERNEL",
     "KERNELS",
     "MAX_PARTS",
     "MAX_POWER",

@@ -9,21 +9,25 @@ from typing import ClassVar
 import numpy as np
 
 from ...errors import RequestError
+from ...parameters import Described, Number, Several, parameter
 from .jaccard import Jaccard
 from .kernel import Kernel, Stationary, coordinate_bandwidths
 
 MAX_PARTS = 16
+PARTS = Several(
+    "The kernels of a product or mixture", Described("A part of a product or mixture", Kernel), 1, MAX_PARTS
+)
 
 
 @dataclass(frozen=True)
 class Product(Kernel):
     """The product of kernels: their hashes concatenated (CCS 2021, section 7.1)."""
 
-    parts: tuple[Kernel, ...]
+    parts: tuple[Kernel, ...] = parameter(PARTS)
     name: ClassVar[str] = "product"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", _parts(self.parts))
+    def _check(self) -> None:
+        _check_parts(self.parts)
 
     @property
     def metric(self) -> str:  # type: ignore[override]
@@ -31,9 +35,6 @@ class Product(Kernel):
 
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return math.prod((part.evaluate(x, y) for part in self.parts), start=np.ones(1))
-
-    def to_dict(self) -> dict:
-        return {"name": self.name, "parts": [part.to_dict() for part in self.parts]}
 
 
 @dataclass(frozen=True)
@@ -43,21 +44,16 @@ class Mixture(Kernel):
     It costs nothing in privacy, as a person still touches one cell a row.
     """
 
-    parts: tuple[Kernel, ...]
-    weights: tuple[float, ...]
+    parts: tuple[Kernel, ...] = parameter(PARTS)
+    weights: tuple[float, ...] = parameter(Several("The weights of a mixture", Number("A weight of a mixture")))
     name: ClassVar[str] = "mixture"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", _parts(self.parts))
-        try:
-            weights = tuple(float(weight) for weight in self.weights)
-        except (TypeError, ValueError, OverflowError):
-            raise RequestError("The weights of a mixture must be numbers.") from None
-        if len(weights) != len(self.parts) or not all(0 < weight <= 1 for weight in weights):
+    def _check(self) -> None:
+        _check_parts(self.parts)
+        if len(self.weights) != len(self.parts) or not all(0 < weight <= 1 for weight in self.weights):
             raise RequestError("A mixture needs one weight above zero for each of its kernels.")
-        if abs(sum(weights) - 1.0) > 1e-9:
+        if abs(sum(self.weights) - 1.0) > 1e-9:
             raise RequestError("The weights of a mixture must add up to 1.")
-        object.__setattr__(self, "weights", weights)
 
     @property
     def metric(self) -> str:  # type: ignore[override]
@@ -66,22 +62,12 @@ class Mixture(Kernel):
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return sum(weight * part.evaluate(x, y) for weight, part in zip(self.weights, self.parts, strict=True))
 
-    def to_dict(self) -> dict:
-        return {
-            "name": self.name,
-            "parts": [part.to_dict() for part in self.parts],
-            "weights": list(self.weights),
-        }
 
-
-def _parts(parts: object) -> tuple[Kernel, ...]:
-    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, Kernel) for part in parts):
-        raise RequestError("A product or mixture is made of kernels.")
+def _check_parts(parts: tuple[Kernel, ...]) -> None:
     if any(isinstance(part, Jaccard) for part in parts):
         raise RequestError("The kernel 'jaccard' compares whole records that are sets, so it is no part of another.")
-    if not 1 <= sum(atoms(part) for part in parts) <= MAX_PARTS:
+    if sum(atoms(part) for part in parts) > MAX_PARTS:
         raise RequestError(f"A product or mixture has from 1 to {MAX_PARTS} kernels, those of its own parts counted.")
-    return tuple(parts)
 
 
 def atoms(kernel: Kernel) -> int:

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import ndtr
 
-from .kernel import Kernel, Stationary, checked_power
+from ...parameters import parameter
+from .kernel import POWER, Kernel, Stationary
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,8 @@ class Angular(Kernel):
     A point at the origin has no angle: it agrees with any other point with probability 1/2, and with itself always.
     """
 
-    power: int = 1
+    power: int = parameter(POWER, 1)
     name: ClassVar[str] = "angular"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "power", checked_power(self.power))
 
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         x, y = _visible(np.atleast_2d(x).astype(float)), _visible(np.atleast_2d(y).astype(float))

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from ...errors import RequestError
+from ...parameters import Declared, Kind, Whole, parameter
 
 Bandwidth = float | tuple[float, ...]
 
 MAX_POWER = 32
+POWER = Whole("The power of a kernel", 1, MAX_POWER)
 
 
-class Kernel(ABC):
+class Kernel(Declared, ABC):
     """How close two points are. Subclasses are frozen dataclasses of public parameters."""
 
     name: ClassVar[str]
+    described: ClassVar[str] = "kernel"
     metric: ClassVar[str] = "l2"
     """The metric in which two different categories are at the domain's stated distance: "l2" or "l1"."""
 
@@ -30,39 +33,37 @@ class Kernel(ABC):
 
     def to_dict(self) -> dict:
         """A value for JSON from which `kernel_from_dict` makes an equal kernel."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"name": self.name} | {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
+        return {"name": self.name} | self.written()
 
 
-def checked_bandwidth(bandwidth: object) -> Bandwidth:
-    """A bandwidth as a float, or a tuple of floats, one a column; refuses what is not above zero and finite."""
-    values = bandwidth if isinstance(bandwidth, (list, tuple, np.ndarray)) else [bandwidth]
-    try:
-        numbers = tuple(float(value) for value in values)
-    except (TypeError, ValueError, OverflowError):
-        raise RequestError("A bandwidth must be a number, or one number a column.") from None
-    if not numbers or not all(math.isfinite(value) and 1e-150 < value < 1e150 for value in numbers):
+class BandwidthKind(Kind):
+    """A number above zero, or a list of them, one a column."""
+
+    def checked(self, value: object) -> Bandwidth:
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        if isinstance(value, (list, tuple)) and value:
+            return tuple(_checked_length(one) for one in value)
+        return _checked_length(value)
+
+    def written(self, value: Bandwidth) -> float | list[float]:
+        return list(value) if isinstance(value, tuple) else value
+
+
+def _checked_length(value: object) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise RequestError("A bandwidth must be a number, or one number a column.")
+    if not 1e-150 < value < 1e150:
         raise RequestError("A bandwidth must be finite and above zero, as it is the distance at which closeness fades.")
-    return numbers if isinstance(bandwidth, (list, tuple, np.ndarray)) else numbers[0]
-
-
-def checked_power(power: object) -> int:
-    """The power of a kernel as an integer; refuses anything else."""
-    if isinstance(power, bool) or not isinstance(power, int) or not 1 <= power <= MAX_POWER:
-        raise RequestError(f"The power of a kernel must be a whole number from 1 to {MAX_POWER}.")
-    return power
+    return float(value)
 
 
 @dataclass(frozen=True)
 class Stationary(Kernel):
     """A kernel of the difference x - y measured in bandwidths, raised to a whole power."""
 
-    bandwidth: Bandwidth
-    power: int = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bandwidth", checked_bandwidth(self.bandwidth))
-        object.__setattr__(self, "power", checked_power(self.power))
+    bandwidth: Bandwidth = parameter(BandwidthKind())
+    power: int = parameter(POWER, 1)
 
     def distance(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Pairwise distance in bandwidths, (n, m)."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 from ...errors import RequestError
-from .composite import MAX_PARTS, Mixture, Product
+from ...parameters import Described
+from .composite import Mixture, Product
 from .fading import Exponential, Gaussian, Laplacian
 from .hashed import Angular, Euclidean, Manhattan
 from .jaccard import Jaccard
@@ -43,12 +43,19 @@ def kernel_from_dict(value: object, depth: int = 0) -> Kernel:
     name = value.get("name") if isinstance(value, Mapping) else None
     if not isinstance(name, str) or name not in KERNELS or depth > 4:
         raise RequestError(f"A kernel must be one of {', '.join(KERNELS)}.")
-    facts = {key: entry for key, entry in value.items() if key != "name"}
     kernel = KERNELS[name]
-    if set(facts) != {field.name for field in fields(kernel)}:
-        raise RequestError(f"The parameters of the kernel {kernel.name!r} are not the ones it has.")
+    facts = kernel.read({key: entry for key, entry in value.items() if key != "name"})
     if "parts" in facts:
-        if not isinstance(facts["parts"], list) or len(facts["parts"]) > MAX_PARTS:
-            raise RequestError(f"A product or mixture has from 1 to {MAX_PARTS} kernels.")
-        facts["parts"] = tuple(kernel_from_dict(part, depth + 1) for part in facts["parts"])
-    return kernel(**{key: tuple(v) if isinstance(v, list) else v for key, v in facts.items()})
+        facts["parts"] = [kernel_from_dict(part, depth + 1) for part in facts["parts"]]
+    return kernel(**facts)
+
+
+class KernelKind(Described):
+    """A kernel, with all that it is made of."""
+
+    def read(self, value: object) -> Kernel:
+        return kernel_from_dict(value)
+
+
+KERNEL = KernelKind("The kernel", Kernel)
+"""What the field of a sketch may be that holds one."""

@@ -68,8 +68,8 @@ def images(matrix: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Dense(Projection):
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _check(self) -> None:
+        super()._check()
         if self.source * self.target > MAX_ENTRIES:
             raise RequestError(
                 f"A matrix of {self.target:,} x {self.source:,} has more than {MAX_ENTRIES:,} entries, which is the "
@@ -118,8 +118,8 @@ class OrthogonalProjection(_Dense):
 
     name: ClassVar[str] = "orthogonal"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _check(self) -> None:
+        super()._check()
         if self.source * self.target**2 > MAX_STEPS:
             raise RequestError(
                 f"Making {self.target:,} rows of {self.source:,} numbers orthogonal would take minutes; use the fast "

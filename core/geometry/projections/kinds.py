@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...errors import RequestError
 from .dense import GaussianProjection, OrthogonalProjection
 from .fast import FastProjection
-from .projection import Projection, checked_facts
+from .projection import Projection
 
 PROJECTIONS: dict[str, type[Projection]] = {
     kind.name: kind for kind in (FastProjection, GaussianProjection, OrthogonalProjection)
@@ -24,4 +24,4 @@ def projection_kind(name: object) -> type[Projection]:
 def projection_from_dict(source: int, value: object) -> Projection:
     """The projection from ``source`` dimensions that `Projection.to_dict` wrote down; RequestError on anything else."""
     kind = projection_kind(value.get("name") if isinstance(value, Mapping) else None)
-    return kind(source, **checked_facts(value))
+    return kind(source, **kind.read({key: entry for key, entry in value.items() if key != "name"}))

@@ -8,26 +8,24 @@ depends on that record and the seed alone, bit for bit: one fixed order of addit
 from __future__ import annotations
 
 import math
-import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ...checks import check_integer, exact_fields, seed_from_digits
+from ...checks import check_integer
 from ...domain.columns import MAX_VECTOR
 from ...errors import RequestError
+from ...parameters import Declared, Seed, Whole, parameter
 
-SEED_BITS = 128
 MAX_STREAM = 1_000_000
 TAIL = 8.0
 """Standard deviations that no coordinate of an image exceeds, in practice."""
 
 
 @dataclass(frozen=True)
-class Projection(ABC):
+class Projection(Declared, ABC):
     """A random linear map from ``source`` to ``target`` dimensions.
 
     Parameters
@@ -46,18 +44,15 @@ class Projection(ABC):
     """
 
     source: int
-    target: int
-    seed: int = field(default=None)  # type: ignore[assignment]
-    stream: int = 0
+    target: int = parameter(Whole("The dimensions after a projection", 1, MAX_VECTOR))
+    seed: int = parameter(Seed("The seed of a projection"), None)
+    stream: int = parameter(Whole("The stream of a projection", 0, MAX_STREAM), 0)
     name: ClassVar[str]
+    described: ClassVar[str] = "projection"
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         check_integer(self.source, "The dimensions before a projection", 1, MAX_VECTOR)
         check_integer(self.target, "The dimensions after a projection", 1, self.source)
-        if self.seed is None:
-            object.__setattr__(self, "seed", secrets.randbits(SEED_BITS))
-        check_integer(self.seed, "The seed of a projection", 0, (1 << SEED_BITS) - 1)
-        check_integer(self.stream, "The stream of a projection", 0, MAX_STREAM)
 
     @abstractmethod
     def project(self, points: np.ndarray) -> np.ndarray:
@@ -89,7 +84,7 @@ class Projection(ABC):
 
     def to_dict(self) -> dict:
         """A value for JSON from which `projection_from_dict` makes an equal projection."""
-        return {"name": self.name, "target": self.target, "seed": f"{self.seed:032x}", "stream": self.stream}
+        return {"name": self.name} | self.written()
 
     def _coordinates(self, points: np.ndarray) -> np.ndarray:
         """Points with one row a coordinate, float64 (d, n) in C order."""
@@ -97,12 +92,3 @@ class Projection(ABC):
         if points.ndim != 2 or points.shape[1] != self.source:
             raise RequestError(f"This projection takes points of {self.source:,} coordinates.")
         return np.ascontiguousarray(points.T)
-
-
-def checked_facts(value: object) -> dict:
-    """The fields that `Projection.to_dict` wrote down but its name, the seed as a number; RequestError on others."""
-    if not isinstance(value, Mapping):
-        raise RequestError("A projection must be described by its name, dimensions, seed and stream.")
-    facts = exact_fields(dict(value), "projection", ("name", "target", "seed", "stream"))
-    del facts["name"]
-    return facts | {"seed": seed_from_digits(facts["seed"], "The seed of a projection")}

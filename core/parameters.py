@@ -1,0 +1,224 @@
+"""Parameters that a class declares once: each field says what it may be, and everything else follows.
+
+    @dataclass(frozen=True)
+    class Tree(Declared):
+        described = "tree"
+        levels: int | None = parameter(Whole("The number of levels", 1, 20), None, settled="how many levels it has")
+
+From the declarations follow what a constructor refuses and how it converts (`Declared.__post_init__`), what is written
+to JSON (`written`), and what is taken from a stranger's file (`read`). What must hold between several fields is said in
+the class's own `_check`. A field without a declaration is neither checked nor written.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .checks import check_choice, check_integer, check_number, exact_fields, seed_from_digits
+from .errors import RequestError
+
+SEED_BITS = 128
+
+
+class Kind(ABC):
+    """What a parameter may be."""
+
+    settled: ClassVar[str] = ""
+    """As of `parameter`, where it is the same for all of a kind."""
+
+    def otherwise(self) -> Any:
+        """What None stands for where it is the default: None, unless there is something to be drawn."""
+        return None
+
+    @abstractmethod
+    def checked(self, value: object) -> Any:
+        """The value as it is kept; RequestError, in one sentence, when it is not of this kind."""
+
+    def written(self, value: Any) -> Any:
+        """A checked value for JSON."""
+        return value
+
+    def read(self, value: object) -> Any:
+        """What `written` wrote down, for `checked`; RequestError on JSON that it never writes."""
+        return value
+
+
+@dataclass(frozen=True)
+class Whole(Kind):
+    """A whole number inside limits."""
+
+    what: str
+    least: int
+    greatest: int
+
+    def checked(self, value: object) -> int:
+        return check_integer(value, self.what, self.least, self.greatest)
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A finite number inside limits; ``why`` ends the sentence that refuses another one."""
+
+    what: str
+    least: float = -math.inf
+    greatest: float = math.inf
+    why: str = ""
+
+    def checked(self, value: object) -> float:
+        number = check_number(value, self.what)
+        if not self.least <= number <= self.greatest:
+            reason = f", {self.why}" if self.why else ""
+            raise RequestError(f"{self.what} must lie between {self.least:g} and {self.greatest:g}{reason}.")
+        return number
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of a few words."""
+
+    what: str
+    choices: tuple[str, ...]
+
+    def checked(self, value: object) -> str:
+        check_choice(value, self.what, self.choices)
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Seed(Kind):
+    """A public seed of 128 bits; a fresh one is drawn for None where that is the default. Files hold its digits."""
+
+    what: str
+    settled: ClassVar[str] = "its seed"
+
+    def otherwise(self) -> int:
+        return secrets.randbits(SEED_BITS)
+
+    def checked(self, value: object) -> int:
+        return check_integer(value, self.what, 0, (1 << SEED_BITS) - 1)
+
+    def written(self, value: int) -> str:
+        return f"{value:032x}"
+
+    def read(self, value: object) -> int:
+        return seed_from_digits(value, self.what)
+
+
+@dataclass(frozen=True)
+class Several(Kind):
+    """A list of values of one kind, kept as a tuple. How many there must be often depends on other fields."""
+
+    what: str
+    kind: Kind
+    least: int = 0
+    greatest: int | None = None
+
+    def checked(self, value: object) -> tuple:
+        return tuple(self.kind.checked(one) for one in self._sized(value, (tuple, list)))
+
+    def written(self, value: tuple) -> list:
+        return [self.kind.written(one) for one in value]
+
+    def read(self, value: object) -> list:
+        return [self.kind.read(one) for one in self._sized(value, (list,))]
+
+    def _sized(self, value: object, types: tuple[type, ...]) -> Sequence:
+        """The values, before any of them is looked at; RequestError unless there are so many."""
+        if isinstance(value, np.ndarray) and tuple in types:
+            value = value.tolist()
+        if not isinstance(value, types):
+            raise RequestError(f"{self.what} must be a list.")
+        if not self.least <= len(value) <= (len(value) if self.greatest is None else self.greatest):
+            most = f"at least {self.least:,}" if self.greatest is None else f"from {self.least:,} to {self.greatest:,}"
+            raise RequestError(f"{self.what} must be {most}, not {len(value):,}.")
+        return value
+
+
+@dataclass(frozen=True)
+class Described(Kind):
+    """A value of a class of ours that describes itself with `to_dict`; its owner or a subclass reads it back."""
+
+    what: str
+    type: type
+
+    def checked(self, value: object) -> Any:
+        if not isinstance(value, self.type):
+            raise RequestError(f"{self.what} must be a {self.type.__name__}.")
+        return value
+
+    def written(self, value: Any) -> dict:
+        return value.to_dict()
+
+
+def parameter(kind: Kind, default: object = MISSING, *, settled: str = "", kw_only: bool = False) -> Any:
+    """A field that holds a value of the kind, or None where that is the default.
+
+    Parameters
+    ----------
+    kind : Kind
+        What it may be.
+    default : object
+        None means that the value follows from other fields or a forecast, or for a seed, that it is drawn.
+    settled : str
+        What a release must say of it, as in "how many rows it has", so that no file leaves it None.
+    kw_only : bool
+        As for a field: fields are written in the order of the class, which may not be that of positional arguments.
+    """
+    return field(default=default, kw_only=kw_only, metadata={"kind": kind, "settled": settled or kind.settled})
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A frozen value whose fields say what they may be."""
+
+    described: ClassVar[str]
+    """What it is called where something about it is refused."""
+
+    def __post_init__(self) -> None:
+        for one in declared(type(self)):
+            kind, value = one.metadata["kind"], getattr(self, one.name)
+            optional = value is None and one.default is None
+            self._settle(**{one.name: kind.otherwise() if optional else kind.checked(value)})
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse fields that do not go together; called when each is checked by itself."""
+
+    def _settle(self, **values: object) -> None:
+        """Give fields the values that follow from others, while the value is made."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def written(self) -> dict[str, Any]:
+        """The declared fields for JSON, in order."""
+        values = {one.name: (one.metadata["kind"], getattr(self, one.name)) for one in declared(type(self))}
+        return {name: None if value is None else kind.written(value) for name, (kind, value) in values.items()}
+
+    @classmethod
+    def read(cls, value: object) -> dict[str, Any]:
+        """What `written` wrote down, as arguments for the class.
+
+        Raises
+        ------
+        RequestError
+            When there are not exactly these fields, one that must be settled is None, or one is no JSON of its kind.
+        """
+        facts = exact_fields(value, cls.described, [one.name for one in declared(cls)])
+        for one in declared(cls):
+            kind, settled, fact = one.metadata["kind"], one.metadata["settled"], facts[one.name]
+            if fact is None and settled:
+                raise RequestError(f"A released {cls.described} must say {settled}.")
+            facts[one.name] = None if fact is None and one.default is None else kind.read(fact)
+        return facts
+
+
+def declared(owner: type) -> Sequence[Field]:
+    """The fields of a class that say what they may be, in order."""
+    return [one for one in fields(owner) if "kind" in one.metadata]
