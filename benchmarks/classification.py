@@ -32,7 +32,9 @@ from core.figures.classes import class_colour
 from core.figures.palette import FAINT
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import Release, seal, with_chosen_size
+from core.releases.release import Release
+from core.releases.seal import seal
+from core.releases.sizing import with_chosen_size
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments

@@ -16,7 +16,7 @@ import pyarrow as pa
 from core.domain import Categorical, Domain, Vector
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import release
+from core.releases.job import release
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sources import open_source

@@ -16,7 +16,7 @@ from core.domain import Domain
 from core.geometry.kernels import Gaussian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import release
+from core.releases.job import release
 from core.sketches.grids.histogram import Histogram
 
 from .measuring import Comparison, Rival, Settings

@@ -34,7 +34,8 @@ from core.geometry.projections.fast import FastProjection
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.centred import CentrePurchase, plan_centred, release_centred
-from core.releases.release import Release, release
+from core.releases.job import release
+from core.releases.release import Release
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions, dimensions_for
 from core.sketches.distances.moments import Moments

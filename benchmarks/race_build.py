@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.privacy.budget import Budget
-from core.releases.release import release
+from core.releases.job import release
 
 from .limits import increments
 from .measuring import Comparison, Rival, Settings, Target

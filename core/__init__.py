@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .privacy.budget import Budget
     from .privacy.ledger.ledger import Ledger
     from .privacy.neighbours import Neighbours
-    from .releases.file import load
-    from .releases.release import Release, release
+    from .releases.job import release
+    from .releases.release import Release, load
     from .sketches.classes import Classes
     from .sketches.distances.directions import Directions
     from .sketches.distances.distance import Distance
@@ -65,9 +65,9 @@ _HOME = {
     "ReleaseFileError": ".errors",
     "RequestError": ".errors",
     "Vector": ".domain",
-    "load": ".releases.file",
+    "load": ".releases.release",
     "recommend": ".forecast.recommendation",
-    "release": ".releases.release",
+    "release": ".releases.job",
 }
 """Module of every public name."""
 

@@ -25,8 +25,9 @@ from .geometry.projections.dense import GaussianProjection
 from .geometry.projections.fast import FastProjection
 from .privacy.budget import Budget
 from .privacy.noise import noise
-from .releases.file import LARGE, load, to_bytes
-from .releases.release import Release, release
+from .releases.file import LARGE
+from .releases.job import release
+from .releases.release import Release, load
 from .sketches.classes import Classes
 from .sketches.distances.directions import Directions
 from .sketches.distances.distance import Distance
@@ -63,7 +64,7 @@ FEW = {"rows": 4, "groups": 2, "seed": 0}
 def _released(sketch: LinearSketch, records: dict, large: int = LARGE) -> Release:
     """A release of the records, written and opened again, as whoever explores it has it."""
     made = release(sketch.sized_for(BUDGET, 8.0), records, BUDGET)
-    return load(to_bytes(made, large=large))
+    return load(made.to_bytes(large=large))
 
 
 def _ask(sketch: LinearSketch, records: dict) -> None:

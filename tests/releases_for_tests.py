@@ -11,7 +11,7 @@ import numpy as np
 from core import Budget, Domain, Race, Release
 from core.engine.exact import Exact
 from core.geometry import kernels
-from core.releases.release import seal
+from core.releases.seal import seal
 
 SEED = 0x0123456789ABCDEF0123456789ABCDEF
 

@@ -21,10 +21,10 @@ def test_every_public_name_is_there():
 
 
 def test_release_is_the_function_and_no_module():
-    import core.releases.file
+    import core.releases.job
     import core.releases.release
 
-    assert core.release is core.releases.release.release and core.load is core.releases.file.load
+    assert core.release is core.releases.job.release and core.load is core.releases.release.load
 
 
 def test_every_mechanism_and_the_recommendation_are_there():

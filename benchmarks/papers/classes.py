@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from core.geometry.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import release
+from core.releases.job import release
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race

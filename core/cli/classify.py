@@ -49,7 +49,7 @@ def classify(
     They are label, confidence (probability that the release without its noise would say the same), certain (whether
     that reaches the level), and the probability of each class.
     """
-    from ..releases.file import load
+    from ..releases.release import load
     from ..sources.queries import beside
     from ..tasks.classes.classification import classify as classified
     from ..tasks.classes.confusion import confusion_of, label_codes

@@ -56,7 +56,7 @@ def declared_sketch(
 
 def like(shape: SketchOptions) -> Release:
     """The release that ``--like`` names."""
-    from ..releases.file import load
+    from ..releases.release import load
 
     return load(shape.like)
 

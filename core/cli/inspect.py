@@ -25,7 +25,7 @@ def inspect(
 
     from ..figures.report.label import describe, to_json
     from ..machine.tables import Table
-    from ..releases.file import load
+    from ..releases.release import load
 
     opened = load(release, verify=verify)
     # A file that is read through for its fingerprint need not be in memory for that.

@@ -36,7 +36,7 @@ def add(
 ) -> None:
     """Promise a total for all releases of a data set that there will ever be; it cannot be changed later."""
     from ..domain import PrivacyUnit
-    from ..releases.release import unit_words
+    from ..releases.payment import unit_words
 
     protected = PrivacyUnit() if unit is None else PrivacyUnit(*notation.parse_unit(unit))
     total = promise.budget()

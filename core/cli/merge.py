@@ -27,7 +27,7 @@ def merge(
 ) -> None:
     """Add up releases: the result answers for all their records together, and costs no privacy."""
     from ..figures.rounding import rounded
-    from ..releases.file import load
+    from ..releases.release import load
 
     if len(releases) < 2:
         raise RequestError("Merging needs two release files or more.")

@@ -53,7 +53,7 @@ AtOption = Annotated[
 
 def opened(path: Path, of_class: str | None) -> Release:
     """The release in a file, or that of one of its classes."""
-    from ..releases.file import load
+    from ..releases.release import load
 
     release = load(path)
     return release if of_class is None else release.of_class(of_class)

@@ -75,7 +75,7 @@ def release(
     from ..engine.engines import check_engine
     from ..figures.report.meaning import table
     from ..figures.rounding import rounded
-    from ..releases.release import unit_words
+    from ..releases.payment import unit_words
     from ..sketches.adaptive import Adaptive
     from ..sketches.registry import sketch_from_parameters
     from ..sources import open_source
@@ -150,7 +150,7 @@ def _release(
     """Read once, pay, draw noise and save; the exact table is seen by nobody."""
     from ..engine.engines import building_on
     from ..engine.resuming import ResumableBuilding
-    from ..releases.release import seal
+    from ..releases.seal import seal
     from ..sketches.plan import plan
 
     account.check(plan(sketch, account.budget).cost)

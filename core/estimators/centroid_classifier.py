@@ -8,7 +8,9 @@ from ..checks import check_choice
 from ..domain import Domain
 from ..geometry.projections.fast import FastProjection
 from ..releases.centred import CentrePurchase, plan_centred, release_centred
-from ..releases.release import Release, paid_from, with_chosen_size
+from ..releases.payment import paid_from
+from ..releases.release import Release
+from ..releases.sizing import with_chosen_size
 from ..sketches.classes import Classes
 from ..sketches.distances.directions import Directions, dimensions_for
 from ..sketches.distances.moments import Moments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..releases.release import paid_from
+from ..releases.payment import paid_from
 from ..sketches.published.training.logistic_model import LogisticModel
 from ..sketches.published.training.objective_perturbation import ObjectivePerturbation
 from ..sources import open_source

@@ -14,7 +14,8 @@ from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..privacy.budget import Budget
 from ..privacy.noise.randomness import SeededSource
-from ..releases.release import Release, release
+from ..releases.job import release
+from ..releases.release import Release
 from ..sketches.linear import LinearSketch
 
 FEATURES, CLASS = "x", "class"

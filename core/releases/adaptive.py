@@ -20,7 +20,10 @@ from ..sketches.adaptive import Adaptive, AdaptivePlan
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan
 from ..sources import Source, open_source
-from .release import Release, paid_from, sealed, with_chosen_size
+from .payment import paid_from
+from .release import Release
+from .seal import sealed
+from .sizing import with_chosen_size
 
 
 def release_adaptive(
@@ -44,8 +47,8 @@ def release_adaptive(
     ----------
     mechanism : Adaptive
         For example `PrivBayes(domain, kernel)`; its sizes are chosen from public facts when it has none.
-    data, budget, ledger, dataset, records, progress, noise_source, engine : see `core.releases.release.release`
-        See `core.releases.release.release`.
+    data, budget, ledger, dataset, records, progress, noise_source, engine : see `core.releases.job.release`
+        See `core.releases.job.release`.
 
     Returns
     -------
@@ -55,7 +58,7 @@ def release_adaptive(
     Raises
     ------
     RequestError, BudgetError
-        As `core.releases.release.release` does.
+        As `core.releases.job.release` does.
     """
     mechanism = with_chosen_size(mechanism, budget, records)
     planned = mechanism.plan(budget)
@@ -86,7 +89,7 @@ def run_planned(
     spend : Callable[[Cost], object] | None
         Writes the cost of everything to a ledger, durably, or raises; called once, after the first reading.
     progress, noise_source, engine : Callable[[int], None] | None, NoiseSource | None, str
-        See `core.releases.release.release`.
+        See `core.releases.job.release`.
     """
     check_drawable(*planned.noises, planned.count_noise)
     rows, budget = 0, planned.budget

@@ -27,7 +27,8 @@ from ..sketches.plan import Plan, plan
 from ..sketches.projected import Projected
 from ..sources import Source
 from .private_bounds import private_bounds
-from .release import Release, seal
+from .release import Release
+from .seal import seal
 
 
 @dataclass(frozen=True)

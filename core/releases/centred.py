@@ -29,7 +29,8 @@ from ..sketches.distances.moments import Moments
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan
 from ..sources import Source
-from .release import Release, seal
+from .release import Release
+from .seal import seal
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def release_centred(
     progress : Callable[[int], None]
         Called with the number of rows read so far, in both readings together.
     noise_source : NoiseSource | None
-        None in any real release; see `core.releases.release.seal`.
+        None in any real release; see `core.releases.seal.seal`.
 
     Returns
     -------

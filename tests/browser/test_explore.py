@@ -8,7 +8,6 @@ import pytest
 
 from core import Categorical, Domain, Numeric, load
 from core.geometry import kernels
-from core.releases.file import to_bytes
 from core.tasks.centres import nearest_place
 from core.ui.explore.words import answer_sentence
 from tests.browser.conftest import Visit
@@ -184,7 +183,7 @@ def test_nothing_is_fetched_for_a_strangers_file(visitor):
     requests = []
     visit.page.on("request", lambda request: requests.append(request.url))
     visit.go("/explore?show=Two+columns")
-    visit.drop(f"{foreign.replace('/', '')}.npz", to_bytes(release), "application/octet-stream")
+    visit.drop(f"{foreign.replace('/', '')}.npz", release.to_bytes(), "application/octet-stream")
     for view in ("Density", "Modes", "Anomalies", "Sample"):
         visit.choose(view)
         visit.page.wait_for_timeout(600)

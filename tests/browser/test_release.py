@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from core.releases.file import load
+from core.releases.release import load
 from core.tasks.classes.classification import classify
 
 COUNT = 4_000

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from core import load
-from core.releases.file import save
 from core.tasks.anomalies import score
 from core.tasks.density import marginal_grid, marginal_line
 from core.tasks.modes import find_modes
@@ -134,7 +133,7 @@ def test_inspect_says_what_was_promised(command, released):
 
 def test_the_table_of_a_large_release_is_read_by_inspect_only_when_asked_to(command, tmp_path):
     large = tmp_path / "large.npz"
-    save(counted_release(), large, large=0)
+    counted_release().save(large, large=0)
     fingerprint = sha256(large.read_bytes()).hexdigest()
     quick, whole = command("inspect", large), command("inspect", large, "--verify")
     assert quick.exit_code == whole.exit_code == 0

@@ -17,8 +17,8 @@ import pytest
 from core.engine import resuming
 from core.engine.building import Building
 from core.privacy.ledger.ledger import Ledger
-from core.releases import release as releases
-from core.releases.file import load
+from core.releases import seal as releases
+from core.releases.release import load
 from core.sources import open_source
 from tests.cli.conftest import SKETCH, people, refused
 
@@ -28,7 +28,7 @@ ARGUMENTS = ("release", "people.parquet", *SKETCH, "--epsilon", "1", "--dataset"
 SLOW = """
 import time
 import numpy as np
-from core import releases
+from core.releases import seal as releases
 from core.engine import building, resuming
 from core.__main__ import main
 from core.sketches.hashed.race import Race

@@ -115,7 +115,7 @@ def test_a_keyboard_interrupt_elsewhere(command, released, monkeypatch):
     def stop(path, **_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("core.releases.file.load", stop)
+    monkeypatch.setattr("core.releases.release.load", stop)
     assert refused(command("inspect", released), code=130) == "Stopped before it was done."
 
 
@@ -153,16 +153,16 @@ main()
 WAITS_AFTER_SPENDING = """
 import sys, time
 from pathlib import Path
-import core.releases.release
+import core.releases.seal
 from core.__main__ import main
-add_noise = core.releases.release.add_noise
+add_noise = core.releases.seal.add_noise
 def wait(*given):
     if not Path("reached").exists():
         Path("reached").touch()
         while not Path("go").exists():
             time.sleep(0.01)
     return add_noise(*given)
-core.releases.release.add_noise = wait
+core.releases.seal.add_noise = wait
 main()
 """
 

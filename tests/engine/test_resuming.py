@@ -20,7 +20,7 @@ from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Gaussian
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
-from core.releases.release import release
+from core.releases.job import release
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.hashed.race import Race

@@ -13,7 +13,7 @@ from core.forecast.reference_population import reference_population
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import seal
+from core.releases.seal import seal
 from core.sketches.hashed.race import Race
 
 DOMAIN = Domain.of(a=(0, 100), b=(0, 100))

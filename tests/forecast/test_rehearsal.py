@@ -14,7 +14,8 @@ from core.forecast.rehearsal import rehearse, scaled_table
 from core.geometry.kernels import Gaussian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import release, seal
+from core.releases.job import release
+from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
 from core.sketches.plan import plan
 from core.sketches.published.distances.huang_roth import HuangRoth

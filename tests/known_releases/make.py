@@ -14,8 +14,9 @@ from core.domain import Items, PrivacyUnit, Vector
 from core.engine.exact import Exact
 from core.geometry import kernels
 from core.geometry.projections.fast import FastProjection
-from core.releases.file import FORMAT_VERSION, LARGE_FORMAT_VERSION, save
-from core.releases.release import release, seal
+from core.releases.job import release
+from core.releases.manifest import FORMAT_VERSION, LARGE_FORMAT_VERSION
+from core.releases.seal import seal
 from core.sketches.adaptive import Adaptive
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
@@ -311,7 +312,7 @@ def make(name: str) -> None:
     }
     with stem.with_suffix(".json").open("x", encoding="utf-8") as file:
         file.write(json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
-    save(release, stem.with_suffix(".npz"), large=0 if name in LARGE else release.table.size)
+    release.save(stem.with_suffix(".npz"), large=0 if name in LARGE else release.table.size)
 
 
 if __name__ == "__main__":

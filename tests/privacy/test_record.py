@@ -17,8 +17,8 @@ from core.privacy.calibration import NoiseScale, calibrate_shares
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.record import PrivacyRecord
 from core.privacy.unit import PrivacyUnit
-from core.releases.file import load
-from core.releases.release import seal
+from core.releases.release import load
+from core.releases.seal import seal
 from core.sketches.distances.moments import Moments
 from core.sketches.plan import plan
 from tests.releases_for_tests import manifest_in

@@ -19,8 +19,8 @@ from core.privacy.noise.randomness import SeededSource
 from core.privacy.selection import select
 from core.privacy.zcdp import largest_rho
 from core.releases.adaptive import release_adaptive
-from core.releases.file import load
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches.adaptive import Adaptive, Outcome, noisy_count, share_budget
 from core.sketches.published.grids.marginals import Marginals
 

@@ -83,7 +83,7 @@ def test_the_bounds_hold_most_records():
 
 def test_nothing_is_drawn_before_the_cost_is_written_down(monkeypatch):
     happened = []
-    for module in (quantiles, __import__("core.releases.release", fromlist=["add_noise"])):
+    for module in (quantiles, __import__("core.releases.seal", fromlist=["add_noise"])):
         draw = module.add_noise
         monkeypatch.setattr(module, "add_noise", lambda *given, draw=draw: happened.append("noise") or draw(*given))
     released(Budget(1), spend=lambda cost: happened.append("spent"))

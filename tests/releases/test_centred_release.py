@@ -17,8 +17,8 @@ from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
 from core.releases.centred import CentrePurchase, plan_centred, release_centred
-from core.releases.file import load
-from core.releases.release import release as plain_release
+from core.releases.job import release as plain_release
+from core.releases.release import load
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments

@@ -17,7 +17,6 @@ from core.geometry import kernels
 from core.machine.files import aligned
 from core.machine.files.directory import END, END64, LOCATOR64
 from core.machine.tables import Narrow, array
-from core.releases.file import to_bytes
 from tests.releases.test_hostile_release_file import MEBIBYTE, little_memory, refused
 from tests.releases_for_tests import manifest_in, members_of, npy, small_release, with_manifest, zipped
 
@@ -30,7 +29,7 @@ QUERY = {"age": [10.0], "city": ["Bern"]}
 def arrays() -> dict[str, np.ndarray]:
     """What a file of the release holds, by name."""
     counters = np.where(np.abs(MADE.table) < 1 << 15, MADE.table, -(1 << 15)).astype("<i2")
-    manifest = np.load(io.BytesIO(to_bytes(MADE, large=0)))["manifest"]
+    manifest = np.load(io.BytesIO(MADE.to_bytes(large=0)))["manifest"]
     apart = np.array([2 * 20 + 3, 5 * 20 + 7])
     return {"manifest": manifest, "table": counters, "beyond_at": apart, "beyond": MADE.table.reshape(-1)[apart]}
 

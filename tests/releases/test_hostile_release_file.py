@@ -539,7 +539,7 @@ def test_manifests_of_anything_are_refused(facts):
 
 def test_the_limits_are_what_the_files_of_large_releases_need():
     """The widest manifest that a release may have is within the limit."""
-    from core.releases.file import MAX_MANIFEST
+    from core.releases.manifest import MAX_MANIFEST
 
     letters = ["\x01" * 999 + chr(200 + i) for i in range(990)]  # JSON writes each of these with six characters
     wordy = Domain.of(text=letters)

@@ -14,8 +14,7 @@ from core.engine.exact import Exact
 from core.geometry import kernels
 from core.machine.files import narrow
 from core.machine.tables import Narrow, Sum, array
-from core.releases.file import save, to_bytes
-from core.releases.release import seal
+from core.releases.seal import seal
 from core.sketches.classes import Classes
 from tests.releases_for_tests import manifest_in, small_release
 
@@ -44,7 +43,7 @@ def by_numpy(data: bytes) -> np.ndarray:
 def path(tmp_path_factory):
     """A large release's file."""
     place = tmp_path_factory.mktemp("large") / "large.npz"
-    save(MADE, place, large=0)
+    MADE.save(place, large=0)
     return place
 
 
@@ -52,11 +51,11 @@ def path(tmp_path_factory):
 @settings(max_examples=60)
 def test_every_table_survives_its_file(counters):
     made = with_counters(counters)
-    data = to_bytes(made, large=0)
+    data = made.to_bytes(large=0)
     opened = load(data, verify=True)
     assert isinstance(opened.table, Narrow)
     assert np.array_equal(array(opened.table), made.table) and np.array_equal(by_numpy(data), made.table)
-    assert to_bytes(opened, large=0) == data and to_bytes(opened) == to_bytes(made)
+    assert opened.to_bytes(large=0) == data and opened.to_bytes() == made.to_bytes()
 
 
 @pytest.mark.parametrize("kind", narrow.KINDS, ids=str)
@@ -65,12 +64,12 @@ def test_the_type_is_the_narrowest_that_holds_all_but_a_few(kind):
     ends = np.iinfo(kind)
     made = with_counters(np.full(320, ends.max))
     made.table[3, 4] = ends.min
-    with np.load(io.BytesIO(to_bytes(made, large=0)), allow_pickle=False) as file:
+    with np.load(io.BytesIO(made.to_bytes(large=0)), allow_pickle=False) as file:
         assert file["table"].dtype == kind and file["table"][3, 4] == ends.min
         assert file["beyond_at"].tolist() == [3 * 20 + 4] and file["beyond"].tolist() == [ends.min]
     made.table[0, :2] = ends.min
     if kind != narrow.KINDS[-1]:
-        with np.load(io.BytesIO(to_bytes(made, large=0)), allow_pickle=False) as file:
+        with np.load(io.BytesIO(made.to_bytes(large=0)), allow_pickle=False) as file:
             assert file["table"].dtype.itemsize == 2 * kind.itemsize and len(file["beyond"]) == 0
 
 
@@ -105,10 +104,10 @@ def test_memory_is_what_is_allocated(path):
 
 def test_a_file_that_is_replaced_or_deleted_goes_on_answering(tmp_path):
     place = tmp_path / "large.npz"
-    save(MADE, place, large=0)
+    MADE.save(place, large=0)
     opened = load(place)
     before = opened.estimate(QUERIES)
-    save(with_counters(np.zeros(320, dtype=np.int64)), place, large=0)
+    with_counters(np.zeros(320, dtype=np.int64)).save(place, large=0)
     assert not np.array_equal(load(place).estimate(QUERIES), before)
     place.unlink()
     assert np.array_equal(opened.estimate(QUERIES), before)
@@ -116,10 +115,10 @@ def test_a_file_that_is_replaced_or_deleted_goes_on_answering(tmp_path):
 
 def test_merging_reads_tables_where_they_lie_and_writes_their_sum(path, tmp_path):
     other = small_release(Budget(2))
-    save(other, tmp_path / "other.npz", large=0)
+    other.save(tmp_path / "other.npz", large=0)
     merged = load(path).merged(load(tmp_path / "other.npz"))
     assert isinstance(merged.table, Sum)
-    save(merged, tmp_path / "merged.npz", large=0)
+    merged.save(tmp_path / "merged.npz", large=0)
     opened = load(tmp_path / "merged.npz")
     assert np.array_equal(array(opened.table), MADE.table + other.table)
     assert np.array_equal(opened.estimate(QUERIES), MADE.merged(other).estimate(QUERIES))
@@ -131,7 +130,7 @@ def test_classes_of_a_mapped_release_are_mapped_releases(tmp_path):
     domain = Domain.of(x=(0, 10), kind=["a", "b", "c"])
     sketch = Classes(domain, "kind", Race(domain.without("kind"), kernels.Euclidean(1.0), rows=8, width=30, seed=1))
     made = seal(sketch, Exact(sketch.zeros(), np.zeros(3, dtype=np.int64)), Budget(1))
-    save(made, tmp_path / "classes.npz", large=0)
+    made.save(tmp_path / "classes.npz", large=0)
     opened = load(tmp_path / "classes.npz")
     places = [[1.0], [5.0]]
     for part in (lambda release: release, Release.of_everyone, lambda release: release.of_class("b")):
@@ -141,9 +140,9 @@ def test_classes_of_a_mapped_release_are_mapped_releases(tmp_path):
 
 def test_small_releases_keep_their_format():
     assert (
-        manifest_in(to_bytes(MADE))["format_version"] == 1 == manifest_in(to_bytes(MADE, large=320))["format_version"]
+        manifest_in(MADE.to_bytes())["format_version"] == 1 == manifest_in(MADE.to_bytes(large=320))["format_version"]
     )
-    assert manifest_in(to_bytes(MADE, large=319))["format_version"] == 2
+    assert manifest_in(MADE.to_bytes(large=319))["format_version"] == 2
 
 
 def test_a_disk_that_is_full_half_way_leaves_no_file(tmp_path, monkeypatch):
@@ -156,5 +155,5 @@ def test_a_disk_that_is_full_half_way_leaves_no_file(tmp_path, monkeypatch):
     narrow_arrays = narrow.arrays
     monkeypatch.setattr(narrow, "arrays", full)
     with pytest.raises(RequestError, match="No space left"):
-        save(MADE, tmp_path / "large.npz", large=0)
+        MADE.save(tmp_path / "large.npz", large=0)
     assert list(tmp_path.iterdir()) == []

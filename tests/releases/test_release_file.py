@@ -12,7 +12,6 @@ from core import Budget, Domain, Race, RequestError, load
 from core.domain import PrivacyUnit
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
-from core.releases.file import save, to_bytes
 from core.sketches.registry import MECHANISMS
 from tests.releases_for_tests import counted_release, manifest_in, small_release
 
@@ -121,9 +120,9 @@ def test_the_table_takes_the_smallest_type_that_holds_it(extremes, kind):
 def test_the_same_release_gives_the_same_bytes(tmp_path):
     made = small_release()
     made.save(tmp_path / "a.npz")
-    save(load(tmp_path / "a.npz"), str(tmp_path / "b.npz"))
+    load(tmp_path / "a.npz").save(str(tmp_path / "b.npz"))
     contents = {(tmp_path / name).read_bytes() for name in ("a.npz", "b.npz")}
-    assert contents == {to_bytes(made)}
+    assert contents == {made.to_bytes()}
 
 
 def test_the_manifest_holds_what_it_should_and_nothing_else():

@@ -17,7 +17,8 @@ from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import release, seal
+from core.releases.job import release
+from core.releases.seal import seal
 from core.sketches.audit import audit_sketch
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
@@ -40,7 +41,7 @@ def exact(sketch: Race, data=DATA) -> Exact:
 
 def test_the_ledger_is_asked_before_any_noise_is_drawn(monkeypatch):
     events = []
-    import core.releases.release as releases
+    import core.releases.seal as releases
 
     monkeypatch.setattr(releases, "add_noise", lambda *a, **k: events.append("noise") or a[0])
     seal(race(), exact(race()), Budget(1), spend=lambda cost: events.append(cost.epsilon))
@@ -48,7 +49,7 @@ def test_the_ledger_is_asked_before_any_noise_is_drawn(monkeypatch):
 
 
 def test_a_refused_spend_draws_no_noise(monkeypatch):
-    import core.releases.release as releases
+    import core.releases.seal as releases
 
     def refuse(cost):
         raise BudgetError("no")
@@ -90,7 +91,7 @@ def test_nobody_pays_for_a_table_that_another_is_paying_for():
 
 
 def test_noise_that_fails_half_way_leaves_no_exact_table_to_try_again(monkeypatch):
-    import core.releases.release as releases
+    import core.releases.seal as releases
 
     def fail(*given):
         raise MemoryError

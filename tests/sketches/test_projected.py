@@ -12,8 +12,8 @@ from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Mixtu
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
-from core.releases.file import load, to_bytes
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches import audit
 from core.sketches.audit import audit_sketch, worst_neighbours
 from core.sketches.hashed.features import Features
@@ -182,7 +182,7 @@ def test_releases_of_embeddings_survive_their_file():
     frame = pd.DataFrame({"embedding": list(points(400))})
     made = release(sketch(rows=None, groups=None), frame, Budget(1), records=400)
     assert made.sketch.sized and isinstance(made.sketch, Projected)
-    again = load(to_bytes(made))
+    again = load(made.to_bytes())
     assert again.sketch == made.sketch
     queries = points(5, seed=3)
     assert (again.estimate(queries) == made.estimate(queries)).all()

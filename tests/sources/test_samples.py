@@ -13,7 +13,7 @@ import pytest
 from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import of_coordinates
-from core.releases.file import load
+from core.releases.release import load
 from core.sources import open_source
 from core.sources import samples as module
 from core.sources.samples import FOLDER, bundled_distances, bundled_releases, sample, samples

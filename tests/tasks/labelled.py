@@ -12,7 +12,8 @@ from core.engine.exact import Exact
 from core.geometry.kernels import Kernel, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import Release, seal
+from core.releases.release import Release
+from core.releases.seal import seal
 from core.sketches.classes import Classes
 from core.sketches.hashed.race import Race
 

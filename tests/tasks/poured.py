@@ -9,7 +9,8 @@ from core.engine.exact import Exact
 from core.geometry.kernels import Kernel
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import Release, seal
+from core.releases.release import Release
+from core.releases.seal import seal
 from core.sketches.hashed.race import Race
 
 NUMBERS = {name: (0.0, 1.0) for name in "abcdefgh"}

@@ -10,7 +10,7 @@ from core.domain.sets import Sets
 from core.engine.exact import Exact
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
-from core.releases.release import seal
+from core.releases.seal import seal
 from core.tasks.anomalies import score
 from tests.tasks.poured import box_of, clusters, poured
 

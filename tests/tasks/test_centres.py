@@ -12,7 +12,8 @@ from core.engine.exact import Exact
 from core.errors import RequestError
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import seal, with_chosen_size
+from core.releases.seal import seal
+from core.releases.sizing import with_chosen_size
 from core.sketches.classes import Classes
 from core.sketches.making import distance
 from core.tasks.answerable import check_closeness

@@ -9,7 +9,7 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
-from core.releases.release import release
+from core.releases.job import release
 from core.sketches.published.networks.privbayes import PrivBayes
 from core.tasks.box import Box
 from core.tasks.chain import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains

@@ -8,7 +8,7 @@ from core.engine.exact import Exact
 from core.errors import RequestError
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import seal
+from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
 from core.tasks.density import marginal_grid, marginal_line
 from core.tasks.modes import find_modes

@@ -14,7 +14,9 @@ from ...engine.exact import Exact
 from ...forecast.forecast import choose_size
 from ...privacy.budget import Budget
 from ...privacy.noise.randomness import SeededSource
-from ...releases.release import Release, release, seal
+from ...releases.job import release
+from ...releases.release import Release
+from ...releases.seal import seal
 from ...sketches.adaptive import Adaptive
 from ...sketches.linear import LinearSketch
 from .methods import Method

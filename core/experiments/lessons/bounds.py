@@ -11,7 +11,8 @@ from ...geometry.kernels import Laplacian
 from ...privacy.budget import Budget
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import SeededSource
-from ...releases.release import Release, release
+from ...releases.job import release
+from ...releases.release import Release
 from ...sketches.grids.histogram import Histogram
 from ...sketches.plan import plan
 

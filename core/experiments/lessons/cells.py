@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from ...errors import RequestError
 from ...geometry.kernels import Euclidean
 from ...privacy.budget import Budget
 from ...privacy.noise.randomness import SeededSource
-from ...releases.release import Release, release
+from ...releases.job import release
+from ...releases.release import Release
 from ...sketches.hashed.race import Race
 
 SIDE = 10.0
@@ -42,6 +44,7 @@ class Plane:
     people: np.ndarray
     draw: int = 1
     crowd: int = 1
+    side: ClassVar[float] = SIDE
 
     @cached_property
     def sketch(self) -> Race:

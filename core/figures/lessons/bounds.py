@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import plotly.graph_objects as go
 
-from ...experiments.lessons.bounds import Attack
 from ..palette import AMBER, TEAL
+
+if TYPE_CHECKING:  # what is drawn is a value; who makes it reads records
+    from ...experiments.lessons.bounds import Attack
 
 NAMES = ("with the richest person", "without")
 """The two files, the first one on top."""

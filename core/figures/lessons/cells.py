@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import plotly.graph_objects as go
 
-from ...experiments.lessons.cells import SIDE, Plane
 from .. import asking
 from ..palette import AMBER, FAINT, INK, faded
+
+if TYPE_CHECKING:  # what is drawn is a value; who makes it reads records
+    from ...experiments.lessons.cells import Plane
 
 TARGETS = 41
 """Places along a side that can be clicked: every quarter of a unit."""
@@ -27,7 +31,7 @@ def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | Non
         darker.
     """
     figure = go.Figure()
-    plane_itself = np.array([(0, 0), (SIDE, 0), (SIDE, SIDE), (0, SIDE)], dtype=np.float64)
+    plane_itself = np.array([(0, 0), (plane.side, 0), (plane.side, plane.side), (0, plane.side)], dtype=np.float64)
     _add_area(figure, plane_itself, fill="none", line={"color": FAINT.shape, "width": 1.3})
     if asked is not None:
         for shaded, cell in enumerate(plane.fallen(asked)[:met]):
@@ -35,7 +39,7 @@ def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | Non
     if row is not None:
         for cell in range(int(plane.cells[row])):
             _add_area(figure, plane.stripe(row, cell), fill="none", line={"color": FAINT.shape, "width": 1.3})
-    places = np.linspace(0.0, SIDE, TARGETS)
+    places = np.linspace(0.0, plane.side, TARGETS)
     x, y = (axis.ravel() for axis in np.meshgrid(places, places))
     figure.add_trace(asking.targets(x, y, [f"{a:g}, {b:g}" for a, b in zip(x, y, strict=True)]))
     figure.add_trace(
@@ -61,7 +65,7 @@ def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | Non
                 unselected=asking.UNFADED,
             )
         )
-    line = {"showgrid": False, "zeroline": False, "nticks": 6, "fixedrange": True, "range": [-0.05, SIDE + 0.05]}
+    line = {"showgrid": False, "zeroline": False, "nticks": 6, "fixedrange": True, "range": [-0.05, plane.side + 0.05]}
     figure.update_xaxes(**line, constrain="domain")
     figure.update_yaxes(**line, scaleanchor="x", constrain="domain")
     figure.update_layout(height=390, margin={"l": 8, "r": 8, "t": 8, "b": 8}, showlegend=False)

@@ -13,7 +13,7 @@ from mmap import mmap
 
 from ...machine.tables import Table
 from ...privacy.calibration import NoiseScale
-from ...releases.file import manifest_of, to_bytes
+from ...releases.file import facts_of
 from ...releases.release import Release
 from ..rounding import rounded
 from . import meaning, words
@@ -172,7 +172,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
 def _fingerprint(release: Release, file: bytes | mmap | None) -> str | None:
     if file is None and isinstance(release.table, Table):
         return None
-    return sha256(to_bytes(release, teaching=True) if file is None else file).hexdigest()
+    return sha256(release.to_bytes(teaching=True) if file is None else file).hexdigest()
 
 
 def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
@@ -217,7 +217,7 @@ def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
 def to_json(release: Release, file: bytes | mmap | None = None) -> dict:
     """What a release is and promises, as a value for JSON: its manifest, what its numbers say, and the sentences."""
     label = privacy_label(release, file)
-    return manifest_of(release) | {
+    return facts_of(release.manifest, release.table.size) | {
         "fingerprint": label.fingerprint,
         "shape": list(release.sketch.shape),
         "records": {

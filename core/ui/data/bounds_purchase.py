@@ -16,8 +16,8 @@ from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.quantiles import Grid, plan_bounds
+from ...releases.payment import unit_words
 from ...releases.private_bounds import private_bounds
-from ...releases.release import unit_words
 from ..frame.marks import note
 from ..frame.markup import literal
 from ..frame.session import Records, Session

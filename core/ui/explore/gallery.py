@@ -9,7 +9,7 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from ...figures.pictures import density_picture
-from ...releases.file import load
+from ...releases.release import load
 from ...sources.samples import Sample, bundled_distances, bundled_releases
 from ..frame.frame import EXPLORE
 from ..frame.session import Session

@@ -138,7 +138,7 @@ class Session:
         ReleaseFileError : the file is damaged or of another kind; what was open stays open.
         """
         # Reading a release compiles; a visitor who opens none should not wait for that on the first page.
-        from ...releases.file import load
+        from ...releases.release import load
 
         return self.remember(name, data, load(data))
 

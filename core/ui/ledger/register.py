@@ -8,7 +8,7 @@ from ...errors import RequestError
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import LONGEST_NAME, Ledger
 from ...privacy.unit import PrivacyUnit
-from ...releases.release import unit_words
+from ...releases.payment import unit_words
 from ..frame.marks import main_action, note
 from ..frame.markup import literal
 from ..release.account import price

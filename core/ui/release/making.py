@@ -21,7 +21,9 @@ from ...engine.pace import Pace
 from ...errors import RequestError
 from ...privacy.budget import Budget
 from ...releases.bounded import covering_bounds
-from ...releases.release import Release, seal, unit_words
+from ...releases.payment import unit_words
+from ...releases.release import Release
+from ...releases.seal import seal
 from ...sketches.plan import plan
 from ..frame.attendance import Attendance
 

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from ...errors import RequestError
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger, Preview
-from ...releases.release import unit_words
+from ...releases.payment import unit_words
 from ...sources.samples import sample
 from ..frame.marks import note, side
 from ..frame.markup import literal

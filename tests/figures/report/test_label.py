@@ -29,7 +29,9 @@ from core.figures.report.label import describe, privacy_label, to_json
 from core.figures.report.words import column_values, listed, percent, shown
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import release, seal, with_chosen_size
+from core.releases.job import release
+from core.releases.seal import seal
+from core.releases.sizing import with_chosen_size
 from core.sketches.published.catalogue import RIVALS
 from core.sketches.published.distances.huang_roth import HuangRoth
 from core.sketches.published.grids.marginals import Marginals

@@ -15,8 +15,8 @@ from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
-from core.releases.file import load
-from core.releases.release import seal
+from core.releases.release import load
+from core.releases.seal import seal
 from core.sketches import audit
 from core.sketches.audit import audit_sketch
 from core.sketches.distances.projected_distance import ProjectedDistance

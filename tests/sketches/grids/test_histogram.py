@@ -26,8 +26,8 @@ from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
-from core.releases.file import load, to_bytes
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches import audit
 from core.sketches.audit import audit_sketch, worst_neighbours
 from core.sketches.grids.histogram import SCALE, Histogram
@@ -310,7 +310,7 @@ def test_releases_survive_their_file_and_merge():
     frame = pd.DataFrame({"x": np.random.default_rng(0).normal(0, 1, 3000).clip(-3, 3), "kind": ["a", "b", "c"] * 1000})
     sketch = Histogram(MIXED, Gaussian(0.5)).sized_for(Budget(1), 3000)
     made, other = (release(sketch, part, Budget(1)) for part in (frame[:2000], frame[2000:]))
-    again = load(to_bytes(made))
+    again = load(made.to_bytes())
     assert again.sketch == made.sketch == sketch
     queries = frame[:20]
     assert (again.estimate(queries) == made.estimate(queries)).all()

@@ -26,8 +26,8 @@ from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
-from core.releases.file import load, to_bytes
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches import audit
 from core.sketches.audit import audit_sketch
 from core.sketches.hashed.features import Features
@@ -255,7 +255,7 @@ def test_a_release_is_made_read_merged_and_forecast():
     features = Features(DOMAIN, Gaussian(0.7), seed=8)
     made = release(features, data, budget, records=6000)
     assert made.sketch.rows is not None and made.count is not None
-    read = load(to_bytes(made))
+    read = load(made.to_bytes())
     assert read.sketch == made.sketch and (read.table == made.table).all()
     exact = Gaussian(0.7).evaluate(data[:100], data).sum(axis=1)
     outlook = forecast(made.sketch, budget, 6000, float(exact.mean() / 6000))

@@ -12,8 +12,8 @@ from core.errors import RequestError
 from core.geometry.kernels import Laplacian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import release as release_of
-from core.releases.release import seal
+from core.releases.job import release as release_of
+from core.releases.seal import seal
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments

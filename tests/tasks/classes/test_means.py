@@ -9,7 +9,7 @@ from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import seal
+from core.releases.seal import seal
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.releases.file import load
+from core.releases.release import load
 from core.sources.samples import bundled_groups, bundled_releases, sample
 from core.tasks.classes.classification import classify
 from core.ui.classify.answers import drawn_map

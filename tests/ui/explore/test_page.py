@@ -15,7 +15,6 @@ from core.figures.report.exploration import Density, Exploration, Points
 from core.figures.report.html import report_html
 from core.figures.report.script import script_for
 from core.geometry import kernels
-from core.releases.file import to_bytes
 from core.sketches.classes import Classes
 from core.sketches.making import distance
 from core.sketches.published.distances.huang_roth import HuangRoth
@@ -42,7 +41,7 @@ FACES = Vector("face", 5, 0, 1)
 
 
 def file_of(*columns, **facts) -> bytes:
-    return to_bytes(small_release(domain=Domain(columns, scale="box"), kernel=kernels.Euclidean(0.4), **facts))
+    return small_release(domain=Domain(columns, scale="box"), kernel=kernels.Euclidean(0.4), **facts).to_bytes()
 
 
 def explore(content: bytes | None = None, name: str = "people.npz") -> AppTest:
@@ -260,7 +259,7 @@ def test_a_teaching_file_says_that_it_protects_nobody():
     from core.privacy.noise.randomness import SeededSource
 
     release = small_release(Budget(epsilon=1), noise_source=SeededSource(1))
-    app = explore(to_bytes(release, teaching=True))
+    app = explore(release.to_bytes(teaching=True))
     assert "protects nobody" in app.warning[0].value
 
 
@@ -312,7 +311,7 @@ def test_names_of_a_strangers_file_are_no_markdown_either():
 
 def test_each_column_may_have_a_bandwidth_of_its_own():
     kernel = kernels.Laplacian((0.2, 0.3, 1.0))
-    app = explore(to_bytes(small_release(domain=Domain((AGE, PAY, CITY), scale="box"), kernel=kernel)))
+    app = explore(small_release(domain=Domain((AGE, PAY, CITY), scale="box"), kernel=kernel).to_bytes())
     for name in ("Modes", "Anomalies", "Sample", "Density"):
         view(app, name)
         assert not app.exception and not app.error, name
@@ -341,7 +340,7 @@ def released(columns, norm: str, budget=None, label: Categorical | None = None, 
 
 def test_distances_are_explored_from_the_nearest_place_on():
     made = released((AGE,), "l1")
-    app = explore(to_bytes(made))
+    app = explore(made.to_bytes())
     assert not app.exception and options(app, "View") == ["Distance", "Centres", "Your points"]
     nearest = nearest_place(made)["age"]
     assert field(app.number_input, "age (years)").value == pytest.approx(nearest, abs=0.06)
@@ -356,7 +355,7 @@ def test_distances_are_explored_from_the_nearest_place_on():
 
 def test_the_centre_is_the_median_and_there_may_be_several_of_one_column():
     made = released((AGE,), "l1")
-    app = explore(to_bytes(made))
+    app = explore(made.to_bytes())
     view(app, "Centres")
     assert not app.exception and "median" in shown(app) and "From there, everyone is" in shown(app)
     assert list(app.dataframe[0].value.columns) == ["Column", "Centre", "Very likely between"]
@@ -378,7 +377,7 @@ def test_the_centre_is_the_median_and_there_may_be_several_of_one_column():
     ],
 )
 def test_distances_of_every_kind_can_be_looked_at_in_every_view(columns, norm, views):
-    app = explore(to_bytes(released(columns, norm, scale="box")))
+    app = explore(released(columns, norm, scale="box").to_bytes())
     assert not app.exception and not app.error
     assert views is None or options(app, "View") == views
     for name in reversed(options(app, "View")):
@@ -396,7 +395,7 @@ def test_distances_of_every_kind_can_be_looked_at_in_every_view(columns, norm, v
 @pytest.mark.parametrize("norm", ["l1", None])
 def test_every_release_answers_at_points_that_are_brought(norm):
     made = released((AGE, CITY), norm) if norm else small_release(domain=Domain((AGE, CITY)), records=3000)
-    app = explore(to_bytes(made))
+    app = explore(made.to_bytes())
     view(app, "Your points")
     app.file_uploader[-1].set_value(("points.csv", b"id,age,city\n7,50,Bern\n8,20,Basel\n", "text/csv"))
     app.run()
@@ -414,7 +413,7 @@ def test_every_release_answers_at_points_that_are_brought(norm):
 
 
 def test_vectors_alone_have_no_picture_and_say_what_can_be_done():
-    app = explore(to_bytes(released((FACES,), "l2")))
+    app = explore(released((FACES,), "l2").to_bytes())
     assert "there is no picture to draw" in app.info[0].value and not app.get("plotly_chart")
 
 
@@ -436,7 +435,7 @@ def test_groups_are_explored_together_or_one_by_one(name):
 
 
 def test_groups_of_distances_are_explored_as_distances():
-    app = explore(to_bytes(released((AGE, PAY), "l1", label=CITY, scale="box")))
+    app = explore(released((AGE, PAY), "l1", label=CITY, scale="box").to_bytes())
     assert not app.exception and options(app, "View") == ["Distance", "Centres", "Your points"]
     field(app.selectbox, "Who").set_value("Basel")
     app.run()
@@ -446,7 +445,7 @@ def test_groups_of_distances_are_explored_as_distances():
 
 def test_a_program_asks_the_part_that_was_explored():
     release = released((AGE, PAY), "l1", label=CITY, scale="box")
-    opened = Opened("people.npz", to_bytes(release), release)
+    opened = Opened("people.npz", release.to_bytes(), release)
     for part, line in (("Basel", "release = release.of_class(which='Basel')"), ("", "release = release.of_everyone()")):
         asked = part_of(opened, part)
         assert asked.fingerprint == opened.fingerprint and asked.identity != opened.identity
@@ -460,7 +459,7 @@ def test_a_program_asks_the_part_that_was_explored():
 def test_the_view_of_another_kind_of_file_is_not_kept():
     app = explore(file_of(AGE))
     view(app, "Sample")
-    app.file_uploader[0].set_value(("far.npz", to_bytes(released((AGE,), "l1")), "application/octet-stream"))
+    app.file_uploader[0].set_value(("far.npz", released((AGE,), "l1").to_bytes(), "application/octet-stream"))
     app.run()
     assert not app.exception and field(app.segmented_control, "View").value == "Distance"
 
@@ -479,7 +478,7 @@ SQUARE = Domain.of(x=(0, 10), y=(0, 10))
 def test_answers_whose_error_nobody_knows_are_drawn_and_said_without_one(mechanism, first, kind):
     people = np.random.default_rng(0).normal(5, 1, (300, 2))
     made = release(mechanism, people, Budget(4))
-    app = explore(to_bytes(made), "rival.npz")
+    app = explore(made.to_bytes(), "rival.npz")
     assert not app.exception and options(app, "View")[0] == first
     about = rf"about <strong>\d[\d,.]*</strong>.*{kind}\. No formula says how far off it may be\."
     assert re.search(about, shown(app), re.IGNORECASE)

@@ -9,7 +9,6 @@ import pytest
 
 from core import Budget, release
 from core.domain import Domain, Items, PrivacyUnit
-from core.releases.file import to_bytes
 from core.sketches.hashed.minhash import MinHash
 from core.sources import open_source
 from core.ui.data.set_commands import basket_command, edges_command
@@ -29,7 +28,7 @@ def made():
 
 @pytest.fixture(scope="module")
 def content(made):
-    return to_bytes(made)
+    return made.to_bytes()
 
 
 def test_a_file_of_sets_is_described_and_has_no_views_of_places(content):

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import core.releases.release
+import core.releases.seal
 from core.domain import Domain
 from core.engine.building import Building
 from core.geometry.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.quantiles import plan_bounds
-from core.releases.file import load
+from core.releases.release import load
 from core.sketches.hashed.race import Race
 from core.sources import open_source
 from core.ui.frame.attendance import PATIENCE, Attendance
@@ -34,13 +34,13 @@ def ledger(tmp_path):
 def drawn(monkeypatch):
     """How often noise was drawn, and what the ledger had spent by then."""
     calls = []
-    real = core.releases.release.add_noise
+    real = core.releases.seal.add_noise
 
     def counted(table, scale, *more):
         calls.append(scale)
         return real(table, scale, *more)
 
-    monkeypatch.setattr(core.releases.release, "add_noise", counted)
+    monkeypatch.setattr(core.releases.seal, "add_noise", counted)
     return calls
 
 
@@ -57,7 +57,7 @@ def read(making):
 
 
 def draws_of(order):
-    planned = core.releases.release.plan(order.sketch, order.budget)
+    planned = core.releases.seal.plan(order.sketch, order.budget)
     return 2 if planned.count_noise is not None else 1
 
 
@@ -139,13 +139,13 @@ def test_what_the_ledger_refuses_draws_no_noise(ledger, drawn):
 
 def test_the_price_is_written_down_before_the_noise_is_drawn(ledger, monkeypatch):
     spent_by_then = []
-    real = core.releases.release.add_noise
+    real = core.releases.seal.add_noise
 
     def looking(table, scale, *more):
         spent_by_then.append(len(ledger.status(NAME).releases))
         return real(table, scale, *more)
 
-    monkeypatch.setattr(core.releases.release, "add_noise", looking)
+    monkeypatch.setattr(core.releases.seal, "add_noise", looking)
     read(Making(order(ledger))).finish()
     assert spent_by_then and set(spent_by_then) == {1}
 
@@ -154,7 +154,7 @@ def test_a_fault_after_the_price_says_that_it_is_spent_and_is_not_tried_again(le
     def broken(*_):
         raise MemoryError
 
-    monkeypatch.setattr(core.releases.release, "add_noise", broken)
+    monkeypatch.setattr(core.releases.seal, "add_noise", broken)
     making = read(Making(order(ledger)))
     with pytest.raises(MemoryError):
         making.finish()

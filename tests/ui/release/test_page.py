@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import core.releases.release
+import core.releases.job
+import core.releases.seal
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
-from core.releases.file import load
+from core.releases.release import load
 from core.sketches.classes import Classes
 from core.sketches.distances.distance import Distance
 from core.sketches.hashed.race import Race
@@ -154,7 +155,7 @@ def test_a_release_is_asked_about_made_paid_for_and_opened(ledger):
 def test_running_the_page_again_neither_draws_nor_spends(ledger, monkeypatch):
     at = confirmed(with_total(visit()))
     table = at.session_state[DESK].making.release.table
-    monkeypatch.setattr(core.releases.release, "add_noise", lambda *_: pytest.fail("noise was drawn again"))
+    monkeypatch.setattr(core.releases.seal, "add_noise", lambda *_: pytest.fail("noise was drawn again"))
     for _ in range(3):
         at.run()
     at.switch_page("pages/ledger.py").run()
@@ -437,7 +438,7 @@ def test_the_comparison_is_with_the_kernel_sums_of_the_records():
     points = np.linspace(0, 1, 400)
     source = open_source(pd.DataFrame({"x": points}))
     sketch = Race(Domain.of(x=(0, 1)), Euclidean(0.2), rows=400, seed=3)
-    release = core.releases.release.release(sketch, source, Budget(50))
+    release = core.releases.job.release(sketch, source, Budget(50))
     compared = compare(release, source)
     assert len(compared.exact) == 300
     total = Euclidean(0.2).evaluate(points[:, None], points[:, None]).sum(axis=1)
@@ -450,12 +451,12 @@ def test_distances_and_groups_are_compared_with_what_is_exact():
     points = np.linspace(0, 1, 400)
     source = open_source(pd.DataFrame({"x": points, "kind": np.where(points < 0.5, "low", "high")}))
     line = Domain.of(x=(0, 1))
-    distances = core.releases.release.release(Distance(line), source, Budget(50))
+    distances = core.releases.job.release(Distance(line), source, Budget(50))
     compared = compare(distances, source)
     assert compared.exact.min() >= 400 * 0.25 - 1 and compared.error < 0.01 and compared.agreement is None
     labelled = Domain.of(x=(0, 1), kind=["low", "high"])
     sketch = Classes(labelled, "kind", Race(line, Euclidean(0.2), 400, seed=3))
-    agreement = compare(core.releases.release.release(sketch, source, Budget(50)), source).agreement
+    agreement = compare(core.releases.job.release(sketch, source, Budget(50)), source).agreement
     assert agreement.same > 285 and agreement.sure > 200 and agreement.wrong < 10
 
 

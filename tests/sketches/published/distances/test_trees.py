@@ -9,8 +9,8 @@ from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours
-from core.releases.file import load
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches.audit import audit_sketch
 from core.sketches.published.distances.counts_and_sums import PLACE_BITS, CountsAndSums
 from core.sketches.published.distances.interval_tree import IntervalTree

@@ -10,8 +10,8 @@ from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours
-from core.releases.file import load
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches.audit import audit_sketch, worst_neighbours
 from core.sketches.published.grids.cells import Cells
 from core.sketches.published.grids.marginals import Marginals

@@ -14,8 +14,8 @@ from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Euclidean, Exponential, Gaussian, Laplacian, Product
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours, Sensitivity
-from core.releases.file import load
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches.audit import audit_sketch
 from core.sketches.plan import plan
 from core.sketches.published.interpolation.bernstein import MAX_POINTS, Bernstein

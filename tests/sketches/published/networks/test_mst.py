@@ -25,8 +25,8 @@ from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
-from core.releases.file import load
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches.published.grids.synthetic_records import POINTS
 from core.sketches.published.networks.mst import MST, SCALE, TREE_SHARE, nearest_with_total, pair_score
 from core.sketches.published.networks.spanning_tree import SpanningTree

@@ -16,8 +16,8 @@ from core.privacy.budget import Budget
 from core.privacy.events import Selections
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
-from core.releases.file import load
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches.published.grids.synthetic_records import POINTS, along_cells
 from core.sketches.published.networks.bayesian_network import BayesianNetwork
 from core.sketches.published.networks.privbayes import NETWORK_SHARE, PrivBayes

@@ -12,8 +12,8 @@ from core.geometry.kernels import Gaussian, Smooth, SmoothL1, SmoothSquared
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
-from core.releases.file import load, to_bytes
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches import audit
 from core.sketches.audit import audit_sketch
 from core.sketches.hashed.features import Features
@@ -132,7 +132,7 @@ def test_a_release_survives_its_file_and_the_forecast_chooses_rows():
     sketch = ExponentialSum(DOMAIN, SmoothSquared(1.0), seed=2)
     rows = choose_rows(sketch, Budget(1), 2000)
     made = release(sketch.with_rows(rows), data, Budget(1))
-    read = load(to_bytes(made))
+    read = load(made.to_bytes())
     assert read.sketch == made.sketch and (read.table == made.table).all()
     assert (filled(made.sketch, data[:700]) + filled(made.sketch, data[700:]) == filled(made.sketch, data)).all()
 

@@ -15,8 +15,8 @@ from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
-from core.releases.file import load
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches.audit import audit_sketch
 from core.sketches.published.series.chebyshev_fit import NODES, ChebyshevFit, jackson
 from core.sketches.published.series.chebyshev_shifts import largest_l1_shift, largest_l2_shift

@@ -16,8 +16,8 @@ from core.geometry.kernels import Angular, Euclidean, Exponential, Gaussian, Lap
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
-from core.releases.file import load
-from core.releases.release import release
+from core.releases.job import release
+from core.releases.release import load
 from core.sketches.audit import audit_sketch
 from core.sketches.published.series.fourier_series import FourierSeries
 from core.sketches.published.series.functional_noise import FunctionalNoise

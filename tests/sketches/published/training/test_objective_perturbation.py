@@ -17,7 +17,7 @@ from core.domain import PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.privacy.audit import audit
 from core.privacy.noise.randomness import SeededSource
-from core.releases.release import paid_from
+from core.releases.payment import paid_from
 from core.sketches.published.training import objective_perturbation as module
 from core.sketches.published.training.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from core.sketches.published.training.logistic_model import LogisticModel, Perturbation

@@ -1,0 +1,138 @@
+"""The manifest of a release: everything public about it but its numbers, as a value and as text for JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..checks import check_text, exact_fields
+from ..domain import Domain
+from ..errors import ReleaseFileError, RequestError
+from ..machine.files import strict_json
+from ..privacy.record import PrivacyRecord
+from ..sketches.linear import LinearSketch
+from ..sketches.registry import MECHANISMS, sketch_from_parameters
+
+FORMAT = "frostglass-release"
+FORMAT_VERSION = 1
+LARGE_FORMAT_VERSION = 2
+MAX_MANIFEST = 8_000_000
+"""Characters of a manifest; a domain's names and categories take a million at most."""
+FIELDS = (
+    "format",
+    "format_version",
+    "mechanism",
+    "parameters",
+    "domain",
+    "privacy",
+    "private",
+    "created",
+    "software",
+)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a release is, without its numbers.
+
+    Attributes
+    ----------
+    sketch : LinearSketch
+        The linear sketch: mechanism, parameters and domain.
+    privacy : PrivacyRecord
+        The promise.
+    private : bool
+        False for anything made with seeded noise, for teaching and tests only.
+    created : str
+        Time of release, ISO 8601, UTC.
+    software : str
+        Name and version of the program that made it.
+    """
+
+    sketch: LinearSketch
+    privacy: PrivacyRecord
+    private: bool
+    created: str
+    software: str
+
+    def to_dict(self, version: int) -> dict[str, object]:
+        """A value for JSON, for a file of one version of the format.
+
+        Raises
+        ------
+        RequestError
+            When no file can hold a release of this mechanism.
+        """
+        if MECHANISMS.get(self.sketch.name) is not type(self.sketch):
+            raise RequestError(f"A release of the mechanism {self.sketch.name!r} has no file format.")
+        return {
+            "format": FORMAT,
+            "format_version": version,
+            "mechanism": self.sketch.name,
+            "parameters": self.sketch.parameters(),
+            "domain": self.sketch.domain.to_dict(),
+            "privacy": self.privacy.to_dict(),
+            "private": self.private,
+            "created": self.created,
+            "software": self.software,
+        }
+
+    @classmethod
+    def from_dict(cls, facts: dict, sketch: LinearSketch) -> Manifest:
+        """The manifest that `to_dict` wrote, of the sketch that it describes; RequestError on anything else."""
+        privacy = PrivacyRecord.from_dict(facts["privacy"])
+        if privacy.unit != sketch.domain.unit:
+            raise ReleaseFileError("The promise of the file protects another unit than its columns say.")
+        relation = privacy.neighbours
+        if not privacy.is_kept(sketch.sensitivity(relation), sketch.count_sensitivity(relation)):
+            raise ReleaseFileError("The noise that the file states does not keep the promise that it states.")
+        return cls(sketch, privacy, *_origin(facts))
+
+
+def described_sketch(facts: dict) -> LinearSketch:
+    """The sketch that a manifest describes; RequestError when there is none."""
+    return sketch_from_parameters(facts["mechanism"], Domain.from_dict(facts["domain"]), facts["parameters"])
+
+
+def parse(text: str) -> dict:
+    """The fields of a manifest's text; a stranger may have written it.
+
+    Raises
+    ------
+    ReleaseFileError
+        When it is not the manifest of a release, or of one that only a newer version knows.
+    """
+    try:
+        manifest = strict_json.loads(text)
+    except ValueError:
+        raise ReleaseFileError("The manifest of the file is not JSON of the kind that a release has.") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ReleaseFileError("The file is an archive of NumPy arrays, but not a release.")
+    version = manifest.get("format_version")
+    if type(version) is int and version > LARGE_FORMAT_VERSION:
+        raise ReleaseFileError(
+            f"The release was made by a newer version of Frostglass, in format {version}, and this one reads formats "
+            f"up to {LARGE_FORMAT_VERSION}; install the newer version to open it."
+        )
+    if type(version) is not int or version not in (FORMAT_VERSION, LARGE_FORMAT_VERSION):
+        raise ReleaseFileError("The file states no version of the release format that was ever made.")
+    try:
+        return exact_fields(manifest, "release", FIELDS)
+    except RequestError as problem:
+        raise ReleaseFileError(str(problem)) from None
+
+
+def _origin(facts: dict) -> tuple[bool, str, str]:
+    """Whether the release is private, when it was made, and by which software."""
+    private, created, software = facts["private"], facts["created"], facts["software"]
+    if type(private) is not bool:
+        raise ReleaseFileError("The file does not say whether its release is private.")
+    check_text(software, "The name of the software")
+    check_text(created, "The time of release")
+    try:
+        moment = datetime.fromisoformat(created)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ReleaseFileError("The time of release in the file is not a time with its zone in ISO 8601.")
+    return private, created, software

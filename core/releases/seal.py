@@ -1,0 +1,110 @@
+"""From an exact table to a noisy one.
+
+The order in `seal` is the heart of the matter: calibrate from public facts, write the cost to the ledger, and only then
+draw noise. A crash in between loses budget, never privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..engine.exact import Exact
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale
+from ..privacy.noise.noise import add_noise, check_drawable, has_room
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.record import PrivacyRecord
+from ..sketches.linear import LinearSketch
+from ..sketches.plan import Plan, plan
+from ..version import SOFTWARE
+from .release import Release, now
+
+
+def seal(
+    sketch: LinearSketch,
+    exact: Exact,
+    budget: Budget,
+    spend: Callable[[Cost], object] | None = None,
+    noise_source: NoiseSource | None = None,
+    planned: Plan | None = None,
+) -> Release:
+    """Spend the budget, then draw the noise, once.
+
+    The noise is written over the exact table, which it uses up: hand in ``exact.copy()`` where it is needed again.
+
+    Parameters
+    ----------
+    sketch, exact : LinearSketch, Exact
+        The public map, and the sums of all records under it.
+    budget : Budget
+        The promise.
+    spend : Callable[[Cost], object] | None
+        Writes the cost to a ledger, durably, or raises; called before any noise exists.
+    noise_source : NoiseSource | None
+        None in any real release: the operating system's randomness. A seeded source makes a release that is marked as
+        not private.
+    planned : Plan | None
+        The plan, when it was made before the sketch was known to its last detail; made here otherwise.
+
+    Raises
+    ------
+    RuntimeError
+        When the exact table is used up already; nothing was spent.
+    """
+    planned = plan(sketch, budget) if planned is None else planned
+    check_drawable(planned.noise, planned.count_noise)
+    # Taken before it is paid for, so that nobody else can pay for the same table meanwhile.
+    table, records = held = exact.use_up()
+    if spend is not None:
+        try:
+            spend(planned.cost)
+        except BaseException:
+            exact.give_back(held)
+            raise
+    table = _with_noise(table, planned.noise, noise_source)
+    count = None
+    if planned.counts:
+        count = np.asarray(records, dtype=np.int64).reshape(sketch.count_shape)
+        if planned.count_noise is not None:
+            # A vector, as noise is drawn for tables and one number is not one.
+            count = add_noise(count.reshape(-1), planned.count_noise, noise_source).reshape(sketch.count_shape)
+        count = count if sketch.count_shape else int(count)
+    return sealed(sketch, table, count, planned, budget, noise_source)
+
+
+def sealed(
+    sketch: LinearSketch,
+    table: np.ndarray,
+    count: int | np.ndarray | None,
+    planned: Plan,
+    budget: Budget,
+    noise_source: NoiseSource | None,
+) -> Release:
+    """The release of a table and a count that have their noise, under the promise of all that was paid for."""
+    privacy = PrivacyRecord(
+        budget.epsilon,
+        budget.delta,
+        budget.neighbours,
+        sketch.domain.unit,
+        (planned.noise,),
+        () if planned.count_noise is None else (planned.count_noise,),
+        planned.cost.rho,
+        budget.epsilon,
+        budget.delta,
+    )
+    return Release(sketch, table, count, privacy, noise_source is None or noise_source.private, now(), SOFTWARE)
+
+
+def _with_noise(table: np.ndarray, scale: NoiseScale, source: NoiseSource | None) -> np.ndarray:
+    """A table with noise in the place of the exact one, or in wider counters where the noise needs them.
+
+    Either way the exact counters are gone afterwards.
+    """
+    if has_room(table.dtype, scale):
+        return add_noise(table, scale, source, table)
+    noisy = add_noise(table, scale, source)
+    table[...] = 0
+    return noisy
