@@ -7,11 +7,12 @@ from core.privacy.ledger.ledger import Ledger
 from core.ui.frame.frame import LEDGER, RELEASE, frame
 from core.ui.frame.marks import Visibility, note, rail, side
 from core.ui.frame.markup import literal
+from core.ui.frame.owner import stranger
 from core.ui.frame.session import Session
 from core.ui.ledger.accounts import PICK, pick_account, show_account
 from core.ui.ledger.register import register_data_set
 from core.ui.ledger.what_if import explain_composition, what_if
-from core.ui.release.account import open_ledger
+from core.ui.release.account import note_stranger, open_ledger
 
 
 def accounts(visitor: Session, ledger: Ledger) -> None:
@@ -36,14 +37,16 @@ def empty() -> None:
 
 with frame(LEDGER) as visitor:
     try:
-        ledger = open_ledger(visitor.ledger_url)
+        ledger = open_ledger(visitor)
+        note_stranger()
         if ledger.names():
             accounts(visitor, ledger)
         else:
             empty()
         st.subheader("Register a data set", anchor=False)
         registered = register_data_set(ledger)
-        note(f"This ledger is kept in {ledger.where}.")
+        if stranger() is None:
+            note(f"This ledger is kept in {ledger.where}.")
         if registered is not None:
             visitor.dataset = registered
             st.session_state.pop(PICK, None)

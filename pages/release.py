@@ -53,7 +53,7 @@ with frame(RELEASE) as visitor:
         nothing_yet()
     else:
         try:
-            ledger = open_ledger(visitor.ledger_url)
+            ledger = open_ledger(visitor)
             choose(visitor, desk, ledger)
         except RequestError as error:
             st.error(literal(error))

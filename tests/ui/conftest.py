@@ -5,6 +5,7 @@ from threading import Event
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.runtime.context import ContextProxy
 
 from core.sources import Source, open_source
 
@@ -36,3 +37,11 @@ def gated():
     source = Gated()
     yield source
     source.gate.set()
+
+
+@pytest.fixture(autouse=True)
+def request_headers(monkeypatch):
+    """The headers of every request, as a page without a browser has none: a visit from this computer, to begin with."""
+    headers = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
+    monkeypatch.setattr(ContextProxy, "headers", property(lambda self: headers))
+    return headers

@@ -14,7 +14,6 @@ from core.privacy.ledger.ledger import Ledger
 from core.sources.samples import samples
 from core.ui.data.picking import FILE, FILE_TYPES, ORIGIN, PATH, SAMPLE
 from core.ui.frame.frame import DATA, GROUPS
-from core.ui.frame.paths import VARIABLE
 from core.ui.frame.session import KEY
 
 ROOT = Path(__file__).parents[2]
@@ -274,10 +273,22 @@ def test_a_table_of_a_database_is_picked_from_a_list(tmp_path):
     assert app.session_state[KEY].records is records, "it is opened once"
 
 
-def test_paths_are_not_offered_where_others_may_visit(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "0")
+def test_paths_are_not_offered_to_who_comes_through_a_proxy(request_headers):
+    request_headers["X-Forwarded-For"] = "203.0.113.9"
     app = data_page()
     assert list(app.segmented_control[0].options) == [SAMPLE, FILE]
+    assert "handed on by a proxy), so it opens no paths" in shown(app)
+
+
+def test_a_path_that_was_being_typed_is_not_opened_for_a_stranger(tmp_path, request_headers):
+    duckdb.connect(str(tmp_path / "clinic.duckdb")).execute("CREATE TABLE patients AS SELECT 7341.25 AS salary").close()
+    app = data_page()
+    field(app.segmented_control, "Where are the records?").set_value(PATH).run()
+    request_headers["X-Forwarded-For"] = "203.0.113.9"
+    field(app.text_input, "Path, pattern or database table").set_value(str(tmp_path / "clinic.duckdb"))
+    field(app.button, "Open").click().run()
+    assert not app.exception and app.session_state[KEY].records is None
+    assert "patients" not in shown(app) and field(app.segmented_control, "Where are the records?").value == FILE
 
 
 def test_a_public_file_fills_what_is_empty_and_nothing_else():
@@ -308,9 +319,14 @@ def test_ones_own_file_is_no_public_file():
     assert field(app.number_input, "Smallest salary").value is None
 
 
-def purchase(app: AppTest, where: Path, total: float, price: float) -> AppTest:
+@pytest.fixture
+def ledger(tmp_path, monkeypatch) -> Ledger:
+    monkeypatch.setenv("FROSTGLASS_LEDGER", str(tmp_path / "ledger.db"))
+    return Ledger(tmp_path / "ledger.db")
+
+
+def purchase(app: AppTest, total: float, price: float) -> AppTest:
     """Fill in what a purchase of bounds needs, and buy."""
-    app.session_state[KEY].ledger_url = str(where)
     open_help(app)
     field(app.number_input, "Its total budget, for ever (ε)").set_value(total)
     field(app.number_input, "Price of all these bounds together (ε)").set_value(price)
@@ -323,23 +339,22 @@ def purchase(app: AppTest, where: Path, total: float, price: float) -> AppTest:
 MANY = b"salary\n" + b"\n".join(b"%d" % (2000 + i % 4000) for i in range(5000)) + b"\n"
 
 
-def test_bounds_can_be_bought_and_the_ledger_knows_of_it(tmp_path):
-    app = purchase(use(with_file(MANY), "salary"), tmp_path / "ledger.db", 2.0, 0.5)
+def test_bounds_can_be_bought_and_the_ledger_knows_of_it(ledger):
+    app = purchase(use(with_file(MANY), "salary"), 2.0, 0.5)
     assert not app.exception and not app.error
     low, high = (field(app.number_input, f"{end} salary").value for end in ("Smallest", "Largest"))
     assert 1_000 < low < 2_500 and 5_500 < high < 8_000
     name = app.session_state[KEY].dataset
-    status = Ledger(tmp_path / "ledger.db").status(name)
+    status = ledger.status(name)
     assert status.epsilon == 2 and status.spent == pytest.approx(0.5) and len(status.releases) == 1
     main_button(app).click().run()
     assert [cost.epsilon for cost in app.session_state[KEY].own.bought] == [Decimal("0.5")]
 
 
-def test_a_purchase_that_the_budget_does_not_allow_spends_nothing(tmp_path):
-    app = purchase(use(with_file(MANY), "salary"), tmp_path / "ledger.db", 0.1, 0.5)
+def test_a_purchase_that_the_budget_does_not_allow_spends_nothing(ledger):
+    app = purchase(use(with_file(MANY), "salary"), 0.1, 0.5)
     assert not app.exception and len(app.error) == 1
     assert field(app.number_input, "Smallest salary").value is None
-    ledger = Ledger(tmp_path / "ledger.db")
     assert all(not ledger.status(name).releases for name in ledger.names())
 
 

@@ -54,7 +54,7 @@ def purchase(visitor: Session, records: Records, declared: Declaration) -> None:
         note("Every column in use has its bounds. Empty a column's bounds to buy them.")
         return
     try:
-        ledger = open_ledger(visitor.ledger_url)
+        ledger = open_ledger(visitor)
         unit = declared.unit
         payer = choose_payer(ledger, records, records.number, unit_words(unit), slack=False)
     except RequestError as error:

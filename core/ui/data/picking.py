@@ -11,7 +11,7 @@ from ...sources.opening import named_files
 from ...sources.samples import samples
 from ..frame.marks import note
 from ..frame.markup import literal
-from ..frame.paths import paths_allowed
+from ..frame.owner import stranger
 from ..frame.session import Records, Session
 from .found import Found
 from .picking_path import pick_path, title_of
@@ -28,9 +28,13 @@ FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
 
 def pick_records(visitor: Session) -> Records | None:
     """Let the visitor pick records; what was picked last, or None."""
-    origins = [SAMPLE, FILE, PATH] if paths_allowed() else [SAMPLE, FILE]
-    st.session_state.setdefault(ORIGIN, FILE)
+    why = stranger()
+    origins = [SAMPLE, FILE, PATH] if why is None else [SAMPLE, FILE]
+    if st.session_state.setdefault(ORIGIN, FILE) not in origins:
+        st.session_state[ORIGIN] = FILE
     origin = st.segmented_control("Where are the records?", origins, required=True, key=ORIGIN, persist_state="session")
+    if why is not None:
+        note(f"Others may reach this app ({why}), so it opens no paths and no databases of the computer it runs on.")
     {SAMPLE: _pick_sample, FILE: _pick_file, PATH: _pick_path}[origin](visitor)
     return visitor.records
 

@@ -10,6 +10,7 @@ from ...errors import RequestError
 from ...sources.databases import is_database, tables_of
 from ..frame.marks import note
 from ..frame.markup import literal
+from ..frame.owner import stranger
 
 FIELD, TABLE = "data-path", "data-table"
 DATABASE = "data-database"
@@ -66,6 +67,8 @@ def _pick_table(path: str, tables: tuple[str, ...]) -> None:
 
 
 def _named() -> None:
+    if stranger() is not None:  # what the page shows was decided in an earlier run
+        return
     name = tidied(st.session_state[FIELD])
     st.session_state[DATABASE], st.session_state[WANTED] = None, name or None
     path = Path(name).expanduser()
@@ -77,6 +80,8 @@ def _named() -> None:
 
 
 def _picked(path: str) -> None:
+    if stranger() is not None:
+        return
     table = st.session_state[f"{TABLE}-{path}"]
     st.session_state[WANTED] = f"{path}::{table}" if table else None
 

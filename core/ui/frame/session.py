@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -98,8 +100,6 @@ class Session:
         The records picked on the Data page.
     own : OwnData | None
         The declared private data, or None before the Data page was finished.
-    ledger_url : str | None
-        Where budgets are kept; None is the file in the user's data folder.
     dataset : str | None
         Name under which ``own`` spends its budget, or None while it has none.
     opened : dict[str, Opened]
@@ -112,11 +112,16 @@ class Session:
 
     records: Records | None = None
     own: OwnData | None = None
-    ledger_url: str | None = None
     dataset: str | None = None
     opened: dict[str, Opened] = field(default_factory=dict)
     current: str | None = None
     purchases: Purchases = field(default_factory=Purchases)
+
+    @cached_property
+    def folder(self) -> Path:
+        """A folder for what must end with the session; it is removed with it."""
+        self._folder = TemporaryDirectory(prefix="frostglass-session-")
+        return Path(self._folder.name)
 
     @property
     def shown(self) -> Opened | None:

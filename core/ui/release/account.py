@@ -6,33 +6,40 @@ import os
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ...errors import RequestError
 from ...privacy.accounting import Cost, admits, largest_pure_admitted, spent
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger, Preview, Status
 from ...privacy.neighbours import Neighbours
-from ..frame.paths import paths_allowed
+from ..frame.marks import note
+from ..frame.owner import stranger
+from ..frame.session import Session
 from .draft import amount, rounded_down
 
 VARIABLE = "FROSTGLASS_LEDGER"
 
 
-def open_ledger(where: str | None) -> Ledger:
-    """The visitor's ledger, or the one that ``FROSTGLASS_LEDGER`` names, or the one in the user's data folder.
+def open_ledger(visitor: Session) -> Ledger:
+    """The ledger that ``FROSTGLASS_LEDGER`` names, or the one in the user's data folder; a stranger's own otherwise.
 
-    Whoever reaches the app reads its ledger. So an app that others can reach has none unless whoever runs it names one.
+    A ledger lists what its owner holds and has released, which is nobody else's business. So whoever may be someone
+    else counts in a ledger of the session, which knows of nothing else and ends with it.
 
     Raises
     ------
-    RequestError : there is none, or it cannot be used.
+    RequestError : it cannot be used.
     """
-    where = where or os.environ.get(VARIABLE) or None
-    if where is None and not paths_allowed():
-        raise RequestError(
-            f"This app can be reached by others and keeps no ledger, as all of them would see it; whoever runs it may "
-            f"name one in {VARIABLE}."
+    if stranger() is not None:
+        return Ledger(visitor.folder / "ledger.sqlite")
+    return Ledger(os.environ.get(VARIABLE) or None)
+
+
+def note_stranger() -> None:
+    """Say why the ledger is not the owner's, where it is not."""
+    if (why := stranger()) is not None:
+        note(
+            f"Others may reach this app ({why}), so what you spend is counted in this session only and forgotten with "
+            "it; on your own computer, the app keeps count for ever."
         )
-    return Ledger(where)
 
 
 @dataclass(frozen=True)

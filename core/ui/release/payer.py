@@ -12,7 +12,7 @@ from ...privacy.neighbours import Neighbours
 from ..frame.marks import note
 from ..frame.markup import literal
 from ..frame.session import OwnData
-from .account import Account
+from .account import Account, note_stranger
 from .draft import SLACK
 from .privacy import choose_relation
 
@@ -45,6 +45,7 @@ def choose_payer(ledger: Ledger, own: OwnData, number: int, unit: str, slack: bo
     named, total = st.columns([1.6, 1], gap="medium")
     with named:
         name = _name(ledger, own, number)
+    note_stranger()
     known = name in ledger.names()
     if known:
         account = Account.of(ledger.status(name))

@@ -1,15 +1,16 @@
 """The Ledger page without a browser: what was promised, spent and left, and what one more release would do."""
 
+import gc
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.errors import RequestError
 from core.privacy.accounting import epsilon_spent
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
+from core.ui.frame.session import Session
 from core.ui.ledger.what_if import cost_of_rows
 from core.ui.release.account import Account, open_ledger, unit_in_words
 
@@ -141,11 +142,23 @@ def test_units_in_words():
     assert unit_in_words("id:of:2") == "each person named by id:of, with at most 2 records"
 
 
-def test_whose_ledger_is_opened(tmp_path, monkeypatch):
-    monkeypatch.setenv("FROSTGLASS_LEDGER", str(tmp_path / "named.sqlite"))
-    assert open_ledger(None).where.endswith("named.sqlite")
-    assert open_ledger(str(tmp_path / "chosen.sqlite")).where.endswith("chosen.sqlite")
-    monkeypatch.delenv("FROSTGLASS_LEDGER")
-    monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "no")
-    with pytest.raises(RequestError, match="can be reached by others"):
-        open_ledger(None)
+def test_whose_ledger_is_opened(ledger, request_headers):
+    visitor, other = Session(), Session()
+    assert open_ledger(visitor).where == ledger.where
+    request_headers["X-Forwarded-For"] = "203.0.113.9"
+    own = open_ledger(visitor).where
+    assert own == open_ledger(visitor).where and own not in (ledger.where, open_ledger(other).where)
+    del visitor
+    gc.collect()
+    assert not Path(own).exists(), "it ends with the session"
+
+
+def test_who_comes_through_a_proxy_does_not_see_the_owners_ledger(ledger, request_headers):
+    ledger.register("Payroll of Grubenmann", 3)
+    spend(ledger, "Payroll of Grubenmann", "0.5")
+    assert "Payroll of Grubenmann" in words(visit())
+    request_headers["Via"] = "1.1 gate"
+    at = visit()
+    assert "handed on by a proxy), so what you spend is counted in this session only" in words(at)
+    assert "No data set has a budget yet" in words(at)
+    assert "Grubenmann" not in words(at) and ledger.where not in words(at) and not at.selectbox

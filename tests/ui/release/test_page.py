@@ -307,11 +307,15 @@ def test_other_data_starts_with_an_empty_total(ledger):
     assert at.number_input(key="release-total-2").value is None and at.button(key=PRESS).disabled
 
 
-def test_an_app_that_others_can_reach_keeps_no_ledger_unless_told(monkeypatch):
-    monkeypatch.delenv("FROSTGLASS_LEDGER", raising=False)
-    monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "0")
-    at = visit()
-    assert "FROSTGLASS" in at.error[0].value and not at.exception
+def test_who_comes_through_a_proxy_pays_in_a_ledger_of_the_session(ledger, request_headers):
+    ledger.register("Payroll of Grubenmann", 3)
+    request_headers["Via"] = "1.1 gate"
+    at = with_total(visit())
+    assert "counted in this session only" in words(at)
+    assert "Grubenmann" not in str(at.selectbox(key="release-dataset-1").options)
+    confirmed(at)
+    assert not at.exception and ledger.names() == ["Payroll of Grubenmann"]
+    assert at.session_state[DESK].making.stage is Stage.MADE
 
 
 def ask(at, question):
