@@ -9,7 +9,7 @@ How a page is written::
 
 * ``frame.Page`` describes a page (file, title, heading, lead, who sees it); ``frame.GROUPS`` is the navigation, and
   lists a page once its file exists. Go elsewhere with ``st.switch_page(RELEASE.path)``.
-* ``session.Session``: ``own`` (an `OwnData`: private source, domain, title, sample), ``ledger_url``, ``dataset``;
+* ``session.Session``: ``own`` (an `OwnData`: private source, domain, title, sample), ``dataset``;
   ``opened`` (released files by name), ``current``, ``shown`` (the current `Opened`: name, data, release);
   ``open(name, bytes)``, ``remember(name, bytes, release)``, ``close(name)``. Private things live here and nowhere
   else: no module global, and ``st.cache_data`` only with ``scope="session"``.
