@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .checks import check_choice, check_integer, check_number, exact_fields, seed_from_digits
+from .checks import check_choice, check_integer, check_number, check_text, exact_fields, seed_from_digits
 from .errors import RequestError
 
 SEED_BITS = 128
@@ -89,6 +89,20 @@ class Choice(Kind):
     def checked(self, value: object) -> str:
         check_choice(value, self.what, self.choices)
         return str(value)
+
+
+@dataclass(frozen=True)
+class Text(Kind):
+    """A text that a file can store, and not empty."""
+
+    what: str
+
+    def checked(self, value: object) -> Any:
+        check_text(value, self.what)
+        return value
+
+    def read(self, value: object) -> Any:
+        return self.checked(value)
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,17 @@ from typing import ClassVar, Self, cast
 import numpy as np
 import pyarrow as pa
 
-from ..checks import check_integer, exact_fields
+from ..checks import check_integer
 from ..domain import Categorical, Domain
 from ..errors import RequestError
 from ..machine.tables import sum_of_slabs
+from ..parameters import Text, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .distances.ball import Rows, rows_of
 from .distances.directions import Directions
 from .grouped import GroupedSketch
+from .inner import InnerKind
 from .linear import MAX_COUNTERS, Answers, LinearSketch
 
 
@@ -49,12 +51,13 @@ class Classes(LinearSketch):
     """
 
     domain: Domain
-    label: str
-    inner: LinearSketch
+    label: str = parameter(Text("The name of the column of classes"))
+    inner: LinearSketch = parameter(InnerKind("The sketch of one class", LinearSketch))
     name: ClassVar[str] = "classes"
+    described: ClassVar[str] = "sketch of classes"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain) or not isinstance(self.inner, LinearSketch):
+    def _check(self) -> None:
+        if not isinstance(self.domain, Domain):
             raise RequestError("Classes are made of a domain, the name of its column of classes, and a sketch.")
         column = next((column for column in self.domain.columns if column.name == self.label), None)
         if not isinstance(column, Categorical):
@@ -250,22 +253,17 @@ class Classes(LinearSketch):
         """Variance of the total of each class."""
         return self.inner.total_variance(counter_variance)
 
-    def parameters(self) -> dict:
-        inner = {"mechanism": self.inner.name, "parameters": self.inner.parameters()}
-        return {"label": self.label, "inner": inner}
-
     @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+    def from_parameters(cls, domain: Domain, parameters: object) -> Self:
         from .registry import sketch_from_parameters  # the registry lists this class
 
-        facts = exact_fields(parameters, "sketch of classes", ("label", "inner"))
-        inner = exact_fields(facts["inner"], "sketch of one class", ("mechanism", "parameters"))
+        facts = cls.read(parameters)
+        label, inner = facts["label"], facts["inner"]
         if inner["mechanism"] == cls.name:
             raise RequestError("The sketch of one class cannot have classes itself.")
-        if not isinstance(facts["label"], str):
-            raise RequestError("The label must be the name of a column.")
-        rest = domain.without(facts["label"])
-        return cls(domain, facts["label"], sketch_from_parameters(inner["mechanism"], rest, inner["parameters"]))
+        return cls(
+            domain, label, sketch_from_parameters(inner["mechanism"], domain.without(label), inner["parameters"])
+        )
 
     @cached_property
     def _labelled(self) -> np.ndarray:

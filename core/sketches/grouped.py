@@ -6,7 +6,6 @@ far the groups' own means lie apart is its error, whatever it comes from.
 
 from __future__ import annotations
 
-import secrets
 from abc import abstractmethod
 from typing import Self
 
@@ -14,10 +13,12 @@ import numpy as np
 
 from ..checks import check_integer
 from ..geometry.kernels import Kernel
+from ..parameters import Whole
 from .linear import Answers, LinearSketch
 
 MAX_ROWS = 1_000_000
-SEED_BITS = 128
+ROWS, HOW_MANY_ROWS = Whole("The number of rows of a sketch", 1, MAX_ROWS), "how many rows it has"
+GROUPS = Whole("The number of groups of rows", 2, 1000)
 LEAST_GROUPS, MOST_GROUPS = 4, 10
 """Unless said: more make intervals shorter for their coverage, fewer make the rows cover more evenly."""
 
@@ -38,21 +39,13 @@ class GroupedSketch(LinearSketch):
     def point_kernel(self) -> Kernel:
         """The kernel of encoded points, whose exact sums the table estimates."""
 
-    def _settle_seed(self, what: str) -> None:
-        """Check the number of groups and the seed, and draw a seed where none was given; for `__post_init__`."""
-        if self.groups is not None:
-            check_integer(self.groups, "The number of groups of rows", 2, 1000)
-        if self.seed is None:
-            object.__setattr__(self, "seed", secrets.randbits(SEED_BITS))
-        check_integer(self.seed, what, 0, (1 << SEED_BITS) - 1)
-
-    def _settle_rows(self) -> None:
-        """Check the number of rows, if it was chosen, and give them a group a hundred where nobody said; likewise."""
+    def _settle_groups(self) -> None:
+        """Give rows whose number was chosen a group a hundred where nobody said; refuse fewer rows than groups."""
         if self.rows is None:
             return
         if self.groups is None:
-            object.__setattr__(self, "groups", min(max(self.rows // 100, LEAST_GROUPS), MOST_GROUPS))
-        check_integer(self.rows, "The number of rows of a sketch", self.groups, MAX_ROWS)
+            self._settle(groups=min(max(self.rows // 100, LEAST_GROUPS), MOST_GROUPS))
+        check_integer(self.rows, ROWS.what, self.groups, MAX_ROWS)
 
     @property
     def sized(self) -> bool:

@@ -21,11 +21,12 @@ from scipy.special import ndtri, stdtrit
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Jaccard, Kernel
+from ..parameters import Declared
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 
 
-def check_points(domain: Domain, kernel: Kernel | None = None) -> None:
+def check_points(domain: object, kernel: Kernel | None = None) -> None:
     """Refuse records that are sets, and the kernel of sets: whatever needs coordinates checks this when it is made.
 
     Raises
@@ -33,6 +34,8 @@ def check_points(domain: Domain, kernel: Kernel | None = None) -> None:
     RequestError
         One sentence that says what has sets.
     """
+    if not isinstance(domain, Domain):
+        raise RequestError("A sketch is made of a domain: what is publicly known of the columns.")
     domain.check_coordinates()
     if isinstance(kernel, Jaccard):
         raise RequestError(
@@ -133,8 +136,12 @@ def check_level(level: float) -> None:
         raise RequestError("The level of an interval must lie strictly between 0 and 1, such as 0.95.")
 
 
-class LinearSketch(ABC):
-    """A public, data-independent map from a record to a table of integers. Subclasses are frozen dataclasses.
+@dataclass(frozen=True)
+class LinearSketch(Declared, ABC):
+    """A public, data-independent map from a record to a table of integers.
+
+    Subclasses are frozen dataclasses whose fields say what they may be, by which `parameters` and `from_parameters`
+    write and read them; see `core.parameters`.
 
     What one record adds to the table is a function of that record and of public facts alone, bit for bit: not of its
     place in a batch, the number of threads or the records beside it. Otherwise a neighbour could move what *others*
@@ -142,7 +149,9 @@ class LinearSketch(ABC):
     the edges of their blocks.)
     """
 
+    domain: Domain
     name: ClassVar[str]
+    described: ClassVar[str] = "sketch"
     answers: ClassVar[str] = "closeness"
     """What is summed over the records: "closeness" to the query, or "distance" from it."""
     count_share: ClassVar[Fraction] = Fraction(1, 100)
@@ -155,7 +164,10 @@ class LinearSketch(ABC):
     """Whether its theory is of Gaussian noise alone, which it then has even where other noise would be smaller."""
     takes_rows: ClassVar[bool] = False
     """Whether `add_rows` adds long records as they lie in memory; see `core.sketches.distances.ball.Rows`."""
-    domain: Domain
+
+    def _check(self) -> None:
+        """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""
+        check_points(self.domain, getattr(self, "kernel", None))
 
     @property
     @abstractmethod
@@ -212,7 +224,7 @@ class LinearSketch(ABC):
         """The sketch that one answer is read off, and the share of the records in it: itself, or that of one class."""
         return self, 1.0
 
-    def check_budget(self, budget: Budget) -> None:  # noqa: B027, most sketches serve any budget
+    def check_budget(self, budget: Budget) -> None:
         """Refuse a promise under which the sketch's own theory gives none, before anything is read or paid.
 
         Raises
@@ -306,14 +318,14 @@ class LinearSketch(ABC):
         """Variance of `total` when every counter's noise has the given variance; infinite where there is none."""
         return math.inf
 
-    @abstractmethod
     def parameters(self) -> dict:
         """All public parameters but the domain, for JSON; with the domain they rebuild the sketch."""
+        return self.written()
 
     @classmethod
-    @abstractmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+    def from_parameters(cls, domain: Domain, parameters: object) -> Self:
         """The sketch that `parameters` describes; RequestError on anything else."""
+        return cls(domain, **cls.read(parameters))
 
     def zeros(self) -> np.ndarray:
         """An empty table, of `counter_type`."""

@@ -55,7 +55,9 @@ def features(
 ) -> Features:
     """Random features with the wave that has the least noise under the budget, and the fast transform where it pays."""
     many = domain.dimensions >= MANY_DIMENSIONS and _passes(structured.check_structure, kernel)
-    return Features(domain, kernel, rows, seed, groups, "fast" if many else "dense", wave_for(budget))
+    return Features(
+        domain, kernel, rows, seed, groups=groups, transform="fast" if many else "dense", wave=wave_for(budget)
+    )
 
 
 def projected(

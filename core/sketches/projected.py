@@ -17,7 +17,6 @@ from typing import ClassVar, Self
 import numpy as np
 from numba import njit
 
-from ..checks import check_number, exact_fields
 from ..domain import Domain
 from ..domain.columns import Vector
 from ..errors import RequestError
@@ -26,14 +25,17 @@ from ..geometry.kernels import Angular, Kernel, Mixture, Product
 from ..geometry.projections.kinds import projection_from_dict, projection_kind
 from ..geometry.projections.projection import Projection
 from ..machine.threads import over_ranges
+from ..parameters import Described, Number, parameter
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .grouped import GroupedSketch
-from .linear import MAX_COUNTERS, check_points
+from .inner import InnerKind
+from .linear import MAX_COUNTERS
 
 INNER_GROUPS = 2
 """Groups inside each group of rows: the fewest that a sketch has."""
 SLACK = 1.0 + 2.0**-20
 """Projected coordinates are clamped to bounds that much wider, so that it is never for rounding that the clamp acts."""
+RADIUS = Number("The radius of a projected sketch", 1e-300, 1e100)
 _PARTS = 35
 """Label of the stream of public randomness that the groups' seeds come from."""
 
@@ -82,27 +84,23 @@ class Projected(GroupedSketch):
     """
 
     domain: Domain
-    inner: GroupedSketch
-    projection: Projection
-    radius: float = None  # type: ignore[assignment]
+    inner: GroupedSketch = parameter(InnerKind("The sketch of projected points", GroupedSketch))
+    projection: Projection = parameter(Described("The projection", Projection))
+    radius: float = parameter(RADIUS, None, settled="its radius")
     name: ClassVar[str] = "projected"
+    described: ClassVar[str] = "projected sketch"
 
-    def __post_init__(self) -> None:
-        if (
-            not isinstance(self.domain, Domain)
-            or not isinstance(self.projection, Projection)
-            or not isinstance(self.inner, GroupedSketch)
-            or isinstance(self.inner, Projected)
-        ):
-            raise RequestError("A projected sketch is made of a domain, a sketch of rows in groups, and a projection.")
-        check_points(self.domain)
+    def _check(self) -> None:
+        if isinstance(self.inner, Projected):
+            raise RequestError("A projected sketch cannot hold another one.")
+        super()._check()
         if self.projection.source != self.domain.dimensions:
             raise RequestError(
                 f"The projection takes {self.projection.source:,} coordinates, and the domain has "
                 f"{self.domain.dimensions:,}."
             )
         check_projectable(self.inner.kernel)
-        object.__setattr__(self, "radius", checked_radius(self.domain, self.inner.kernel, self.radius))
+        self._settle(radius=inside(self.domain, self.inner.kernel, self.radius))
         if self.inner.domain != projected_domain(self.projection, self.radius):
             raise RequestError("The domain of the inner sketch must be that of the projected points.")
         if self.inner.sized and self.inner.rows < INNER_GROUPS * self.inner.groups:
@@ -126,7 +124,7 @@ class Projected(GroupedSketch):
     ) -> Self:
         """The sketch of a mechanism on points projected to so many dimensions; `parameters` are the mechanism's own."""
         projection = projection_kind(kind)(domain.dimensions, dimensions, seed)
-        reach = checked_radius(domain, kernel, radius)
+        reach = inside(domain, kernel, None if radius is None else RADIUS.checked(radius))
         inner = mechanism(projected_domain(projection, reach), kernel, seed=projection.seed, **parameters)
         return cls(domain, inner, projection, reach)
 
@@ -269,24 +267,17 @@ class Projected(GroupedSketch):
             for part, projection in zip(self._parts, self._projections, strict=True)
         ]
 
-    def parameters(self) -> dict:
-        return {
-            "inner": {"mechanism": self.inner.name, "parameters": self.inner.parameters()},
-            "projection": self.projection.to_dict(),
-            "radius": self.radius,
-        }
-
     @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
+    def from_parameters(cls, domain: Domain, parameters: object) -> Self:
         from .registry import sketch_from_parameters  # the registry lists this class
 
-        facts = exact_fields(parameters, "projected sketch", ("inner", "projection", "radius"))
-        inner = exact_fields(facts["inner"], "sketch inside a projection", ("mechanism", "parameters"))
+        facts = cls.read(parameters)
+        inner = facts["inner"]
         if inner["mechanism"] == cls.name:
             raise RequestError("A projected sketch cannot hold another one.")
         projection = projection_from_dict(domain.dimensions, facts["projection"])
-        radius = check_number(facts["radius"], "The radius of a projected sketch")
-        within = projected_domain(projection, _positive_radius(radius))
+        radius = RADIUS.checked(facts["radius"])
+        within = projected_domain(projection, radius)
         return cls(domain, sketch_from_parameters(inner["mechanism"], within, inner["parameters"]), projection, radius)
 
     def _check_sized(self) -> None:
@@ -322,18 +313,12 @@ def projected_domain(projection: Projection, radius: float) -> Domain:
     return Domain((Vector("projected", projection.target, -bound, bound),))
 
 
-def checked_radius(domain: Domain, kernel: Kernel, radius: object) -> float:
-    """The radius as a float; that of the smallest ball around the whole box when None, or when it is larger.
-
-    Raises
-    ------
-    RequestError
-        When it is not a number above zero.
-    """
+def inside(domain: Domain, kernel: Kernel, radius: float | None) -> float:
+    """The radius; that of the smallest ball around the whole box when None, or when it is larger."""
     low, high = domain.bounds()
     centre = _centre(domain, kernel)
     box = float(np.sqrt((np.maximum(np.abs(low - centre), np.abs(high - centre)) ** 2).sum()))
-    return box if radius is None else min(_positive_radius(radius), box)
+    return box if radius is None else min(radius, box)
 
 
 def check_projectable(kernel: Kernel) -> None:
@@ -346,13 +331,6 @@ def check_projectable(kernel: Kernel) -> None:
             "A projection keeps Euclidean distances and angles only: choose a kernel of these, with one bandwidth for "
             "all columns, and let the domain scale columns whose units differ."
         )
-
-
-def _positive_radius(radius: object) -> float:
-    value = check_number(radius, "The radius of a projected sketch")
-    if not 0.0 < value <= 1e100:
-        raise RequestError("The radius of a projected sketch must be above zero and at most 1e100.")
-    return value
 
 
 def _centre(domain: Domain, kernel: Kernel) -> np.ndarray:

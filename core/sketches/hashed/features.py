@@ -11,22 +11,21 @@ kernels get a random scale a row instead of a structure for each term of a sum.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ...checks import check_choice, exact_fields, seed_from_digits
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.frequencies import Frequencies, check_kernel, draw_frequencies, drawing_bytes
 from ...geometry.hashing.structured import Structured, check_structure, draw_structured, padded, structured_bytes
 from ...geometry.hashing.uniforms import group_sizes
-from ...geometry.kernels import Kernel, kernel_from_dict, of_coordinates
+from ...geometry.kernels import KERNEL, Kernel, of_coordinates
+from ...parameters import Choice, Seed, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ..grouped import GroupedSketch
-from ..linear import check_points
+from ..grouped import GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
 from . import fast_phases, phases
 from .waves import Waves, waves
 
@@ -65,23 +64,19 @@ class Features(GroupedSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    rows: int | None = None
-    seed: int = field(default=None)  # type: ignore[assignment]
-    groups: int | None = None
-    transform: str = "dense"
-    wave: str = "quadrant"
+    kernel: Kernel = parameter(KERNEL)
+    rows: int | None = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    groups: int | None = parameter(GROUPS, None, kw_only=True)
+    transform: str = parameter(Choice("The transform of random features", TRANSFORMS), "dense", kw_only=True)
+    wave: str = parameter(Choice("The wave of random features", WAVES), "quadrant", kw_only=True)
+    seed: int = parameter(Seed("The seed of the frequencies"), None)
     name: ClassVar[str] = "features"
+    described: ClassVar[str] = "random feature sketch"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
-            raise RequestError("Random features are made of a domain and a kernel.")
-        check_points(self.domain, self.kernel)
-        check_choice(self.transform, "The transform of random features", TRANSFORMS)
-        check_choice(self.wave, "The wave of random features", WAVES)
+    def _check(self) -> None:
+        super()._check()
         (check_structure if self.transform == "fast" else check_kernel)(self.kernel)
-        self._settle_seed("The seed of the frequencies")
-        self._settle_rows()
+        self._settle_groups()
 
     @property
     def metric(self) -> str:
@@ -175,25 +170,6 @@ class Features(GroupedSketch):
         """A row's two counters are weighed with the cosine and sine of one phase, whose squares add up to 1."""
         variance = counter_variance / (self._chosen_rows * self.entries.gain**2)
         return variance if points is None else np.full(len(points), variance)
-
-    def parameters(self) -> dict:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "rows": self.rows,
-            "groups": self.groups,
-            "transform": self.transform,
-            "wave": self.wave,
-            "seed": f"{self.seed:032x}",
-        }
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        names = ("kernel", "rows", "groups", "transform", "wave", "seed")
-        facts = exact_fields(parameters, "random feature sketch", names)
-        seed = seed_from_digits(facts.pop("seed"), "The seed of a sketch")
-        if facts["rows"] is None:
-            raise RequestError("A released sketch must say how many rows it has.")
-        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=seed, **facts)
 
     @property
     def _widths(self) -> tuple[int, ...]:

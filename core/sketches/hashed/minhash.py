@@ -11,13 +11,12 @@ query; with the number of records N that bias is undone: (counter - N/W) / (1 - 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ...checks import check_choice, check_integer, exact_fields, seed_from_digits
 from ...domain import Domain
 from ...domain.sets import Sets
 from ...errors import RequestError
@@ -25,8 +24,9 @@ from ...geometry.hashing.minhash import MinHashes, shortened
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import Jaccard
 from ...machine.tables import blocks
+from ...parameters import Choice, Seed, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ..grouped import GroupedSketch
+from ..grouped import GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
 from .set_counting import pour, read
 
 SCHEMES = ("classic", "one-permutation")
@@ -71,30 +71,24 @@ class MinHash(GroupedSketch):
     """
 
     domain: Domain
-    rows: int | None = None
-    width: int = DEFAULT_WIDTH
-    scheme: str = "classic"
-    longest: int | None = None
-    seed: int = field(default=None)  # type: ignore[assignment]
-    groups: int | None = None
+    rows: int | None = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    width: int = parameter(Whole("The width of a sketch", 2, MAX_WIDTH), DEFAULT_WIDTH)
+    scheme: str = parameter(Choice("The scheme of a MinHash sketch", SCHEMES), "classic")
+    longest: int | None = parameter(Whole("The longest set", 1, MAX_LONGEST), None)
+    groups: int | None = parameter(GROUPS, None, kw_only=True)
+    seed: int = parameter(Seed("The hash seed of a sketch"), None)
     name: ClassVar[str] = "minhash"
+    described: ClassVar[str] = "MinHash sketch"
     reads_mapped: ClassVar[bool] = True
     kernel: ClassVar[Jaccard] = Jaccard()
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise RequestError("A MinHash sketch is made of a domain.")
-        if not self.domain.holds_sets:
+    def _check(self) -> None:
+        if not isinstance(self.domain, Domain) or not self.domain.holds_sets:
             raise RequestError(
                 "The mechanism 'minhash' is for records that are sets, and the columns of this domain are numbers or "
                 "categories: declare a column of items."
             )
-        check_choice(self.scheme, "The scheme of a MinHash sketch", SCHEMES)
-        check_integer(self.width, "The width of a sketch", 2, MAX_WIDTH)
-        if self.longest is not None:
-            check_integer(self.longest, "The longest set", 1, MAX_LONGEST)
-        self._settle_seed("The hash seed")
-        self._settle_rows()
+        self._settle_groups()
         if self.rows is not None and self.rows * self.width > MAX_COUNTERS:
             raise RequestError(
                 f"{self.rows:,} rows of {self.width:,} columns are more than {MAX_COUNTERS:,} counters, which is "
@@ -173,20 +167,3 @@ class MinHash(GroupedSketch):
         """Each row contributes one counter, enlarged by 1/(1 - 1/W) where the bias of shared columns is undone."""
         variance = counter_variance / (self.shape[0] * (1.0 - 1.0 / self.width) ** 2)
         return variance if points is None else np.full(len(points), variance)
-
-    def parameters(self) -> dict:
-        return {
-            "rows": self.rows,
-            "width": self.width,
-            "scheme": self.scheme,
-            "longest": self.longest,
-            "groups": self.groups,
-            "seed": f"{self.seed:032x}",
-        }
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "MinHash sketch", ("rows", "width", "scheme", "longest", "groups", "seed"))
-        if facts["rows"] is None:
-            raise RequestError("A released sketch must say how many rows it has.")
-        return cls(domain, **facts | {"seed": seed_from_digits(facts["seed"], "The hash seed of a sketch")})

@@ -9,23 +9,22 @@ W columns are stored without rehashing (`core.geometry.hashing.cells`), and wher
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ...checks import check_integer, exact_fields, seed_from_digits
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.cells import Columns, columns
 from ...geometry.hashing.families import check_kernel, draw_hashes, drawing_bytes
 from ...geometry.hashing.uniforms import group_sizes
-from ...geometry.kernels import Kernel, kernel_from_dict, of_coordinates
+from ...geometry.kernels import KERNEL, Kernel, of_coordinates
 from ...machine.tables import Table, blocks
+from ...parameters import Seed, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ..grouped import GroupedSketch
-from ..linear import check_points
+from ..grouped import GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
 from .counting import pour, read
 from .mapped import read_mapped
 
@@ -63,22 +62,19 @@ class Race(GroupedSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    rows: int | None = None
-    width: int = 1000
-    seed: int = field(default=None)  # type: ignore[assignment]
-    groups: int | None = None
+    kernel: Kernel = parameter(KERNEL)
+    rows: int | None = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    width: int = parameter(Whole("The width of a sketch", 2, MAX_WIDTH), 1000)
+    groups: int | None = parameter(GROUPS, None, kw_only=True)
+    seed: int = parameter(Seed("The hash seed of a sketch"), None)
     name: ClassVar[str] = "race"
+    described: ClassVar[str] = "RACE sketch"
     reads_mapped: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
-            raise RequestError("A RACE sketch is made of a domain and a kernel.")
-        check_points(self.domain, self.kernel)
+    def _check(self) -> None:
+        super()._check()
         check_kernel(self.kernel)
-        check_integer(self.width, "The width of a sketch", 2, MAX_WIDTH)
-        self._settle_seed("The hash seed")
-        self._settle_rows()
+        self._settle_groups()
         if self.rows is not None and self.rows * self.width > MAX_COUNTERS:
             raise RequestError(
                 f"{self.rows:,} rows of {self.width:,} columns are more than {MAX_COUNTERS:,} counters, "
@@ -197,20 +193,3 @@ class Race(GroupedSketch):
         gain = np.where(self.columns.rehashed, 1.0 / (1.0 - 1.0 / self.shape[1]), 1.0)
         variance = counter_variance * float(np.mean(gain**2)) / self.shape[0]
         return variance if points is None else np.full(len(points), variance)
-
-    def parameters(self) -> dict:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "rows": self.rows,
-            "width": self.width,
-            "groups": self.groups,
-            "seed": f"{self.seed:032x}",
-        }
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "RACE sketch", ("kernel", "rows", "width", "groups", "seed"))
-        seed = seed_from_digits(facts.pop("seed"), "The hash seed of a sketch")
-        if facts["rows"] is None:
-            raise RequestError("A released sketch must say how many rows it has.")
-        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=seed, **facts)

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...sketches.grouped import SEED_BITS
+from ...parameters import SEED_BITS
 from ..frame.attendance import Attendance
 from ..frame.marks import Visibility, note, rail
 from ..frame.markup import literal

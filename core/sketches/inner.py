@@ -1,0 +1,22 @@
+"""A sketch inside another one, as a parameter of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..checks import exact_fields
+from ..parameters import Described
+
+if TYPE_CHECKING:
+    from .linear import LinearSketch
+
+
+class InnerKind(Described):
+    """A sketch, written with its mechanism. Its domain follows from the outer sketch, which therefore makes it."""
+
+    def written(self, value: LinearSketch) -> dict:
+        return {"mechanism": value.name, "parameters": value.parameters()}
+
+    def read(self, value: object) -> dict:
+        """The name of the mechanism and its parameters, both unchecked."""
+        return exact_fields(value, "sketch inside another one", ("mechanism", "parameters"))
