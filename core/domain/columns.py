@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from ..checks import check_integer, check_number, check_text, exact_fields, field_names
 from ..errors import RequestError
 from .item_keys import item_keys
+from .matching import is_number, whole_numbers
 from .sets import Sets
 
 MAX_CATEGORIES = 10_000
@@ -170,10 +171,10 @@ class Vector:
 class Categorical:
     """One of a public list of categories.
 
-    Texts are compared exactly, a boolean is ``"true"`` or ``"false"``, and a number matches the category of the same
-    numeric value: 1 and 1.0 alike match ``"1"`` or, where that is not on the list, ``"01"``. (A column of whole numbers
-    becomes one of floating point as soon as one person's is missing, and that must not change where the others belong.)
-    A value that is not on the list is of *unknown* category; it has no nearest category, so nothing can clamp it.
+    Texts are compared exactly, a boolean is ``"true"`` or ``"false"``, and a number is the text of its digits
+    (`core.domain.matching`): 1 and 1.0 alike match ``"1"``. Where that is not on the list, and another way to write the
+    same number is, such as ``"01"``, they match this: no two numbers ever match one category. A value that is not on
+    the list is of *unknown* category; it has no nearest category, so nothing can clamp it.
     """
 
     name: str
@@ -226,12 +227,9 @@ class Categorical:
         if pa.types.is_dictionary(array.type):
             by_code = pa.array(np.append(self.codes(array.dictionary), -1).astype(np.int32))
             return _to_numpy(by_code.take(pc.fill_null(array.indices, len(by_code) - 1)))
-        if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
+        if is_number(array.type):
             known, places = self._numeric_categories
-            array = pc.cast(array, pa.float64(), safe=False)
-        elif pa.types.is_integer(array.type):
-            known, places = self._whole_categories
-            array = pc.cast(array, pa.large_string())
+            array = pc.cast(whole_numbers(array, f"The column {self.name!r}"), pa.large_string())
         else:
             try:
                 array = pc.cast(array, pa.large_string())
@@ -245,23 +243,14 @@ class Categorical:
 
     @cached_property
     def _numeric_categories(self) -> tuple[pa.Array, np.ndarray]:
-        """The categories that are numbers, and their places; one that is plain digits goes before its equals."""
-        places: dict[float, int] = {}
+        """The digits of every category that is a whole number, and their places; plain digits before equals."""
+        places = {category: place for place, category in self._digits_first if _DIGITS.fullmatch(category)}
         for place, category in self._digits_first:
             try:
                 value = float(category)
             except ValueError:
                 continue
-            if math.isfinite(value):
-                places.setdefault(value, place)
-        return pa.array(list(places), pa.float64()), np.fromiter(places.values(), np.int32, len(places))
-
-    @cached_property
-    def _whole_categories(self) -> tuple[pa.Array, np.ndarray]:
-        """The digits of every whole number that is a category, and their places: exact beyond 2**53 as well."""
-        places = {category: place for place, category in self._digits_first if _DIGITS.fullmatch(category)}
-        for value, place in zip(*(found.tolist() for found in self._numeric_categories), strict=True):
-            if value.is_integer() and abs(value) <= 2**53:
+            if value.is_integer() and abs(value) < 2**53:
                 places.setdefault(str(int(value)), place)
         return pa.array(list(places), pa.large_string()), np.fromiter(places.values(), np.int32, len(places))
 

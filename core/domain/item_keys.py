@@ -2,10 +2,10 @@
 
 A key depends on the value alone, and is the same for ever and on every platform, as release files are asked for ever. A
 whole number is its own key, whether it was written as an integer, as floating point or as text: 7, 7.0 and "7" are one
-item, so that a column that changed its type in an export still means the same. Every other text has the XXH64 hash of
-its UTF-8 bytes (Collet's specification, seed 0): anyone can compute it, and two texts share a key by an accident of one
-in 2^64 only. Keys are public names of items, nothing more: they hide nothing, and every sketch mixes them with its own
-public seed before it hashes them.
+item (`core.domain.matching` states the rule). Every other text has the XXH64 hash of its UTF-8 bytes (Collet's
+specification, seed 0): anyone can compute it, and two texts share a key by an accident of one in 2^64 only. Keys are
+public names of items, nothing more: they hide nothing, and every sketch mixes them with its own public seed before it
+hashes them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numba import njit
 
 from ..errors import RequestError
+from .matching import is_number, whole_numbers
 
 _P1, _P2, _P3, _P4, _P5 = (
     np.uint64(prime)
@@ -30,8 +31,6 @@ _P1, _P2, _P3, _P4, _P5 = (
     )
 )
 _MOST = np.uint64((1 << 63) - 1)
-WHOLE_FLOATS = 2.0**63
-"""Floating-point numbers below this size are 64-bit integers where they are whole."""
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -132,7 +131,7 @@ def item_keys(array: pa.Array, what: str) -> tuple[np.ndarray, np.ndarray | None
     Raises
     ------
     RequestError
-        When values of that type are no items.
+        When values of that type are no items, or a number has no digits.
     """
     kind = array.type
     if pa.types.is_dictionary(kind):
@@ -146,12 +145,13 @@ def item_keys(array: pa.Array, what: str) -> tuple[np.ndarray, np.ndarray | None
         return keys[places], known
     if pa.types.is_null(kind):
         return np.zeros(len(array), np.uint64), np.zeros(len(array), np.bool_)
-    if pa.types.is_boolean(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
-        array, kind = pc.cast(array, pa.large_string()), pa.large_string()
+    if pa.types.is_boolean(kind):
+        array = pc.cast(array, pa.large_string())
+    if is_number(kind):
+        array = whole_numbers(array, what)
+    kind = array.type
     if pa.types.is_integer(kind):
         return _integer_keys(array), _present(array)
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return _float_keys(pc.cast(array, pa.float64(), safe=False))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return _keys_of_bytes(pc.cast(array, pa.large_string())), _present(array)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
@@ -206,26 +206,6 @@ def _integer_keys(array: pa.Array) -> np.ndarray:
         values = values.copy()
         values[beyond] = _keys_of_bytes(pc.cast(pa.array(values[beyond]), pa.large_string()))
     return values
-
-
-def _float_keys(array: pa.Array) -> tuple[np.ndarray, np.ndarray | None]:
-    """Whole numbers as integers; the others, which no text spells in one way only, by the bytes of the number."""
-    values = array.to_numpy(zero_copy_only=False)  # null becomes NaN
-    present = ~np.isnan(values)
-    whole = (np.abs(values) < WHOLE_FLOATS) & (np.floor(values) == values)
-    keys = np.where(whole, values, 0.0).astype(np.int64).view(np.uint64)
-    if not whole.all():
-        data = np.ascontiguousarray(values[~whole], dtype="<f8").view(np.uint8)
-        hashed = np.empty(len(data) // 8, np.uint64)
-        _text_hashes(np.arange(0, len(data) + 1, 8), _frozen(data), hashed)
-        keys[~whole] = hashed
-    return keys, (None if present.all() else present)
-
-
-@njit(nogil=True, cache=True)
-def _text_hashes(offsets, data, out):
-    for i in range(len(out)):
-        out[i] = _xxh64(data, offsets[i], offsets[i + 1])
 
 
 def _keys_of_bytes(array: pa.Array) -> np.ndarray:

@@ -16,7 +16,7 @@ from ..errors import RequestError
 from .duck import Scan, identifier, plain_sentences
 from .locations import Location, Paths
 from .pairs import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers
-from .people import person_sql
+from .people import HALF, Person
 from .selections import QueriedPairs, by_person
 from .source import BATCH_ROWS, ColumnInfo, Part, Source, column_of_arrow, numbered
 
@@ -72,7 +72,7 @@ class ArrowSource(Source):
             return queried
         return WholeNumbers(self.label, self.read, id_name, name, domain.missing == "refuse", queried)
 
-    def _queried(self, domain: Domain, rows: int) -> tuple[Scan, str, dict[str, str], dict[str, str]]:
+    def _queried(self, domain: Domain, rows: int) -> tuple[Scan, Person, dict[str, str], dict[str, str]]:
         """The records as a table of DuckDB's: the id and the values in SQL, and the types of all columns."""
         names = list(dict.fromkeys([*domain.names, domain.unit.column]))
         schema = pa.schema([(name, _for_duckdb(self.schema.field(name).type)) for name in names])
@@ -83,7 +83,8 @@ class ArrowSource(Source):
 
         scan = Scan("records", self.label, make_tables=make_tables)
         types = {name: kind for name, kind, *_ in scan.fetch("DESCRIBE SELECT * FROM records")}
-        person = person_sql(identifier(domain.unit.column), types[domain.unit.column])
+        unit = domain.unit.column
+        person = Person.of(unit, HALF if pa.types.is_float16(self.schema.field(unit).type) else types[unit])
         return scan, person, {name: identifier(name) for name in domain.names}, types
 
 

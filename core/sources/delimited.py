@@ -19,8 +19,10 @@ from ..domain import Domain
 from ..domain.columns import Categorical, Column, Items, Numeric
 from ..errors import RequestError
 from .duck import identifier, kind_of_sql, literal, literals, plain_sentences
+from .faults import Fault
 from .locations import Location
-from .queried import Fault, QueriedSource
+from .people import rounded_text
+from .queried import QueriedSource
 from .source import Part
 
 HEAD_BYTES = 1 << 20
@@ -90,6 +92,8 @@ class DelimitedSource(QueriedSource):
         return name
 
     def faults(self, column: Column) -> list[Fault]:
+        if isinstance(column, Items) and column.gathered:
+            return [rounded_text(column.name)]
         if not isinstance(column, Numeric):
             return []
         name, value = identifier(column.name), self.value_sql(column)

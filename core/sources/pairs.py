@@ -24,7 +24,7 @@ Pair = tuple[pa.Array, pa.Array, int]
 class Pairs(Protocol):
     """Rows of an id and an item, read from the beginning at every call.
 
-    Ids are as `core.sources.people.person_sql` compares them. Rows that miss an id or an item are left out, or refused
+    Ids are as `core.sources.people.Person` has them. Rows that miss an id or an item are left out, or refused
     where the domain says so.
     """
 

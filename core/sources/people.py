@@ -10,17 +10,41 @@ P(M(S(D)) in E) <= exp(ε) P(M(S(D')) in E) + δ, and so do the averages over th
 this, only independent and alike, and they are not noise: DuckDB's generator is good enough.
 
 The selection is a sort by (person, draw), which spills to disk, followed by one pass that counts along each person.
+
+All of this holds of the ids as they are read, so an id must be what names one person. Ids follow the one rule of
+`core.domain.matching`: a number is the text of its digits, and what has none is refused. Text that a program wrote of a
+floating-point number, "7.0" or "1.2e+18", is held to the rule as the number is: in a file whose pieces were written
+apart, "7" and "7.0" are one person, who would have twice as many records as two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .duck import kind_of_sql
+from ..domain.matching import NO_DIGITS, SHARED_FROM
+from .duck import identifier, kind_of_sql
+from .faults import Fault
+
+HALF = "HALF FLOAT"
+"""How a column is called that was of half precision before it came to DuckDB, which has no such type."""
+_SHARED_FROM = {
+    "DOUBLE": SHARED_FROM[pa.float64()],
+    "FLOAT": SHARED_FROM[pa.float32()],
+    HALF: SHARED_FROM[pa.float16()],
+}
+_OTHERWISE_IN_ARROW = ("INTERVAL", "TIME WITH TIME ZONE", "HUGEINT", "UHUGEINT")
+"""Types whose values Arrow may hold as equal, or not at all, where DuckDB tells them apart: a month and 30 days."""
+_WHOLE = r"(0|-?[1-9][0-9]{0,15})\.0*"
+"""What a program writes of a whole number that it holds as floating point; 2**53 has 16 digits."""
+_FLOATING = r"-?(0|[1-9][0-9]*)(\.[0-9]*|(\.[0-9]+)?[eE][+-][0-9]+)"
+"""What a program writes of any floating-point number: a point, or an exponent with its sign, and no zero in front."""
+_ROUNDED = r"-?[1-9](\.[0-9]+)?[eE]\+[0-9]+"
+"""What a program writes of a floating-point number that is too large for all of its digits to be shown."""
 
 PERSON, DRAW = "person", "draw"
 """Names of the last columns of the sorted table; its others are c0, c1, … so none can collide."""
@@ -32,14 +56,43 @@ def ordering_sql(inner: str, columns: Sequence[str]) -> str:
     return f"SELECT {', '.join([*columns, PERSON])} FROM ({drawn}) ORDER BY {PERSON} NULLS FIRST, {DRAW}"
 
 
-def person_sql(column: str, kind: str) -> str:
-    """The id as an expression that is null where it says nothing: null, empty text, or NaN."""
-    if kind in ("FLOAT", "DOUBLE"):
-        return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} + 0 END"  # + 0 turns -0.0 into 0.0
-    # Intervals of different texts may compare as equal, such as a month and 30 days.
-    if kind_of_sql(kind) in ("number", "date", "boolean") and kind != "INTERVAL":
-        return column
-    return f"nullif(trim(CAST({column} AS VARCHAR)), '')"
+@dataclass(frozen=True)
+class Person:
+    """Who a record belongs to.
+
+    Attributes
+    ----------
+    sql : str
+        The id as an expression that is null where it says nothing: null, empty text, or NaN.
+    faults : tuple[Fault, ...]
+        What is refused in ids: floating-point numbers, and texts of them, that have no digits.
+    """
+
+    sql: str
+    faults: tuple[Fault, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, kind: str) -> Person:
+        """The person that a column of some DuckDB type names."""
+        column = identifier(name)
+        if kind in _SHARED_FROM:
+            digits = f"abs({column}) < {_SHARED_FROM[kind]} AND floor({column}) = {column}"
+            fault = Fault(f"NOT isnan({column}) AND NOT ({digits})", name, f"is {NO_DIGITS}")
+            return cls(f"CASE WHEN isnan({column}) THEN NULL ELSE {column} + 0 END", (fault,))  # + 0: no -0.0
+        if kind_of_sql(kind) in ("number", "date", "boolean") and kind not in _OTHERWISE_IN_ARROW:
+            return cls(column)
+        text = f"nullif(trim(CAST({column} AS VARCHAR)), '')"
+        whole, before = f"regexp_full_match({text}, '{_WHOLE}')", f"split_part({text}, '.', 1)"
+        digits = f"{whole} AND abs(TRY_CAST({before} AS BIGINT)) < {_SHARED_FROM['DOUBLE']}"
+        fault = Fault(f"regexp_full_match({text}, '{_FLOATING}') AND NOT ({digits})", name, f"is {NO_DIGITS}")
+        return cls(f"CASE WHEN {whole} THEN {before} ELSE {text} END", (fault,))
+
+
+def rounded_text(name: str) -> Fault:
+    """What is refused where a text table has one item a field: numbers that a program wrote after it rounded them."""
+    column = identifier(name)
+    rounded = f"regexp_full_match(trim({column}), '{_ROUNDED}')"
+    return Fault(rounded, name, f"is {NO_DIGITS}")
 
 
 def keep_at_most(batches: Iterator[pa.RecordBatch], records: int) -> Iterator[pa.RecordBatch]:

@@ -12,10 +12,11 @@ import pyarrow as pa
 from ..domain import Domain
 from ..domain.columns import Column
 from .duck import Scan, identifier, kind_of_sql, length_of_sql
+from .faults import Fault
 from .locations import Location, Paths
 from .pairs import Pairs
-from .people import person_sql
-from .selections import Fault, QueriedPairs, by_person, in_order
+from .people import Person
+from .selections import QueriedPairs, by_person, in_order
 from .source import BATCH_ROWS, ColumnInfo, Part, Source, numbered
 
 FromPaths = Callable[[Sequence[str]], str]
@@ -85,16 +86,16 @@ class QueriedSource(Source):
     def pairs(self, domain: Domain) -> Pairs:
         (column,) = domain.columns
         kind = self.types[column.name]
-        return QueriedPairs.of(domain, self.label, self._opened, self._person(domain), self.value_sql(column), kind)
+        value, faults = self.value_sql(column), self.faults(column)
+        return QueriedPairs.of(domain, self.label, self._opened, self._person(domain), value, kind, faults)
 
     @contextmanager
     def _opened(self) -> Iterator[Scan]:
         with self.location.opened() as paths:
             yield self.scan(paths)
 
-    def _person(self, domain: Domain) -> str:
-        """The id of the privacy unit in SQL."""
-        return person_sql(identifier(domain.unit.column), self.types[domain.unit.column])
+    def _person(self, domain: Domain) -> Person:
+        return Person.of(domain.unit.column, self.types[domain.unit.column])
 
     def _values(self, domain: Domain) -> tuple[dict[str, str], list[Fault]]:
         """The values of the domain's columns in SQL, by name, and what is refused in them."""

@@ -11,20 +11,12 @@ import pyarrow as pa
 from ..domain import Domain
 from ..errors import RequestError
 from .duck import OutOfMemory, Scan
+from .faults import Fault
 from .pairs import PAIR_ROWS, REFUSED, Pair, known
-from .people import PERSON, keep_at_most, ordering_sql
+from .people import PERSON, Person, keep_at_most, ordering_sql
 
 Opened = Callable[[], AbstractContextManager[Scan]]
 """Gives a table that can be read for as long as the context lasts."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What stops the reading of a record: a condition in SQL, and how the message goes on after naming the place."""
-
-    condition: str
-    column: str
-    problem: str
 
 
 def in_order(scan: Scan, values: Mapping[str, str], faults: Sequence[Fault], rows: int) -> Iterator[pa.RecordBatch]:
@@ -37,19 +29,19 @@ def in_order(scan: Scan, values: Mapping[str, str], faults: Sequence[Fault], row
 
 
 def by_person(
-    scan: Scan, domain: Domain, person: str, values: Mapping[str, str], faults: Sequence[Fault], rows: int
+    scan: Scan, domain: Domain, person: Person, values: Mapping[str, str], faults: Sequence[Fault], rows: int
 ) -> Iterator[pa.RecordBatch]:
     """The values of at most the stated number of records a person; see `core.sources.people`."""
-    faults, kept = list(faults), ""
+    faults, kept = [*faults, *person.faults], ""
     if domain.missing == "refuse":
         # After the selection a row has no place any more, so what is missing is looked for before it.
         # An empty list is a missing set.
         empty = {name: f"nullif(len({value}), 0)" for name, value in values.items()} if domain.holds_sets else values
-        faults += missing({domain.unit.column: person, **empty})
+        faults += missing({domain.unit.column: person.sql, **empty})
     else:
         kept = f"WHERE {PERSON} IS NOT NULL"
     place = "row_number() OVER ()" if faults else "0"
-    inner = f"SELECT {_columns_sql(values, faults)}, {place} AS place, {person} AS {PERSON} FROM {scan.table}"
+    inner = f"SELECT {_columns_sql(values, faults)}, {place} AS place, {person.sql} AS {PERSON} FROM {scan.table}"
     columns = [*(f"c{number}" for number in range(len(values))), "fault", "place"]
     ordered = ordering_sql(f"SELECT * FROM ({inner}) {kept}", columns)
 
@@ -90,11 +82,22 @@ class QueriedPairs:
     refused: tuple[Fault, ...] = ()
 
     @classmethod
-    def of(cls, domain: Domain, label: str, opened: Opened, person: str, value: str, kind: str) -> QueriedPairs:
-        """The pairs that a domain means, from the id and the value in SQL, and the value's type."""
+    def of(
+        cls,
+        domain: Domain,
+        label: str,
+        opened: Opened,
+        person: Person,
+        value: str,
+        kind: str,
+        faults: Sequence[Fault] = (),
+    ) -> QueriedPairs:
+        """The pairs that a domain means, from the id, the value in SQL and its type, and what is refused in it."""
         item = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END" if kind in ("FLOAT", "DOUBLE") else value
-        refused = missing({domain.unit.column: person, domain.names[0]: item}) if domain.missing == "refuse" else []
-        return cls(label, opened, person, item, tuple(refused))
+        refused = [*person.faults, *faults]
+        if domain.missing == "refuse":
+            refused += missing({domain.unit.column: person.sql, domain.names[0]: item})
+        return cls(label, opened, person.sql, item, tuple(refused))
 
     def ids(self) -> Iterator[pa.Array]:
         with self.opened() as scan:
@@ -110,7 +113,7 @@ class QueriedPairs:
 
     def sorted(self) -> Iterator[Pair]:
         """By id. What does not fit in memory is spilled: about 12 bytes a row of whole numbers, more of texts."""
-        # A first reading refuses what is missing, with its place, so that the sort has nothing to carry but pairs.
+        # A first reading refuses what is at fault, with its place, so that the sort has nothing to carry but pairs.
         if self.refused:
             for _ in self.in_order():
                 pass

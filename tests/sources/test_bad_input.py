@@ -136,7 +136,7 @@ def test_text_in_categories_is_kept_as_it_is_written():
 
 
 def frame(rows=1000):
-    return pd.DataFrame({"a": np.arange(rows) % 7 + 0.5, "b": np.arange(rows) % 5 + 0.5, "c": [SECRET] * rows})
+    return pd.DataFrame({"a": np.arange(rows) % 7 + 1.0, "b": np.arange(rows) % 5 + 0.5, "c": [SECRET] * rows})
 
 
 def damaged(kind, folder):

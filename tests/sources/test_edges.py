@@ -111,7 +111,7 @@ IDS = {
     "category": (pa.array(["ada", "bo", "ada", "bo", "", None]).dictionary_encode(), [{1, 3}, {2, 4}]),
     "date": (pa.array([1, 1, 1, 2, None, None], pa.date32()), [{1, 2, 3}, {4}]),
     "time": (pa.array([5, 1, 5, 1, None, None], pa.timestamp("us", "UTC")), [{1, 3}, {2, 4}]),
-    "float": ([-0.0, 0.0, -0.0, 7.5, float("nan"), None], [{1, 2, 3}, {4}]),
+    "float": ([-0.0, 0.0, -0.0, 7.0, float("nan"), None], [{1, 2, 3}, {4}]),
     "decimal": (pa.array([1, 1, 1, 2, None, None], pa.decimal128(30, 2)), [{1, 2, 3}, {4}]),
     "boolean": ([True, False, True, False, None, None], [{1, 3}, {2, 4}]),
     "int8": (pa.array([-1, 5, -1, 5, None, None], pa.int8()), [{1, 3}, {2, 4}]),
