@@ -1,5 +1,6 @@
 # make app    set up and open the app on http://127.0.0.1:8501
-# make test   set up and run every check and test
+# make test   set up and run every check and test, which takes five minutes of two processors after setting up
+# make test-deep  the same with all samples, examples and journeys, as every night
 # make bench  set up and run the benchmarks; OPTIONS="--data FOLDER" and others as benchmarks/README.md says
 # make papers set up and run the papers' experiments again; OPTIONS likewise; what was stopped goes on
 
@@ -8,16 +9,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: app test bench papers clean
+.PHONY: app test test-deep bench papers clean
 
 app: $(VENV)/.warm
 	$(BIN)/python -m streamlit run app.py --server.port=$(PORT)
 
-test: $(VENV)/.dev
+test-deep: export FROSTGLASS_DEEP = 1
+test test-deep: $(VENV)/.dev $(VENV)/.warm
 	tests/install_chromium.sh
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(OPTIONS)

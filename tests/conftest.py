@@ -1,6 +1,17 @@
-"""Shared by all tests: profiles of Hypothesis that give the same examples on every run."""
+"""Shared by all tests: how many examples Hypothesis takes, the same ones on every run, and what only deep runs do."""
 
+import pytest
 from hypothesis import settings
 
-settings.register_profile("frostglass", deadline=None, derandomize=True, max_examples=50)
+from tests.depth import DEEP, draws
+
+settings.register_profile("frostglass", deadline=None, derandomize=True, max_examples=draws(20, 50))
 settings.load_profile("frostglass")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked deep, unless the run is."""
+    later = [] if DEEP else [item for item in items if item.get_closest_marker("deep")]
+    if later:
+        config.hook.pytest_deselected(items=later)
+        items[:] = [item for item in items if item not in set(later)]

@@ -38,6 +38,7 @@ def kept(folder: Path) -> int:
         return connection.execute("SELECT count(*) FROM records").fetchone()[0]
 
 
+@pytest.mark.deep
 def test_killed_and_started_again_it_goes_on_and_reports(tmp_path, capsys):
     command = [sys.executable, "-m", "benchmarks.papers", *TINY, "--out", str(tmp_path)]
     started = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True)

@@ -25,6 +25,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 LEGIBILITY = Path(__file__).with_name("legibility.js").read_text()
+QUIET = Path(__file__).with_name("quiet.js").read_text()
 PATIENCE = 60_000
 """Milliseconds that a page may take on a busy machine; nothing here measures speed."""
 WIDTHS = {"desktop": 1280, "phone": 360}
@@ -90,10 +91,8 @@ class Visit:
         self.settle()
 
     def settle(self):
-        """Wait until the script has run and what it drew has arrived."""
-        self.page.wait_for_timeout(250)
-        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
-        self.page.wait_for_timeout(150)
+        """Wait until the script has run and what it drew has arrived; see quiet.js."""
+        self.page.wait_for_function("quiet.settled()", polling=30)
 
     def click(self, role, name):
         self.page.get_by_role(role, name=name, exact=True).locator("visible=true").first.click()
@@ -115,7 +114,7 @@ class Visit:
         choice = self.page.get_by_role("option", name=option, exact=True)
         for _ in range(5):
             self.page.get_by_label(label, exact=True).click()
-            self.page.wait_for_timeout(700)
+            self.settle()
             if choice.count():
                 break
         choice.click()
@@ -153,6 +152,7 @@ def visitor(browser, url):
     def arrive(width="desktop", theme="light"):
         size = {"width": WIDTHS.get(width, width), "height": 860}
         context = browser.new_context(viewport=size, color_scheme=theme, accept_downloads=True)
+        context.add_init_script(QUIET)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(PATIENCE)

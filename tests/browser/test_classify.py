@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from core.sources.samples import sample
+from tests.depth import deep
 
 
 @pytest.fixture
@@ -45,6 +46,7 @@ def test_a_place_is_said_to_be_like_a_group_and_clicking_asks_another(heart):
     assert after != before and "healthy" in after and visit.errors == []
 
 
+@pytest.mark.deep
 def test_the_buttons_of_the_map_cover_nothing_that_is_written(heart):
     visit = heart()
     visit.page.locator(".st-key-classify-map").first.hover()
@@ -68,6 +70,7 @@ def test_points_with_their_true_groups_show_how_often_it_is_right(heart):
     assert len(saved) == 200 and (saved["group"] == table[one.label.name].to_numpy()).mean() > 0.9
 
 
+@pytest.mark.deep
 def test_points_without_true_groups_are_answered_too(heart):
     visit = heart()
     one = sample("heart")
@@ -75,6 +78,7 @@ def test_points_without_true_groups_are_answered_too(heart):
     assert "of 20 points" in visit.text and "Which column tells" not in visit.text
 
 
+@pytest.mark.deep
 def test_points_that_cannot_be_read_get_one_sentence(heart):
     visit = heart()
     bring(visit, pd.DataFrame({"age": [50]}))
@@ -83,11 +87,11 @@ def test_points_that_cannot_be_read_get_one_sentence(heart):
     assert "Still missing: a table of your points." in visit.text
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", ["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("width", "theme"), [deep("desktop", "light"), deep("desktop", "dark"), deep("phone", "light"), ("phone", "dark")]
+)
 def test_it_fits_and_is_legible(heart, width, theme):
     visit = heart(width, theme)
     assert visit.overflow() <= 0 and visit.illegible() == []
     bring(visit, pd.read_parquet(sample("heart").path).head(100))
-    visit.page.wait_for_timeout(600)
     assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []

@@ -55,6 +55,7 @@ def test_a_link_opens_curves_costs_functions_and_what_tuning_costs(compare):
     assert not play.is_visible(), "who wants less motion gets no player"
 
 
+@pytest.mark.deep
 def test_it_can_be_stopped_and_plays_on_a_phone_in_the_dark(compare):
     visit = compare("phone", "dark", sample="City bicycles", epsilons=["0.1", "10"])
     stop = visit.page.locator(".st-key-compare-stop button")
@@ -69,6 +70,7 @@ def test_it_can_be_stopped_and_plays_on_a_phone_in_the_dark(compare):
     assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
 
 
+@pytest.mark.deep
 def test_a_file_counts_as_public_only_when_its_owner_says_so(compare):
     visit = compare()
     visit.choose("A public file")
@@ -79,6 +81,7 @@ def test_a_file_counts_as_public_only_when_its_owner_says_so(compare):
     visit.page.get_by_text("Error against ε").first.wait_for()
 
 
+@pytest.mark.deep
 def test_private_data_is_forecast_and_never_compared(compare):
     visit = compare()
     visit.choose("My data")

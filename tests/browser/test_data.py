@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.depth import deep
+
 CSV = b"salary,city,member\n7341.25,Grubenmann,true\n8812.5,Bern,false\n"
 
 
@@ -15,7 +17,7 @@ def describe(visit):
 
 @pytest.mark.parametrize(
     ("width", "theme"),
-    [("desktop", "light"), ("desktop", "dark"), ("phone", "light"), ("phone", "dark"), (800, "light")],
+    [deep("desktop", "light"), deep("desktop", "dark"), deep("phone", "light"), ("phone", "dark"), deep(800, "light")],
 )
 def test_an_owner_describes_a_file(visitor, width, theme):
     visit = visitor(width, theme)
@@ -29,6 +31,7 @@ def test_an_owner_describes_a_file(visitor, width, theme):
     assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
 
 
+@pytest.mark.deep
 def test_what_was_typed_is_still_there_after_a_visit_elsewhere(visitor):
     visit = visitor()
     visit.go("/data")
@@ -40,6 +43,7 @@ def test_what_was_typed_is_still_there_after_a_visit_elsewhere(visitor):
     assert "between 0 and 20,000 CHF" in visit.text
 
 
+@pytest.mark.deep
 def test_another_visitor_sees_nothing_of_it(visitor):
     owner, stranger = visitor(), visitor()
     owner.go("/data")
@@ -65,6 +69,7 @@ def test_rows_are_filled_by_keyboard_alone(visitor):
     visit.page.get_by_text("between 10 and 900 CHF").first.wait_for()
 
 
+@pytest.mark.deep
 def test_a_sample_is_ready_at_once(visitor):
     visit = visitor()
     visit.go("/")
@@ -74,6 +79,7 @@ def test_a_sample_is_ready_at_once(visitor):
     assert visit.page.get_by_role("button", name="Use this data").is_enabled()
 
 
+@pytest.mark.deep
 def test_every_field_has_a_name_of_its_own(visitor):
     visit = visitor()
     visit.go("/data")
@@ -86,6 +92,7 @@ def test_every_field_has_a_name_of_its_own(visitor):
     assert len(names) >= 8 and all(names) and len(set(names)) == len(names)
 
 
+@pytest.mark.deep
 def test_bounds_are_bought_once_however_often_the_button_is_pressed(visitor, ledger):
     visit = visitor()
     visit.go("/data")

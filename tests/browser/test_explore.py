@@ -10,7 +10,8 @@ from core import Categorical, Domain, Numeric, load
 from core.geometry import kernels
 from core.tasks.centres import nearest_place
 from core.ui.explore.words import answer_sentence
-from tests.browser.conftest import Visit
+from tests.browser.conftest import QUIET, Visit
+from tests.depth import deep
 from tests.releases_for_tests import small_release
 
 RELEASES = Path(__file__).parents[2] / "sample_data" / "releases"
@@ -88,6 +89,7 @@ def test_open_a_file_click_a_point_and_take_the_answers_along(opened):
     assert visit.errors == []
 
 
+@pytest.mark.deep
 def test_clicking_moves_the_ring_and_keeps_the_zoom(opened):
     visit = opened("city")
 
@@ -108,6 +110,7 @@ def test_clicking_moves_the_ring_and_keeps_the_zoom(opened):
     assert visit.page.locator(PICTURE).first.evaluate(rings) == 1
 
 
+@pytest.mark.deep
 def test_a_point_can_be_typed_instead(opened):
     visit = opened("city")
     visit.fill("east (km)", "3")
@@ -119,6 +122,7 @@ def test_a_point_can_be_typed_instead(opened):
     assert asked(visit) == [3.0, 2.5]
 
 
+@pytest.mark.deep
 def test_a_curve_is_asked_by_clicking_too(opened):
     visit = opened("salaries")
     before = answer(visit)
@@ -136,6 +140,7 @@ def test_a_small_picture_opens_large_and_the_address_says_so(opened):
     assert again.page.locator(f"{PICTURE} .ytitle").first.text_content() == "blue"
 
 
+@pytest.mark.deep
 def test_what_the_noise_hides_is_hatched_in_both_themes(opened):
     for theme in ("light", "dark"):
         visit = opened("city", theme=theme)
@@ -146,6 +151,7 @@ def test_what_the_noise_hides_is_hatched_in_both_themes(opened):
         assert "Hidden by the noise: may be empty" in legend
 
 
+@pytest.mark.deep
 def test_the_map_takes_the_shades_of_the_theme(opened):
     pictures = {}
     for theme in ("light", "dark"):
@@ -154,17 +160,18 @@ def test_the_map_takes_the_shades_of_the_theme(opened):
     assert pictures["light"] != pictures["dark"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", ["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("width", "theme"), [deep("desktop", "light"), deep("desktop", "dark"), deep("phone", "light"), ("phone", "dark")]
+)
 def test_every_view_fits_and_is_legible(opened, width, theme):
     visit = opened("visits", width, theme)
     for view in ("Density", "Modes", "Anomalies", "Sample"):
         visit.choose(view)
-        visit.page.wait_for_timeout(400)
         assert visit.overflow() <= 0 and visit.illegible() == [], view
     assert visit.errors == []
 
 
+@pytest.mark.deep
 def test_every_figure_has_words(opened):
     visit = opened("colours")
     for view in ("Density", "Modes", "Sample"):
@@ -186,13 +193,13 @@ def test_nothing_is_fetched_for_a_strangers_file(visitor):
     visit.drop(f"{foreign.replace('/', '')}.npz", release.to_bytes(), "application/octet-stream")
     for view in ("Density", "Modes", "Anomalies", "Sample"):
         visit.choose(view)
-        visit.page.wait_for_timeout(600)
     assert "stranger.example" in visit.text and visit.errors == []
     assert not [url for url in requests if "stranger" in url.split("?")[0]]
 
 
 def test_on_a_phone_a_finger_scrolls_the_page_and_leaves_the_picture(browser, url):
     context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    context.add_init_script(QUIET)
     try:
         visit = Visit(context.new_page(), url)
         visit.page.set_default_timeout(60_000)
@@ -249,6 +256,7 @@ def test_distances_start_at_the_nearest_place_and_answer_wherever_they_are_asked
     assert visit.errors == []
 
 
+@pytest.mark.deep
 def test_points_in_average_distances_out(opened):
     visit = opened("city-distance")
     visit.choose("Your points")
@@ -262,6 +270,7 @@ def test_points_in_average_distances_out(opened):
     assert np.isclose(float(rows[1].split(",")[3]), mean)
 
 
+@pytest.mark.deep
 def test_a_file_with_groups_is_explored_together_or_one_by_one(opened):
     visit = opened("heart-groups", path="/explore?show=One+column")
     together = answer(visit)
@@ -273,12 +282,11 @@ def test_a_file_with_groups_is_explored_together_or_one_by_one(opened):
     assert "heart-groups.npz" in visit.text
 
 
-@pytest.mark.parametrize(("width", "theme"), [("desktop", "dark"), ("phone", "light")])
+@pytest.mark.parametrize(("width", "theme"), [deep("desktop", "dark"), ("phone", "light")])
 def test_every_view_of_distances_fits_and_is_legible(opened, width, theme):
     visit = opened("city-distance", width, theme)
     for view in ("Distance", "Centres", "Your points"):
         visit.choose(view)
-        visit.page.wait_for_timeout(600)
         assert visit.overflow() <= 0 and visit.illegible() == [], view
         for figure in visit.page.locator(".stPlotlyChart").all():
             assert len(figure.get_attribute("aria-label") or "") > 25, view

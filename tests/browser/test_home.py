@@ -2,10 +2,12 @@
 
 import pytest
 
+from tests.depth import deep
+
 
 @pytest.mark.parametrize(
     ("width", "theme"),
-    [("desktop", "light"), ("desktop", "dark"), ("phone", "light"), ("phone", "dark"), (3840, "light")],
+    [("desktop", "light"), deep("desktop", "dark"), deep("phone", "light"), ("phone", "dark"), deep(3840, "light")],
 )
 def test_home_fits_and_shows_its_doors(visitor, width, theme):
     visit = visitor(width, theme)
@@ -16,6 +18,7 @@ def test_home_fits_and_shows_its_doors(visitor, width, theme):
     assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
 
 
+@pytest.mark.deep
 def test_a_phone_has_its_links_in_a_line_and_the_menu_in_reach(visitor):
     visit = visitor("phone")
     visit.go()
@@ -27,6 +30,7 @@ def test_a_phone_has_its_links_in_a_line_and_the_menu_in_reach(visitor):
     assert "See the shape" in visit.text
 
 
+@pytest.mark.deep
 def test_every_picture_has_words(visitor):
     visit = visitor()
     visit.go()
@@ -36,6 +40,7 @@ def test_every_picture_has_words(visitor):
         assert len(picture.get_attribute("aria-label") or picture.get_attribute("alt") or "") > 15
 
 
+@pytest.mark.deep
 def test_the_theme_follows_the_visitor_in_the_drawings_too(visitor):
     colours = {}
     for theme in ("light", "dark"):
@@ -67,6 +72,7 @@ def test_the_keyboard_alone_reaches_the_first_door_and_sees_where_it_is(visitor)
     visit.page.wait_for_url("**/data")
 
 
+@pytest.mark.deep
 def test_a_file_that_is_no_release_is_refused_in_one_sentence(visitor):
     visit = visitor()
     visit.go()

@@ -46,6 +46,7 @@ def test_playing_counts_row_by_row_and_clicking_asks_and_adds(lesson):
     assert visit.errors == []
 
 
+@pytest.mark.deep
 def test_the_whole_course_by_keyboard_on_a_projector(lesson):
     """From lesson to lesson with Enter, and an experiment moved with the arrow keys."""
     visit = lesson("epsilon", width=1920, epsilon="10")
@@ -70,6 +71,7 @@ def test_the_whole_course_by_keyboard_on_a_projector(lesson):
     assert visit.errors == []
 
 
+@pytest.mark.deep
 def test_an_experiment_is_in_view_on_a_small_projector(lesson):
     visit = lesson("rows")
     page = visit.page

@@ -2,8 +2,10 @@
 
 import pytest
 
+from tests.depth import deep
 
-@pytest.mark.parametrize(("width", "theme"), [("desktop", "dark"), ("phone", "light"), (800, "dark")])
+
+@pytest.mark.parametrize(("width", "theme"), [deep("desktop", "dark"), ("phone", "light"), deep(800, "dark")])
 def test_a_total_is_promised_and_looked_at(visitor, width, theme):
     visit = visitor(width, theme)
     visit.go("/ledger")

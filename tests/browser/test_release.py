@@ -7,6 +7,7 @@ import pytest
 
 from core.releases.release import load
 from core.tasks.classes.classification import classify
+from tests.depth import deep
 
 COUNT = 4_000
 
@@ -44,7 +45,7 @@ def wait_released(visit):
     visit.settle()
 
 
-@pytest.mark.parametrize(("width", "theme"), [("desktop", "light"), ("phone", "dark")])
+@pytest.mark.parametrize(("width", "theme"), [deep("desktop", "light"), ("phone", "dark")])
 def test_from_an_own_file_to_a_saved_release(visitor, ledger, width, theme):
     visit = visitor(width, theme)
     name = f"journey-{width}"
@@ -98,6 +99,7 @@ def test_clicks_that_come_twice_and_a_refresh_release_once(visitor, ledger):
     assert len(ledger().status(name).releases) == 1
 
 
+@pytest.mark.deep
 def test_not_yet_and_escape_spend_nothing(visitor, ledger):
     visit = visitor()
     describe(visit, "unsure")
@@ -114,6 +116,7 @@ def test_not_yet_and_escape_spend_nothing(visitor, ledger):
     assert price(visit).is_enabled() and not any("unsure" in one for one in ledger().names())
 
 
+@pytest.mark.deep
 def test_the_second_release_is_paid_from_what_the_first_one_left(visitor, ledger):
     first = visitor()
     describe(first, "again")
@@ -147,6 +150,7 @@ def test_it_is_released_by_keyboard_alone(visitor):
     wait_released(visit)
 
 
+@pytest.mark.deep
 def test_another_visitor_sees_neither_the_choices_nor_the_release(visitor):
     owner, stranger = visitor(), visitor()
     describe(owner, "mine")
@@ -175,7 +179,7 @@ def saved(visit):
     return load(io.BytesIO(file.value.path().read_bytes()))
 
 
-@pytest.mark.parametrize(("width", "theme"), [("desktop", "dark"), ("phone", "light")])
+@pytest.mark.parametrize(("width", "theme"), [("desktop", "dark"), deep("phone", "light")])
 def test_how_far_everyone_is_from_the_question_to_the_file(visitor, ledger, width, theme):
     visit = visitor(width, theme)
     name = f"distances-{width}"
@@ -196,7 +200,7 @@ def test_how_far_everyone_is_from_the_question_to_the_file(visitor, ledger, widt
     assert [float(entry.cost.epsilon) for entry in paid] == [1.0]
 
 
-@pytest.mark.parametrize(("width", "theme"), [("desktop", "light"), ("phone", "dark")])
+@pytest.mark.parametrize(("width", "theme"), [deep("desktop", "light"), ("phone", "dark")])
 def test_which_group_someone_is_like_from_the_question_to_the_file(visitor, width, theme):
     visit = visitor(width, theme)
     visit.go("/data")
@@ -223,6 +227,7 @@ def test_which_group_someone_is_like_from_the_question_to_the_file(visitor, widt
     assert "Which group is this like?" in visit.text and visit.errors == []
 
 
+@pytest.mark.deep
 def test_questions_are_chosen_by_arrow_keys_and_stay_chosen(visitor):
     visit = visitor()
     describe(visit, "arrows")
@@ -236,6 +241,7 @@ def test_questions_are_chosen_by_arrow_keys_and_stay_chosen(visitor):
     assert chosen.is_checked()
 
 
+@pytest.mark.deep
 def test_another_way_to_do_it_is_a_click_away(visitor):
     visit = visitor()
     describe(visit, "ways")

@@ -22,6 +22,7 @@ from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.hashed.race import Race
 from core.sources import open_source
+from tests.depth import draws
 
 PLANE = Domain.of(x=(-3, 3), y=(-3, 3))
 LONG = Domain.of(**{f"c{place}": (-1, 2) for place in range(17)})
@@ -123,7 +124,7 @@ KERNELS = [
 
 
 @given(st.sampled_from(KERNELS), st.integers(0, 2**128 - 1), st.sampled_from([2, 7, 64]), st.integers(64, 90))
-@settings(max_examples=30)
+@settings(max_examples=draws(12, 30))
 def test_tables_of_points_are_the_same(kernel, seed, width, count):
     race = Race(PLANE, kernel, rows=9, width=width, seed=seed, groups=4)
     add = on_device(race, DEVICE)
@@ -141,7 +142,7 @@ def test_chains_of_fused_operations_are_the_same(monkeypatch):
 
 
 @given(st.sampled_from(["classic", "one-permutation"]), st.integers(0, 2**128 - 1), st.sampled_from([None, 3]))
-@settings(max_examples=20)
+@settings(max_examples=draws(8, 20))
 def test_tables_of_sets_are_the_same(scheme, seed, longest):
     sketch = MinHash(TAGS, rows=20, width=32, scheme=scheme, longest=longest, seed=seed)
     add = on_device(sketch, DEVICE)

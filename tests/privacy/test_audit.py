@@ -16,6 +16,7 @@ from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.noise import add_noise, discrete_laplace
 from core.privacy.noise.randomness import SeededSource
+from tests.depth import deep
 
 # An audit of a correct mechanism fails with probability 1 - LEVEL at most: below 1e-6 for all tests here together.
 LEVEL = 1 - 1e-8
@@ -48,7 +49,7 @@ def fails(mechanism, neighbour=ONE_MORE, data=DATA, exact=sketch, runs=100_000, 
     return not report.passed
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 2), 1, 3])
+@pytest.mark.parametrize("epsilon", [deep(Fraction(1, 2)), 1, deep(3)])
 @pytest.mark.parametrize("delta", [0, Fraction(1, 10**5)])
 @pytest.mark.parametrize("neighbour, l1", [(ONE_MORE, ROWS), (ONE_REPLACED, 2 * ROWS)], ids=["add", "replace"])
 def test_a_correct_mechanism_passes(epsilon, delta, neighbour, l1):
@@ -166,7 +167,7 @@ ONE_BLOCK = Sensitivity(70, 2500, block=2, blocks_l2=50)
 TWO_BLOCKS = Sensitivity(140, 5000, block=2, blocks_l2=100)
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 2), 1, 3])
+@pytest.mark.parametrize("epsilon", [deep(Fraction(1, 2)), 1, deep(3)])
 @pytest.mark.parametrize("sensitivity, tables", [(ONE_BLOCK, ONE_MORE_VECTOR), (TWO_BLOCKS, ONE_MOVED_VECTOR)])
 def test_noise_for_whole_vectors_passes(sensitivity, tables, epsilon):
     report = vector_audit(sensitivity, tables, epsilon)
@@ -179,6 +180,7 @@ def test_catches_half_the_noise_for_vectors():
     assert vector_audit(half, ONE_MORE_VECTOR).epsilon_lower > 1.3
 
 
+@pytest.mark.deep
 def test_catches_the_length_of_a_whole_table_in_place_of_the_sum_over_its_blocks():
     zeros, everywhere = np.zeros((4, 2), np.int64), np.tile([30, 40], (4, 1))
     assert vector_audit(Sensitivity(280, 10_000, block=2, blocks_l2=200), (zeros, everywhere), 3).passed

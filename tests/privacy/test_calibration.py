@@ -16,6 +16,7 @@ from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian, 
 from core.privacy.neighbours import Sensitivity
 from core.privacy.unit_shifts import unit_shift_delta
 from core.privacy.zcdp import zcdp_delta
+from tests.depth import draws
 
 MILLIONTH = Fraction(1, 10**6)
 
@@ -114,7 +115,7 @@ def test_pure_noise_for_vectors_is_exact_and_has_the_smaller_variance(sensitivit
     st.sampled_from([Decimal("9e-3"), Decimal("1e-6"), Decimal("1e-12")]),
     st.sampled_from([1, 3]),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=draws(20, 50), deadline=None)
 def test_a_delta_never_gives_more_noise_and_the_promise_is_kept(sensitivity, epsilon, delta, records):
     sensitivity = sensitivity.scaled(records)
     scale = calibrate(sensitivity, Fraction(epsilon), Fraction(delta))

@@ -17,6 +17,7 @@ from core.geometry import kernels
 from core.machine.files import aligned
 from core.machine.files.directory import END, END64, LOCATOR64
 from core.machine.tables import Narrow, array
+from tests.depth import draws
 from tests.releases.test_hostile_release_file import MEBIBYTE, little_memory, refused
 from tests.releases_for_tests import manifest_in, members_of, npy, small_release, with_manifest, zipped
 
@@ -265,7 +266,7 @@ def test_a_64_bit_directory_that_is_not_where_it_should_be_is_refused(long):
 
 
 @given(data=st.data())
-@settings(max_examples=300)
+@settings(max_examples=draws(60, 300))
 def test_altered_bytes_are_refused_by_verifying_and_harmless_without(data, long):
     source = bytearray(data.draw(st.sampled_from([GOOD, long])))
     for _ in range(data.draw(st.integers(1, 4))):
@@ -276,7 +277,7 @@ def test_altered_bytes_are_refused_by_verifying_and_harmless_without(data, long)
 
 
 @given(data=st.data())
-@settings(max_examples=300)
+@settings(max_examples=draws(60, 300))
 def test_altered_bytes_of_a_mapped_file_never_lead_outside_it(data, long, path_to_alter):
     source = bytearray(data.draw(st.sampled_from([GOOD, long])))
     for _ in range(data.draw(st.integers(1, 4))):

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import Budget, Domain, Release, ReleaseFileError, RequestError, load
+from tests.depth import draws
 from tests.releases_for_tests import (
     counted_release,
     manifest_in,
@@ -158,7 +159,7 @@ def test_an_encrypted_member_is_refused():
 
 
 @given(flips=st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(1, 255)), min_size=1, max_size=6))
-@settings(max_examples=400)
+@settings(max_examples=draws(60, 400))
 def test_altered_bytes_never_change_what_a_release_says(flips):
     data = bytearray(GOOD)
     for place, bits in flips:
@@ -170,7 +171,7 @@ def test_altered_bytes_never_change_what_a_release_says(flips):
 
 
 @given(st.data())
-@settings(max_examples=300)
+@settings(max_examples=draws(60, 300))
 def test_pieces_of_archives_are_refused_or_harmless(data):
     sources = [GOOD, GAUSSIAN, zipped(members_of(GOOD), zipfile.ZIP_STORED)]
     pieces = []
@@ -246,7 +247,7 @@ def test_a_header_of_another_kind_is_refused(opening):
 
 
 @given(st.data())
-@settings(max_examples=300)
+@settings(max_examples=draws(60, 300))
 def test_altered_arrays_are_refused_or_harmless(data):
     """The same as altered bytes, but with checksums that fit, so that the arrays themselves are what is judged."""
     members = members_of(COUNTED)
@@ -510,7 +511,7 @@ def harmless(release: Release) -> None:
 
 
 @given(st.data())
-@settings(max_examples=600)
+@settings(max_examples=draws(60, 600))
 def test_altered_manifests_are_refused_or_harmless(data):
     source = data.draw(st.sampled_from([GOOD, GAUSSIAN]))
     manifest = copy.deepcopy(manifest_in(source))

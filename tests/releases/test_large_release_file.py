@@ -16,6 +16,7 @@ from core.machine.files import narrow
 from core.machine.tables import Narrow, Sum, array
 from core.releases.seal import seal
 from core.sketches.classes import Classes
+from tests.depth import draws
 from tests.releases_for_tests import manifest_in, small_release
 
 ENDS = [int(end) for bits in (8, 16, 32, 64) for end in (-(1 << bits - 1), -(1 << bits - 1) + 1, (1 << bits - 1) - 1)]
@@ -48,7 +49,7 @@ def path(tmp_path_factory):
 
 
 @given(arrays(np.int64, st.integers(0, 320), elements=COUNTERS))
-@settings(max_examples=60)
+@settings(max_examples=draws(24, 60))
 def test_every_table_survives_its_file(counters):
     made = with_counters(counters)
     data = made.to_bytes(large=0)

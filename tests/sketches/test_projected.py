@@ -20,6 +20,7 @@ from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.projected import Projected
 from core.sketches.registry import sketch_from_parameters
+from tests.depth import draws
 
 D = 24
 DOMAIN = Domain((Vector("embedding", D, -1.0, 1.0),))
@@ -74,7 +75,7 @@ def test_groups_have_projections_and_hashes_of_their_own():
 
 @pytest.mark.parametrize("mechanism, kernel", [(Race, KERNEL), (Race, Angular(power=2)), (Features, Gaussian(0.7))])
 @given(st.integers(0, 2**32), st.integers(0, 2**64))
-@settings(max_examples=15)
+@settings(max_examples=draws(6, 15))
 def test_neighbours_stay_within_the_declared_sensitivity(mechanism, kernel, data_seed, seed):
     projected = sketch(mechanism=mechanism, kernel=kernel, seed=seed)
     one, other = np.random.default_rng(data_seed).uniform(-1, 1, (2, D))
@@ -97,7 +98,7 @@ def test_some_pair_reaches_the_bound_and_people_multiply_it():
 
 
 @given(st.lists(st.integers(0, 500), max_size=5), st.integers(0, 2**32))
-@settings(max_examples=15)
+@settings(max_examples=draws(6, 15))
 def test_any_split_and_any_order_give_the_same_table(cuts, seed):
     projected = sketch(seed=seed)
     records = points(500, seed, length=2.0)

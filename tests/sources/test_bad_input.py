@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from core.domain import Domain, Numeric, PrivacyUnit
 from core.errors import RequestError
 from core.sources import Upload, open_source
+from tests.depth import draws
 
 SECRET = "4711secret"
 DOMAIN = Domain.of(a=(0, 10), b=(0, 10))
@@ -164,7 +165,7 @@ def test_files_cut_short(kind, tmp_path):
         refused(Upload(f"data.{kind}", content[:length]))
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(24, 60))
 @given(data=st.data(), kind=st.sampled_from(["parquet", "arrow", "arrows", "npy", "npz"]))
 def test_files_with_flipped_bits_never_do_worse_than_a_sentence(data, kind):
     with tempfile.TemporaryDirectory() as folder:

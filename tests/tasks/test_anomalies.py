@@ -54,6 +54,7 @@ def test_a_point_is_anomalous_only_when_its_whole_interval_is_below_the_threshol
     assert np.array_equal(scores.anomalous, answers.high / release.records < 0.1)
 
 
+@pytest.mark.deep
 def test_a_hundred_thousand_points_are_scored_at_once(crowd):
     scores = score(crowd[0], np.random.default_rng(2).random((100_000, 2)))
     assert scores.score.shape == scores.anomalous.shape == (100_000,)

@@ -16,6 +16,7 @@ from core.sketches.linear import Answers
 from core.tasks.averaging import averaging
 from core.tasks.box import Box
 from core.tasks.density import grid, line, marginal_grid, marginal_line, pairs
+from tests.depth import draws
 from tests.tasks.poured import box_of, clusters, exact_sums, poured
 
 ARRAYS = ("estimate", "low", "high", "density", "standard_error")
@@ -74,7 +75,7 @@ def test_the_cells_of_a_grid_tile_the_bounds(people):
     assert np.allclose(picture.y_values, [1.25, 3.75, 6.25, 8.75])
 
 
-@settings(max_examples=15)
+@settings(max_examples=draws(6, 15))
 @given(
     st.floats(-1e3, 1e3), st.floats(0.1, 1e3), st.sampled_from(["none", "box"]), st.integers(2, 12), st.integers(0, 99)
 )

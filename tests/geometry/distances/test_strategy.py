@@ -12,6 +12,7 @@ from core.geometry.distances.profiles import Capped, OneSided, Power
 from core.geometry.distances.splines import gram_of_queries
 from core.geometry.distances.strategy import Strategy, mean_variance
 from core.privacy.neighbours import Neighbours
+from tests.depth import draws
 
 TOP = ((8, 3, 1), (1, 9, -2), (0, -1, 7))
 
@@ -96,7 +97,7 @@ def test_mean_variance_averages_answers():
 
 
 @given(st.lists(st.lists(st.integers(-50, 50), min_size=3, max_size=3), min_size=3, max_size=4))
-@settings(max_examples=30)
+@settings(max_examples=draws(12, 30))
 def test_a_strategy_is_rebuilt_or_refused(top):
     if np.linalg.matrix_rank(np.array(top, dtype=float)) == 3:
         strategy = Strategy(top, (3,))

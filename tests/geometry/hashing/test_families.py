@@ -10,11 +10,12 @@ from core.geometry.hashing.families import draw_hashes
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Manhattan, Mixture, Product, Smooth, SmoothL1
 from core.sketches.hashed.counting import pour
 from core.sketches.hashed.race import Race
+from tests.depth import draws
 
 # |observed - kernel| is below 6 standard deviations but for 2e-9 a comparison (normal tail; Hoeffding's bound is of the
 # same order), fewer than 200 comparisons a run: a false alarm below 1e-6.
 SIGMAS = 6.0
-ROWS = 5_000
+ROWS = draws(2_000, 5_000)
 LOW, HIGH = np.array([-4.0, -4.0]), np.array([4.0, 4.0])
 POINTS = np.array([[0.5, -0.5], [0.6, -0.4], [1.5, 0.5], [-2.0, 3.0], [3.9, -3.9], [0.5, 3.5]])
 KERNELS = [
@@ -71,7 +72,7 @@ def test_rehashing_adds_exactly_one_over_w_to_distinct_cells(kernel):
 @pytest.mark.parametrize("kernel", [Euclidean(1.5), Manhattan(2.0), Laplacian(2.0), Smooth(1.0)], ids=str)
 def test_low_discrepancy_rows_are_unbiased_and_vary_less(kernel):
     """The same rows in groups: the mean over seeds is the kernel, and its spread is below that of independent rows."""
-    rows, seeds = 256, 60
+    rows, seeds = 256, draws(30, 60)
     pair = np.asfortranarray(POINTS[[0, 2]])
     expected = kernel.evaluate(pair[:1], pair[1:])[0, 0]
     means = []

@@ -18,10 +18,11 @@ from core.geometry.kernels import (
     SmoothL1,
     SmoothSquared,
 )
+from tests.depth import draws
 
 # |mean - kernel| is below 6 standard deviations but for 2e-9 a comparison, fewer than 300 comparisons a run.
 SIGMAS = 6.0
-ROWS = 6_000
+ROWS = draws(1_800, 6_000)
 ALARM = 1e-9  # of one Kolmogorov-Smirnov test, fewer than 50 a run
 RADIAL = [Gaussian(2.0), Gaussian(1.5, power=2), Exponential(2.0), Exponential(3.0, power=3)]
 RADIAL += [Smooth(1.0), Smooth(2.0, power=3), SmoothSquared(1.5), SmoothSquared(2.0, power=2)]
@@ -56,7 +57,7 @@ def check_mean(kernel, waves: np.ndarray) -> None:
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_the_mean_cosine_is_the_kernel(kernel, dimensions):
     """Every row a group of its own, so that rows are independent; a Sobol sequence for each takes its time."""
-    rows = ROWS if dimensions <= 3 else ROWS // 6
+    rows = ROWS if dimensions <= 3 else ROWS // draws(3, 6)
     check_mean(kernel, draw_frequencies(kernel, (1,) * dimensions, rows, rows, 11).waves)
 
 
@@ -64,12 +65,14 @@ def test_the_mean_cosine_is_the_kernel(kernel, dimensions):
 @pytest.mark.parametrize("kernel", RADIAL, ids=str)
 def test_the_mean_cosine_of_structured_rows_is_the_kernel(kernel, dimensions):
     """One row a block, the second or last of it in turn, over independent blocks."""
-    check_mean(kernel, draw_structured(kernel, (1,) * dimensions, 4_000, 4_000, 12).waves)
+    check_mean(kernel, draw_structured(kernel, (1,) * dimensions, draws(1_000, 4_000), draws(1_000, 4_000), 12).waves)
 
 
 @pytest.mark.parametrize("row", [0, 1, 5])
 def test_every_structured_row_alone_is_normal(row):
-    rows = np.array([draw_structured(Gaussian(1.0), (1,) * 5, 6, 1, seed).waves[row] for seed in range(800)])
+    rows = np.array(
+        [draw_structured(Gaussian(1.0), (1,) * 5, 6, 1, seed).waves[row] for seed in range(draws(400, 800))]
+    )
     for coordinate in (2.0 * np.pi * rows).T:
         assert kstest(coordinate, "norm").pvalue > ALARM
     products = (2.0 * np.pi) ** 2 * rows.T @ rows / len(rows)
@@ -79,7 +82,9 @@ def test_every_structured_row_alone_is_normal(row):
 @pytest.mark.parametrize("row", [0, 7, 24])
 def test_every_row_of_a_group_alone_has_its_law(row):
     """Up to sign, which cosines do not know."""
-    rows = np.array([draw_frequencies(Exponential(1.0), (1, 1), 25, 1, seed).waves[row] for seed in range(800)])
+    rows = np.array(
+        [draw_frequencies(Exponential(1.0), (1, 1), 25, 1, seed).waves[row] for seed in range(draws(400, 800))]
+    )
     for coordinate in (2.0 * np.pi * rows).T:
         assert kstest(np.abs(coordinate), "halfcauchy").pvalue > ALARM
 
@@ -105,7 +110,7 @@ def test_bandwidths_belong_to_columns():
 
 
 def test_phases_are_uniform_and_even_in_a_group():
-    assert kstest([uniform_phases(9, 1, seed)[4] for seed in range(800)], "uniform").pvalue > ALARM
+    assert kstest([uniform_phases(9, 1, seed)[4] for seed in range(draws(400, 800))], "uniform").pvalue > ALARM
     gaps = np.diff(np.sort(uniform_phases(89, 1, 3)))
     assert gaps.max() < 2.7 / 89
 

@@ -8,8 +8,9 @@ from scipy.special import gamma
 from core.geometry.hashing.families import draw_hashes
 from core.geometry.hashing.random_slabs import profile_weights, slab_pitches
 from core.geometry.kernels import Smooth
+from tests.depth import draws
 
-SIGMAS, ROWS = 6.0, 4_000
+SIGMAS, ROWS = 6.0, draws(1_500, 4_000)
 """A collision rate is off by more than 6 standard deviations for 2e-9 of all draws; fewer than 50 are compared."""
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from core.geometry.projections.dense import images
 from core.geometry.projections.inner_products import DEPTH, inner_products, records_at_once
+from tests.depth import draws
 
 
 def slow_chain(offset: float, coefficients, coordinates) -> float:
@@ -30,7 +31,7 @@ def chained(coefficients: np.ndarray, offsets: np.ndarray, points: np.ndarray, d
 
 
 @given(st.integers(1, 40), st.integers(1, 14), st.integers(1, 60), st.integers(0, 2**32), st.sampled_from([1, 7, 512]))
-@settings(max_examples=30)
+@settings(max_examples=draws(12, 30))
 def test_every_sum_is_the_chain_of_its_row_and_record(d, rows, n, seed, depth):
     random = np.random.default_rng(seed)
     a, b, x = random.normal(size=(rows, d)), random.normal(size=rows), random.normal(size=(n, d)) * 10.0**8

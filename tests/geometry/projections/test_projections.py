@@ -15,6 +15,7 @@ from core.geometry.projections.dimensions import dimensions_for, expected_error
 from core.geometry.projections.fast import FastProjection
 from core.geometry.projections.kinds import PROJECTIONS, projection_from_dict
 from core.machine.threads import over_ranges
+from tests.depth import draws
 
 KINDS = list(PROJECTIONS.values())
 
@@ -24,7 +25,7 @@ def points(n: int, d: int, seed: int = 0) -> np.ndarray:
 
 
 @given(st.integers(1, 40), st.integers(1, 70), st.data(), st.integers(0, 2**128 - 1))
-@settings(max_examples=40)
+@settings(max_examples=draws(16, 40))
 def test_dense_maps_are_matrix_products(n, d, data, seed):
     k = data.draw(st.integers(1, d))
     x = points(n, d)
@@ -49,7 +50,7 @@ def test_the_fast_map_is_sampled_rows_of_a_signed_hadamard_matrix(d, k):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.integers(1, 200), st.data())
-@settings(max_examples=15)
+@settings(max_examples=draws(6, 15))
 def test_the_image_of_a_record_does_not_depend_on_its_batch(kind, n, data):
     x = points(n, 53, seed=n)
     projection = kind(53, 21, seed=3)

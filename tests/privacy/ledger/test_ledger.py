@@ -26,6 +26,7 @@ from core.privacy.ledger import store as ledger_store
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.store import LedgerDamaged
 from core.privacy.neighbours import Neighbours, Sensitivity
+from tests.depth import deep, draws
 
 ROOT = Path(core.__file__).parent.parent
 MILLIONTH = Decimal("0.000001")
@@ -202,7 +203,7 @@ def test_looking_ahead_writes_nothing(path):
     assert path.read_bytes() == before
 
 
-@settings(max_examples=15)
+@settings(max_examples=draws(6, 15))
 @given(st.lists(st.sampled_from(["0.1", "0.2", "0.3", "0.000001", "0.7"]), max_size=8))
 def test_sums_are_exact_decimals(epsilons):
     with tempfile.TemporaryDirectory() as folder:
@@ -365,7 +366,6 @@ import os, signal, sys
 from decimal import Decimal
 from fractions import Fraction
 from sqlalchemy import Engine, event
-from core.privacy import ledger_store
 from core.privacy.accounting import Cost, PureParts
 from core.privacy.ledger.ledger import Ledger
 
@@ -394,7 +394,9 @@ die()
 """
 
 
-@pytest.mark.parametrize("step", ["before insert", "after insert", "after update", "before commit", "after commit"])
+@pytest.mark.parametrize(
+    "step", [deep("before insert"), deep("after insert"), "after update", deep("before commit"), "after commit"]
+)
 def test_a_death_at_any_step_never_gains_budget(place, step):
     ledger = Ledger(place)
     ledger.register("skin", "0.3")

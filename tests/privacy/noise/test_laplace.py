@@ -8,6 +8,7 @@ import pytest
 from core.privacy.noise.bernoulli import Coin
 from core.privacy.noise.laplace import ALL, LANES, LaplaceSampler
 from core.privacy.noise.randomness import SeededSource
+from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, laplace_cdf, tail_p_value
 from tests.privacy.noise.scripted import ScriptedStream
 
@@ -22,29 +23,29 @@ def draw(scale, count, seed=0):
     "scale", [Fraction(1, 4), Fraction(2, 3), 1, Fraction(7, 2), 20, 1000, 123_456, 10**8, 10**12], ids=str
 )
 def test_draws_follow_the_closed_form(scale):
-    assert fit_p_value(draw(scale, 1_000_000), partial(laplace_cdf, scale=float(scale))) > FALSE_ALARM
+    assert fit_p_value(draw(scale, draws(300_000, 1_000_000)), partial(laplace_cdf, scale=float(scale))) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("scale", [1, 10, 1000], ids=str)
 def test_far_tails_follow_the_closed_form(scale):
-    draws = draw(scale, 4_000_000)
+    drawn = draw(scale, draws(1_000_000, 4_000_000))
     for scales in (6, 9, 11):  # e^-11: about 70 of 4 million
-        assert tail_p_value(draws, scales * scale, partial(laplace_cdf, scale=float(scale))) > FALSE_ALARM
+        assert tail_p_value(drawn, scales * scale, partial(laplace_cdf, scale=float(scale))) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("scale", [1000, 10**12], ids=str)
 def test_low_digits_of_wide_noise_are_uniform(scale):
-    counts = np.bincount(draw(scale, 1_000_000) % 256, minlength=256)
-    expected = 1_000_000 / 256
+    counts = np.bincount(draw(scale, draws(300_000, 1_000_000)) % 256, minlength=256)
+    expected = counts.sum() / 256
     # Chi-square with 255 degrees of freedom: mean 255, sigma 22.6.
     assert ((counts - expected) ** 2 / expected).sum() < 255 + 8 * 22.6
 
 
 def test_tiny_scales_are_almost_always_zero():
     assert not draw(Fraction(1, 1000), 100_000).any()
-    draws = draw(Fraction(1, 10), 4_000_000)  # P(Z != 0) = 9.1e-5
-    assert fit_p_value(draws, partial(laplace_cdf, scale=0.1)) > FALSE_ALARM
-    assert draws.any()
+    drawn = draw(Fraction(1, 10), draws(1_000_000, 4_000_000))  # P(Z != 0) = 9.1e-5
+    assert fit_p_value(drawn, partial(laplace_cdf, scale=0.1)) > FALSE_ALARM
+    assert drawn.any()
 
 
 @pytest.mark.parametrize("digits, tail_exponent", [(1, 32), (3, 32), (128, 0), (2, Fraction(1, 2)), (128, 1)])
@@ -52,7 +53,7 @@ def test_what_is_finished_in_python_follows_the_closed_form(digits, tail_exponen
     """Short tables tie all the time; a small tail exponent leaves few binary digits before the tail."""
     sampler = LaplaceSampler.of(Fraction(5, 2), tail_exponent)
     sampler = replace(sampler, digits=np.ascontiguousarray(sampler.digits[:, :digits]))
-    drawn = sampler.draw(10_000, SeededSource(4).stream())
+    drawn = sampler.draw(draws(2_500, 10_000), SeededSource(4).stream())
     values = drawn.values.copy()
     values[list(drawn.exact)] = list(drawn.exact.values())
     assert drawn.exact

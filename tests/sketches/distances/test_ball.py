@@ -12,6 +12,7 @@ from core.sketches.classes import Classes
 from core.sketches.distances.ball import LONG, UNITS, Rows, _shorten, add_rows, add_vectors
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments
+from tests.depth import draws
 
 D = LONG + 9
 COLUMN = Vector("v", D, -1.0, 1.0)
@@ -26,7 +27,7 @@ LABEL = Categorical("label", ("a", "b", "c"))
     st.sampled_from([np.float32, np.float64]),
     st.integers(0, 2**32),
 )
-@settings(max_examples=40)
+@settings(max_examples=draws(16, 40))
 def test_rows_and_columns_add_the_same(d, n, slabs, radius, kind, seed):
     random = np.random.default_rng(seed)
     points = random.normal(size=(n, d)).astype(kind)

@@ -24,6 +24,7 @@ from core.sketches.audit import audit_sketch
 from core.sketches.distances.ball import UNITS
 from core.sketches.distances.directions import Directions, dimensions_for
 from core.sketches.registry import sketch_from_parameters
+from tests.depth import draws
 
 D = 6
 DOMAIN = Domain((Vector("e", D, -1, 1),))
@@ -123,7 +124,7 @@ def test_some_records_reach_the_bounds():
         assert np.abs(moved[1]).sum() == declared.l1
 
 
-@settings(max_examples=20)
+@settings(max_examples=draws(8, 20))
 @given(sketches, st.lists(st.integers(0, 300), max_size=4), st.integers(0, 2**32))
 def test_any_split_and_any_order_give_the_same_table(sketch, cuts, seed):
     random = np.random.default_rng(seed)

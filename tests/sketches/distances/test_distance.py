@@ -24,6 +24,7 @@ from core.releases.job import release
 from core.releases.release import load
 from core.sketches.audit import audit_sketch
 from core.sketches.distances.distance import Distance
+from tests.depth import draws
 
 LINE = Domain.of(x=(-3, 5))
 MIXED = Domain((Numeric("x", -3, 5), Categorical("c", ("a", "b", "d")), Vector("v", 2, 0, 10)), category_distance=4.0)
@@ -172,7 +173,7 @@ def test_several_records_a_person_multiply_the_sensitivity():
 
 
 @given(st.data(), st.integers(0, 2**32))
-@settings(max_examples=20)
+@settings(max_examples=draws(8, 20))
 def test_any_split_and_any_order_give_the_same_table(data, seed):
     rng = np.random.default_rng(seed)
     rows = anyone(rng, 500)

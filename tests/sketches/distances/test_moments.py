@@ -24,6 +24,7 @@ from core.sketches.audit import audit_sketch
 from core.sketches.distances.ball import UNITS
 from core.sketches.distances.moments import LARGEST_SQUARE_WEIGHT, Moments
 from core.sketches.registry import sketch_from_parameters
+from tests.depth import draws
 
 DOMAIN = Domain.of(x=(-3, 3), y=(-1, 5))
 LEVEL = 1 - 1e-8
@@ -141,7 +142,7 @@ def test_several_records_a_person_multiply_the_sensitivity():
     assert np.abs(moved).sum() == declared.l1 and sum(int(v) ** 2 for v in moved) == declared.l2_squared
 
 
-@settings(max_examples=20)
+@settings(max_examples=draws(8, 20))
 @given(st.lists(st.integers(0, 500), max_size=5), st.integers(0, 2**32))
 def test_any_split_and_any_order_give_the_same_table(cuts, seed):
     random = np.random.default_rng(seed)

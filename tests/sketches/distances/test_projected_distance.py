@@ -21,6 +21,7 @@ from core.sketches import audit
 from core.sketches.audit import audit_sketch
 from core.sketches.distances.projected_distance import ProjectedDistance
 from core.sketches.registry import sketch_from_parameters
+from tests.depth import draws
 
 PLANE = Domain.of(x=(-1, 1), y=(0, 1))
 WIDE = Domain((Vector("e", 9, -1, 1),))
@@ -66,7 +67,7 @@ def slow_slab(sketch, group, rows) -> np.ndarray:
     return slab
 
 
-@settings(max_examples=30)
+@settings(max_examples=draws(12, 30))
 @given(st.lists(places, max_size=6), st.sampled_from([None, 0.4]), st.integers(0, 2**128 - 1))
 def test_tables_equal_the_slow_reference(rows, radius, seed):
     sketch = sized(radius=radius, seed=seed)
@@ -75,7 +76,7 @@ def test_tables_equal_the_slow_reference(rows, radius, seed):
         assert (slab == slow_slab(sketch, group, rows)).all()
 
 
-@settings(max_examples=8)
+@settings(max_examples=draws(5, 8))
 @given(st.lists(st.integers(0, 300), max_size=4), st.integers(0, 2**32))
 def test_any_split_and_any_order_give_the_same_table(cuts, seed):
     random = np.random.default_rng(seed)
@@ -89,7 +90,7 @@ def test_any_split_and_any_order_give_the_same_table(cuts, seed):
     assert (one_by_one == filled(sketch, rows[:20])).all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(16, 40))
 @given(places, places, st.integers(0, 2**64))
 def test_records_move_no_more_than_declared(one, other, seed):
     sketch = sized(seed=seed)

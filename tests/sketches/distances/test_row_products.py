@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.sketches.distances.row_products import STRETCH, row_products
+from tests.depth import draws
 
 
 @given(
@@ -16,7 +17,7 @@ from core.sketches.distances.row_products import STRETCH, row_products
     st.sampled_from(["C", "F"]),
     st.integers(0, 2**32),
 )
-@settings(max_examples=40)
+@settings(max_examples=draws(16, 40))
 def test_products_and_squares_are_exact_but_for_rounding_in_double_precision(n, d, k, kind, order, seed):
     random = np.random.default_rng(seed)
     rows = np.asarray(random.normal(size=(n, d)).astype(kind), order=order)

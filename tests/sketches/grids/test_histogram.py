@@ -33,6 +33,7 @@ from core.sketches.audit import audit_sketch, worst_neighbours
 from core.sketches.grids.histogram import SCALE, Histogram
 from core.sketches.grids.splines import bspline, coefficients, combined, fitting_points
 from core.sketches.registry import sketch_from_parameters
+from tests.depth import draws
 
 LINE = Domain.of(x=(-3, 3))
 PLANE = Domain.of(x=(-3, 3), y=(0, 10))
@@ -69,7 +70,7 @@ def slow_shares(sketch: Histogram, point: np.ndarray) -> np.ndarray:
 
 
 @given(st.lists(st.tuples(numbers, st.floats(0, 10)), max_size=6), st.integers(1, 9), st.integers(1, 9))
-@settings(max_examples=40)
+@settings(max_examples=draws(16, 40))
 def test_tables_equal_the_slow_reference_to_the_last_unit_of_every_share(rows, first, second):
     sketch = Histogram(PLANE, Gaussian(1.0), (first, second))
     points = encoded(PLANE, rows)
@@ -81,7 +82,7 @@ def test_tables_equal_the_slow_reference_to_the_last_unit_of_every_share(rows, f
 
 
 @given(st.lists(st.tuples(numbers, st.floats(0, 10)), max_size=6), st.integers(1, 3))
-@settings(max_examples=20)
+@settings(max_examples=draws(8, 20))
 def test_two_grids_are_two_histograms_that_share_every_record(rows, halvings):
     points = encoded(PLANE, rows)
     both = Histogram(PLANE, Gaussian(1.0), (8, 16), halvings, fine=0.25)
@@ -114,7 +115,7 @@ def test_categories_have_counters_of_their_own():
 
 
 @given(st.integers(1, 300), st.data())
-@settings(max_examples=15)
+@settings(max_examples=draws(6, 15))
 def test_any_split_any_order_and_any_place_in_a_batch_give_the_same_table(n, data):
     points = np.random.default_rng(n).uniform((-3, 0), (3, 10), (n, 2))
     sketch = Histogram(PLANE, Gaussian(1.0), (11, 7))
@@ -161,7 +162,7 @@ def test_some_pair_reaches_the_bound(domain, grids):
 
 @pytest.mark.parametrize("a_cell", [1, 2, 4])
 @given(st.integers(1, 12), st.integers(0, 2**32))
-@settings(max_examples=20)
+@settings(max_examples=draws(8, 20))
 def test_combinations_of_splines_are_found_exactly(a_cell, cells, seed):
     """Least squares gives back a function that is a combination, wherever the grid ends, up to the margin's decay."""
     random = np.random.default_rng(seed)

@@ -16,6 +16,7 @@ from core.sketches.grids.histogram import SCALE, Histogram
 from core.sketches.grids.query_axes import Places
 from core.sketches.grids.scale_mixtures import LARGEST_ERROR
 from core.sketches.grids.splines import coarsened, refined
+from tests.depth import draws
 
 PLANE = Domain.of(x=(-3, 3), y=(0, 10))
 MIXED = Domain.of(x=(-3, 3), kind=["a", "b", "c"])
@@ -102,7 +103,7 @@ def test_pictures_take_no_more_memory_than_allowed():
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.booleans(), st.integers(0, 2**32))
-@settings(max_examples=40)
+@settings(max_examples=draws(16, 40))
 def test_sums_over_a_table_are_those_of_every_query_alone(sides, crossed, seed):
     random = np.random.default_rng(seed)
     axes = tuple(Axis(place, 0.0, 1.0, side, 0) for place, side in enumerate(sides))
@@ -131,7 +132,7 @@ def test_sums_over_a_table_are_those_of_every_query_alone(sides, crossed, seed):
 
 
 @given(st.integers(1, 6), st.integers(0, 4), st.integers(0, 2**32))
-@settings(max_examples=30)
+@settings(max_examples=draws(12, 30))
 def test_coarsening_is_the_transpose_of_refining(cells, halvings, seed):
     random = np.random.default_rng(seed)
     weights = random.normal(size=(3, cells + 3))

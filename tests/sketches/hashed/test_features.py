@@ -32,6 +32,7 @@ from core.sketches import audit
 from core.sketches.audit import audit_sketch
 from core.sketches.hashed.features import Features
 from core.sketches.registry import sketch_from_parameters
+from tests.depth import draws
 from tests.sketches.hashed.slow_features import slow_estimates, slow_phases, slow_table
 
 DOMAIN = Domain.of(x=(-3, 3), y=(-3, 3))
@@ -142,7 +143,7 @@ def test_several_records_a_person_multiply_the_sensitivity_and_reach_it():
 
 
 @given(variants, st.data(), seeds)
-@settings(max_examples=25)
+@settings(max_examples=draws(10, 25))
 def test_any_split_and_any_order_give_the_same_table(variant, data, seed):
     rows = np.random.default_rng(seed % 2**32).uniform(-3, 3, (3000, 2))
     features = sketch(variant, seed=seed)

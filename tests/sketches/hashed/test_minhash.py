@@ -22,6 +22,7 @@ from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import SCHEMES, MinHash
 from core.sketches.hashed.race import Race
+from tests.depth import draws
 from tests.sketches.hashed.slow_minhash import slow_columns, slow_estimates, slow_table
 
 DOMAIN = Domain((Items("tags"),))
@@ -268,7 +269,7 @@ def test_no_sets_are_nothing():
     assert sketch.group_estimates(sketch.zeros(), 1, keyed([]))[0].shape == (4, 0)
 
 
-@settings(max_examples=10)
+@settings(max_examples=draws(5, 10))
 @given(schemes, st.one_of(st.none(), st.integers(1, 1000)), seeds)
 def test_parameters_rebuild_the_sketch(scheme, longest, seed):
     sketch = MinHash(DOMAIN, rows=20, width=99, scheme=scheme, longest=longest, seed=seed)

@@ -11,6 +11,7 @@ from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixt
 from core.privacy.neighbours import Neighbours
 from core.sketches.hashed.counting import WORTHWHILE, spans_together
 from core.sketches.hashed.race import Race
+from tests.depth import draws
 from tests.sketches.hashed.slow_race import slow_estimates, slow_table
 
 DOMAIN = Domain.of(x=(-3, 3), y=(-3, 3))
@@ -133,7 +134,7 @@ def test_rows_are_counted_together_where_they_have_few_columns_and_only_there():
 
 
 @given(kernels, st.data(), st.integers(0, 2**64))
-@settings(max_examples=25)
+@settings(max_examples=draws(10, 25))
 def test_any_split_and_any_order_give_the_same_table(kernel, data, seed):
     rows = np.random.default_rng(seed).uniform(-3, 3, (3000, 2))
     race = Race(DOMAIN, kernel, rows=8, width=64, seed=seed)

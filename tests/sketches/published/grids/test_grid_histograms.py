@@ -22,6 +22,7 @@ from core.sketches.published.grids.flat_histogram import FlatHistogram
 from core.sketches.published.grids.grid_sums import GridSums
 from core.sketches.published.grids.hierarchy import HierarchicalHistogram
 from core.tasks.sampling import sample
+from tests.depth import draws
 
 LINE = Domain.of(x=(-3, 5))
 PLANE = Domain.of(x=(-3, 5), y=(0, 10))
@@ -162,7 +163,7 @@ def test_large_grids_are_read_axis_by_axis_with_the_same_answers(kernel, crossed
     assert fast.sums(weights, queries[:0]).shape == (0,) and fast.squares(queries[:0], sides).shape == (2, 0)
 
 
-@settings(max_examples=20)
+@settings(max_examples=draws(8, 20))
 @given(st.sampled_from(SKETCHES), st.integers(0, 2**32), st.lists(st.integers(0, 60), max_size=4))
 def test_any_split_gives_the_same_table(sketch, seed, cuts):
     records = drawn(sketch, 60, seed)

@@ -22,6 +22,7 @@ from core.sketches.published.series.chebyshev_fit import NODES, ChebyshevFit, ja
 from core.sketches.published.series.chebyshev_shifts import largest_l1_shift, largest_l2_shift
 from core.sketches.published.series.trigonometric import AMPLITUDE, Trigonometric
 from core.sketches.registry import sketch_from_parameters
+from tests.depth import draws
 
 LINE = Domain.of(x=(-1, 4))
 PLANE = Domain.of(x=(-1, 4), y=(1, 2))
@@ -146,7 +147,7 @@ def test_some_neighbours_reach_the_declared_bound(sketch):
     assert 0.995 * declared.l2_squared <= (apart**2).sum(axis=1).max() <= declared.l2_squared
 
 
-@settings(max_examples=30)
+@settings(max_examples=draws(12, 30))
 @given(sketches, st.integers(0, 2**32), st.lists(st.integers(0, 1200), max_size=3))
 def test_any_split_gives_the_same_table(sketch, seed, cuts):
     rows = points(sketch.domain, 1200, seed)

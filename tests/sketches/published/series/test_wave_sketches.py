@@ -23,6 +23,7 @@ from core.sketches.published.series.fourier_series import FourierSeries
 from core.sketches.published.series.functional_noise import FunctionalNoise
 from core.sketches.published.series.scale_free import POWER, scale_free
 from core.sketches.registry import sketch_from_parameters
+from tests.depth import draws
 
 LINE = Domain.of(x=(-1, 4))
 PLANE = Domain.of(x=(-1, 4), y=(0, 2))
@@ -108,7 +109,7 @@ def test_integers_are_cosines_and_sines_cut_toward_zero(sketch, seed):
         assert np.abs(found - amplitudes * wave).max() < 1.001
 
 
-@settings(max_examples=30)
+@settings(max_examples=draws(12, 30))
 @given(sketches, st.integers(0, 2**32), st.lists(st.integers(0, 1200), max_size=3))
 def test_any_split_gives_the_same_table(sketch, seed, cuts):
     rows = points(sketch.domain, 1200, seed)

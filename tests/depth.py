@@ -1,0 +1,22 @@
+"""How deep the tests go: a few minutes for every change, or every sample and every example of the nightly run.
+
+`make test-deep` sets FROSTGLASS_DEEP. Sizes are asked of `draws`, so that both depths run the same lines; a test that
+says something only at its full size is marked ``deep``. A statistical test states its false-alarm rate, which the
+depth may not change: fewer draws see less, and accuse no more often.
+"""
+
+import os
+
+import pytest
+
+DEEP = bool(os.environ.get("FROSTGLASS_DEEP"))
+
+
+def draws(quick: int, deep: int) -> int:
+    """How many samples, examples or cases to take."""
+    return deep if DEEP else quick
+
+
+def deep(*values: object) -> object:
+    """A case of a parametrized test that only deep runs take."""
+    return pytest.param(*values, marks=pytest.mark.deep)
