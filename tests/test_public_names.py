@@ -40,10 +40,10 @@ def test_every_mechanism_and_the_recommendation_are_there():
         ProjectedDistance,
         recommend,
     )
-    from core.sketches.registry import MECHANISMS
+    from core.sketches.registry import cards
 
     public = (Classes, Directions, Distance, Features, Histogram, Moments, Projected, ProjectedDistance, core.Race)
-    assert {sketch.name for sketch in public} <= set(MECHANISMS)
+    assert {sketch.name for sketch in public} <= set(cards())
     assert recommend is core.forecast.recommendation.recommend is core.recommend
 
 

@@ -13,13 +13,14 @@ import numpy as np
 
 from core.domain import Domain
 from core.experiments.comparison.curves import best_sizes
-from core.experiments.comparison.methods import METHODS
+from core.experiments.comparison.methods import METHODS, Method
 from core.experiments.comparison.outcome import Trial
 from core.experiments.comparison.public_data import PublicData
 from core.experiments.comparison.trial import released, run_trial
 from core.forecast.recommendation import Closeness, Distances
 from core.privacy.budget import Budget
 from core.sketches.published.distances.huang_roth import HuangRoth
+from core.sketches.registry import card
 
 from . import published_noise
 from .datasets import LINE, WIDE, points, public_data
@@ -33,16 +34,18 @@ SHOWN = "1"
 """The ε at which functions are drawn and methods are listed."""
 
 
-GUARANTEED = replace(
-    METHODS["huang-roth"],
-    key="huang-roth-guaranteed",
-    title="Queries asked when wrong, constants of the theory",
-    setting=None,
-    offered=(),
-    make=lambda domain, question, budget, size, seed: HuangRoth(domain, constants="guaranteed"),
+GUARANTEED = Method(
+    replace(
+        card("huang-roth"),
+        name="huang-roth-guaranteed",
+        title="Queries asked when wrong, constants of the theory",
+        size=None,
+        sizes=(),
+        make=lambda facts: HuangRoth(facts.domain, constants="guaranteed"),
+    )
 )
 """What the ICLR 2024 paper ran, and found to say nothing."""
-COMPARED = METHODS | {GUARANTEED.key: GUARANTEED}
+COMPARED = {**METHODS, GUARANTEED.key: GUARANTEED}
 
 
 @dataclass(frozen=True)

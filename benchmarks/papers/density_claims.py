@@ -146,7 +146,7 @@ def _rank(found: Found) -> Claim | None:
         if delta == "0" and method != published_noise.KEY
     }
     ranked = sorted((error, TITLES[method]) for method, error in errors.items() if error is not None)
-    rest = [error for method, error in errors.items() if error is not None and not COMPARED[method].own]
+    rest = [error for method, error in errors.items() if error is not None and COMPARED[method].card.rival]
     own = found.at("race", float(SHOWN))
     if own is None or not rest:
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.experiments.comparison.public_data import PublicData
-from core.sketches.making import race
+from core.sketches.hashed.race import Race
 
 KEY = "race-published"
 TITLE = "RACE with the published noise (NOT PRIVATE)"
@@ -22,7 +22,7 @@ def estimates(
     data: PublicData, rows: int, epsilon: float, seed: int, places: tuple[np.ndarray, ...]
 ) -> tuple[np.ndarray, ...]:
     """What such a table says at encoded places."""
-    sketch = race(data.domain, data.question.kernel, rows, seed=seed)
+    sketch = Race(data.domain, data.question.kernel, rows, seed=seed)
     table = sketch.zeros()
     sketch.add(table, data.records)
     scale = rows / (len(data.records) * epsilon)

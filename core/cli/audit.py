@@ -20,10 +20,7 @@ SMALL = {"rows": 4, "width": 8}
 RUNS, CHOOSING_RUNS = 20_000, 2_000
 """Runs on each data set; those in which something is chosen take longer."""
 EXAMPLE = {"bounds": ["x=0:1"]}
-EXAMPLE_OF_PAIRS = {"bounds": ["x=0:1", "y=0:1", "z=0:1"]}
-"""For mechanisms that choose which columns belong together: two leave no choice."""
-CHOOSING_PAIRS = ("privbayes", "mst")
-EXAMPLE_OF_SETS = {"items": "items"}
+"""The columns that are attacked where the mechanism is not named."""
 EXAMPLE_BANDWIDTH = "0.25"
 
 
@@ -53,10 +50,12 @@ def audit(
     from ..sketches.adaptive import Adaptive
     from ..sketches.adaptive_audit import audit_adaptive
     from ..sketches.audit import audit_sketch
+    from ..sketches.registry import card
 
     example = not typed(data)
     if example and shape.like is None:
-        data = replace(data, **_example_data(mechanism_name(shape)))
+        name = mechanism_name(shape)
+        data = replace(data, **(EXAMPLE if name == "auto" else card(name).example))
     if shape.like is None:
         shape = replace(shape, **_example(shape, example, data.items is not None))
     budget = promise.budget()
@@ -73,21 +72,16 @@ def audit(
         raise typer.Exit(FAULT)
 
 
-def _example_data(name: str) -> dict[str, object]:
-    """The made-up columns that are attacked."""
-    return EXAMPLE_OF_SETS if name == "minhash" else EXAMPLE_OF_PAIRS if name in CHOOSING_PAIRS else EXAMPLE
-
-
 def _example(shape: SketchOptions, example: bool, sets: bool) -> dict[str, object]:
     """What is filled in where nothing was typed: a small table, and a bandwidth for the example column."""
     filled: dict[str, object] = dict(SMALL)
     if example and shape.kernel != "angular":
         filled["bandwidth"] = EXAMPLE_BANDWIDTH
-    from ..sketches.published.catalogue import RIVALS
+    from ..sketches.registry import card
 
     name = mechanism_name(shape, sets)
     possible = options_of(name)
-    if name in RIVALS and RIVALS[name].setting is not None:
-        filled["size"] = RIVALS[name].sizes[0]
+    if "--size" in possible and card(name).sizes:
+        filled["size"] = card(name).sizes[0]
     given = typed(shape)
     return {name: value for name, value in filled.items() if f"--{name}" in possible and f"--{name}" not in given}

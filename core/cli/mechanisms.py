@@ -14,27 +14,13 @@ if TYPE_CHECKING:
     from ..geometry.kernels import Kernel
     from ..privacy.budget import Budget
     from ..sketches.adaptive import Adaptive
+    from ..sketches.card import Card
     from ..sketches.linear import LinearSketch
 
-KERNEL = {"--kernel", "--bandwidth", "--power"}
-PROJECTION = {"--project", "--projection", "--radius"}
-OPTIONS = {
-    "race": KERNEL | PROJECTION | {"--rows", "--width", "--groups", "--seed"},
-    "minhash": {"--kernel", "--rows", "--width", "--groups", "--seed", "--scheme", "--longest"},
-    "features": KERNEL | PROJECTION | {"--rows", "--groups", "--seed"},
-    "histogram": KERNEL,
-    "distance": {"--norm", "--radius", "--seed"},
-    "directions": {"--project", "--projection", "--seed"},
-    "exponential-sum": KERNEL | {"--rows", "--groups", "--seed"},
-    "auto": KERNEL | {"--norm", "--radius", "--seed"},
-}
-"""Options that a mechanism has, beside those that all have."""
-RIVAL_OPTIONS = {"closeness": KERNEL | {"--size", "--seed"}, "distance": {"--size", "--seed"}}
-"""Those of a rival without options of its own, by what it answers."""
-MAIN = ("race", "minhash", "features", "histogram", "distance", "directions")
-"""Mechanisms that are named where an option belongs to another one."""
+AUTO = frozenset({"--kernel", "--bandwidth", "--power", "--norm", "--radius", "--seed"})
+"""Options of the choice by forecast."""
 COMMON = {"--mechanism", "--label", "--classes", "--like"}
-DEFAULT_KERNELS = {"race": "euclidean"}
+"""Those that all have."""
 OTHERWISE = "gaussian"
 
 
@@ -61,13 +47,13 @@ def declared_mechanism(
     """
     from ..sketches.adaptive import Adaptive
     from ..sketches.classes import Classes
+    from ..sketches.registry import card
 
     name = mechanism_name(shape, domain.holds_sets)
     check_options(shape, name)
     if name == "auto":
         return _recommended(shape, domain, budget, guess)
-    make = _MAKERS.get(name, _rival)
-    made = make(shape, domain if shape.label is None else domain.without(shape.label), budget)
+    made = _made(card(name), shape, domain if shape.label is None else domain.without(shape.label), budget)
     if shape.label is None:
         return made
     if isinstance(made, Adaptive):
@@ -79,6 +65,7 @@ def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
     """The mechanism that was named, or the one that other options imply; ``sets`` says that records are sets."""
     from ..geometry.kernels import KERNELS
     from ..sketches.making import hashed
+    from ..sketches.registry import card
 
     if shape.kernel == "jaccard" and shape.mechanism == "race":
         return "minhash"  # RACE of sets
@@ -88,15 +75,15 @@ def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
         return "distance"
     if shape.kernel == "jaccard" or (sets and shape.kernel is None):
         return "minhash"
-    kernel = KERNELS[shape.kernel or DEFAULT_KERNELS["race"]]
+    kernel = KERNELS[shape.kernel or card("race").kernel]
     return "race" if hashed(kernel() if shape.kernel == "angular" else kernel(1.0)) else "features"
 
 
-def options_of(name: str) -> set[str]:
+def options_of(name: str) -> frozenset[str]:
     """The options that a mechanism has, beside those that all have."""
-    from ..sketches.published.catalogue import rival
+    from ..sketches.registry import card
 
-    return OPTIONS[name] if name in OPTIONS else RIVAL_OPTIONS[rival(name).answers]
+    return AUTO if name == "auto" else card(name).options
 
 
 def check_options(shape: SketchOptions, name: str) -> None:
@@ -104,14 +91,23 @@ def check_options(shape: SketchOptions, name: str) -> None:
     own = options_of(name)
     for option in typed(shape):
         if option not in own | COMMON:
-            owners = " or ".join(owner for owner in MAIN if option in OPTIONS[owner])
+            owners = " or ".join(_owners(option))
             owner = f"the mechanism {owners}" if owners else "the rivals from papers"
             raise RequestError(f"{option} cannot be given here, as it belongs to {owner}, and this is {name}.")
     if shape.project is None:
         refuse_typed([option for option in typed(shape) if option == "--projection"], "--project says no dimensions")
         if name not in ("distance", "auto") and shape.radius is not None:
             raise RequestError("--radius cannot be given here, as it needs --project, or the norm l2 or squared.")
+        if "--project" in own and "--kernel" not in own:
+            refuse_typed(["--seed"] if shape.seed is not None else [], f"{name} are random only with --project")
     check_classes(shape)
+
+
+def _owners(option: str) -> list[str]:
+    """The mechanisms that have an option, rivals apart."""
+    from ..sketches.registry import cards
+
+    return [card.name for card in cards().values() if card.command and not card.rival and option in card.options]
 
 
 def check_classes(shape: ClassOptions) -> None:
@@ -155,109 +151,41 @@ def seed_of(shape: SketchOptions) -> int | None:
     return None if shape.seed is None else notation.parse_seed(shape.seed)
 
 
-def _race(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
+def _made(card: Card, shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch | Adaptive:
+    """The mechanism of a card, from what was typed."""
     from ..sketches import making
+    from ..sketches.card import Facts
 
-    kernel = declared_kernel(shape, domain, DEFAULT_KERNELS["race"])
-    size = {"rows": shape.rows, "groups": shape.groups} | ({} if shape.width is None else {"width": shape.width})
-    if shape.project is not None:
-        return _projected(shape, domain, kernel, budget, "race", size)
-    return making.race(domain, kernel, seed=seed_of(shape), **size)
-
-
-def _minhash(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..sketches.hashed.minhash import MinHash
-
-    if shape.kernel not in (None, "jaccard"):
-        raise RequestError(f"The mechanism minhash is for the kernel jaccard, and this is {shape.kernel}.")
-    return MinHash(
+    kernel = _kernel_of(card, shape, domain) if "--kernel" in card.options else None
+    facts = Facts(
         domain,
-        shape.rows,
-        scheme=shape.scheme,
-        longest=shape.longest,
-        seed=seed_of(shape),
-        groups=shape.groups,
-        **({} if shape.width is None else {"width": shape.width}),
-    )
-
-
-def _features(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..sketches import making
-
-    kernel = declared_kernel(shape, domain)
-    size = {"rows": shape.rows, "groups": shape.groups}
-    if shape.project is not None:
-        return _projected(shape, domain, kernel, budget, "features", size)
-    return making.features(domain, kernel, budget, seed=seed_of(shape), **size)
-
-
-def _projected(
-    shape: SketchOptions, domain: Domain, kernel: Kernel, budget: Budget, mechanism: str, size: dict
-) -> LinearSketch:
-    from ..sketches.making import projected
-
-    return projected(
-        domain,
-        kernel,
-        shape.project,
         budget,
-        mechanism=mechanism,
-        kind=shape.projection,
-        radius=shape.radius,
-        seed=seed_of(shape),
-        **size,
+        kernel,
+        shape.norm,
+        shape.rows if "--rows" in card.options else shape.size,
+        seed_of(shape),
+        shape.radius,
+        shape.width,
+        shape.groups,
+        shape.project,
+        shape.projection,
+        shape.scheme,
+        shape.longest,
     )
-
-
-def _histogram(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..sketches.grids.histogram import Histogram
-
-    return Histogram(domain, declared_kernel(shape, domain))
-
-
-def _distance(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..sketches.making import distance
-
+    if "--norm" not in card.options:
+        return card.make(facts)
     if shape.norm is None:
-        raise RequestError("The mechanism distance needs a --norm: l1, l2, squared, lp:P, capped:C, above or below.")
-    return distance(domain, shape.norm, radius=shape.radius, seed=seed_of(shape))
+        raise RequestError(
+            f"The mechanism {card.name} needs a --norm: l1, l2, squared, lp:P, capped:C, above or below."
+        )
+    return making.candidates(facts)[0].make(facts)  # the norm decides which one is meant
 
 
-def _directions(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..geometry.projections.kinds import projection_kind
-    from ..sketches.distances.directions import Directions
-
-    if shape.project is None:
-        refuse_typed(["--seed"] if shape.seed is not None else [], "directions have random numbers only with --project")
-        return Directions(domain)
-    kind = projection_kind(shape.projection)
-    return Directions(domain, projection=kind(domain.dimensions, shape.project, seed_of(shape)))
-
-
-def _exponential_sum(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch:
-    from ..sketches.published.series.exponential_sum import ExponentialSum
-
-    kernel = declared_kernel(shape, domain, "smooth")
-    return ExponentialSum(domain, kernel, shape.rows, seed=seed_of(shape), groups=shape.groups)
-
-
-def _rival(shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch | Adaptive:
-    from ..sketches.published.catalogue import rival
-
-    named = rival(shape.mechanism)
-    kernel = declared_kernel(shape, domain) if named.answers == "closeness" else None
-    return named.make(domain, kernel, shape.size, seed_of(shape))
-
-
-_MAKERS = {
-    "race": _race,
-    "minhash": _minhash,
-    "features": _features,
-    "histogram": _histogram,
-    "distance": _distance,
-    "directions": _directions,
-    "exponential-sum": _exponential_sum,
-}
+def _kernel_of(card: Card, shape: SketchOptions, domain: Domain) -> Kernel:
+    """The kernel that was typed, or the mechanism's usual one; without a bandwidth it has no other."""
+    if "--bandwidth" not in card.options and shape.kernel not in (None, card.kernel):
+        raise RequestError(f"The mechanism {card.name} is for the kernel {card.kernel}, and this is {shape.kernel}.")
+    return declared_kernel(shape, domain, card.kernel)
 
 
 def _recommended(shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions | None) -> LinearSketch:
@@ -277,9 +205,10 @@ def _recommended(shape: SketchOptions, domain: Domain, budget: Budget, guess: Gu
 def question(shape: SketchOptions, domain: Domain):
     """What is asked, for the recommendation."""
     from ..forecast.recommendation import Closeness, Distances
+    from ..sketches.card import KERNEL_OPTIONS
 
     if shape.norm is not None:
-        refuse_typed([option for option in typed(shape) if option in KERNEL], "--norm asks for distances")
+        refuse_typed([option for option in typed(shape) if option in KERNEL_OPTIONS], "--norm asks for distances")
         return Distances(shape.norm, shape.radius, seed_of(shape))
     compared = domain if shape.label is None else domain.without(shape.label)
     kernel = declared_kernel(shape, compared, "jaccard" if domain.holds_sets else OTHERWISE)

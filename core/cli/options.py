@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option
 
 from ..errors import RequestError
+from ..sketches.registry import command_names
 from . import notation
 
 if TYPE_CHECKING:
@@ -137,29 +138,18 @@ class DataOptions:
     ] = 1.0
 
 
-Mechanism = Literal[
-    "auto",
-    "race",
-    "minhash",
-    "features",
-    "histogram",
-    "distance",
-    "directions",
-    "exponential-sum",
-    "fourier-series",
-    "trigonometric",
-    "bernstein",
-    "pfda",
-    "mean-embedding",
-    "flat-histogram",
-    "hierarchical-histogram",
-    "privbayes",
-    "mst",
-    "mwem",
-    "interval-tree",
-    "counts-and-sums",
-    "huang-roth",
-]
+def mechanisms() -> tuple[str, ...]:
+    """What may be named as a mechanism; none of them is loaded for it."""
+    return ("auto", *command_names())
+
+
+def known_mechanism(name: str) -> str:
+    """The name itself; ValueError, of which Typer makes a sentence, where it is not a mechanism's."""
+    if name not in mechanisms():
+        raise ValueError(f"{name!r} is not one of {', '.join(map(repr, mechanisms()))}")
+    return name
+
+
 KernelName = Literal[
     "euclidean",
     "manhattan",
@@ -346,8 +336,10 @@ class SketchOptions(SetOptions, SizeOptions, ClassOptions, ReductionOptions, Nor
     """The public map from records to counters; fields of the last base come first."""
 
     mechanism: Annotated[
-        Mechanism | None,
+        str | None,
         Option(
+            parser=known_mechanism,
+            metavar=f"<{'|'.join(mechanisms())}>",
             help="What kind of table is released: race (rows of hashed counters), minhash (the same of sets), features "
             "(random waves), histogram (a grid; best in one to three columns), distance (with --norm), directions "
             "(cosines), or auto, the one with the least forecast error. Without it: race, or features where the "

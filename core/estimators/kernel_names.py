@@ -12,8 +12,9 @@ from ..geometry.kernels import Jaccard, Kernel
 from ..geometry.kernels.naming import KERNELS
 from ..privacy.budget import Budget
 from ..sketches import making
-from ..sketches.grids.histogram import Histogram
+from ..sketches.card import Facts
 from ..sketches.linear import LinearSketch
+from ..sketches.registry import card, cards
 
 SINGLE = tuple(
     name
@@ -21,7 +22,15 @@ SINGLE = tuple(
     if kernel is not Jaccard and "parts" not in {field.name for field in fields(kernel)}
 )
 """Kernels of points that are not made of others."""
-MECHANISMS = ("race", "features", "histogram")
+
+
+def mechanisms() -> tuple[str, ...]:
+    """Names of the mechanisms for sums of kernels of points that may be recommended and named."""
+    return tuple(
+        name
+        for name, card in cards().items()
+        if card.recommended and card.command and card.answers == "closeness" and not card.sets
+    )
 
 
 def kernel_of(kernel: str | Kernel, bandwidth: float | tuple[float, ...] | None) -> Kernel:
@@ -84,11 +93,8 @@ def kernel_sketch(
         return best.sketch
     if mechanism is None:
         mechanism = "race" if making.hashed(kernel) else "features"
-    check_choice(mechanism, "The mechanism", MECHANISMS)
-    if mechanism == "histogram":
-        if rows is not None:
-            raise RequestError("A histogram has cells and no rows; leave the rows out.")
-        return Histogram(domain, kernel)
-    if mechanism == "race":
-        return making.race(domain, kernel, rows, seed=seed)
-    return making.features(domain, kernel, budget, rows, seed=seed)
+    check_choice(mechanism, "The mechanism", mechanisms())
+    chosen = card(mechanism)
+    if rows is not None and "--rows" not in chosen.options:
+        raise RequestError(f"{chosen.called[0].upper()}{chosen.called[1:]} has no rows; leave the rows out.")
+    return chosen.make(Facts(domain, budget, kernel, size=rows, seed=seed))

@@ -7,41 +7,35 @@ answer is listed with why not.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..geometry.kernels import Jaccard, Kernel
-from ..geometry.projections.dimensions import dimensions_for
+from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
 from ..sketches import making
+from ..sketches.card import Facts
 from ..sketches.classes import Classes
-from ..sketches.grids.axes import is_product_of_columns
-from ..sketches.grids.histogram import Histogram
-from ..sketches.grouped import GroupedSketch
-from ..sketches.hashed.minhash import MinHash
 from ..sketches.linear import LinearSketch
+from ..sketches.registry import card
 from .forecast import Forecast, checked_density, checked_records, choose_size, forecast
-
-Maker = Callable[[], LinearSketch]
 
 TIE = 1.03
 """Errors this close to each other are alike; the smaller file is better then."""
-WORTH_PROJECTING = 64
-"""Dimensions from which a projection is tried."""
-PROJECTION_ERROR = 0.02
-"""Expected error that a projection may add to an average closeness."""
 
 
 class Question(ABC):
     """What is asked of a release."""
 
+    answers: ClassVar[str] = "closeness"
+    """What is summed: "closeness" or "distance"."""
+
     @abstractmethod
-    def candidates(self, domain: Domain, budget: Budget) -> dict[str, Maker]:
-        """Every mechanism that may answer, by name; making one raises RequestError where it cannot."""
+    def facts(self, domain: Domain, budget: Budget) -> Facts:
+        """What a mechanism is made from, beside the size that is left to the forecast."""
 
 
 @dataclass(frozen=True)
@@ -56,52 +50,25 @@ class Closeness(Question):
         Public bound on the distance of a record from the middle of the bounds, used where points are projected.
     seed : int | None
         Public seed of the sketches; fresh when None.
-    rows, width : int | None, int
-        Of sketches that have them; None leaves the rows to the forecast.
+    rows, width : int | None
+        Of sketches that have them; None leaves the rows to the forecast, and takes the usual width.
     """
 
     kernel: Kernel
     radius: float | None = None
     seed: int | None = None
     rows: int | None = None
-    width: int = 1000
+    width: int | None = None
 
-    def candidates(self, domain: Domain, budget: Budget) -> dict[str, Maker]:
-        kernel, seed = self.kernel, self.seed
-        if domain.holds_sets and isinstance(kernel, Jaccard):
-            return {"minhash": lambda: MinHash(domain, self.rows, seed=seed)}
-        makers: dict[str, Maker] = {
-            "histogram": lambda: self._histogram(domain),
-            "race": lambda: making.race(domain, kernel, self.rows, width=self.width, seed=seed),
-            "features": lambda: making.features(domain, kernel, budget, self.rows, seed=seed),
-        }
-        if domain.dimensions >= WORTH_PROJECTING:
-            makers |= {
-                f"projected {name}": lambda name=name: self._projected(domain, budget, name)
-                for name in ("race", "features")
-            }
-        return makers
-
-    def _histogram(self, domain: Domain) -> LinearSketch:
-        """A histogram, where single answers are read from it fast: a peak search asks for thousands."""
-        sketch = Histogram(domain, self.kernel)
-        if len(sketch.numeric) > 1 and not is_product_of_columns(self.kernel):
-            raise RequestError(
-                f"A histogram answers slowly for the {self.kernel.name} kernel: it is no product of its columns, so "
-                "every answer would add up dozens of products over the whole grid."
-            )
-        return sketch
-
-    def _projected(self, domain: Domain, budget: Budget, mechanism: str) -> LinearSketch:
-        dimensions = dimensions_for(PROJECTION_ERROR, domain.dimensions, self.kernel, "gaussian")
-        if dimensions >= domain.dimensions:
-            raise RequestError(
-                f"As many dimensions as there are would be needed to keep the error of a projection below "
-                f"{PROJECTION_ERROR:.0%}."
-            )
-        size = {"rows": self.rows} | ({"width": self.width} if mechanism == "race" else {})
-        return making.projected(
-            domain, self.kernel, dimensions, budget, mechanism=mechanism, radius=self.radius, seed=self.seed, **size
+    def facts(self, domain: Domain, budget: Budget) -> Facts:
+        return Facts(
+            domain,
+            budget,
+            kernel=self.kernel,
+            radius=self.radius,
+            seed=self.seed,
+            size=self.rows,
+            width=self.width,
         )
 
 
@@ -122,9 +89,10 @@ class Distances(Question):
     norm: str
     radius: float | None = None
     seed: int | None = None
+    answers: ClassVar[str] = "distance"
 
-    def candidates(self, domain: Domain, budget: Budget) -> dict[str, Maker]:
-        return making.distances(domain, self.norm, self.radius, self.seed)
+    def facts(self, domain: Domain, budget: Budget) -> Facts:
+        return Facts(domain, budget, norm=self.norm, radius=self.radius, seed=self.seed)
 
 
 @dataclass(frozen=True)
@@ -189,21 +157,25 @@ def recommend(
     'histogram'
     """
     checked_records(records)
-    if isinstance(question, Closeness):
+    if question.answers == "closeness":
         checked_density(density)
     compared = domain if label is None else domain.without(label)
     possible: list[Recommendation] = []
     impossible: list[Recommendation] = []
-    for name, make in question.candidates(compared, budget).items():
+    facts = question.facts(compared, budget)
+    for candidate in making.candidates(facts):
+        name = candidate.name
         try:
-            sketch = make() if label is None else Classes(domain, label, make())
+            sketch = candidate.make(facts)
+            candidate.check(sketch)
+            sketch = sketch if label is None else Classes(domain, label, sketch)
             sketch = sketch if sketch.sized else choose_size(sketch, budget, records, density, sample)
             outlook = forecast(sketch, budget, records, density, sample)
             possible.append(Recommendation(name, sketch, outlook, ""))
         except RequestError as problem:
             impossible.append(Recommendation(name, None, None, str(problem)))
     if not possible:
-        raise RequestError(f"No mechanism can answer this. {impossible[0].reason}")
+        raise RequestError(f"No mechanism can answer this. {impossible[0].reason if impossible else ''}".strip())
     return [*_explained(_ranked(possible)), *impossible]
 
 
@@ -227,7 +199,7 @@ def _explained(ranked: list[Recommendation]) -> list[Recommendation]:
 
 def _first_reason(ranked: list[Recommendation]) -> str:
     best, *others = ranked
-    why = _because(best)
+    why = card(best.name).because(best.sketch.one_answer[0])
     error = _percent(best.forecast.relative_error)
     if not others:
         return f"{_titled(best.name)} the only mechanism for this, {why}: an error of {error} is expected."
@@ -239,29 +211,6 @@ def _first_reason(ranked: list[Recommendation]) -> str:
     return f"{_titled(best.name)} best here, {why}: {against}."
 
 
-def _because(one: Recommendation) -> str:
-    """What suits the mechanism, as a clause."""
-    inner, _ = one.sketch.one_answer
-    dimensions = inner.domain.dimensions
-    columns = "one column" if dimensions == 1 else f"{dimensions:,} dimensions"
-    if one.name == "histogram":
-        grid = " by ".join(f"{side:,}" for side in inner.shape)
-        return f"with only {columns} and {grid} counters, which are fine enough for the kernel"
-    if one.name == "moments":
-        return "as a count, the sum of all records and that of their squared lengths say everything"
-    if one.name == "projected-distance":
-        return f"as straight lines are averages over directions, of which it takes {inner.shape[0]:,}"
-    if inner.answers == "distance":
-        return f"as a fitted grid of {inner.shape[0]:,} counters is fine enough for {columns}"
-    if one.name == "minhash":
-        return f"as sets have no coordinates; each of its {inner.shape[0]:,} rows needs one counter for an answer"
-    if one.name == "race":
-        return f"as each of its {inner.shape[0]:,} rows needs one counter for an answer, whatever the number of columns"
-    if "projected" in one.name:
-        return f"as {inner.projection.target:,} of {columns} are enough for the kernel, and fewer take less time"
-    return f"as its {inner.shape[0]:,} waves need two counters each for an answer, whatever the number of columns"
-
-
 def _other_reason(one: Recommendation, best: Recommendation) -> str:
     seen = one.forecast
     error = f"An error of {_percent(seen.relative_error)} is expected"
@@ -269,40 +218,19 @@ def _other_reason(one: Recommendation, best: Recommendation) -> str:
     if ratio <= TIE:
         larger = ", and a larger file" if seen.file_bytes > best.forecast.file_bytes else ""
         return f"{error}, much as with {_named(best.name)}{larger}."
-    source = "noise" if seen.noise_error > seen.sampling_error else _what_is_sampled(one)
+    source = "noise" if seen.noise_error > seen.sampling_error else card(one.name).otherwise
     times = f"{ratio:.1f}" if ratio < 10 else f"{ratio:,.0f}"
     return f"{error}, {times} times that of {_named(best.name)}; most of it is {source}."
 
 
-def _what_is_sampled(one: Recommendation) -> str:
-    inner, _ = one.sketch.one_answer
-    return "chance in its random rows" if isinstance(inner, GroupedSketch) else "what its grid is too coarse for"
-
-
-NAMES = {
-    "race": "RACE",
-    "minhash": "MinHash",
-    "features": "random features",
-    "histogram": "a histogram",
-    "projected race": "RACE on projected points",
-    "projected features": "random features of projected points",
-    "distance": "a tree of distances",
-    "moments": "sums of squares",
-    "projected-distance": "distances along random directions",
-}
-"""Mechanisms as they are called in a sentence."""
-SEVERAL = ("features", "projected features", "moments", "projected-distance")
-"""Those of the names that are plural."""
-
-
 def _named(name: str) -> str:
-    return NAMES.get(name, name)
+    return card(name).called
 
 
 def _titled(name: str) -> str:
     """The beginning of a sentence about a mechanism, up to its verb."""
     named = _named(name)
-    return f"{named[0].upper()}{named[1:]} {'are' if name in SEVERAL else 'is'}"
+    return f"{named[0].upper()}{named[1:]} {'are' if card(name).several else 'is'}"
 
 
 def _percent(share: float) -> str:

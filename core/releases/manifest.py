@@ -11,7 +11,7 @@ from ..errors import ReleaseFileError, RequestError
 from ..machine.files import strict_json
 from ..privacy.record import PrivacyRecord
 from ..sketches.linear import LinearSketch
-from ..sketches.registry import MECHANISMS, sketch_from_parameters
+from ..sketches.registry import has_format, sketch_from_parameters
 
 FORMAT = "frostglass-release"
 FORMAT_VERSION = 1
@@ -63,7 +63,7 @@ class Manifest:
         RequestError
             When no file can hold a release of this mechanism.
         """
-        if MECHANISMS.get(self.sketch.name) is not type(self.sketch):
+        if not has_format(self.sketch):
             raise RequestError(f"A release of the mechanism {self.sketch.name!r} has no file format.")
         return {
             "format": FORMAT,

@@ -24,11 +24,13 @@ from ..machine.tables import sum_of_slabs
 from ..parameters import Text, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
+from .card import Card
 from .distances.ball import Rows, rows_of
 from .distances.directions import Directions
 from .grouped import GroupedSketch
 from .inner import InnerKind
 from .linear import MAX_COUNTERS, Answers, LinearSketch
+from .registry import card_of, sketch_from_parameters
 
 
 @dataclass(frozen=True)
@@ -255,8 +257,6 @@ class Classes(LinearSketch):
 
     @classmethod
     def from_parameters(cls, domain: Domain, parameters: object) -> Self:
-        from .registry import sketch_from_parameters  # the registry lists this class
-
         facts = cls.read(parameters)
         label, inner = facts["label"], facts["inner"]
         if inner["mechanism"] == cls.name:
@@ -277,3 +277,16 @@ class Classes(LinearSketch):
     def _unlabelled(self, points: np.ndarray) -> np.ndarray:
         """Encoded records without their class, (n, dimensions of `inner.domain`)."""
         return points[:, ~self._labelled]
+
+
+CARD = Card(
+    "classes",
+    "A table a class",
+    "McSherry 2009",
+    "Records of every class are summed apart, and every class has the whole budget.",
+    sketch=Classes,
+    command=False,
+    holds=lambda sketch: (
+        f"a table for each of {len(sketch.categories):,} classes, with {card_of(sketch.inner).holds(sketch.inner)} each"
+    ),
+)

@@ -21,6 +21,10 @@ ROWS, HOW_MANY_ROWS = Whole("The number of rows of a sketch", 1, MAX_ROWS), "how
 GROUPS = Whole("The number of groups of rows", 2, 1000)
 LEAST_GROUPS, MOST_GROUPS = 4, 10
 """Unless said: more make intervals shorter for their coverage, fewer make the rows cover more evenly."""
+ROWS_TRIED = (100, 200, 500, 1000, 2000)
+"""Numbers of rows that the RACE paper tried (CCS 2021, section 5.1)."""
+CHANCE = "chance in its random rows"
+"""What the error of such a sketch comes from where it is not noise."""
 
 
 class GroupedSketch(LinearSketch):

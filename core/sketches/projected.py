@@ -9,6 +9,7 @@ measures projection, sampling and noise together; rows that shared one projectio
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -22,17 +23,24 @@ from ..domain.columns import Vector
 from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom, group_sizes
 from ..geometry.kernels import Angular, Kernel, Mixture, Product
+from ..geometry.projections.dimensions import dimensions_for
 from ..geometry.projections.kinds import projection_from_dict, projection_kind
 from ..geometry.projections.projection import Projection
 from ..machine.threads import over_ranges
 from ..parameters import Described, Number, parameter
 from ..privacy.neighbours import Neighbours, Sensitivity
+from .card import Card, Facts, columns
 from .grouped import GroupedSketch
 from .inner import InnerKind
 from .linear import MAX_COUNTERS
+from .registry import card_of, sketch_from_parameters
 
 INNER_GROUPS = 2
 """Groups inside each group of rows: the fewest that a sketch has."""
+WORTH_PROJECTING = 64
+"""Dimensions from which a projection is tried."""
+PROJECTION_ERROR = 0.02
+"""Expected error that a projection may add to an average closeness."""
 SLACK = 1.0 + 2.0**-20
 """Projected coordinates are clamped to bounds that much wider, so that it is never for rounding that the clamp acts."""
 RADIUS = Number("The radius of a projected sketch", 1e-300, 1e100)
@@ -269,8 +277,6 @@ class Projected(GroupedSketch):
 
     @classmethod
     def from_parameters(cls, domain: Domain, parameters: object) -> Self:
-        from .registry import sketch_from_parameters  # the registry lists this class
-
         facts = cls.read(parameters)
         inner = facts["inner"]
         if inner["mechanism"] == cls.name:
@@ -343,3 +349,43 @@ def _sees_angles(kernel: Kernel) -> bool:
     if isinstance(kernel, (Product, Mixture)):
         return any(_sees_angles(part) for part in kernel.parts)
     return isinstance(kernel, Angular)
+
+
+def only_many(title: str) -> Callable[[Facts], str | None]:
+    """The limit of what takes part where a projection may pay."""
+    refusal = f"{title} takes part from {WORTH_PROJECTING} dimensions, where a projection may pay."
+    return lambda facts: refusal if facts.domain.dimensions < WORTH_PROJECTING else None
+
+
+def on_fewer(facts: Facts) -> Facts:
+    """The facts with as few dimensions as keep the error of a projection small; RequestError where all are needed."""
+    dimensions = dimensions_for(PROJECTION_ERROR, facts.domain.dimensions, facts.kernel, "gaussian")
+    if dimensions >= facts.domain.dimensions:
+        raise RequestError(
+            f"As many dimensions as there are would be needed to keep the error of a projection below "
+            f"{PROJECTION_ERROR:.0%}."
+        )
+    return replace(facts, project=dimensions)
+
+
+def enough_dimensions(sketch: Projected) -> str:
+    """Why a projected sketch is the best, as a clause."""
+    few = f"{sketch.projection.target:,}"
+    return f"as {few} of {columns(sketch)} are enough for the kernel, and fewer take less time"
+
+
+def _holds(sketch: Projected) -> str:
+    projection = sketch.projection
+    groups = f"{sketch.groups:,} projections to {projection.target:,} dimensions ({projection.name})"
+    return f"{groups}, with {card_of(sketch.inner).holds(sketch.inner)} in all"
+
+
+CARD = Card(
+    "projected",
+    "Rows of projected points",
+    "Backurs et al. 2024",
+    "Records are projected on fewer random directions first.",
+    sketch=Projected,
+    command=False,
+    holds=_holds,
+)

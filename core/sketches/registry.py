@@ -1,68 +1,126 @@
-"""The mechanisms that a release file may name."""
+"""The cards of all mechanisms, found where they lie, and sketches by the names that release files give them.
+
+Every file below this folder may write ``CARD = Card("name", ...)`` (or ``SOMETHING_CARD``, for a second one). The text
+of the files says which names there are, so that a list of them loads nothing; a file is imported when its mechanism is
+asked for. Mechanisms from elsewhere are either handed to `register`, or named by an installed package as an entry point
+of the group ``frostglass.mechanisms``, whose value is the card.
+"""
 
 from __future__ import annotations
 
-from ..domain import Domain
-from ..errors import RequestError
-from .classes import Classes
-from .distances.directions import Directions
-from .distances.distance import Distance
-from .distances.moments import Moments
-from .distances.projected_distance import ProjectedDistance
-from .grids.histogram import Histogram
-from .hashed.features import Features
-from .hashed.minhash import MinHash
-from .hashed.race import Race
-from .linear import LinearSketch
-from .projected import Projected
-from .published.distances.asked_distances import AskedDistances
-from .published.distances.counts_and_sums import CountsAndSums
-from .published.distances.interval_tree import IntervalTree
-from .published.grids.flat_histogram import FlatHistogram
-from .published.grids.hierarchy import HierarchicalHistogram
-from .published.grids.marginals import Marginals
-from .published.grids.multiplicative_weights import MultiplicativeWeights
-from .published.interpolation.bernstein import Bernstein
-from .published.interpolation.mean_embedding import MeanEmbedding
-from .published.networks.bayesian_network import BayesianNetwork
-from .published.networks.spanning_tree import SpanningTree
-from .published.series.exponential_sum import ExponentialSum
-from .published.series.fourier_series import FourierSeries
-from .published.series.functional_noise import FunctionalNoise
-from .published.series.trigonometric import Trigonometric
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-MECHANISMS: dict[str, type[LinearSketch]] = {
-    sketch.name: sketch
-    for sketch in (
-        Race,
-        MinHash,
-        Features,
-        Projected,
-        Histogram,
-        Moments,
-        Distance,
-        Directions,
-        ProjectedDistance,
-        Classes,
-        ExponentialSum,
-        IntervalTree,
-        CountsAndSums,
-        Bernstein,
-        MeanEmbedding,
-        Marginals,
-        FlatHistogram,
-        HierarchicalHistogram,
-        MultiplicativeWeights,
-        FourierSeries,
-        Trigonometric,
-        FunctionalNoise,
-        BayesianNetwork,
-        SpanningTree,
-        AskedDistances,
-    )
-}
+from ..errors import RequestError
+from .card import LAST, Card
+
+if TYPE_CHECKING:
+    from ..domain import Domain
+    from .adaptive import Adaptive
+    from .linear import LinearSketch
+
+ENTRY_POINTS = "frostglass.mechanisms"
 MAX_NESTING = 4
 """Sketches inside each other: classes of projected points of a sketch are two inside the first."""
+_CARD = re.compile(r"^(\w*CARD) = (Card\(.*?^\))", re.MULTILINE | re.DOTALL)
+_registered: dict[str, Card] = {}
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A card that was not read yet: what its text says, and where the whole of it is."""
+
+    name: str
+    rank: int
+    command: bool
+    load: Callable[[], Card]
+
+
+@cache
+def _found() -> tuple[_Found, ...]:
+    """All cards of this folder and of installed packages; the latter cannot take the name of one of ours."""
+    folder = Path(__file__).parent
+    ours = [found for path in folder.rglob("*.py") for found in _in_file(path, folder)]
+    taken = {found.name for found in ours}
+    others = [
+        _Found(point.name, LAST, True, point.load)
+        for point in entry_points(group=ENTRY_POINTS)
+        if point.name not in taken
+    ]
+    return (*ours, *others)
+
+
+def _in_file(path: Path, folder: Path) -> Iterator[_Found]:
+    module = ".".join((__package__, *path.relative_to(folder).with_suffix("").parts))
+    for variable, text in _CARD.findall(path.read_text(encoding="utf-8")):
+        call = ast.parse(text, mode="eval").body
+        said = {part.arg: part.value.value for part in call.keywords if isinstance(part.value, ast.Constant)}
+
+        def load(module: str = module, variable: str = variable) -> Card:
+            return getattr(import_module(module), variable)
+
+        yield _Found(call.args[0].value, said.get("rank", LAST), said.get("command", True), load)
+
+
+def command_names() -> tuple[str, ...]:
+    """Names of mechanisms on the command line, in the order of lists; no mechanism is loaded for it."""
+    known = [(card.rank, card.name) for card in _registered.values() if card.command]
+    return tuple(name for _, name in sorted([*known, *((one.rank, one.name) for one in _found() if one.command)]))
+
+
+def cards() -> dict[str, Card]:
+    """Every card by its name, in the order of lists; all mechanisms are loaded."""
+    known = [*_loaded(), *_registered.values()]
+    return {card.name: card for card in sorted(known, key=lambda card: (card.rank, card.name))}
+
+
+@cache
+def _loaded() -> tuple[Card, ...]:
+    return tuple(found.load() for found in _found())
+
+
+def _looked_up(name: str) -> Card | None:
+    """The card of a name, for which its mechanism alone is loaded; None where there is none."""
+    if name in _registered:
+        return _registered[name]
+    return next((found.load() for found in _found() if found.name == name), None)
+
+
+def card(name: str) -> Card:
+    """The card of a name; RequestError where there is none."""
+    found = _looked_up(name)
+    if found is None:
+        raise RequestError(f"There is no mechanism {name!r}; there are: {', '.join(cards())}.")
+    return found
+
+
+def card_of(sketch: LinearSketch | Adaptive) -> Card:
+    """The card of a sketch's mechanism; for a sketch that no card is about, one that says nothing but its name."""
+    return _looked_up(sketch.name) or Card(sketch.name, sketch.name, "", answers=sketch.answers)
+
+
+def register(card: Card) -> None:
+    """Make a mechanism of another module known to this process; ValueError where its name is taken."""
+    if _looked_up(card.name) is not None:
+        raise ValueError(f"There is a mechanism {card.name!r} already.")
+    _registered[card.name] = card
+
+
+def unregister(name: str) -> None:
+    """Forget a mechanism that `register` made known."""
+    del _registered[name]
+
+
+def has_format(sketch: LinearSketch) -> bool:
+    """Whether a release file that names the sketch's mechanism is read back as such a sketch."""
+    return card_of(sketch).sketch is type(sketch)
 
 
 def sketch_from_parameters(mechanism: object, domain: Domain, parameters: object) -> LinearSketch:
@@ -74,11 +132,11 @@ def sketch_from_parameters(mechanism: object, domain: Domain, parameters: object
         When no mechanism has that name or the parameters are not its own; they may come from a stranger's file.
     """
     _check_nesting(parameters)
-    if not isinstance(mechanism, str) or mechanism not in MECHANISMS:
-        raise RequestError(
-            f"The mechanism is not one that this version knows ({', '.join(MECHANISMS)}); a newer one may."
-        )
-    return MECHANISMS[mechanism].from_parameters(domain, parameters)
+    found = _looked_up(mechanism) if isinstance(mechanism, str) else None
+    if found is None or found.sketch is None:
+        names = [name for name, one in cards().items() if one.sketch is not None]
+        raise RequestError(f"The mechanism is not one that this version knows ({', '.join(names)}); a newer one may.")
+    return found.sketch.from_parameters(domain, parameters)
 
 
 def _check_nesting(parameters: object) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core import load
-from core.cli.mechanisms import OPTIONS, RIVAL_OPTIONS, options_of
-from core.cli.options import Mechanism
-from core.sketches.published.catalogue import RIVALS
+from core.cli.mechanisms import options_of
+from core.cli.options import mechanisms
+from core.sketches.registry import cards
 from tests.cli.conftest import BOUNDS, people, refused
 
 FACTS = (*BOUNDS, "--epsilon", "20")
@@ -81,18 +80,16 @@ def test_every_mechanism_is_released_described_and_asked(command, source, asked,
 
 
 def test_the_names_are_those_of_all_mechanisms():
-    names = set(get_args(Mechanism))
-    assert names == set(OPTIONS) | set(RIVALS)
-    assert set(RIVAL_SIZES) == set(RIVALS) - {"exponential-sum", "mst"}
-    assert all("--size" in options_of(name) for name in set(RIVALS) - set(OPTIONS)) and set(RIVAL_OPTIONS) == {
-        rival.answers for rival in RIVALS.values()
-    }
+    assert set(mechanisms()) == {"auto"} | {name for name, card in cards().items() if card.make and card.command}
+    rivals = {name for name, card in cards().items() if card.rival}
+    assert set(RIVAL_SIZES) == rivals - {"exponential-sum", "mst"}
+    assert all("--size" in options_of(name) for name in rivals - {"exponential-sum"})
 
 
 @pytest.mark.parametrize("name", RIVAL_SIZES)
 def test_every_rival_is_released_described_asked_and_merged(command, source, asked, tmp_path, name):
-    near = RIVALS[name].answers == "closeness"
-    promise = ("--delta", "1e-6") if RIVALS[name].needs_delta else ()
+    near = cards()[name].answers == "closeness"
+    promise = ("--delta", "1e-6") if cards()[name].needs_delta else ()
     options = ("--mechanism", name, "--size", RIVAL_SIZES[name], *(("--bandwidth", "2") if near else ()))
     result = command("release", source, *FACTS, *promise, *options, "--out", "a.npz")
     assert result.exit_code == 0, result.output

@@ -18,6 +18,7 @@ from core.releases.job import release
 from core.releases.manifest import FORMAT_VERSION, LARGE_FORMAT_VERSION
 from core.releases.seal import seal
 from core.sketches.adaptive import Adaptive
+from core.sketches.card import Facts
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.distance import Distance
@@ -28,11 +29,11 @@ from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.linear import LinearSketch
 from core.sketches.projected import Projected
-from core.sketches.published.catalogue import RIVALS
 from core.sketches.published.distances.huang_roth import HuangRoth
 from core.sketches.published.grids.marginals import Marginals
 from core.sketches.published.grids.mwem import MWEM
 from core.sketches.published.networks.privbayes import PrivBayes
+from core.sketches.registry import card
 
 FOLDER = Path(__file__).parent
 ANSWERS = ("estimate", "low", "high", "density", "standard_error")
@@ -146,10 +147,12 @@ def edges() -> Release:
 
 
 def _rival(name: str, size: int, budget: Budget, domain: Domain = PLACES) -> Release:
-    """A rival of the catalogue, a small one."""
-    rival = RIVALS[name]
-    kernel = None if rival.answers == "distance" else kernels.Gaussian(0.3 * float(domain.bounds()[1][0]))
-    return _release(rival.make(domain, kernel, size, None).sized_for(budget, RECORDS), budget)
+    """A small release of a rival."""
+    rival = card(name)
+    far = rival.answers == "distance"
+    kernel = None if far else kernels.Gaussian(0.3 * float(domain.bounds()[1][0]))
+    facts = Facts(domain, budget, kernel, "l1" if far else None, size)
+    return _release(rival.make(facts).sized_for(budget, RECORDS), budget)
 
 
 def fourier() -> Release:

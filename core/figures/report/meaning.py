@@ -27,7 +27,7 @@ from ...geometry.kernels import (
 from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sketches.linear import LinearSketch
-from ...sketches.projected import Projected
+from ...sketches.registry import card_of
 from .words import counted, figures, listed, number, percent, shown
 
 SHARES = "; distances are in shares of each column's bounds"
@@ -35,7 +35,7 @@ SHARES = "; distances are in shares of each column's bounds"
 
 def one_class(sketch: LinearSketch) -> LinearSketch:
     """The sketch that answers are read off: that of one class, where there are classes."""
-    return sketch.inner if isinstance(sketch, Classes) else sketch
+    return sketch.one_answer[0]
 
 
 def asked(sketch: LinearSketch) -> str:
@@ -46,11 +46,11 @@ def asked(sketch: LinearSketch) -> str:
 def measured(sketch: LinearSketch) -> str:
     """How closeness or distance is measured; fits after "is measured by"."""
     sketch = one_class(sketch)
+    measure = card_of(sketch).measure
     if sketch.answers == "distance":
-        return _distance(sketch) + (SHARES if sketch.domain.scale == "box" else "")
-    if sketch.name in _MEASURED:
-        return _MEASURED[sketch.name]
-    return closeness(sketch.kernel, sketch.domain)
+        said = measure(sketch) if measure else "the differences of all columns, added up"
+        return said + (SHARES if sketch.domain.scale == "box" else "")
+    return measure(sketch) if measure else closeness(sketch.kernel, sketch.domain)
 
 
 def closeness(kernel: Kernel, domain: Domain) -> str:
@@ -60,13 +60,7 @@ def closeness(kernel: Kernel, domain: Domain) -> str:
 
 def table(sketch: LinearSketch) -> str:
     """The size of a table; fits after "it holds"."""
-    if isinstance(sketch, Classes):
-        return f"a table for each of {len(sketch.categories):,} classes, with {table(sketch.inner)} each"
-    if isinstance(sketch, Projected):
-        groups = f"{sketch.groups:,} projections to {sketch.projection.target:,} dimensions ({sketch.projection.name})"
-        return f"{groups}, with {table(sketch.inner)} in all"
-    words = _TABLES.get(sketch.name)
-    return words(sketch) if words else f"{_sides(sketch.shape)} counters"
+    return card_of(sketch).holds(sketch)
 
 
 def clipped(sketch: LinearSketch) -> str:
@@ -146,75 +140,6 @@ _FALLS: dict[type[Kernel], str] = {
     SmoothSquared: f"the smooth kernel 1/(1 + z²), which falls slowly with the square of {_STRAIGHT} z",
     SmoothL1: f"the smooth kernel 1/(1 + z), which falls slowly with z, {_SUM},",
 }
-
-
-def _distance(sketch: LinearSketch) -> str:
-    if sketch.name == "moments":
-        return "the square of the straight-line distance"
-    if sketch.name == "projected-distance":
-        return "straight-line distance"
-    kind, _, value = getattr(sketch, "norm", "l1").partition(":")
-    if kind in ("above", "below"):
-        return f"how far records lie {kind} a place, in all columns added up"
-    further = {"lp": " to the power {}", "capped": ", none of them counted beyond {}"}.get(kind, "")
-    return f"the differences of all columns{further.format(number(float(value or 1)))}, added up"
-
-
-_MEASURED = {
-    "directions": "the cosine of the angle between two records, seen from the centre",
-    "marginals": "the share of the counted tables in which two records are in the same cell",
-}
-_TABLES = {
-    "race": lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
-    "minhash": lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
-    "features": lambda sketch: f"{sketch.shape[0]:,} pairs of counters, one a random wave",
-    "directions": lambda sketch: f"{sketch.shape[0]:,} sums, one of every coordinate of directions",
-    "distance": lambda sketch: f"{sketch.shape[0]:,} counters, a grid a column",
-    "projected-distance": lambda sketch: f"{_sides(sketch.shape)} counters along random directions",
-    "moments": lambda sketch: f"{sketch.shape[0]:,} sums: of ones, of every coordinate, and of squared lengths",
-    "histogram": lambda sketch: f"a grid of {_sides(sketch.shape)} counters",
-    "exponential-sum": lambda sketch: f"{sketch.shape[0]:,} pairs of counters, one a random wave",
-    "fourier-series": lambda sketch: f"{_many(sketch.shape[0], 'sum')} of waves",
-    "trigonometric": lambda sketch: f"{_many(sketch.shape[0], 'sum')} of polynomials",
-    "pfda": lambda sketch: f"{_many(sketch.shape[0], 'sum')} of waves",
-    "bernstein": lambda sketch: f"a lattice of {_sides(sketch.shape)} sums of closeness",
-    "mean-embedding": lambda sketch: (
-        f"{_many(sketch.shape[0], 'sum')}, which give as many made-up points their weights"
-    ),
-    "flat-histogram": lambda sketch: f"a grid of {_sides(sketch.grid.counts)} counters",
-    "hierarchical-histogram": lambda sketch: (
-        f"{_many(sketch.shape[0], 'counter')}, of the cells of a grid and of larger and larger boxes of them"
-    ),
-    "marginals": lambda sketch: f"{_many(len(sketch.cliques), 'table')} of {_many(sketch.shape[0], 'counter')} in all",
-    "privbayes": lambda sketch: (
-        f"a network of {_many(len(sketch.marginals.cliques), 'table')}, with {_many(sketch.shape[0], 'counter')} in all"
-    ),
-    "mst": lambda sketch: (
-        f"{_many(len(sketch.counts), 'table')} of single coordinates and {len(sketch.edges):,} of pairs of them, with "
-        f"{_many(sketch.shape[0], 'counter')} in all"
-    ),
-    "mwem": lambda sketch: f"{_many(len(sketch.chosen), 'measured answer')}",
-    "interval-tree": lambda sketch: _trees(sketch.shape[0], f"{sketch.shape[1]:,} counters"),
-    "counts-and-sums": lambda sketch: _trees(sketch.shape[0], f"{sketch.shape[2]:,} counters and as many sums"),
-    "huang-roth": lambda sketch: f"{_many(sum(map(_asked, sketch.places)), 'measured sum')} of distances",
-}
-
-
-def _many(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def _trees(coordinates: int, holding: str) -> str:
-    return f"a tree for each of {_many(coordinates, 'coordinate')}, of {holding}"
-
-
-def _asked(places: Sequence[int]) -> int:
-    """How many of a coordinate's counters measure something; -1 is no place."""
-    return sum(place >= 0 for place in places)
-
-
-def _sides(shape: Sequence[int]) -> str:
-    return " by ".join(f"{side:,}" for side in shape)
 
 
 def _enumerated(parts: Sequence[str]) -> str:

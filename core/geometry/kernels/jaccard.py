@@ -22,6 +22,7 @@ class Jaccard(Kernel):
     """
 
     name: ClassVar[str] = "jaccard"
+    of_sets: ClassVar[bool] = True
 
     def evaluate(self, x: Sets, y: Sets) -> np.ndarray:
         """The exact kernel between every pair, float64 (n, m), for n and m sets."""

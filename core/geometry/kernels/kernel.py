@@ -26,6 +26,8 @@ class Kernel(Declared, ABC):
     described: ClassVar[str] = "kernel"
     metric: ClassVar[str] = "l2"
     """The metric in which two different categories are at the domain's stated distance: "l2" or "l1"."""
+    of_sets: ClassVar[bool] = False
+    """Whether it compares sets of items, and not points."""
 
     @abstractmethod
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ orthogonal to the pole. The pole is a public fact or is bought with a share of t
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -25,13 +26,15 @@ from numba import njit
 
 from ...checks import check_number, exact_fields
 from ...domain import Domain
+from ...domain.columns import Vector
 from ...errors import RequestError
-from ...geometry.projections.kinds import projection_from_dict
+from ...geometry.projections.kinds import projection_from_dict, projection_kind
 from ...geometry.projections.projection import Projection
 from ...machine.threads import over_ranges
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.zcdp import largest_rho
+from ..card import Card, Facts
 from ..linear import Answers, LinearSketch, check_points
 from .ball import BLOCK, SHORTEST, UNITS, Rows, add_rows, add_vectors, records_alone, rows_of
 from .moments import checked_centre
@@ -279,3 +282,32 @@ def _checked_pole(pole: object, dimensions: int) -> tuple[float, ...]:
     if abs(length * largest - 1.0) < 1e-12:
         return tuple(float(coordinate) for coordinate in pole)
     return tuple((direction / length).tolist())
+
+
+def _made(facts: Facts) -> Directions:
+    if facts.project is None:
+        return Directions(facts.domain)
+    kind = projection_kind(facts.projection)
+    return Directions(facts.domain, projection=kind(facts.domain.dimensions, facts.project, facts.seed))
+
+
+def _examples() -> Iterator[Directions]:
+    yield Directions(Domain.of(x=(0, 1), y=(0, 1)), pole=(1.0, 0.0))
+    for kind in ("fast", "gaussian"):
+        yield Directions(Domain((Vector("v", 80, 0, 1),)), projection=projection_kind(kind)(80, 4, 0))
+
+
+CARD = Card(
+    "directions",
+    "Sums of directions",
+    "Frostglass",
+    "The directions in which records lie from a centre are added up with noise.",
+    sketch=Directions,
+    make=_made,
+    rank=10,
+    answers="cosine",
+    options=frozenset({"--project", "--projection", "--seed"}),
+    holds=lambda sketch: f"{sketch.shape[0]:,} sums, one of every coordinate of directions",
+    measure=lambda sketch: "the cosine of the angle between two records, seen from the centre",
+    warm=_examples,
+)

@@ -34,6 +34,7 @@ from ...machine.threads import over_ranges
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ..card import Card, columns, only_where
 from ..linear import Answers, LinearSketch, check_points
 
 LARGEST_WEIGHT = 64
@@ -320,3 +321,36 @@ class Distance(LinearSketch):
         if facts["strategy"] is None or facts["weights"] is None:
             raise RequestError("A released distance sum must say what was measured, and with which weights.")
         return cls(domain, facts["norm"], None, Strategy.from_dict(facts["strategy"]), facts["weights"])
+
+
+def _measured(sketch: Distance) -> str:
+    kind, _, value = sketch.norm.partition(":")
+    if kind in ("above", "below"):
+        return f"how far records lie {kind} a place, in all columns added up"
+    further = {"lp": " to the power {}", "capped": ", none of them counted beyond {}"}.get(kind, "")
+    return f"the differences of all columns{further.format(f'{float(value or 1):,.12g}')}, added up"
+
+
+CARD = Card(
+    "distance",
+    "Fitted tree of distances",
+    "Frostglass",
+    "Coarse and fine differences of a grid of counts get noise fitted to the distance that is asked for.",
+    sketch=Distance,
+    # A straight line along one coordinate is a difference.
+    make=lambda facts: Distance(facts.domain, "l1" if facts.norm == "l2" else facts.norm),
+    rank=7,
+    answers="distance",
+    recommended=True,
+    called="a tree of distances",
+    plainly="Counts along every column (distance sums)",
+    options=frozenset({"--norm", "--radius", "--seed"}),
+    limit=only_where(
+        "Fitted tree of distances",
+        lambda facts: facts.norm != "squared" and (facts.norm != "l2" or facts.domain.dimensions == 1),
+    ),
+    because=lambda sketch: f"as a fitted grid of {sketch.shape[0]:,} counters is fine enough for {columns(sketch)}",
+    holds=lambda sketch: f"{sketch.shape[0]:,} counters, a grid a column",
+    measure=_measured,
+    warm=lambda: (Distance(Domain.of(x=(0, 1), y=(0, 1))),),
+)

@@ -28,6 +28,7 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ..card import Card, only_where
 from ..linear import Answers, LinearSketch, check_points
 from .ball import LONGEST, PRECISION, SHORTEST, UNITS, Rows, add_rows, add_vectors, rows_of
 
@@ -325,3 +326,25 @@ def checked_radius(radius: object, furthest: float) -> float:
 
 def _of_one_block(l1: int, l2_squared: int, block: int) -> Sensitivity:
     return Sensitivity(l1, l2_squared, block=block, blocks_l2=math.isqrt(l2_squared - 1) + 1)
+
+
+CARD = Card(
+    "moments",
+    "Sums of squares",
+    "Backurs et al. 2024",
+    "A noisy count, the sum of all records and that of their squared lengths say every squared distance.",
+    sketch=Moments,
+    make=lambda facts: Moments(facts.domain, facts.radius),
+    rank=8,
+    answers="distance",
+    command=False,
+    recommended=True,
+    called="sums of squares",
+    several=True,
+    plainly="Sums and sums of squares (moments)",
+    limit=only_where("Sums of squares", lambda facts: facts.norm == "squared"),
+    because=lambda sketch: "as a count, the sum of all records and that of their squared lengths say everything",
+    holds=lambda sketch: f"{sketch.shape[0]:,} sums: of ones, of every coordinate, and of squared lengths",
+    measure=lambda sketch: "the square of the straight-line distance",
+    warm=lambda: (Moments(Domain.of(x=(0, 1), y=(0, 1))),),
+)

@@ -37,6 +37,7 @@ from ...geometry.projections.dense import MAX_ENTRIES, images
 from ...privacy.budget import Budget, decimal_below
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ..card import Card, only_where, sides
 from ..linear import Answers, LinearSketch, check_points
 from .ball import SHORTEST
 from .distance import Distance
@@ -337,3 +338,27 @@ class ProjectedDistance(LinearSketch):
         """Queries along the directions of each group; they may lie anywhere."""
         coordinates = np.ascontiguousarray((np.asarray(points, dtype=np.float64) - self._middle).T)
         return [images(matrix, coordinates) for matrix in self.directions]
+
+
+CARD = Card(
+    "projected-distance",
+    "Distances along random directions",
+    "Frostglass",
+    "A straight line is an average over random directions, along each of which distances are easy.",
+    sketch=ProjectedDistance,
+    make=lambda facts: ProjectedDistance(facts.domain, facts.radius, seed=facts.seed),
+    rank=9,
+    answers="distance",
+    command=False,
+    recommended=True,
+    called="distances along random directions",
+    several=True,
+    plainly="Counts along random directions (projected distance sums)",
+    limit=only_where(
+        "Distances along random directions", lambda facts: facts.norm == "l2" and facts.domain.dimensions > 1
+    ),
+    because=lambda sketch: f"as straight lines are averages over directions, of which it takes {sketch.shape[0]:,}",
+    holds=lambda sketch: f"{sides(sketch.shape)} counters along random directions",
+    measure=lambda sketch: "straight-line distance",
+    warm=lambda: (ProjectedDistance(Domain((Vector("v", 80, 0, 1),)), seed=0),),
+)

@@ -21,11 +21,12 @@ from ...domain import Domain
 from ...domain.columns import Categorical
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...geometry.kernels import Kernel, kernel_from_dict, of_coordinates
+from ...geometry.kernels import Kernel, Laplacian, kernel_from_dict, of_coordinates
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ..card import KERNEL_OPTIONS, Card, columns, sides
 from ..linear import Answers, LinearSketch, check_points
-from .axes import Axis
+from .axes import Axis, is_product_of_columns
 from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size
 from .smoothing import Smoothing
 from .splines import share_records
@@ -274,3 +275,33 @@ class Histogram(LinearSketch):
         uniforms = PublicRandom(0, _PLACES).uniforms(64, len(low))
         natural = self.domain.decode_points(low + (high - low) * uniforms, self.metric)
         return self.domain.encode_queries(natural, self.metric)
+
+
+def _check_speed(sketch: Histogram) -> None:
+    """Refuse where single answers are read slowly: a peak search asks for thousands."""
+    if len(sketch.numeric) > 1 and not is_product_of_columns(sketch.kernel):
+        raise RequestError(
+            f"A histogram answers slowly for the {sketch.kernel.name} kernel: it is no product of its columns, so "
+            "every answer would add up dozens of products over the whole grid."
+        )
+
+
+CARD = Card(
+    "histogram",
+    "Fitted histogram",
+    "Frostglass",
+    "One grid of noisy counts, read with weights that are fitted to the kernel.",
+    sketch=Histogram,
+    make=lambda facts: Histogram(facts.domain, facts.kernel),
+    rank=4,
+    recommended=True,
+    called="a histogram",
+    plainly="A grid of counts (histogram)",
+    options=KERNEL_OPTIONS,
+    check=_check_speed,
+    because=lambda sketch: (
+        f"with only {columns(sketch)} and {sides(sketch.shape)} counters, which are fine enough for the kernel"
+    ),
+    holds=lambda sketch: f"a grid of {sides(sketch.shape)} counters",
+    warm=lambda: (Histogram(Domain.of(x=(0, 1), y=(0, 1)), Laplacian(1.0), (4, 4)),),
+)

@@ -22,15 +22,19 @@ from ...errors import RequestError
 from ...geometry.hashing.frequencies import Frequencies, check_kernel, draw_frequencies, drawing_bytes
 from ...geometry.hashing.structured import Structured, check_structure, draw_structured, padded, structured_bytes
 from ...geometry.hashing.uniforms import group_sizes
-from ...geometry.kernels import KERNEL, Kernel, of_coordinates
+from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
 from ...parameters import Choice, Seed, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ..grouped import GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
+from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
+from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch
+from ..projected import Projected, enough_dimensions, on_fewer, only_many
 from . import fast_phases, phases
 from .waves import Waves, waves
 
 TRANSFORMS = ("dense", "fast")
 WAVES = ("circle", "quadrant")
+MANY_DIMENSIONS = 128
+"""From here on a recommendation takes the fast transform, where the kernel has one."""
 
 
 @dataclass(frozen=True)
@@ -180,3 +184,77 @@ class Features(GroupedSketch):
         if self.rows is None:
             raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
         return self.rows
+
+
+def _made(facts: Facts) -> Features | Projected:
+    """The wave that has the least noise under the budget, and the fast transform where it pays."""
+    domain, kernel, wave = facts.domain, facts.kernel, "quadrant" if facts.budget.pure else "circle"
+    if facts.project is not None:
+        return Projected.of(
+            domain,
+            kernel,
+            Features,
+            facts.project,
+            kind=facts.projection,
+            radius=facts.radius,
+            seed=facts.seed,
+            wave=wave,
+            rows=facts.size,
+            groups=facts.groups,
+        )
+    many = domain.dimensions >= MANY_DIMENSIONS and _has_structure(kernel)
+    transform = "fast" if many else "dense"
+    return Features(domain, kernel, facts.size, facts.seed, groups=facts.groups, transform=transform, wave=wave)
+
+
+def _has_structure(kernel: Kernel) -> bool:
+    try:
+        check_structure(kernel)
+    except RequestError:
+        return False
+    return True
+
+
+CARD = Card(
+    "features",
+    "Random features",
+    "Wagner et al. 2023",
+    "Random waves are laid over the space, and their heights at all records are added up with noise.",
+    sketch=Features,
+    make=_made,
+    rank=3,
+    recommended=True,
+    called="random features",
+    several=True,
+    plainly="Random waves (random features)",
+    options=KERNEL_OPTIONS | PROJECTION_OPTIONS | {"--rows", "--groups", "--seed"},
+    size="rows",
+    sizes=ROWS_TRIED,
+    because=lambda sketch: (
+        f"as its {sketch.shape[0]:,} waves need two counters each for an answer, whatever the number of columns"
+    ),
+    otherwise=CHANCE,
+    holds=lambda sketch: f"{sketch.shape[0]:,} pairs of counters, one a random wave",
+    warm=lambda: (
+        Features(Domain.of(x=(0, 1), y=(0, 1)), Gaussian(1.0), rows=4, groups=2, seed=0, transform=transform)
+        for transform in ("dense", "fast")
+    ),
+)
+PROJECTED_CARD = Card(
+    "projected features",
+    "Random features of projected points",
+    "Backurs et al. 2024",
+    "The same as random features after the records are projected on fewer random directions.",
+    make=lambda facts: _made(on_fewer(facts)),
+    rank=6,
+    command=False,
+    recommended=True,
+    called="random features of projected points",
+    several=True,
+    plainly="Random waves in fewer directions (projected random features)",
+    size="rows",
+    sizes=ROWS_TRIED,
+    limit=only_many("Random features of projected points"),
+    because=enough_dimensions,
+    otherwise=CHANCE,
+)

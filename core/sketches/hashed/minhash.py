@@ -18,6 +18,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ...domain import Domain
+from ...domain.columns import Items
 from ...domain.sets import Sets
 from ...errors import RequestError
 from ...geometry.hashing.minhash import MinHashes, shortened
@@ -26,7 +27,8 @@ from ...geometry.kernels import Jaccard
 from ...machine.tables import blocks
 from ...parameters import Choice, Seed, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ..grouped import GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
+from ..card import Card, Facts
+from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
 from .set_counting import pour, read
 
 SCHEMES = ("classic", "one-permutation")
@@ -167,3 +169,43 @@ class MinHash(GroupedSketch):
         """Each row contributes one counter, enlarged by 1/(1 - 1/W) where the bias of shared columns is undone."""
         variance = counter_variance / (self.shape[0] * (1.0 - 1.0 / self.width) ** 2)
         return variance if points is None else np.full(len(points), variance)
+
+
+def _made(facts: Facts) -> MinHash:
+    width = {} if facts.width is None else {"width": facts.width}
+    return MinHash(
+        facts.domain,
+        facts.size,
+        scheme=facts.scheme,
+        longest=facts.longest,
+        seed=facts.seed,
+        groups=facts.groups,
+        **width,
+    )
+
+
+CARD = Card(
+    "minhash",
+    "MinHash",
+    "Coleman, Shrivastava 2021",
+    "A random order of all items picks one item of every set, many times over, and the sets of which the same was "
+    "picked are counted with noise.",
+    sketch=MinHash,
+    make=_made,
+    rank=2,
+    sets=True,
+    recommended=True,
+    kernel="jaccard",
+    options=frozenset({"--kernel", "--rows", "--width", "--groups", "--seed", "--scheme", "--longest"}),
+    size="rows",
+    because=lambda sketch: (
+        f"as sets have no coordinates; each of its {sketch.shape[0]:,} rows needs one counter for an answer"
+    ),
+    otherwise=CHANCE,
+    holds=lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
+    example={"items": "items"},
+    warm=lambda: (
+        MinHash(Domain((Items("basket"),)), 4, width=8, scheme=scheme, groups=2, seed=0)
+        for scheme in ("classic", "one-permutation")
+    ),
+)

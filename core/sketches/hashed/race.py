@@ -16,15 +16,18 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ...domain import Domain
+from ...domain.columns import Vector
 from ...errors import RequestError
 from ...geometry.hashing.cells import Columns, columns
 from ...geometry.hashing.families import check_kernel, draw_hashes, drawing_bytes
 from ...geometry.hashing.uniforms import group_sizes
-from ...geometry.kernels import KERNEL, Kernel, of_coordinates
+from ...geometry.kernels import KERNEL, Euclidean, Kernel, of_coordinates
 from ...machine.tables import Table, blocks
 from ...parameters import Seed, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ..grouped import GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
+from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
+from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch
+from ..projected import Projected, enough_dimensions, on_fewer, only_many
 from .counting import pour, read
 from .mapped import read_mapped
 
@@ -193,3 +196,63 @@ class Race(GroupedSketch):
         gain = np.where(self.columns.rehashed, 1.0 / (1.0 - 1.0 / self.shape[1]), 1.0)
         variance = counter_variance * float(np.mean(gain**2)) / self.shape[0]
         return variance if points is None else np.full(len(points), variance)
+
+
+def _made(facts: Facts) -> Race | Projected:
+    """Refuses a kernel that is not the collision probability of a hash."""
+    check_kernel(facts.kernel)
+    size = {"rows": facts.size, "groups": facts.groups} | ({} if facts.width is None else {"width": facts.width})
+    if facts.project is not None:
+        return Projected.of(
+            facts.domain,
+            facts.kernel,
+            Race,
+            facts.project,
+            kind=facts.projection,
+            radius=facts.radius,
+            seed=facts.seed,
+            **size,
+        )
+    return Race(facts.domain, facts.kernel, seed=facts.seed, **size)
+
+
+CARD = Card(
+    "race",
+    "RACE",
+    "Coleman, Shrivastava 2021",
+    "Random lines cut the space into cells, many times over, and the records in every cell are counted with noise.",
+    sketch=Race,
+    make=_made,
+    rank=1,
+    recommended=True,
+    plainly="Random cells (RACE)",
+    kernel="euclidean",
+    options=KERNEL_OPTIONS | PROJECTION_OPTIONS | {"--rows", "--width", "--groups", "--seed"},
+    size="rows",
+    sizes=ROWS_TRIED,
+    because=lambda sketch: (
+        f"as each of its {sketch.shape[0]:,} rows needs one counter for an answer, whatever the number of columns"
+    ),
+    otherwise=CHANCE,
+    holds=lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
+    warm=lambda: (Race(Domain.of(x=(0, 1), y=(0, 1)), Euclidean(1.0), rows=4, groups=2, seed=0),),
+)
+PROJECTED_CARD = Card(
+    "projected race",
+    "RACE on projected points",
+    "Backurs et al. 2024",
+    "The same as RACE after the records are projected on fewer random directions.",
+    make=lambda facts: _made(on_fewer(facts)),
+    rank=5,
+    command=False,
+    recommended=True,
+    plainly="Random cells in fewer directions (projected RACE)",
+    size="rows",
+    sizes=ROWS_TRIED,
+    limit=only_many("RACE on projected points"),
+    because=enough_dimensions,
+    otherwise=CHANCE,
+    warm=lambda: (
+        Projected.of(Domain((Vector("v", 80, 0, 1),)), Euclidean(1.0), Race, 8, radius=9.0, rows=4, groups=2, seed=0),
+    ),
+)

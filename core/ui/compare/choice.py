@@ -10,7 +10,7 @@ from typing import Literal
 import streamlit as st
 
 from ...experiments.comparison.methods import METHODS, Method
-from ...figures.comparison.marks import method_marks
+from ...figures.comparison.marks import MethodMark, method_marks
 from ...privacy.budget import Budget
 from ..frame.marks import facts, note
 from ..release.draft import EPSILONS, SLACK
@@ -21,14 +21,17 @@ STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))
 """Of the ε slider."""
 TRIED = tuple(map(Decimal, ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")))
 """Where errors are measured within the range, besides its ends."""
-MARKS = {
-    key: mark
-    for answers in ("closeness", "distance")  # of which only one is asked for at a time
-    for key, mark in method_marks(
-        {key: method.title for key, method in METHODS.items() if method.answers == answers}
-    ).items()
-}
-"""How every method is shown, by its key."""
+
+
+def marks() -> dict[str, MethodMark]:
+    """How every method is shown, by its key: only methods for one kind of question are seen together."""
+    return {
+        key: mark
+        for answers in ("closeness", "distance")
+        for key, mark in method_marks(
+            {key: method.title for key, method in METHODS.items() if method.answers == answers}
+        ).items()
+    }
 
 
 def plainly(epsilon: Decimal) -> str:

@@ -17,7 +17,7 @@ from ...figures.comparison.functions import curves_figure, distance, functions_i
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.markup import draw, escape
-from .choice import MARKS, Chosen, choose_several, plainly
+from .choice import Chosen, choose_several, marks, plainly
 from .picture import Picture
 from .plan import Outcome, Step
 from .results import LOOK_EVERY
@@ -103,8 +103,8 @@ def _draw(chosen: Chosen, desk: Bench, picture: Picture, methods: list[str], pla
 
 
 def _lines(picture: Picture, released: Mapping[str, np.ndarray], epsilon: float, answers: str) -> None:
-    words = functions_in_words(picture.exact, released, MARKS, epsilon)
-    show(curves_figure(picture.axes[0], picture.exact, released, MARKS, picture.answer), "compare-functions", words)
+    words = functions_in_words(picture.exact, released, marks(), epsilon)
+    show(curves_figure(picture.axes[0], picture.exact, released, marks(), picture.answer), "compare-functions", words)
 
 
 def _maps(picture: Picture, released: Mapping[str, np.ndarray], epsilon: float, answers: str) -> None:
@@ -117,8 +117,8 @@ def _maps(picture: Picture, released: Mapping[str, np.ndarray], epsilon: float, 
                 if key == "exact":
                     title, words, mark = "exact", "The exact function.", ""
                 else:
-                    title, mark = METHODS[key].title, swatch(MARKS[key])
-                    words = functions_in_words(picture.exact, {key: values}, MARKS, epsilon)
+                    title, mark = METHODS[key].title, swatch(marks()[key])
+                    words = functions_in_words(picture.exact, {key: values}, marks(), epsilon)
                 draw(f'<p class="fg-map-title">{mark}{escape(title)}</p>')
                 show(map_figure(x, y, values, ends, picture.answer), f"compare-map-{key}-figure", words)
                 if key != "exact":

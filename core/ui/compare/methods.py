@@ -9,7 +9,7 @@ from ...experiments.comparison.methods import METHODS, Method
 from ...figures.comparison.curves import percent
 from ..frame.marks import note
 from ..frame.markup import draw, escape
-from .choice import MARKS, Chosen
+from .choice import Chosen, marks
 from .plan import Outcome, Step
 from .results import trials_of
 from .swatches import swatch
@@ -34,7 +34,7 @@ def about_methods(chosen: Chosen, known: Mapping[Step, Outcome], measure: str, l
         idea = f"<small>{escape(method.idea)}</small>" if method.idea else ""
         tuning = f"<small>{escape(said)}</small>" if said else ""
         items.append(
-            f"<li>{swatch(MARKS[key])}<strong>{escape(method.title)}</strong> "
+            f"<li>{swatch(marks()[key])}<strong>{escape(method.title)}</strong> "
             f'<span class="fg-paper">{escape(method.paper)}</span>{idea}{tuning}</li>'
         )
     draw(f'<ul class="fg-facts">{"".join(items)}</ul>')

@@ -19,7 +19,7 @@ from ..frame.attendance import Attendance
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.markup import literal
-from .choice import MARKS, Chosen, plainly
+from .choice import Chosen, marks, plainly
 from .plan import Outcome, Step
 from .reading import advice_sentence, measured_sentence
 from .work import Bench, Results, Turns
@@ -181,8 +181,8 @@ def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> Non
 
 def _curves(chosen: Chosen, drawn: list[Curve], tuned: bool) -> None:
     present = chosen.present
-    words = errors_in_words(drawn, MARKS, present)
-    show(errors_figure(drawn, MARKS, present, chosen.span), f"compare-errors-{drawn[0].measure}-{tuned}", words)
+    words = errors_in_words(drawn, marks(), present)
+    show(errors_figure(drawn, marks(), present, chosen.span), f"compare-errors-{drawn[0].measure}-{tuned}", words)
     if chosen.subject.data is None:
         note("Forecasts, each at the setting that public facts choose.")
         return
@@ -220,6 +220,6 @@ def _costs(found: Iterable[Trial], measured: bool) -> None:
             note(title)
             if values:
                 costs = Costs(title, values, {key: in_words(value) for key, value in values.items()})
-                show(costs_figure(costs, MARKS), f"compare-{attribute}", costs_in_words(costs, MARKS))
+                show(costs_figure(costs, marks()), f"compare-{attribute}", costs_in_words(costs, marks()))
     where = "on one core of the computer that runs this app" if measured else "roughly, on two cores"
     note(f"Times are {where}, at the setting that public facts choose; the scale is logarithmic.")

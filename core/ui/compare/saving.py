@@ -16,7 +16,7 @@ from ...figures.comparison.curves import errors_figure
 from ...figures.paper import standalone
 from ..frame.marks import main_action, missing_sentence
 from ..frame.markup import draw, escape
-from .choice import MARKS, Chosen
+from .choice import Chosen, marks
 from .results import shown_curves
 
 SAVE = "Save the curves (CSV)"
@@ -72,7 +72,9 @@ def save_action(chosen: Chosen, found: Callable[[], list[Trial]], measure: str, 
 
     def picture() -> bytes:
         drawn = shown_curves(found(), measure, tuned)
-        return standalone(errors_figure(drawn, MARKS, chosen.present, chosen.span), f"Error against ε: {subject.title}")
+        return standalone(
+            errors_figure(drawn, marks(), chosen.present, chosen.span), f"Error against ε: {subject.title}"
+        )
 
     if not missing:
         with st.popover("Take this along"):

@@ -6,6 +6,7 @@ import streamlit as st
 
 from ...sketches.grouped import GroupedSketch
 from ...sketches.hashed.race import Race
+from ...sketches.registry import card
 from ..frame.marks import facts, note
 from ..frame.markup import literal
 from .draft import Draft
@@ -14,17 +15,6 @@ from .words import percent, size_and_time
 
 PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""
-TITLES = {
-    "histogram": "A grid of counts (histogram)",
-    "race": "Random cells (RACE)",
-    "features": "Random waves (random features)",
-    "projected race": "Random cells in fewer directions (projected RACE)",
-    "projected features": "Random waves in fewer directions (projected random features)",
-    "distance": "Counts along every column (distance sums)",
-    "moments": "Sums and sums of squares (moments)",
-    "projected-distance": "Counts along random directions (projected distance sums)",
-}
-"""What a mechanism does, in a few words, with its name beside it."""
 
 
 def choose_way(draft: Draft, ways: Ways) -> Way:
@@ -75,7 +65,7 @@ def _in_words(way: Way) -> str:
 
 def title(name: str) -> str:
     """What a mechanism does, with its name."""
-    return TITLES.get(name, name)
+    return card(name).plainly
 
 
 def _size(draft: Draft, way: Way) -> Way:

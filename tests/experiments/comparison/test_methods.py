@@ -9,8 +9,9 @@ from core.forecast.recommendation import Closeness, Distances
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
 from core.sketches.linear import LinearSketch
-from core.sketches.published.catalogue import RIVALS
+from core.sketches.registry import cards
 
+RIVALS = {name: card for name, card in cards().items() if card.rival}
 LINE, SPACE = Domain.of(x=(0, 10)), Domain.of(a=(0, 1), b=(0, 1), c=(0, 1))
 QUESTIONS = [
     (LINE, Closeness(Gaussian(1.0))),
@@ -24,7 +25,7 @@ QUESTIONS = [
 def test_every_rival_takes_part():
     assert set(RIVALS) < set(METHODS)
     assert all(key == method.key for key, method in METHODS.items())
-    assert not any(method.own for key, method in METHODS.items() if key in RIVALS)
+    assert all(METHODS[key].card is rival for key, rival in RIVALS.items()) and len(RIVALS) == 14
 
 
 @pytest.mark.parametrize(("domain", "question"), QUESTIONS, ids=str)

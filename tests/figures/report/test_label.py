@@ -32,11 +32,12 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.seal import seal
 from core.releases.sizing import with_chosen_size
-from core.sketches.published.catalogue import RIVALS
+from core.sketches.card import Facts
 from core.sketches.published.distances.huang_roth import HuangRoth
 from core.sketches.published.grids.marginals import Marginals
 from core.sketches.published.grids.mwem import MWEM
 from core.sketches.published.networks.privbayes import PrivBayes
+from core.sketches.registry import card
 from tests.releases_for_tests import counted_release, small_release
 
 
@@ -276,9 +277,10 @@ RIVALS_IN_WORDS = {
 
 @pytest.mark.parametrize("name", RIVALS_IN_WORDS)
 def test_what_rivals_hold(name):
-    rival, (size, words_of_table) = RIVALS[name], RIVALS_IN_WORDS[name]
-    sketch = rival.make(PLACE, None if rival.answers == "distance" else NEAR, size, 1)
+    rival, (size, words_of_table) = card(name), RIVALS_IN_WORDS[name]
     budget = Budget(1, "1e-6") if rival.needs_delta else Budget(1)
+    asked = {"norm": "l1"} if rival.answers == "distance" else {"kernel": NEAR}
+    sketch = rival.make(Facts(PLACE, budget, **asked, size=size, seed=1))
     released = release(sketch, np.random.default_rng(0).random((50, 2)) * 10, budget)
     assert f"It holds {words_of_table}." in text_of(released)
 

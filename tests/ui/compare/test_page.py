@@ -19,7 +19,7 @@ from core.privacy.budget import Budget
 from core.sources import Source
 from core.sources.samples import sample
 from core.ui.compare import page as compare_page
-from core.ui.compare.choice import MARKS
+from core.ui.compare.choice import marks
 from core.ui.compare.data import DECLARED, ON_FACTS, ON_FILE
 from core.ui.compare.methods import tuning_sentence
 from core.ui.compare.picture import picture_of
@@ -254,10 +254,10 @@ def test_ones_own_private_file_is_no_public_file(page, monkeypatch):
 
 
 def test_methods_that_are_seen_together_differ_and_every_mark_can_be_drawn():
-    closeness = [MARKS[key] for key, method in METHODS.items() if method.answers == "closeness"]
+    closeness = [marks()[key] for key, method in METHODS.items() if method.answers == "closeness"]
     lines = [(mark.colour, mark.dash) for mark in closeness[:20]]
-    assert set(MARKS) == set(METHODS) and len(set(lines)) == len(lines)
-    assert all(mark.colour in swatch(mark) for mark in MARKS.values())
+    assert set(marks()) == set(METHODS) and len(set(lines)) == len(lines)
+    assert all(mark.colour in swatch(mark) for mark in marks().values())
 
 
 def test_all_methods_take_part_again_where_others_can(page):

@@ -22,6 +22,7 @@ from ....errors import RequestError
 from ....machine.threads import over_ranges
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...card import Card, only_l1, trees
 from ...linear import Answers, LinearSketch, check_level, check_points
 from .trees import MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums
 
@@ -203,3 +204,21 @@ def _add_distances(counts, sums, queries, scale, distances, squares):
             distances[i] += scale * side * (q * counts[node ^ 1] - sums[node ^ 1])
             squares[i] += scale * scale * (q * q + 1.0)
             node >>= 1
+
+
+CARD = Card(
+    "counts-and-sums",
+    "Tree of counts and sums",
+    "Liu et al. 2024",
+    "Noisy counts and noisy sums of values in halves, quarters, eighths and so on of every column, from which the part "
+    "of the distance on either side of the place follows.",
+    sketch=CountsAndSums,
+    make=lambda facts: CountsAndSums(facts.domain, facts.size),
+    rank=32,
+    answers="distance",
+    size="levels",
+    sizes=(4, 6, 8, 10),
+    limit=only_l1("Tree of counts and sums"),
+    holds=lambda sketch: trees(sketch.shape[0], f"{sketch.shape[2]:,} counters and as many sums"),
+    warm=lambda: (CountsAndSums(Domain.of(x=(0, 1), y=(0, 1))),),
+)

@@ -55,6 +55,7 @@ from ....privacy.noise.randomness import Source as NoiseSource
 from ....privacy.sparse_vector import SparseVector
 from ....privacy.zcdp import largest_rho
 from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count
+from ...card import Card, PrivateChoice, many, only_l1
 from ...linear import check_points
 from .asked_distances import (
     SCALE,
@@ -313,3 +314,35 @@ def guarantee(epsilon: float, records: float) -> tuple[int, float]:
         if 2.0 * error <= threshold:
             return asked, threshold
         threshold *= 1.01
+
+
+def _holds(sketch: AskedDistances) -> str:
+    asked = sum(place >= 0 for places in sketch.places for place in places)  # -1 is no place
+    return f"{many(asked, 'measured sum')} of distances"
+
+
+COMPARED = (
+    "The places were found by noisy comparisons (sparse vector technique: Dwork, Roth 2014, Theorem 3.23), with a part "
+    "of epsilon of their own; the counters have the rest."
+)
+CARD = Card(
+    "huang-roth",
+    "Queries asked when wrong",
+    "Huang and Roth 2014",
+    "A convex curve is guessed from few sums of distances, tested under noise at other places, and measured with noise "
+    "only where the guess is found wrong.",
+    sketch=AskedDistances,
+    make=lambda facts: HuangRoth(facts.domain, facts.size),
+    rank=33,
+    answers="distance",
+    size="places a coordinate",
+    sizes=(4, 6, 9, 14, 20, 32),
+    most_dimensions=MOST_DIMENSIONS,
+    limit=only_l1("Queries asked when wrong"),
+    # Of a coordinate's places, -1 is none.
+    holds=lambda sketch: (
+        f"{many(sum(place >= 0 for asked in sketch.places for place in asked), 'measured sum')} of distances"
+    ),
+    choice=PrivateChoice("At which places distances were measured", COMPARED),
+    warm=lambda: (AskedDistances(Domain.of(x=(0, 1), y=(0, 1)), ((0, 64), (0, 64))),),
+)

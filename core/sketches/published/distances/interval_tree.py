@@ -22,6 +22,7 @@ from ....domain import Domain
 from ....errors import RequestError
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...card import Card, only_l1, trees
 from ...linear import Answers, LinearSketch, check_level, check_points
 from .trees import MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums, pour_counts
 
@@ -197,3 +198,21 @@ def _count(tree, first, last):
             total, nodes = total + tree[right], nodes + 1
         left, right = left >> 1, right >> 1
     return total, nodes
+
+
+CARD = Card(
+    "interval-tree",
+    "Tree of intervals",
+    "Backurs et al. 2024",
+    "People are counted with noise in halves, quarters, eighths and so on of every column, and a distance is added up "
+    "from rings of such intervals around the place.",
+    sketch=IntervalTree,
+    make=lambda facts: IntervalTree(facts.domain, levels=facts.size),
+    rank=31,
+    answers="distance",
+    size="levels",
+    sizes=(4, 6, 8, 10),
+    limit=only_l1("Tree of intervals"),
+    holds=lambda sketch: trees(sketch.shape[0], f"{sketch.shape[1]:,} counters"),
+    warm=lambda: (IntervalTree(Domain.of(x=(0, 1), y=(0, 1))),),
+)

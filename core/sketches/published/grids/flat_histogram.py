@@ -21,8 +21,9 @@ from ....errors import RequestError
 from ....geometry.kernels import Kernel, kernel_from_dict
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...card import Card, sides
 from .cell_sizes import best_cells
-from .cells import Cells
+from .cells import Cells, cells_of
 from .grid_sketch import MAX_COUNTERS, CountedGrid, check_parts
 from .marginals import Marginals
 
@@ -123,3 +124,18 @@ class FlatHistogram(CountedGrid):
         if not isinstance(facts["cells"], list):
             raise RequestError("A released flat histogram must say how many cells it has.")
         return cls(domain, kernel_from_dict(facts["kernel"]), tuple(facts["cells"]))
+
+
+CARD = Card(
+    "flat-histogram",
+    "Flat histogram",
+    "Dwork et al. 2006",
+    "People are counted with noise in the cells of a grid, and everyone in a cell is put in the middle of it.",
+    sketch=FlatHistogram,
+    make=lambda facts: FlatHistogram(facts.domain, facts.kernel, cells_of(facts.domain, facts.size)),
+    rank=26,
+    size="cells a coordinate",
+    sizes=(8, 16, 32, 64, 128, 256),
+    most_dimensions=6,
+    holds=lambda sketch: f"a grid of {sides(sketch.grid.counts)} counters",
+)

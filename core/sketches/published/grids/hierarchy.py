@@ -30,6 +30,7 @@ from ....errors import RequestError
 from ....geometry.kernels import Kernel, kernel_from_dict
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...card import Card, many
 from .cell_sizes import MOST_CELLS_OF_TERMS, TOO_FAR, expected_error
 from .cells import Cells
 from .grid_sketch import MAX_COUNTERS, CountedGrid, check_parts
@@ -231,3 +232,21 @@ class HierarchicalHistogram(CountedGrid):
         if facts["levels"] is None:
             raise RequestError("A released hierarchical histogram must say how many levels it has.")
         return cls(domain, kernel_from_dict(facts["kernel"]), facts["levels"], facts["branches"])
+
+
+CARD = Card(
+    "hierarchical-histogram",
+    "Hierarchical histogram",
+    "Hay et al. 2010",
+    "People are counted with noise in the cells of a grid and in larger and larger boxes of them, and the counts are "
+    "then moved as little as possible until every box holds the sum of its parts.",
+    sketch=HierarchicalHistogram,
+    make=lambda facts: HierarchicalHistogram(facts.domain, facts.kernel, facts.size),
+    rank=27,
+    size="levels",
+    sizes=(2, 3, 4, 5, 6, 7, 8, 10),
+    most_dimensions=6,
+    holds=lambda sketch: (
+        f"{many(sketch.shape[0], 'counter')}, of the cells of a grid and of larger and larger boxes of them"
+    ),
+)

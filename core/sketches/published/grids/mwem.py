@@ -24,12 +24,13 @@ import numpy as np
 from ....checks import check_integer
 from ....domain import Domain
 from ....errors import RequestError
-from ....geometry.kernels import Kernel, of_coordinates
+from ....geometry.kernels import Gaussian, Kernel, of_coordinates
 from ....privacy.budget import Budget
 from ....privacy.noise.noise import add_noise
 from ....privacy.noise.randomness import Source as NoiseSource
 from ....privacy.selection import select
 from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
+from ...card import EXPONENTIAL, Card, PrivateChoice, many
 from ...grids.histogram_sizes import TYPICAL_CROWDING
 from .cell_sizes import discretisation, reaches_of
 from .cells import Cells
@@ -221,3 +222,21 @@ class MWEM(Adaptive):
             "queries": self.queries,
             "seed": f"{self.seed:032x}",
         }
+
+
+CARD = Card(
+    "mwem",
+    "MWEM",
+    "Hardt et al. 2012",
+    "Made-up data start out even everywhere; again and again the question that they answer worst is picked and "
+    "measured with noise, and they are changed to agree.",
+    sketch=MultiplicativeWeights,
+    make=lambda facts: MWEM(facts.domain, facts.kernel, facts.size, seed=facts.seed),
+    rank=30,
+    size="rounds",
+    sizes=(5, 10, 20, 40, 80),
+    most_dimensions=6,
+    holds=lambda sketch: many(len(sketch.chosen), "measured answer"),
+    choice=PrivateChoice("Which answers were measured", EXPONENTIAL),
+    warm=lambda: (MultiplicativeWeights(Domain.of(x=(0, 1), y=(0, 1)), Gaussian(1.0), (2, 2), 4, 0, (0, 1)),),
+)

@@ -32,10 +32,11 @@ from ....checks import check_integer, exact_fields
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
-from ....geometry.kernels import Kernel, kernel_from_dict, of_coordinates
+from ....geometry.kernels import Angular, Gaussian, Kernel, Product, kernel_from_dict, of_coordinates
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...card import Card, sides
 from ...hashed.phases import add_up
 from ...linear import Answers, LinearSketch, check_points
 from .bernstein_polynomials import BLOCK, bernstein_basis, combined, iterated_operator
@@ -326,3 +327,20 @@ class Bernstein(LinearSketch):
         if self.degree is None:
             raise RequestError("The Bernstein mechanism has no degree yet; give one, or let the forecast choose it.")
         return self.degree
+
+
+CARD = Card(
+    "bernstein",
+    "Bernstein mechanism",
+    "Aldà and Rubinstein 2017",
+    "The curve's heights are taken on an even lattice, get noise, and a polynomial through the whole box is drawn "
+    "close to them.",
+    sketch=Bernstein,
+    make=lambda facts: Bernstein(facts.domain, facts.kernel, facts.size),
+    rank=21,
+    size="lattice steps a coordinate",
+    sizes=(4, 10, 20, 40, 100, 400, 1000),
+    most_dimensions=8,
+    holds=lambda sketch: f"a lattice of {sides(sketch.shape)} sums of closeness",
+    warm=lambda: (Bernstein(Domain.of(x=(0, 1), y=(0, 1)), Product((Gaussian(1.0), Angular())), 2),),
+)

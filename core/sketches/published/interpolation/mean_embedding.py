@@ -39,12 +39,13 @@ from ....checks import check_integer, exact_fields, seed_from_digits
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom, scrambled_sobol
-from ....geometry.kernels import Kernel, kernel_from_dict, of_coordinates
+from ....geometry.kernels import Gaussian, Kernel, kernel_from_dict, of_coordinates
 from ....geometry.kernels.composite import atoms
 from ....geometry.projections.inner_products import DEPTH, inner_products, records_at_once
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...card import Card, many
 from ...hashed.phases import add_up
 from ...linear import Answers, LinearSketch, check_points
 from .gram_schmidt import inverse_root
@@ -344,3 +345,19 @@ class MeanEmbedding(LinearSketch):
         if self.points is None:
             raise RequestError("The kernel mean embedding has no number of points yet; give one, or let the forecast.")
         return self.points
+
+
+CARD = Card(
+    "mean-embedding",
+    "Kernel mean embedding",
+    "Balog et al. 2018",
+    "Made-up points anyone may know get noisy weights, so that together they look, through the kernel, like the "
+    "records.",
+    sketch=MeanEmbedding,
+    make=lambda facts: MeanEmbedding(facts.domain, facts.kernel, facts.size, seed=facts.seed),
+    rank=22,
+    size="synthetic points",
+    sizes=(50, 100, 200, 400, 800, 1600),
+    holds=lambda sketch: f"{many(sketch.shape[0], 'sum')}, which give as many made-up points their weights",
+    warm=lambda: (MeanEmbedding(Domain.of(x=(0, 1), y=(0, 1), group=["a", "b"]), Gaussian(1.0), 8, seed=0),),
+)

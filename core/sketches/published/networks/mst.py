@@ -33,6 +33,7 @@ from ....privacy.noise.noise import add_noise
 from ....privacy.noise.randomness import Source as NoiseSource
 from ....privacy.selection import select
 from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
+from ...card import EXPONENTIAL, Card, PrivateChoice, many
 from ..grids.cells import Cells
 from ..grids.marginals import Marginals
 from ..grids.synthetic_records import check_imitation, noise_scale
@@ -235,3 +236,23 @@ def nearest_with_total(values: np.ndarray, total: float) -> np.ndarray:
     falling = np.sort(values)[::-1]
     lowered = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
     return np.maximum(values - lowered[falling >= lowered][-1], 0.0)
+
+
+CARD = Card(
+    "mst",
+    "MST",
+    "McKenna et al. 2021",
+    "Every column and the most telling pairs of columns, chosen under noise, are counted with noise, and made-up "
+    "people are drawn from the most even crowd that fits these counts.",
+    sketch=SpanningTree,
+    make=lambda facts: MST(facts.domain, facts.kernel, facts.size, seed=facts.seed),
+    rank=29,
+    size="cells a coordinate",
+    sizes=(8, 16, 32, 64),
+    holds=lambda sketch: (
+        f"{many(len(sketch.counts), 'table')} of single coordinates and {len(sketch.edges):,} of pairs of them, with "
+        f"{many(sketch.shape[0], 'counter')} in all"
+    ),
+    choice=PrivateChoice("Which columns belong together", EXPONENTIAL),
+    example={"bounds": ["x=0:1", "y=0:1", "z=0:1"]},  # two columns leave no choice
+)

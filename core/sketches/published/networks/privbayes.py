@@ -36,6 +36,7 @@ from ....privacy.noise.noise import add_noise
 from ....privacy.noise.randomness import Source as NoiseSource
 from ....privacy.selection import select
 from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
+from ...card import EXPONENTIAL, Card, PrivateChoice, many
 from ..grids.cells import Cells
 from ..grids.marginals import MAX_CLIQUES, Marginals
 from ..grids.synthetic_records import Node, check_imitation, noise_scale
@@ -219,3 +220,24 @@ def _joint(exact: Mapping[tuple[int, ...], np.ndarray], child: int, parents: tup
     others = tuple(at for at, axis in enumerate(family) if axis not in wanted)
     table = np.moveaxis(exact[family].sum(axis=others), wanted.index(child), 0)
     return table.reshape(len(table), -1)
+
+
+CARD = Card(
+    "privbayes",
+    "PrivBayes",
+    "Zhang et al. 2017",
+    "For every column a few others that say most about it are chosen under noise, counts of their combinations get "
+    "noise, and made-up people are drawn column by column.",
+    sketch=BayesianNetwork,
+    make=lambda facts: PrivBayes(
+        facts.domain, facts.kernel, CELLS if facts.size is None else facts.size, seed=facts.seed
+    ),
+    rank=28,
+    size="cells a coordinate",
+    sizes=(8, 16, 32, 64),
+    holds=lambda sketch: (
+        f"a network of {many(len(sketch.marginals.cliques), 'table')}, with {many(sketch.shape[0], 'counter')} in all"
+    ),
+    choice=PrivateChoice("Which columns belong together", EXPONENTIAL),
+    example={"bounds": ["x=0:1", "y=0:1", "z=0:1"]},  # two columns leave no choice
+)

@@ -39,7 +39,8 @@ from ....geometry.kernels import (
     of_coordinates,
 )
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...grouped import MAX_ROWS, GroupedSketch
+from ...card import KERNEL_OPTIONS, Card
+from ...grouped import CHANCE, MAX_ROWS, GroupedSketch
 from ...hashed.phases import CERTAIN, pour, read
 from ...hashed.waves import waves
 from ...linear import Answers, check_points
@@ -272,3 +273,21 @@ def _exponential(kernel: Kernel, rate: float) -> Kernel:
 
 def _groups_of(rows: int, groups: int) -> np.ndarray:
     return np.repeat(np.arange(groups), group_sizes(rows, groups))
+
+
+CARD = Card(
+    "exponential-sum",
+    "Sum of exponentials",
+    "Backurs et al. 2024",
+    "A kernel with a long tail is written as a sum of a few exponentials, each of which gets noisy random waves of its "
+    "own.",
+    sketch=ExponentialSum,
+    make=lambda facts: ExponentialSum(facts.domain, facts.kernel, facts.size, seed=facts.seed, groups=facts.groups),
+    rank=20,
+    kernel="smooth",
+    options=KERNEL_OPTIONS | {"--rows", "--groups", "--seed"},
+    size="rows",
+    sizes=(50, 200, 800),
+    otherwise=CHANCE,
+    holds=lambda sketch: f"{sketch.shape[0]:,} pairs of counters, one a random wave",
+)

@@ -24,8 +24,9 @@ import numpy as np
 from ....checks import exact_fields
 from ....domain import Domain
 from ....errors import RequestError
-from ....geometry.kernels import kernel_from_dict
+from ....geometry.kernels import Gaussian, kernel_from_dict
 from ....privacy.budget import Budget
+from ...card import Card, many
 from .wave_sketch import WaveSketch, orders
 
 AMPLITUDE = 1 << 24
@@ -76,3 +77,20 @@ class FourierSeries(WaveSketch):
         if facts["highest"] is None or facts["period"] is None:
             raise RequestError("A released Fourier series must say its highest frequency and its period.")
         return cls(domain, kernel_from_dict(facts.pop("kernel")), **facts)
+
+
+CARD = Card(
+    "fourier-series",
+    "Fourier series",
+    "Hall et al. 2013",
+    "The people are described by waves, slow ones to quick ones; each wave's strength gets noise, and the sum of them "
+    "all draws the curve.",
+    sketch=FourierSeries,
+    make=lambda facts: FourierSeries(facts.domain, facts.kernel, facts.size),
+    rank=23,
+    size="highest frequency a coordinate",
+    sizes=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
+    most_dimensions=3,
+    holds=lambda sketch: f"{many(sketch.shape[0], 'sum')} of waves",
+    warm=lambda: (FourierSeries(Domain.of(x=(0, 1), y=(0, 1)), Gaussian(1.0), 2),),
+)

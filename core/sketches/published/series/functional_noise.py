@@ -37,6 +37,7 @@ from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.kernels import Kernel, kernel_from_dict
 from ....privacy.budget import Budget
+from ...card import Card, many
 from .torus import Torus, check_torus
 from .wave_sketch import WaveSketch, orders
 
@@ -169,3 +170,19 @@ class FunctionalNoise(WaveSketch):
             raise RequestError("A release with functional noise must say its highest frequency, period and penalty.")
         kernel, covariance = kernel_from_dict(facts.pop("kernel")), facts.pop("covariance")
         return cls(domain, kernel, covariance=None if covariance is None else kernel_from_dict(covariance), **facts)
+
+
+CARD = Card(
+    "pfda",
+    "Functional noise",
+    "Mirshani et al. 2019",
+    "The exact curve gets one smooth random curve on top, whose waves are as strong as the curve's own can be.",
+    sketch=FunctionalNoise,
+    make=lambda facts: FunctionalNoise(facts.domain, facts.kernel, facts.size),
+    rank=25,
+    size="highest frequency a coordinate",
+    sizes=(16, 64, 256, 1024, 4096),
+    most_dimensions=3,
+    needs_delta=True,
+    holds=lambda sketch: f"{many(sketch.shape[0], 'sum')} of waves",
+)

@@ -33,10 +33,11 @@ from ....domain import Domain
 from ....domain.columns import Categorical
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
-from ....geometry.kernels import Kernel, kernel_from_dict, of_coordinates
+from ....geometry.kernels import Gaussian, Kernel, kernel_from_dict, of_coordinates
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...card import Card, many
 from ...linear import Answers, LinearSketch, check_points
 from .chebyshev_fit import AT_ONCE, BYTES_A_NODE, DAMPINGS, NODES, ChebyshevFit
 from .chebyshev_shifts import largest_l1_shift, largest_l2_shift
@@ -248,3 +249,20 @@ def _orders(dimensions: int) -> Iterator[int]:
     """Numbers of orders worth trying, rising."""
     sizes = itertools.accumulate(itertools.repeat(None), lambda size, _: max(size + 1, int(size * GROWTH)), initial=1)
     return itertools.takewhile(lambda size: size <= MOST_ORDERS[dimensions], sizes)
+
+
+CARD = Card(
+    "trigonometric",
+    "Trigonometric polynomials",
+    "Wang et al. 2013",
+    "The people are described by polynomials, flat ones to wiggly ones; each one's strength gets noise, and the curve "
+    "is put together from them.",
+    sketch=Trigonometric,
+    make=lambda facts: Trigonometric(facts.domain, facts.kernel, facts.size),
+    rank=24,
+    size="orders a coordinate",
+    sizes=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
+    most_dimensions=3,
+    holds=lambda sketch: f"{many(sketch.shape[0], 'sum')} of polynomials",
+    warm=lambda: (Trigonometric(Domain.of(x=(0, 1), y=(0, 1)), Gaussian(1.0), 2, "none"),),
+)

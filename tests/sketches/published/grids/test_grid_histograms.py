@@ -16,11 +16,12 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.audit import audit_sketch
-from core.sketches.published.catalogue import RIVALS
+from core.sketches.card import Facts
 from core.sketches.published.grids.cells import Cells
 from core.sketches.published.grids.flat_histogram import FlatHistogram
 from core.sketches.published.grids.grid_sums import GridSums
 from core.sketches.published.grids.hierarchy import HierarchicalHistogram
+from core.sketches.registry import card
 from core.tasks.sampling import sample
 from tests.depth import draws
 
@@ -291,10 +292,10 @@ def test_what_no_grid_can_do_is_refused():
         HierarchicalHistogram(Domain.of(city=["Bern", "Basel"]), Gaussian(1.0), 3)
 
 
-def test_the_catalogue_makes_them_and_several_records_a_person_count():
+def test_their_cards_make_them_and_several_records_a_person_count():
     for name, size in (("flat-histogram", 8), ("hierarchical-histogram", 3)):
-        made = RIVALS[name].make(MIXED, Gaussian(1.0), size, None)
+        made = card(name).make(Facts(MIXED, Budget(1), Gaussian(1.0), size=size))
         assert made.grid.counts == (8, 3, 8)
-        assert RIVALS[name].make(MIXED, Gaussian(1.0), None, None).sized is False
+        assert card(name).make(Facts(MIXED, Budget(1), Gaussian(1.0))).sized is False
     owned = FlatHistogram(Domain.of(x=(0, 1), unit=PrivacyUnit("who", 3)), Gaussian(1.0), (4,))
     assert owned.sensitivity(Neighbours.ADD_REMOVE).l2_squared == 9

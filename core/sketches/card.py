@@ -1,0 +1,262 @@
+"""What everyone else knows of a mechanism: its card, which lies in the mechanism's own file.
+
+Lists, the command line, recommendations, comparisons, labels and warming read cards and know no mechanism by name. A
+new mechanism is a file with a card, and its test: see `core.sketches.registry` for how cards are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..domain import Domain
+    from ..geometry.kernels import Kernel
+    from ..privacy.budget import Budget
+    from .adaptive import Adaptive
+    from .linear import LinearSketch
+
+KERNEL_OPTIONS = frozenset({"--kernel", "--bandwidth", "--power"})
+"""Options that say what closeness is."""
+PROJECTION_OPTIONS = frozenset({"--project", "--projection", "--radius"})
+ANSWERED = {"closeness": "closeness, and not of distances", "distance": "distances, and not of closeness"}
+"""Questions that mechanisms are recommended and compared for, in words."""
+L1_NORMS = {False: ("l1", "lp:1"), True: ("l1", "lp:1", "l2")}
+"""Norms that are the L1 distance: of one column, the straight line too."""
+LAST = 100
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The public facts that a mechanism is made from: what is asked, under which promise, and what else was said.
+
+    Attributes
+    ----------
+    domain : Domain
+        The columns that are compared.
+    budget : Budget
+        The promise, by which some details are chosen.
+    kernel : Kernel | None
+        What closeness is; None where distances are asked for.
+    norm : str | None
+        What distance is: "l1", "l2", "squared", "lp:P", "capped:C", "above" or "below".
+    size : int | None
+        What the card's `size` counts; None leaves it to the forecast or to public facts.
+    seed : int | None
+        Of public random numbers; fresh when None.
+    radius : float | None
+        Records farther than this from the middle of the bounds are moved towards it, where a mechanism can.
+    width, groups : int | None, int | None
+        Of tables of rows; None takes what is usual.
+    project, projection : int | None, str
+        Dimensions that points are projected to first, if they are, and how.
+    scheme, longest : str, int | None
+        How sets are hashed, and how many items of one count at most.
+    """
+
+    domain: Domain
+    budget: Budget
+    kernel: Kernel | None = None
+    norm: str | None = None
+    size: int | None = None
+    seed: int | None = None
+    radius: float | None = None
+    width: int | None = None
+    groups: int | None = None
+    project: int | None = None
+    projection: str = "fast"
+    scheme: str = "classic"
+    longest: int | None = None
+
+    @property
+    def compares_sets(self) -> bool:
+        """Whether records are sets, and so is what they are compared by."""
+        return self.domain.holds_sets and self.kernel is not None and self.kernel.of_sets
+
+
+@dataclass(frozen=True)
+class PrivateChoice:
+    """What a mechanism chooses under noise before it measures.
+
+    Attributes
+    ----------
+    what : str
+        A few words that begin a sentence.
+    theorem : str
+        Why that keeps the promise.
+    """
+
+    what: str
+    theorem: str
+
+    @property
+    def sentence(self) -> str:
+        """For a person who wants to know what the promise is about."""
+        return f"{self.what} was chosen under the same promise."
+
+
+EXPONENTIAL = (
+    "Choices are those of the exponential mechanism (McSherry, Talwar 2007), with a part of epsilon of their own; the "
+    "counters have the rest."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """A mechanism as others know it.
+
+    Name, rank and command are written as constants: they are read without the rest of the file.
+
+    Attributes
+    ----------
+    name : str
+        On the command line, in release files and in lists.
+    title, paper : str
+        For people; whose idea it is, and of which year.
+    idea : str
+        How it works, in one plain sentence.
+    sketch : type[LinearSketch] | None
+        What a release file of this name holds; None where files have another name.
+    make : Callable[[Facts], LinearSketch | Adaptive] | None
+        The mechanism from public facts, RequestError where it cannot answer; None where it is only made in Python.
+    answers : str
+        What it is asked: "closeness", sums of a kernel; "distance", sums of distances; else what recommendations and
+        comparisons have no question for.
+    sets : bool
+        Whether its records are sets.
+    recommended : bool
+        Whether `recommend` may choose it. One that is never recommended is a rival, to compare with.
+    command : bool
+        Whether it has a name on the command line; others are meant by the options of one that has.
+    rank : int
+        Its place in lists, small ones first.
+    called, several : str, bool
+        What it is called in a sentence, the title when empty, and whether that is plural.
+    plainly : str
+        What it does, in a few words with its name beside it; the title when empty.
+    kernel : str
+        The kernel when none is named.
+    options : frozenset[str]
+        On the command line, beside those that all have.
+    size, sizes : str | None, tuple[int, ...]
+        What its one setting counts, if it has one, and settings worth trying, coarse to fine.
+    most_dimensions : int | None
+        Beyond these it is out of reach; None where there is no limit.
+    needs_delta : bool
+        Whether it only exists under (epsilon, delta).
+    limit : Callable[[Facts], str | None]
+        Why it has no part in a question of its kind, in one sentence; None where it has. Nothing is made for it.
+    check : Callable[[LinearSketch], None]
+        Refuses what it could do but nobody should be advised to.
+    because : Callable[[Any], str]
+        Why a sketch of it is the best, as a clause.
+    otherwise : str
+        What its error comes from where it is not noise.
+    holds : Callable[[Any], str]
+        What a sketch of it holds; fits after "it holds".
+    measure : Callable[[Any], str] | None
+        What a sketch of it measures by; fits after "is measured by". None where its kernel says that, or the L1
+        distance.
+    choice : PrivateChoice | None
+        What it chooses under noise.
+    example : Mapping[str, object]
+        Small columns that an audit attacks, as options of the command line.
+    warm : Callable[[], Iterable[LinearSketch]]
+        Small sketches that use every compiled loop of the file.
+    """
+
+    name: str
+    title: str
+    paper: str
+    idea: str = ""
+    sketch: type[LinearSketch] | None = None
+    make: Callable[[Facts], LinearSketch | Adaptive] | None = None
+    answers: str = "closeness"
+    sets: bool = False
+    recommended: bool = False
+    command: bool = True
+    rank: int = LAST
+    called: str = ""
+    several: bool = False
+    plainly: str = ""
+    kernel: str = "gaussian"
+    options: frozenset[str] = None  # type: ignore[assignment]
+    size: str | None = None
+    sizes: tuple[int, ...] = ()
+    most_dimensions: int | None = None
+    needs_delta: bool = False
+    limit: Callable[[Facts], str | None] = lambda facts: None
+    check: Callable[[Any], None] = lambda sketch: None
+    because: Callable[[Any], str] = lambda sketch: "by its forecast"
+    otherwise: str = "what its grid is too coarse for"
+    holds: Callable[[Any], str] = lambda sketch: f"{sides(sketch.shape)} counters"
+    measure: Callable[[Any], str] | None = None
+    choice: PrivateChoice | None = None
+    example: Mapping[str, object] = field(default_factory=lambda: {"bounds": ["x=0:1"]})
+    warm: Callable[[], Iterable[LinearSketch]] = tuple
+
+    def __post_init__(self) -> None:
+        if self.options is None:
+            usual = frozenset({"--size", "--seed"})
+            object.__setattr__(self, "options", usual | KERNEL_OPTIONS if self.answers == "closeness" else usual)
+        for name, otherwise in (("called", self.title), ("plainly", self.title)):
+            object.__setattr__(self, name, getattr(self, name) or otherwise)
+
+    @property
+    def rival(self) -> bool:
+        """Whether it is there to compare with: it can be asked what others are asked, and is never recommended."""
+        return self.make is not None and self.answers in ANSWERED and not self.recommended
+
+    def refusal(self, facts: Facts) -> str | None:
+        """Why it has no part in a question, from public facts and without making anything; None where it has."""
+        asked = "distance" if facts.kernel is None else "closeness"
+        if self.answers != asked:
+            return f"{self.title} answers sums of {ANSWERED.get(self.answers, self.answers)}."
+        if self.sets != facts.compares_sets:
+            return f"{self.title} compares {'sets' if self.sets else 'points and no sets'}."
+        if self.most_dimensions is not None and facts.domain.dimensions > self.most_dimensions:
+            return (
+                f"{self.title} is out of reach beyond {self.most_dimensions:,} dimensions, and there are "
+                f"{facts.domain.dimensions:,}."
+            )
+        if self.needs_delta and facts.budget.pure:
+            return f"{self.title} only exists under (ε, δ), and δ is 0."
+        return self.limit(facts)
+
+
+def only_l1(title: str) -> Callable[[Facts], str | None]:
+    """The limit of a mechanism for sums of L1 distances alone."""
+
+    def limit(facts: Facts) -> str | None:
+        if facts.norm in L1_NORMS[facts.domain.dimensions == 1]:
+            return None
+        return f"{title} answers sums of L1 distances, and the question is {facts.norm}."
+
+    return limit
+
+
+def only_where(title: str, fits: Callable[[Facts], bool]) -> Callable[[Facts], str | None]:
+    """The limit of a mechanism for some distances alone."""
+    return lambda facts: None if fits(facts) else f"{title} answers another distance than {facts.norm}."
+
+
+def columns(sketch: LinearSketch) -> str:
+    """How much there is to compare, in words."""
+    dimensions = sketch.domain.dimensions
+    return "one column" if dimensions == 1 else f"{dimensions:,} dimensions"
+
+
+def sides(shape: Sequence[int]) -> str:
+    """The shape of a table in words."""
+    return " by ".join(f"{side:,}" for side in shape)
+
+
+def many(number: int, thing: str) -> str:
+    """A number of things in words."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def trees(coordinates: int, holding: str) -> str:
+    """A tree for every coordinate, in words."""
+    return f"a tree for each of {many(coordinates, 'coordinate')}, of {holding}"
