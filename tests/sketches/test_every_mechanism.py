@@ -1,0 +1,43 @@
+"""Every mechanism that a release file may name keeps what `check_mechanism` says, in the form of the known releases."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core import load
+from core.domain import Categorical, Domain, Numeric
+from core.geometry.kernels import Gaussian, Smooth
+from core.sketches.distances.directions import Directions
+from core.sketches.linear import LinearSketch
+from core.sketches.published.distances.counts_and_sums import CountsAndSums
+from core.sketches.published.distances.interval_tree import IntervalTree
+from core.sketches.published.networks.spanning_tree import SpanningTree
+from core.sketches.published.series.exponential_sum import ExponentialSum
+from core.sketches.registry import MECHANISMS
+from tests.sketches.checking import check_mechanism
+
+PLACES = Domain.of(x=(0, 10), y=(0, 4))
+MIXED = Domain((Numeric("x", 0, 8), Categorical("c", ("u", "v", "w")), Numeric("y", -1, 1)))
+KNOWN = {path.stem: path for path in sorted((Path(__file__).parents[1] / "known_releases").glob("*.npz"))}
+"""Small ones of all columns, kernels, shapes and privacy units that there are."""
+OTHERS: dict[str, Callable[[], LinearSketch]] = {
+    "sum": lambda: ExponentialSum(PLACES, Smooth(2.0), 20, seed=1),
+    "intervals": lambda: IntervalTree(PLACES, levels=6),
+    "counts": lambda: CountsAndSums(PLACES, levels=4),
+    "poles": lambda: Directions(PLACES, pole=(1.0, 0.5)),
+    "tree": lambda: SpanningTree(MIXED, Gaussian(1.5), (4, 3, 2), ((0, 2), (1, 2)), seed=5),
+}
+
+
+def small(name: str) -> LinearSketch:
+    return load(KNOWN[name]).sketch if name in KNOWN else OTHERS[name]()
+
+
+def test_all_mechanisms_are_here():
+    assert {small(name).name for name in (*KNOWN, *OTHERS)} == set(MECHANISMS)
+
+
+@pytest.mark.parametrize("name", [*KNOWN, *OTHERS])
+def test_it_keeps_what_every_mechanism_keeps(name):
+    check_mechanism(small(name), answers=name != "tree")  # which fits a model for seconds; its own test does that
