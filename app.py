@@ -8,8 +8,9 @@ from core.ui.explore.gallery import gallery
 from core.ui.frame import drawings
 from core.ui.frame.frame import DATA, EXPLORE, HOME, LEARN, frame
 from core.ui.frame.marks import Visibility, facts, rail
-from core.ui.frame.markup import draw, literal
+from core.ui.frame.markup import draw
 from core.ui.frame.session import Session
+from core.words.escapes import in_markdown
 
 MAX_RELEASE_MEGABYTES = 100
 
@@ -60,7 +61,7 @@ def open_released_file(visitor: Session) -> None:
     try:
         visitor.open(dropped.name, dropped.getvalue())
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
     else:
         st.switch_page(EXPLORE.path)
 

@@ -5,11 +5,11 @@ import streamlit as st
 from core.errors import RequestError
 from core.ui.compare.page import compare, nothing_yet
 from core.ui.frame.frame import COMPARE, frame
-from core.ui.frame.markup import literal
+from core.words.escapes import in_markdown
 
 with frame(COMPARE) as visitor:
     try:
         compare(visitor)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
         nothing_yet()

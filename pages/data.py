@@ -13,8 +13,8 @@ from core.ui.data.picking import pick_records
 from core.ui.data.set_commands import offer_commands
 from core.ui.frame.frame import DATA, RELEASE, frame
 from core.ui.frame.marks import Visibility, facts, main_action, note, rail, side
-from core.ui.frame.markup import literal
 from core.ui.frame.session import OwnData, Records, Session
+from core.words.escapes import in_markdown
 
 CLAMP, DROP = "Move them to the nearest bound", "Leave those rows out"
 SKIP, REFUSE = "Leave those rows out", "Stop, and say where"
@@ -118,7 +118,7 @@ def finish(visitor: Session, records: Records, declared: Declaration) -> None:
         bought = visitor.purchases.paid_for(records.number, domain.names)
         visitor.own = OwnData(records.title, records.source, domain, records.sample, bought, declared.longest)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
     else:
         st.switch_page(RELEASE.path)
 

@@ -6,13 +6,13 @@ from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
 from core.ui.frame.frame import LEDGER, RELEASE, frame
 from core.ui.frame.marks import Visibility, note, rail, side
-from core.ui.frame.markup import literal
 from core.ui.frame.owner import stranger
 from core.ui.frame.session import Session
 from core.ui.ledger.accounts import PICK, pick_account, show_account
 from core.ui.ledger.register import register_data_set
 from core.ui.ledger.what_if import explain_composition, what_if
 from core.ui.release.account import note_stranger, open_ledger
+from core.words.escapes import in_markdown
 
 
 def accounts(visitor: Session, ledger: Ledger) -> None:
@@ -52,4 +52,4 @@ with frame(LEDGER) as visitor:
             st.session_state.pop(PICK, None)
             st.rerun()
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))

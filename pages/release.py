@@ -6,13 +6,13 @@ from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
 from core.ui.frame.frame import DATA, RELEASE, frame
 from core.ui.frame.marks import main_action, note
-from core.ui.frame.markup import literal
 from core.ui.frame.session import Session
 from core.ui.release.account import open_ledger
 from core.ui.release.making import Desk, Stage
 from core.ui.release.progress import confirm, release_desk, show_progress
 from core.ui.release.result import show_result
 from core.ui.release.steps import release_steps
+from core.words.escapes import in_markdown
 
 
 def nothing_yet() -> None:
@@ -32,7 +32,7 @@ def choose(visitor: Session, desk: Desk, ledger: Ledger) -> None:
 def what_happened(desk: Desk) -> None:
     """Why there is no release after all, once."""
     if desk.making.stage is Stage.FAILED:
-        st.error(literal(desk.making.problem))
+        st.error(in_markdown(desk.making.problem))
     elif desk.making.left_alone:
         note("Stopped, as this browser was away for too long. Nothing was released and nothing was spent.")
     else:
@@ -56,4 +56,4 @@ with frame(RELEASE) as visitor:
             ledger = open_ledger(visitor)
             choose(visitor, desk, ledger)
         except RequestError as error:
-            st.error(literal(error))
+            st.error(in_markdown(error))

@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from ..errors import RequestError
+from ..words.phrases import count
 from .grouped import grouped
 from .options import LedgerOptions
 from .output import print_json, print_table, say
@@ -98,7 +99,7 @@ def remove(
     chosen = known if names is None else names
     for name in chosen:
         folder.remove(name)
-    say(f"Removed {len(chosen)} checkpoint{'' if len(chosen) == 1 else 's'}.")
+    say(f"Removed {count(len(chosen), 'checkpoint')}.")
 
 
 def _folder(payer: LedgerOptions) -> Checkpoints:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option
 
 from ..errors import RequestError
+from ..words.numbers import percent
 from .output import check_table, print_table, say, write_table
 from .reading import QueriesArgument, ReleaseArgument, TableOption, read_queries
 
@@ -65,7 +66,10 @@ def classify(
         write_table(beside(table, _answers(found)), out)
     if codes is not None:
         _print(confusion_of(found, codes, level))
-    say(f"Certain of {100 * found.certain.mean():.1f}% of {len(found.codes):,} places, by the rule of {found.rule}.")
+    say(
+        f"Certain of {percent(float(found.certain.mean()), 3)} of {len(found.codes):,} places, by the rule of "
+        f"{found.rule}."
+    )
 
 
 def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
@@ -99,5 +103,5 @@ def _print(made: Confusion) -> None:
 
 
 def _in_words(rate: Rate) -> tuple[str, str]:
-    estimate = "unknown" if rate.estimate != rate.estimate else f"{100 * rate.estimate:.1f}%"
-    return estimate, f"{100 * rate.low:.1f}% to {100 * rate.high:.1f}%"
+    estimate = percent(rate.estimate, 3)
+    return estimate, f"{percent(rate.low, 3)} to {percent(rate.high, 3)}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from ..words.numbers import percent
 from .declaring import declared_sketch
 from .grouped import grouped
 from .options import DataOptions, GuessOptions, PromiseOptions, SketchOptions
@@ -88,7 +89,7 @@ def forecast(
     print_table(
         ("ε", "relative error", "counters", f"with δ = {slack:g}", "counters"),
         [
-            (f"{epsilon:f}", *(words for one in both for words in (_percent(one.forecast.relative_error), one.size)))
+            (f"{epsilon:f}", *(words for one in both for words in (percent(one.forecast.relative_error, 3), one.size)))
             for epsilon, both in curve.items()
         ],
     )
@@ -116,16 +117,12 @@ def _opening(one: Expected, guess: GuessOptions, asked: Budget) -> str:
     if one.forecast.answers == "distance":
         return f"{records}; {hiding}"
     stated = "stated" if guess.density is not None else "assumed, as --density says nothing"
-    return f"{records}, two of them {_percent(one.forecast.density)} close on average ({stated}); {hiding}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g}%"
+    return f"{records}, two of them {percent(one.forecast.density, 3)} close on average ({stated}); {hiding}"
 
 
 FIGURES: dict[str, Callable[[Expected], str]] = {
     "table": lambda one: one.table,
-    "relative error": lambda one: _percent(one.forecast.relative_error),
+    "relative error": lambda one: percent(one.forecast.relative_error, 3),
     "error from noise (sd)": lambda one: f"{one.forecast.noise_error:,.4g}",
     "error from sampling (sd)": lambda one: f"{one.forecast.sampling_error:,.4g}",
     "number of records known to (sd)": lambda one: f"± {one.forecast.records_error:,.0f}",

@@ -26,8 +26,8 @@ def merge(
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
     """Add up releases: the result answers for all their records together, and costs no privacy."""
-    from ..figures.rounding import rounded
     from ..releases.release import load
+    from ..words.numbers import rounded
 
     if len(releases) < 2:
         raise RequestError("Merging needs two release files or more.")

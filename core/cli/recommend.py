@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from ..words.numbers import percent
+from ..words.quantities import size
 from .declaring import declared_domain
 from .grouped import grouped
 from .mechanisms import check_options, question
@@ -59,8 +61,7 @@ def _row(one: Recommendation) -> tuple[str, ...]:
     from ..figures.report.meaning import table
 
     seen = one.forecast
-    error, size = f"{100 * seen.relative_error:.2g}%", f"{seen.file_bytes / 1e6:,.2f} MB"
-    return one.name, error, size, f"{seen.seconds:,.1f} s", table(one.sketch)
+    return one.name, percent(seen.relative_error), size(seen.file_bytes), f"{seen.seconds:,.1f} s", table(one.sketch)
 
 
 def _facts(one: Recommendation) -> dict[str, object]:

@@ -74,11 +74,11 @@ def release(
     """
     from ..engine.engines import check_engine
     from ..figures.report.meaning import table
-    from ..figures.rounding import rounded
     from ..releases.payment import unit_words
     from ..sketches.adaptive import Adaptive
     from ..sketches.registry import sketch_from_parameters
     from ..sources import open_source
+    from ..words.numbers import rounded
 
     with billed() as bill:
         check_engine(engine)

@@ -10,11 +10,12 @@ import plotly.graph_objects as go
 
 from ..domain import Categorical
 from ..domain.columns import Column
-from .rounding import rounded
+from ..words.escapes import in_plotly
+from ..words.numbers import rounded
+from ..words.phrases import shortened
 
 THOUSANDS_FROM = 10_000
 """Numbers below it go without separators, so that years read as years."""
-MAX_LABEL = 24
 
 
 @dataclass(frozen=True)
@@ -80,27 +81,12 @@ class Axis:
 
     def layout(self) -> dict:
         """How Plotly draws the axis."""
-        facts: dict = {"title": {"text": plain(self.title)}, "range": [self.low, self.high], "zeroline": False}
+        facts: dict = {"title": {"text": in_plotly(self.title)}, "range": [self.low, self.high], "zeroline": False}
         if self.categories:
-            labels = [plain(shortened(category)) for category in self.categories]
+            labels = [in_plotly(shortened(category)) for category in self.categories]
             return facts | {"tickmode": "array", "tickvals": self.values, "ticktext": labels, "showgrid": False}
         large = max(abs(self.low), abs(self.high)) >= THOUSANDS_FROM
         return facts | {"tickformat": "," if large else "", "exponentformat": "none", "showgrid": False, "nticks": 7}
-
-
-def shortened(text: str) -> str:
-    """A label of bearable length."""
-    return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1].rstrip() + "…"
-
-
-def plain(text: str) -> str:
-    """Text of unknown origin (names and categories of a stranger's file) where Plotly would read HTML."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def significant(value: float, digits: int) -> str:
-    """A number in so many significant digits, with separators between thousands and no power of ten."""
-    return f"{float(f'{value:.{digits}g}'):,.12g}"
 
 
 def apply(figure: go.Figure, x: Axis, y: Axis | None = None) -> None:

@@ -15,8 +15,11 @@ from scipy.ndimage import distance_transform_edt
 from ..domain import Domain
 from ..tasks.classes.confusion import DONT_KNOW, Confusion
 from ..tasks.classes.decision_map import DecisionMap
+from ..words.escapes import in_plotly
+from ..words.numbers import percent
+from ..words.phrases import shortened
 from . import asking
-from .axes import Axis, apply, plain, shortened
+from .axes import Axis, apply
 from .hatching import PATTERN, hatch
 from .palette import FAINT, INK, PAPER, TEAL, faded
 
@@ -90,9 +93,9 @@ def decision_in_words(what: str, drawn: DecisionMap) -> str:
         What the figure shows, without a full stop.
     """
     shares = [
-        f"{name} {_percent(((drawn.codes == code) & drawn.certain).mean())}" for code, name in enumerate(drawn.classes)
+        f"{name} {percent(((drawn.codes == code) & drawn.certain).mean())}" for code, name in enumerate(drawn.classes)
     ]
-    return f"{what}. Share of the map: {', '.join(shares)}; {DONT_KNOW} {_percent(1.0 - drawn.certain.mean())}."
+    return f"{what}. Share of the map: {', '.join(shares)}; {DONT_KNOW} {percent(1.0 - drawn.certain.mean())}."
 
 
 def probability_figure(classes: Sequence[str], probabilities: np.ndarray, certain: bool) -> go.Figure:
@@ -113,10 +116,10 @@ def probability_figure(classes: Sequence[str], probabilities: np.ndarray, certai
     figure = go.Figure(
         go.Bar(
             x=np.asarray(probabilities),
-            y=[plain(shortened(name)) for name in classes],
+            y=[in_plotly(shortened(name)) for name in classes],
             orientation="h",
             marker={"color": colours, "line": {"width": 0}} | pattern,
-            text=[_percent(p) for p in probabilities],
+            text=[_short(p) for p in probabilities],
             textposition="outside",
             cliponaxis=False,
             hoverinfo="skip",
@@ -131,7 +134,7 @@ def probability_figure(classes: Sequence[str], probabilities: np.ndarray, certai
 def probability_in_words(classes: Sequence[str], probabilities: np.ndarray, certain: bool) -> str:
     """The text alternative: the classes from the likeliest on, and whether the noise may have put it first."""
     order = np.argsort(-np.asarray(probabilities), kind="stable")
-    listed = ", ".join(f"{classes[code]} {_percent(probabilities[code])}" for code in order)
+    listed = ", ".join(f"{classes[code]} {percent(probabilities[code])}" for code in order)
     doubt = "" if certain else " The noise may decide which class is first."
     return f"Probability of each class: {listed}.{doubt}"
 
@@ -142,7 +145,7 @@ def confusion_figure(made: Confusion) -> go.Figure:
     Right answers lie on the diagonal, which is framed.
     """
     size = len(made.classes)
-    names = [plain(shortened(name)) for name in made.classes]
+    names = [in_plotly(shortened(name)) for name in made.classes]
     shares = np.nan_to_num(made.rates.estimate)
     figure = go.Figure(
         [
@@ -167,10 +170,10 @@ def confusion_in_words(made: Confusion) -> str:
     """The text alternative: how often it is right, how often it does not know, and what it mixes up most."""
     wrong = np.array(made.counts[:, :-1])
     np.fill_diagonal(wrong, 0)
-    text = f"Table of confusions. Right in {_percent(float(made.accuracy.estimate))} of all places"
+    text = f"Table of confusions. Right in {percent(float(made.accuracy.estimate))} of all places"
     if made.certain_accuracy.estimate == made.certain_accuracy.estimate:
-        text += f", in {_percent(float(made.certain_accuracy.estimate))} of those that it is certain of"
-    text += f"; {DONT_KNOW} in {_percent(1.0 - float(made.certain.estimate))}."
+        text += f", in {percent(float(made.certain_accuracy.estimate))} of those that it is certain of"
+    text += f"; {DONT_KNOW} in {percent(1.0 - float(made.certain.estimate))}."
     if not wrong.any():
         return f"{text} No class is surely taken for another."
     true, said = np.unravel_index(wrong.argmax(), wrong.shape)
@@ -203,7 +206,9 @@ def _areas(x: Axis, y: Axis, codes: np.ndarray, classes: int, opacity: float) ->
 def _swatch(name: str, code: int) -> go.Scatter:
     """A class in the legend."""
     marker = {"symbol": "square", "size": 12, "color": class_colour(code)}
-    return go.Scatter(x=[None], y=[None], mode="markers", marker=marker, name=plain(shortened(name)), hoverinfo="skip")
+    return go.Scatter(
+        x=[None], y=[None], mode="markers", marker=marker, name=in_plotly(shortened(name)), hoverinfo="skip"
+    )
 
 
 def _names(x: Axis, y: Axis, drawn: DecisionMap) -> go.Scatter:
@@ -213,7 +218,7 @@ def _names(x: Axis, y: Axis, drawn: DecisionMap) -> go.Scatter:
         depth = distance_transform_edt(np.pad((drawn.codes == code) & drawn.certain, 1))[1:-1, 1:-1]
         row, column = np.unravel_index(depth.argmax(), depth.shape)
         if depth[row, column] >= 2:
-            places.append((x.values[column], y.values[row], plain(shortened(name))))
+            places.append((x.values[column], y.values[row], in_plotly(shortened(name))))
     xs, ys, texts = zip(*places, strict=True) if places else ((), (), ())
     return go.Scatter(
         x=xs,
@@ -232,7 +237,8 @@ def _lattice(x: Axis, y: Axis, drawn: DecisionMap, asked: tuple[object, object] 
     xs, ys = np.meshgrid(x.values[across], y.values[up])
     at = np.ix_(up, across)
     words = [
-        plain(f"{x.name} {x.words(a)}, {y.name} {y.words(b)}") + f"<br>{plain(_said(drawn, code, confidence, sure))}"
+        in_plotly(f"{x.name} {x.words(a)}, {y.name} {y.words(b)}")
+        + f"<br>{in_plotly(_said(drawn, code, confidence, sure))}"
         for a, b, code, confidence, sure in zip(
             xs.ravel(),
             ys.ravel(),
@@ -248,15 +254,15 @@ def _lattice(x: Axis, y: Axis, drawn: DecisionMap, asked: tuple[object, object] 
 
 def _said(drawn: DecisionMap, code: int, confidence: float, certain: bool) -> str:
     name = drawn.classes[code]
-    return name if certain else f"{DONT_KNOW}; perhaps {name} ({_percent(confidence)} sure)"
+    return name if certain else f"{DONT_KNOW}; perhaps {name} ({percent(confidence)} sure)"
 
 
 def _cells(shares: np.ndarray, columns: np.ndarray, said: list[str], true: list[str], colours: dict) -> go.Heatmap:
     """Some columns of a table of confusions."""
     part = shares[:, columns]
-    text = [[_percent(share) for share in row] for row in part] if len(true) <= MOST_NAMED else None
+    text = [[_short(share) for share in row] for row in part] if len(true) <= MOST_NAMED else None
     words = [
-        [f"{name}: {_percent(share)} said {said[c]}" for c, share in zip(columns, row, strict=True)]
+        [f"{name}: {percent(share)} said {said[c]}" for c, share in zip(columns, row, strict=True)]
         for name, row in zip(true, part, strict=True)
     ]
     return go.Heatmap(
@@ -276,13 +282,9 @@ def _cells(shares: np.ndarray, columns: np.ndarray, said: list[str], true: list[
     )
 
 
-def _percent(share: float) -> str:
-    """A share in whole per cent; what is nearly none or nearly all does not look like it."""
-    if 0 < share < 0.01:
-        return "<1%"
-    if 0.99 < share < 1:
-        return ">99%"
-    return f"{100 * share:.0f}%"
+def _short(share: float) -> str:
+    """A percentage where there is little room."""
+    return percent(share).replace("more than ", ">").replace("less than ", "<")
 
 
 def _laid_out(figure: go.Figure, height: int) -> go.Figure:

@@ -15,12 +15,13 @@ from scipy.ndimage import gaussian_filter
 from ..domain import Categorical, Domain
 from ..domain.columns import Column
 from ..tasks.density import Curve, Heatmap
+from ..words.escapes import in_plotly
+from ..words.numbers import best_guess, rounded, rounded_all, rounded_range
 from . import asking
-from .axes import Axis, apply, plain
+from .axes import Axis, apply
 from .hatching import CLEAR, HATCHED, PATTERN, hatch, polygon
 from .hidden import hidden_by_noise
 from .palette import FAINT, INK, PAPER, TEAL, faded
-from .rounding import best_guess, rounded, rounded_all, rounded_range
 
 HEIGHT = 440
 MAP_HEIGHT = 520
@@ -300,7 +301,7 @@ def _lattice(
     across, up = (evenly(len(axis.values)) for axis in (x, y))
     parts = (part[np.ix_(up, across)].ravel() for part in (heatmap.estimate, heatmap.standard_error, hidden))
     left, high = ([f"{axis.name} {axis.words(v)}" for v in axis.values[at]] for axis, at in ((x, across), (y, up)))
-    places = [plain(f"{a}, {b}") for b in high for a in left]
+    places = [in_plotly(f"{a}, {b}") for b in high for a in left]
     words = [f"{at}<br>{said}" for at, said in zip(places, answers_in_words(*parts, noun), strict=True)]
     xs, ys = np.meshgrid(x.values[across], y.values[up])
     place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
@@ -314,7 +315,9 @@ def evenly(n: int) -> np.ndarray:
 
 
 def add_column_targets(figure: go.Figure, x: Axis, heights: np.ndarray, words: list[str], asked: object) -> None:
-    said = [plain(f"{x.name} {x.words(place)}") + f"<br>{text}" for place, text in zip(x.values, words, strict=True)]
+    said = [
+        in_plotly(f"{x.name} {x.words(place)}") + f"<br>{text}" for place, text in zip(x.values, words, strict=True)
+    ]
     place = None
     if asked is not None:
         at = x.place(asked)

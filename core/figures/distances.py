@@ -14,11 +14,12 @@ from ..domain import Categorical, Domain
 from ..domain.columns import Column
 from ..sketches.linear import LinearSketch
 from ..tasks.density import Curve, Heatmap
+from ..words.escapes import in_plotly
+from ..words.numbers import rounded_all
 from . import asking
-from .axes import Axis, apply, plain
+from .axes import Axis, apply
 from .density import COLOUR_BAR, CONTOURS, HEIGHT, MAP_HEIGHT, MAX_TARGETS, Marks, add_column_targets, laid_out
 from .palette import FAINT, INK, PAPER, TEAL, faded
-from .rounding import rounded_all
 
 NEAREST, CENTRES = "Nearest to everyone", "Centres"
 """The legend's words for one cross, and for several."""
@@ -200,9 +201,9 @@ def _targets(x: Axis, y: Axis, heatmap: Heatmap, unit: str, asked: tuple[object,
         for part in (heatmap.estimate, heatmap.standard_error)
     )
     left, high = ([f"{axis.name} {axis.words(v)}" for v in places] for axis, places in ((x, across), (y, up)))
-    places = [plain(f"{a}, {b}") for b in high for a in left]
+    places = [in_plotly(f"{a}, {b}") for b in high for a in left]
     said = distances_in_words(estimates, np.maximum(errors, 0.0), unit)
-    words = [f"{at}<br>{plain(text)}" for at, text in zip(places, said, strict=True)]
+    words = [f"{at}<br>{in_plotly(text)}" for at, text in zip(places, said, strict=True)]
     xs, ys = np.meshgrid(across, up)
     place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
     return asking.targets(xs.ravel(), ys.ravel(), words, place)

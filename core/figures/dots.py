@@ -16,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 import plotly.graph_objects as go
 
-from .axes import significant
+from ..words.numbers import significant
 from .palette import TEAL
 
 DOTS = 50

@@ -8,7 +8,8 @@ from plotly.subplots import make_subplots
 
 from ..domain import Categorical, Domain, Numeric, Vector
 from ..geometry.kernels import Angular, Kernel, of_coordinates
-from .axes import plain, significant
+from ..words.escapes import in_plotly
+from ..words.numbers import significant
 from .palette import DENSITY_SCALE, INK, TEAL, faded
 
 STEPS = 401
@@ -172,4 +173,4 @@ def _bars(domain: Domain, kernel: Kernel, column: Categorical, place: slice) -> 
 
 def _axis_title(column: Numeric | Vector | Categorical) -> str:
     unit = "" if isinstance(column, Categorical) else column.unit
-    return plain(f"{column.name} ({unit})" if unit else column.name)
+    return in_plotly(f"{column.name} ({unit})" if unit else column.name)

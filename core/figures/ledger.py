@@ -10,7 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.stats import binom
 
-from .axes import plain, shortened
+from ..words.escapes import in_plotly
+from ..words.phrases import shortened
 from .palette import AMBER, FAINT, INK, faded
 
 BAR_HEIGHT = 44
@@ -38,14 +39,14 @@ def budget_bars(names: Sequence[str], totals: Sequence[float], spent: Sequence[f
                 name=word,
                 width=0.42,
                 marker={"color": colour},
-                customdata=[plain(name) for name in names],
+                customdata=[in_plotly(name) for name in names],
                 hovertemplate="%{customdata}: ε = %{x:.4g} " + word + "<extra></extra>",
             )
         )
     figure.update_xaxes(title="ε", rangemode="tozero", showgrid=False, zeroline=False, nticks=6, fixedrange=True)
     figure.update_yaxes(
         tickvals=places,
-        ticktext=[plain(shortened(name)) for name in names],
+        ticktext=[in_plotly(shortened(name)) for name in names],
         autorange="reversed",
         showgrid=False,
         zeroline=False,

@@ -11,8 +11,10 @@ from plotly.subplots import make_subplots
 
 from ..domain.columns import Column
 from ..tasks.density import Curve, Heatmap, Pairs
+from ..words.escapes import in_plotly
+from ..words.phrases import shortened
 from .asking import clickable
-from .axes import Axis, plain, shortened
+from .axes import Axis
 from .density import highest
 from .hatching import CLEAR, hatch
 from .hidden import hidden_by_noise
@@ -96,7 +98,7 @@ def _door(x: float, y: float, names: tuple[str, ...]) -> go.Scatter:
         mode="markers",
         marker={"color": CLEAR, "size": 30},
         customdata=[list(names)],
-        hovertemplate=f"Open {plain(' and '.join(names))}<extra></extra>",
+        hovertemplate=f"Open {in_plotly(' and '.join(names))}<extra></extra>",
         showlegend=False,
     )
 
@@ -106,7 +108,7 @@ def _label(figure: go.Figure, names: tuple[str, ...], columns: Mapping[str, Colu
     figure.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
     for place, name in enumerate(names):
-        label = {"text": plain(shortened(name)), "standoff": 6}
+        label = {"text": in_plotly(shortened(name)), "standoff": 6}
         figure.update_xaxes(title=label, row=len(names), col=place + 1)
         if place:
             figure.update_yaxes(title=label, row=place + 1, col=1)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import plotly.graph_objects as go
 
+from ..words.escapes import in_html
 from . import asking
 from .palette import FAINT, INK, PAPER, TEAL
 from .scales import LIGHT_SHADES, colour_scale
@@ -64,4 +63,4 @@ def standalone(figure: go.Figure, title: str) -> bytes:
     drawn = on_paper(figure).update_layout(dragmode="zoom")
     config = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"format": "svg"}}
     picture = drawn.to_html(config=config, include_plotlyjs=True, full_html=False, default_width="100%")
-    return PAGE.format(title=escape(title), style=STYLE, picture=picture).encode()
+    return PAGE.format(title=in_html(title), style=STYLE, picture=picture).encode()

@@ -21,6 +21,7 @@ from ..sketches.card import Facts
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import card
+from ..words.numbers import percent
 from .forecast import Forecast, checked_density, checked_records, choose_size, forecast
 
 TIE = 1.03
@@ -200,11 +201,11 @@ def _explained(ranked: list[Recommendation]) -> list[Recommendation]:
 def _first_reason(ranked: list[Recommendation]) -> str:
     best, *others = ranked
     why = card(best.name).because(best.sketch.one_answer[0])
-    error = _percent(best.forecast.relative_error)
+    error = percent(best.forecast.relative_error)
     if not others:
         return f"{_titled(best.name)} the only mechanism for this, {why}: an error of {error} is expected."
     second = others[0]
-    against = f"{error} against {_percent(second.forecast.relative_error)} for {_named(second.name)}"
+    against = f"{error} against {percent(second.forecast.relative_error)} for {_named(second.name)}"
     if second.forecast.relative_error <= TIE * best.forecast.relative_error:
         smaller = ", and the file is smaller" if best.forecast.file_bytes < second.forecast.file_bytes else ""
         return f"{_titled(best.name)} as good as {_named(second.name)} here{smaller}: {against}."
@@ -213,7 +214,7 @@ def _first_reason(ranked: list[Recommendation]) -> str:
 
 def _other_reason(one: Recommendation, best: Recommendation) -> str:
     seen = one.forecast
-    error = f"An error of {_percent(seen.relative_error)} is expected"
+    error = f"An error of {percent(seen.relative_error)} is expected"
     ratio = seen.relative_error / best.forecast.relative_error
     if ratio <= TIE:
         larger = ", and a larger file" if seen.file_bytes > best.forecast.file_bytes else ""
@@ -231,7 +232,3 @@ def _titled(name: str) -> str:
     """The beginning of a sentence about a mechanism, up to its verb."""
     named = _named(name)
     return f"{named[0].upper()}{named[1:]} {'are' if card(name).several else 'is'}"
-
-
-def _percent(share: float) -> str:
-    return f"{float(f'{100 * share:.2g}'):,g}%"

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..words.phrases import count
+
 if TYPE_CHECKING:
     from ..domain import Domain
     from ..geometry.kernels import Kernel
@@ -252,11 +254,6 @@ def sides(shape: Sequence[int]) -> str:
     return " by ".join(f"{side:,}" for side in shape)
 
 
-def many(number: int, thing: str) -> str:
-    """A number of things in words."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def trees(coordinates: int, holding: str) -> str:
     """A tree for every coordinate, in words."""
-    return f"a tree for each of {many(coordinates, 'coordinate')}, of {holding}"
+    return f"a tree for each of {count(coordinates, 'coordinate')}, of {holding}"

@@ -10,6 +10,7 @@ import pytest
 
 from core import load
 from core.tasks.classes.classification import classify
+from core.words.numbers import percent
 from tests.cli.conftest import refused
 from tests.tasks.labelled import exact_classes, labelled, sealed
 
@@ -33,7 +34,7 @@ def test_answers_stand_beside_the_places(command, grouped):
     np.testing.assert_allclose(answers["confidence"], found.confidence)
     np.testing.assert_allclose(answers[["probability_calm", "probability_wild"]], found.probabilities)
     assert answers["kind"].tolist() == TEST["kind"].tolist() and set(answers["name"]) == {"x,y"}
-    assert f"Certain of {100 * found.certain.mean():.1f}% of 300 places" in result.stderr
+    assert f"Certain of {percent(float(found.certain.mean()), 3)} of 300 places" in result.stderr
 
 
 def test_a_rule_and_a_level_of_ones_own(command, grouped, tmp_path):

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from core.domain import Categorical, Numeric
-from core.figures.axes import Axis, plain, shortened
+from core.figures.axes import Axis
+from core.words.escapes import in_plotly
+from core.words.phrases import shortened
 
 AGE = Axis.of(Numeric("age", 0, 120, "years"), np.linspace(0, 120, 13))
 CITY = Axis.of(Categorical("city", ("Bern", "Basel", "Chur")), np.array(["Bern", "Basel", "Chur"], dtype=object))
@@ -36,7 +38,7 @@ def test_names_of_a_strangers_file_are_text_and_no_markup():
     assert "<" not in axis.layout()["title"]["text"]
     nasty = Axis.of(Categorical("c", ("<i>a", "b&c")), np.array(["<i>a", "b&c"], dtype=object))
     assert nasty.layout()["ticktext"] == ["&lt;i&gt;a", "b&amp;c"]
-    assert plain("a<b>&") == "a&lt;b&gt;&amp;"
+    assert in_plotly("a<b>&") == "a&lt;b&gt;&amp;"
 
 
 def test_long_labels_are_shortened_in_figures_only():

@@ -110,12 +110,12 @@ def test_categories_are_an_axis_of_names():
 def test_probabilities_are_bars_with_their_numbers():
     figure = probability_figure(CLASSES, np.array([0.705, 0.291, 0.004]), certain=True)
     (bars,) = figure.data
-    assert list(bars.text) == ["70%", "29%", "<1%"] and bars.y[1] == "&lt;b&gt;wild&lt;/b&gt;"
+    assert list(bars.text) == ["70%", "29%", "0.4%"] and bars.y[1] == "&lt;b&gt;wild&lt;/b&gt;"
     assert list(bars.marker.color) == [class_colour(code) for code in range(3)] and bars.marker.pattern.shape is None
     doubtful = probability_figure(CLASSES, np.array([0.4, 0.3, 0.3]), certain=False).data[0]
     assert doubtful.marker.pattern.shape == "/"
     words = probability_in_words(CLASSES, np.array([0.291, 0.705, 0.004]), certain=False)
-    assert words.startswith("Probability of each class: <b>wild</b> 70%, calm 29%, neither <1%.")
+    assert words.startswith("Probability of each class: <b>wild</b> 70%, calm 29%, neither 0.4%.")
     assert words.endswith("The noise may decide which class is first.")
 
 
@@ -134,13 +134,13 @@ def test_confusions_have_true_classes_in_rows_and_doubt_in_a_grey_column():
     assert np.allclose(unknown.z, [[0], [10 / 55], [0]]) and list(unknown.x) == [3]
     assert list(figure.layout.xaxis.ticktext)[-1] == "don't know" and len(figure.layout.shapes) == 3
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
-    assert known.text[1][0] == "9%"
+    assert known.text[1][0] == "9.1%"
     assert on_paper(figure).layout.template.layout.paper_bgcolor
 
 
 def test_confusions_in_words():
     assert confusion_in_words(confused()) == (
-        "Table of confusions. Right in 88% of all places, in 96% of those that it is certain of; don't know in 8%. "
+        "Table of confusions. Right in 88% of all places, in 96% of those that it is certain of; don't know in 7.7%. "
         "Most often <b>wild</b> is taken for calm: 5 of 55 places."
     )
 

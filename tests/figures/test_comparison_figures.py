@@ -10,10 +10,12 @@ import pytest
 from core.experiments.comparison.curves import Curve
 from core.figures import palette
 from core.figures.axes import Axis
-from core.figures.comparison.costs import Costs, bytes_in_words, costs_figure, costs_in_words, seconds_in_words
-from core.figures.comparison.curves import error_at, errors_figure, errors_in_words, percent
+from core.figures.comparison.costs import Costs, costs_figure, costs_in_words
+from core.figures.comparison.curves import error_at, errors_figure, errors_in_words
 from core.figures.comparison.functions import curves_figure, distance, functions_in_words, map_ends, map_figure
 from core.figures.comparison.marks import COLOURS, method_marks
+from core.words.numbers import percent
+from core.words.quantities import size, taken
 
 MARKS = method_marks({"a": "First", "b": "Second <b>", "c": "Third"})
 GOOD = Curve(
@@ -102,8 +104,8 @@ def test_bars_are_as_long_as_the_logarithm_and_have_their_words():
 
 
 def test_times_and_sizes_have_the_unit_that_suits_them():
-    assert [seconds_in_words(s) for s in (12.34, 0.0517, 4.2e-6, 3e-8)] == ["12 s", "52 ms", "4.2 µs", "30 ns"]
-    assert [bytes_in_words(b) for b in (120, 4_230, 5.6e6, 1e9)] == ["120 bytes", "4.2 kB", "5.6 MB", "1 GB"]
+    assert [taken(s) for s in (12.34, 0.0517, 4.2e-6, 3e-8)] == ["12 s", "52 ms", "4.2 µs", "30 ns"]
+    assert [size(b) for b in (120, 4_230, 5.6e6, 1e9)] == ["120 bytes", "4.2 KB", "5.6 MB", "1 GB"]
 
 
 X = Axis("pay", np.linspace(0, 10, 50), 0.0, 10.0, "EUR")

@@ -73,19 +73,3 @@ def costs_in_words(costs: Costs, marks: Mapping[str, MethodMark]) -> str:
     """The text alternative: every value, the least first."""
     ordered = sorted(costs.values, key=costs.values.__getitem__)
     return f"{costs.title}: " + "; ".join(f"{marks[key].title} {costs.words[key]}" for key in ordered) + "."
-
-
-def seconds_in_words(seconds: float) -> str:
-    """A time in two digits and the unit that suits it."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{float(f'{seconds / size:.2g}'):,g} {unit}"
-    return f"{float(f'{seconds / 1e-9:.2g}'):,g} ns"
-
-
-def bytes_in_words(count: float) -> str:
-    """A size in two digits and the unit that suits it."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= size:
-            return f"{float(f'{count / size:.2g}'):,g} {unit}"
-    return f"{count:,.0f} bytes"

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...experiments.comparison.curves import Curve
+from ...words.numbers import percent
 from ..palette import FAINT, faded
 from .marks import MethodMark
 
@@ -98,12 +99,6 @@ def errors_in_words(curves: Sequence[Curve], marks: Mapping[str, MethodMark], pr
     said = "; ".join(f"{title} {percent(error)}" for error, title in known)
     what = MEASURES[curves[0].measure]
     return f"Error against ε: {what}. At ε = {present:g}, from the least to the greatest: {said}."
-
-
-def percent(error: float) -> str:
-    """A share in two digits: 3.1%, 240%; beyond a thousand it is no share any more but so many times."""
-    share = float(f"{error:.2g}")
-    return f"{share:,g} times" if share >= 10 else f"{float(f'{100 * error:.2g}'):,g}%"
 
 
 def _rank(curve: Curve, present: float) -> tuple[float, str]:

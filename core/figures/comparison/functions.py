@@ -8,9 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from ..axes import Axis, apply, plain
+from ...words.escapes import in_plotly
+from ...words.numbers import percent
+from ..axes import Axis, apply
 from ..palette import FAINT, INK
-from .curves import LEGEND_LINE, percent
+from .curves import LEGEND_LINE
 from .marks import MethodMark
 
 EXACT = "exact"
@@ -116,7 +118,7 @@ def map_figure(x: Axis, y: Axis, values: np.ndarray, ends: tuple[float, float], 
             zmin=ends[0],
             zmax=ends[1],
             showscale=False,
-            hovertemplate="%{x:.4g}, %{y:.4g}: %{z:,.0f} " + plain(answer) + "<extra></extra>",
+            hovertemplate="%{x:.4g}, %{y:.4g}: %{z:,.0f} " + in_plotly(answer) + "<extra></extra>",
         )
     )
     apply(figure, x, y)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..axes import plain
+from ...words.escapes import in_plotly
 from ..palette import FAINT
 
 COLOURS = ("#2A5FD0", "#B8408C", "#A07BE0", FAINT.shape)
@@ -60,7 +60,10 @@ def method_marks(titles: Mapping[str, str]) -> dict[str, MethodMark]:
     """
     return {
         key: MethodMark(
-            plain(title), COLOURS[i % len(COLOURS)], SYMBOLS[i % len(SYMBOLS)], DASHES[i // len(COLOURS) % len(DASHES)]
+            in_plotly(title),
+            COLOURS[i % len(COLOURS)],
+            SYMBOLS[i % len(SYMBOLS)],
+            DASHES[i // len(COLOURS) % len(DASHES)],
         )
         for i, (key, title) in enumerate(titles.items())
     }

@@ -7,7 +7,6 @@ paper. Whatever comes from a file or a visitor is escaped on its way in.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,9 @@ import pandas as pd
 from ...domain import Vector
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
-from ..rounding import best_guess
-from . import words
+from ...words.escapes import in_html
+from ...words.numbers import best_guess, percent, significant
+from ...words.phrases import day, listed, minute, shown
 from .exploration import Density, Step
 from .label import PrivacyLabel, privacy_label
 from .pictures import drawn, in_words
@@ -69,14 +69,14 @@ def report_html(
     """
     label = privacy_label(release, file)
     steps = _overview(release) if steps is None else steps
-    names = words.listed([column.name for column in label.columns])
+    names = listed([column.name for column in label.columns])
     asked = release if part is None else part
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>Released: {escape(names)}</title><style>{STYLE}</style></head><body><main>",
+        f"<title>Released: {in_html(names)}</title><style>{STYLE}</style></head><body><main>",
         *_head(label, names),
         *_promise(label),
         *_label(label),
@@ -95,11 +95,11 @@ def _overview(release: Release) -> tuple[Step, ...]:
 
 
 def _head(label: PrivacyLabel, names: str) -> Iterator[str]:
-    yield f"<header>{MARK}<p class='made'>Released on {words.day(label.created)} with {escape(label.software)}</p>"
-    yield f"<h1>{escape(names)}</h1>"
+    yield f"<header>{MARK}<p class='made'>Released on {day(label.created)} with {in_html(label.software)}</p>"
+    yield f"<h1>{in_html(names)}</h1>"
     if label.private:
         yield (
-            f"<p class='lead'>A noisy table was released in place of {escape(label.records)} records. It answers "
+            f"<p class='lead'>A noisy table was released in place of {in_html(label.records)} records. It answers "
             "questions about all of them together, for ever, and hides every single one.</p></header>"
         )
     else:
@@ -114,9 +114,9 @@ def _promise(label: PrivacyLabel) -> Iterator[str]:
         return
     share = 100 * (2 * label.odds - 1)
     yield "<section aria-labelledby='promise'><h2 id='promise'>What is promised</h2>"
-    yield f"<p class='odds'>{escape(label.odds_in_words)}</p>"
+    yield f"<p class='odds'>{in_html(label.odds_in_words)}</p>"
     yield (
-        f"<div class='bar' role='img' aria-label='{words.percent(label.odds)} on a scale from 50% to 100%'>"
+        f"<div class='bar' role='img' aria-label='{percent(label.odds, 3)} on a scale from 50% to 100%'>"
         f"<span style='width:{share:.2f}%'></span></div>"
         "<p class='scale'><span>50%, a coin flip</span><span>100%, certainty</span></p>"
     )
@@ -125,7 +125,7 @@ def _promise(label: PrivacyLabel) -> Iterator[str]:
         label.slack,
         label.overlap,
     )
-    yield f"<p>{escape(' '.join(sentence for sentence in sentences if sentence))}</p></section>"
+    yield f"<p>{in_html(' '.join(sentence for sentence in sentences if sentence))}</p></section>"
 
 
 def _label(label: PrivacyLabel) -> Iterator[str]:
@@ -142,7 +142,7 @@ def _label(label: PrivacyLabel) -> Iterator[str]:
     yield from _fact("Table", _capital(label.table), *filter(None, [label.chosen, label.classes]), *label.noise)
     yield from _fact("Noise in an answer", label.answer_noise_in_words)
     yield from _fact("Why it holds", label.theorem)
-    yield from _fact("Made", f"{words.moment(label.created)} by {label.software}")
+    yield from _fact("Made", f"{minute(label.created)} by {label.software}")
     if label.fingerprint:
         fingerprint = f"<code>{label.fingerprint}</code><small>SHA-256 of the file</small>"
         yield f"<div><dt>Fingerprint</dt><dd>{fingerprint}</dd></div>"
@@ -155,56 +155,56 @@ def _capital(words: str) -> str:
 
 def _columns(label: PrivacyLabel) -> Iterator[str]:
     for column in label.columns[:MOST_COLUMNS]:
-        yield f"<li><strong>{escape(column.name)}</strong> {escape(column.values)}</li>"
+        yield f"<li><strong>{in_html(column.name)}</strong> {in_html(column.values)}</li>"
     if len(label.columns) > MOST_COLUMNS:
         yield f"<li>and {len(label.columns) - MOST_COLUMNS:,} further columns</li>"
 
 
 def _fact(name: str, value: str, *notes: str) -> Iterator[str]:
-    below = "".join(f"<small>{escape(note)}</small>" for note in notes)
-    yield f"<div><dt>{name}</dt><dd>{escape(value)}{below}</dd></div>"
+    below = "".join(f"<small>{in_html(note)}</small>" for note in notes)
+    yield f"<div><dt>{name}</dt><dd>{in_html(value)}{below}</dd></div>"
 
 
 def _section(release: Release, step: Step, identity: str, whom: str) -> Iterator[str]:
-    title = f"{_title(release, step)} ({words.shown(whom)})" if whom else _title(release, step)
-    yield f"<section aria-labelledby='{identity}'><h2 id='{identity}'>{escape(title)}</h2>"
+    title = f"{_title(release, step)} ({shown(whom)})" if whom else _title(release, step)
+    yield f"<section aria-labelledby='{identity}'><h2 id='{identity}'>{in_html(title)}</h2>"
     if isinstance(step, Density):
         picture = step.call.of(release)
         yield "<figure><div class='wide' tabindex='0' role='region' aria-label='Picture'>"
         yield picture_svg(release, picture, f"{identity}-picture") + "</div>"
-        yield f"<figcaption>{escape(in_words(release, picture))} {escape(_others(picture))}</figcaption></figure>"
+        yield f"<figcaption>{in_html(in_words(release, picture))} {in_html(_others(picture))}</figcaption></figure>"
     else:
         yield from _table(step.table(release), release.domain.names)
     yield "</section>"
 
 
 def _title(release: Release, step: Step) -> str:
-    return f"{drawn(release)} over {words.listed(step.columns)}" if isinstance(step, Density) else step.title
+    return f"{drawn(release)} over {listed(step.columns)}" if isinstance(step, Density) else step.title
 
 
 def _others(picture: Curve | Heatmap) -> str:
     """What became of the columns that are not drawn."""
     sentences = []
     if picture.at:
-        held = [f"{words.shown(name)} at {_cell(value)}" for name, value in picture.at.items()]
-        sentences.append(f"Held: {words.listed(held)}.")
+        held = [f"{shown(name)} at {_cell(value)}" for name, value in picture.at.items()]
+        sentences.append(f"Held: {listed(held)}.")
     if picture.averaged:
-        sentences.append(f"Averaged over all values, likely or not: {words.listed(picture.averaged)}.")
+        sentences.append(f"Averaged over all values, likely or not: {listed(picture.averaged)}.")
     return " ".join(sentences)
 
 
 def _table(table: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
     """A table of answers; the first columns are those of the release, ``names``."""
     errors = None if "standard_error" in names else table.get("standard_error")
-    shown = [name for name in table.columns if name in names or name not in NOT_PRINTED]
-    heads = (name if name in names else HEADS.get(name, name) for name in shown)
+    columns = [name for name in table.columns if name in names or name not in NOT_PRINTED]
+    heads = (name if name in names else HEADS.get(name, name) for name in columns)
     yield "<div class='wide' tabindex='0' role='region' aria-label='Answers'><table><thead><tr>"
-    yield "".join(f"<th scope='col'>{escape(words.shown(head))}</th>" for head in heads)
+    yield "".join(f"<th scope='col'>{in_html(shown(head))}</th>" for head in heads)
     yield "</tr></thead><tbody>"
-    for place, row in enumerate(table[shown].head(MOST_ROWS).itertuples(index=False, name=None)):
+    for place, row in enumerate(table[columns].head(MOST_ROWS).itertuples(index=False, name=None)):
         error = None if errors is None else float(errors.iloc[place])
-        cells = (_cell(v, error if name in ROUNDED else None) for name, v in zip(shown, row, strict=True))
-        yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+        cells = (_cell(v, error if name in ROUNDED else None) for name, v in zip(columns, row, strict=True))
+        yield f"<tr>{''.join(f'<td>{in_html(cell)}</td>' for cell in cells)}</tr>"
     yield "</tbody></table></div>"
     if len(table) > MOST_ROWS:
         yield f"<p class='note'>The first {MOST_ROWS} of {len(table):,} rows.</p>"
@@ -215,7 +215,7 @@ def _cell(value: object, error: float | None = None) -> str:
         return "yes" if value else "no"
     if error is not None:
         return best_guess(float(value), error)
-    return words.figures(value, 4) if isinstance(value, (int, float)) else words.shown(str(value))
+    return significant(value, 4) if isinstance(value, (int, float)) else shown(str(value))
 
 
 def _reading(label: PrivacyLabel) -> Iterator[str]:

@@ -15,7 +15,8 @@ from ...machine.tables import Table
 from ...privacy.calibration import NoiseScale
 from ...releases.file import facts_of
 from ...releases.release import Release
-from ..rounding import rounded
+from ...words.numbers import rounded, significant
+from ...words.phrases import day, listed, shown
 from . import meaning, words
 from .choices import choice
 
@@ -153,7 +154,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         answer_noise=answer_noise,
         answer_noise_in_words=meaning.noise_in_answer(release, answer_noise),
         columns=tuple(
-            ColumnFacts(words.shown(column.name), words.column_values(column)) for column in release.domain.columns
+            ColumnFacts(shown(column.name), words.column_values(column)) for column in release.domain.columns
         ),
         left_out=words.left_out(release.domain),
         mechanism=sketch.name,
@@ -164,7 +165,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         clipped=meaning.clipped(sketch),
         chosen="" if chosen is None else chosen.sentence,
         created=release.created,
-        software=words.shown(release.software),
+        software=shown(release.software),
         fingerprint=_fingerprint(release, file),
     )
 
@@ -180,7 +181,7 @@ def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
     label = privacy_label(release, file)
     what = "private release" if label.private else "teaching file"
     made_from = "sets" if release.domain.holds_sets else "records"
-    names = words.listed([column.name for column in label.columns])
+    names = listed([column.name for column in label.columns])
     if label.private:
         promised = [
             f"It protects {label.protected}, with {label.promise}.",
@@ -196,7 +197,7 @@ def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
         ]
     further = len(label.columns) - MAX_COLUMNS_DESCRIBED
     sentences = [
-        f"This is a {what} of {names}, made on {words.day(label.created)} by {label.software}.",
+        f"This is a {what} of {names}, made on {day(label.created)} by {label.software}.",
         *promised,
         f"It holds {label.table}.",
         label.chosen,
@@ -234,7 +235,7 @@ def to_json(release: Release, file: bytes | mmap | None = None) -> dict:
 def _noise(scale: NoiseScale, parts: int, largest: int) -> str:
     sentence = scale.describe()
     if largest > 1:  # counters in fixed point, where the noise's own number means nothing to a person
-        share = words.figures(math.sqrt(scale.variance) / largest, 2)
+        share = significant(math.sqrt(scale.variance) / largest, 2)
         sentence = f"{sentence.removesuffix('.')}, {share} times the most that one record adds to a counter."
     return sentence if parts == 1 else f"In one or more of its parts, {sentence[0].lower()}{sentence[1:]}"
 

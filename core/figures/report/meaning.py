@@ -28,7 +28,9 @@ from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sketches.linear import LinearSketch
 from ...sketches.registry import card_of
-from .words import counted, figures, listed, number, percent, shown
+from ...words.numbers import number, percent, significant
+from ...words.phrases import listed, shown
+from .words import counted
 
 SHARES = "; distances are in shares of each column's bounds"
 
@@ -72,7 +74,7 @@ def clipped(sketch: LinearSketch) -> str:
     radius = getattr(sketch, "radius", None)
     if radius is None or radius >= _farthest(sketch) * (1.0 - 1e-9):
         return ""
-    return f"Records farther than {figures(radius, 4)} from the centre were moved to that distance from it."
+    return f"Records farther than {significant(radius, 4)} from the centre were moved to that distance from it."
 
 
 def _farthest(sketch: LinearSketch) -> float:
@@ -97,12 +99,10 @@ def noise_in_answer(release: Release, deviation: float) -> str:
     if not math.isfinite(deviation):
         return "No formula says how far noise alone moves an answer: the answers follow from choices made under noise."
     if release.sketch.answers == "closeness":
-        return f"Noise alone moves an answer by about {figures(deviation, 2)} {counted(release.domain)}."
+        return f"Noise alone moves an answer by about {significant(deviation, 2)} {counted(release.domain)}."
     mean = deviation / float(np.mean(release.counts))
-    return (
-        f"Noise alone moves a sum of distances by about {figures(deviation, 2)}, which is {figures(mean, 2)} in the "
-        "average distance."
-    )
+    total, each = significant(deviation, 2), significant(mean, 2)
+    return f"Noise alone moves a sum of distances by about {total}, which is {each} in the average distance."
 
 
 def classes(sketch: LinearSketch) -> str:
@@ -120,7 +120,7 @@ def _kernel(kernel: Kernel) -> str:
         return "the product of " + _enumerated([_kernel(part) for part in kernel.parts])
     if isinstance(kernel, Mixture):
         parts = zip(kernel.weights, kernel.parts, strict=True)
-        return "a mixture of " + _enumerated([f"{percent(weight)} {_kernel(part)}" for weight, part in parts])
+        return "a mixture of " + _enumerated([f"{percent(weight, 3)} {_kernel(part)}" for weight, part in parts])
     if isinstance(kernel, Jaccard):
         return "the Jaccard similarity of two sets, which is the share of all their items that both have"
     power = f", to the power {kernel.power}" if kernel.power > 1 else ""

@@ -24,7 +24,7 @@ def notebook_for(exploration: Exploration) -> str:
         When a step holds a value that cannot be written down.
     """
     draws = any(isinstance(step, Density) for step in exploration.steps)
-    drawing = [f"from {PACKAGE}.report.pictures import figure_of"] if draws else []
+    drawing = [f"from {PACKAGE}.figures.report.pictures import figure_of"] if draws else []
     setup = [
         "import sys",
         "from hashlib import sha256",

@@ -9,12 +9,13 @@ import plotly.graph_objects as go
 
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
+from ...words.numbers import best_guess, rounded, rounded_range
+from ...words.phrases import listed
 from ..axes import Axis
 from ..density import UNSURE, Marks, close_by, density_figure, picture_in_words
 from ..distances import distance_figure, distance_unit
 from ..paper import on_paper
-from ..rounding import best_guess, rounded, rounded_range
-from .words import counted, listed
+from .words import counted
 
 
 def axes_of(release: Release, picture: Curve | Heatmap) -> tuple[Axis, ...]:

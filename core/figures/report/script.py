@@ -78,7 +78,7 @@ def script_for(exploration: Exploration) -> str:
 
 def imports(exploration: Exploration) -> list[str]:
     """Import lines of what the questions call."""
-    names = {f"{PACKAGE}": {"load"}, f"{PACKAGE}.report.tables": {"table_of"}}
+    names = {f"{PACKAGE}": {"load"}, f"{PACKAGE}.figures.report.tables": {"table_of"}}
     for step in exploration.steps:
         function = step.call.function
         if not _is_method(step.call):

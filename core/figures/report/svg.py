@@ -9,18 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
-from ..axes import THOUSANDS_FROM, Axis, shortened
+from ...words.escapes import in_html
+from ...words.numbers import significant
+from ...words.phrases import shortened, shown
+from ..axes import THOUSANDS_FROM, Axis
 from ..hatching import HATCHED
 from ..hidden import hidden_by_noise
 from ..scales import LIGHT_SHADES
 from .pictures import axes_of, height, in_units, in_words
-from .words import figures, shown
 
 WIDTH, HEIGHT = 720, 440
 LEFT, RIGHT, TOP, BOTTOM = 78, 690, 40, 376
@@ -65,7 +66,7 @@ def picture_svg(release: Release, picture: Curve | Heatmap, identity: str) -> st
         drawn = _along(seen, axes[0], title, identity)
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{identity}-words">'
-        f'<title id="{identity}-words">{escape(in_words(release, picture))}</title>'
+        f'<title id="{identity}-words">{in_html(in_words(release, picture))}</title>'
         f'<defs><pattern id="{identity}-hatch" width="7" height="7" patternUnits="userSpaceOnUse" '
         f'patternTransform="rotate(45)"><line class="hatch" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
         f"{''.join(drawn)}</svg>"
@@ -167,7 +168,7 @@ def _bottom_axis(axis: Axis) -> Iterator[str]:
         yield f'<text class="tick" x="{x(place):.1f}" y="{BOTTOM + 18}" {look}>{label}</text>'
     yield (
         f'<text class="title" x="{(LEFT + RIGHT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">'
-        f"{escape(shortened(shown(axis.title)))}</text>"
+        f"{in_html(shortened(shown(axis.title)))}</text>"
     )
 
 
@@ -176,7 +177,7 @@ def _left_axis(axis: Axis) -> Iterator[str]:
     for place, label in _labels(axis):
         label = shortened(label) if not axis.categories else label
         yield f'<text class="tick" x="{LEFT - 8}" y="{y(place) + 4:.1f}" text-anchor="end">{label}</text>'
-    yield f'<text class="title" x="8" y="22">{escape(shortened(shown(axis.title)))}</text>'
+    yield f'<text class="title" x="8" y="22">{in_html(shortened(shown(axis.title)))}</text>'
 
 
 def _grid_lines(axis: Axis, y: _Scale) -> Iterator[str]:
@@ -189,7 +190,7 @@ def _labels(axis: Axis) -> list[tuple[float, str]]:
     if axis.categories:
         stride = -(-len(axis.categories) // MOST_LABELS)
         return [
-            (float(place), escape(_short(shown(category))))
+            (float(place), in_html(_short(shown(category))))
             for place, category in enumerate(axis.categories)
             if place % stride == 0
         ]
@@ -232,10 +233,10 @@ def _shades_legend(least: float, most: float, title: str) -> Iterator[str]:
     if most <= least:
         return
     start, width = RIGHT - 11 * SHADES - 60, 11
-    yield f'<text class="tick" x="{start - 8}" y="22" text-anchor="end">{title}: {figures(least, 3)}</text>'
+    yield f'<text class="tick" x="{start - 8}" y="22" text-anchor="end">{title}: {significant(least, 3)}</text>'
     for index in range(SHADES):
         yield f'<rect class="shade-{index}" x="{start + width * index}" y="11" width="{width}" height="13"/>'
-    yield f'<text class="tick" x="{start + width * SHADES + 8}" y="22">{figures(most, 3)}</text>'
+    yield f'<text class="tick" x="{start + width * SHADES + 8}" y="22">{significant(most, 3)}</text>'
 
 
 def _hidden_legend(hidden: np.ndarray, identity: str) -> Iterator[str]:

@@ -2,82 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
 from decimal import Decimal
 
 from ...domain import Categorical, Domain, Items, Numeric
 from ...domain.columns import Column
 from ...privacy.budget import Budget, decimal_text
 from ...privacy.neighbours import Neighbours
+from ...words.numbers import number, percent
+from ...words.phrases import listed, shown
 
 LISTED_CATEGORIES = 8
-LONGEST_NAME = 80
-
-
-def shown(text: str) -> str:
-    """A name from a stranger's file as it may stand in a sentence: one line, of bearable length, nothing invisible.
-
-    Examples
-    --------
-    >>> shown("a\\nb\\x1b[31m")
-    'a b\N{REPLACEMENT CHARACTER}[31m'
-    """
-    line = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in " ".join(text.split()))
-    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """Names as a list in words, the first few of many.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"]), listed("abcdefgh", most=3)
-    ('a, b and c', 'a, b, c and 5 more')
-    """
-    names = [shown(name) for name in names]
-    if len(names) > most + 1:
-        names = [*names[:most], f"{len(names) - most:,} more"]
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
-
-
-def number(value: float) -> str:
-    """A public number as it was typed, with separators between thousands."""
-    return f"{value:,.12g}"
-
-
-def figures(value: float, digits: int) -> str:
-    """A number in so many significant digits, with separators between thousands.
-
-    Examples
-    --------
-    >>> figures(2024.7, 3), figures(0.012345, 2)
-    ('2,020', '0.012')
-    """
-    return number(float(f"{value:.{digits}g}")).replace("-", "\N{MINUS SIGN}")
-
-
-def percent(share: float) -> str:
-    """A share as a percentage that never rounds up to certainty.
-
-    Examples
-    --------
-    >>> percent(0.731), percent(0.9999999)
-    ('73.1%', 'more than 99.9%')
-    """
-    text = f"{100 * share:.1f}"
-    return "more than 99.9%" if text == "100.0" and share < 1 else text.removesuffix(".0") + "%"
-
-
-def day(created: str) -> str:
-    """The day of a time in ISO 8601, as people write it."""
-    moment = datetime.fromisoformat(created)
-    return f"{moment.day} {moment:%B} {moment.year}"
-
-
-def moment(created: str) -> str:
-    """A time in ISO 8601 to the minute, as people write it."""
-    return f"{day(created)}, {datetime.fromisoformat(created):%H:%M %Z}"
 
 
 def counted(domain: Domain) -> str:
@@ -134,7 +68,7 @@ def odds(budget: Budget, domain: Domain) -> str:
     one = "list" if domain.gathers else "person"
     if domain.unit.column is None:
         one = "set" if domain.holds_sets else "record"
-    return f"A coin-flip (50%) guess about one {one} can rise to at most {percent(min(1.0, budget.odds))}."
+    return f"A coin-flip (50%) guess about one {one} can rise to at most {percent(min(1.0, budget.odds), 3)}."
 
 
 def column_values(column: Column) -> str:

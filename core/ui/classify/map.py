@@ -10,15 +10,16 @@ import streamlit as st
 from ...domain import Categorical
 from ...figures.axes import Axis
 from ...figures.classes import decision_figure, decision_in_words, probability_figure, probability_in_words
-from ...figures.report.words import listed
 from ...releases.release import Release
 from ...tasks.classes.decision_map import DecisionMap
+from ...words.escapes import in_html
+from ...words.phrases import listed
 from ..explore.columns import choose_two, drawable, grain, hold_others, label_of, number_format, tidy
 from ..explore.export import take_along
 from ..explore.picture import picture_config
 from ..explore.point import STRONG, AskedPoint
 from ..frame.marks import note, side
-from ..frame.markup import draw, escape
+from ..frame.markup import draw
 from ..frame.session import Opened
 from .answers import at_place, drawn_map
 from .words import RULES, asked_domain, decision_sentence, rules
@@ -151,7 +152,7 @@ def _one_column(opened: Opened, rule: str, level: float) -> None:
 def say_place(release: Release, place: dict[str, object], rule: str, level: float) -> None:
     """What is said of a place, as a sentence and as bars."""
     found = at_place(release, place, rule, level)
-    sentence = STRONG.sub(r"<strong>\1</strong>", escape(decision_sentence(found)))
+    sentence = STRONG.sub(r"<strong>\1</strong>", in_html(decision_sentence(found)))
     draw(f'<p class="fg-odds" role="status">{sentence}</p>')
     certain = bool(found.certain[0])
     st.plotly_chart(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from ...sources.samples import bundled_groups
+from ...words.escapes import in_markdown
 from ..explore.opening import drop_zone
 from ..frame.marks import Visibility, facts, note, rail
-from ..frame.markup import literal
 from ..frame.session import Session
 from .words import has_groups
 
@@ -23,7 +23,7 @@ def open_groups(visitor: Session) -> None:
     drop, what = st.columns([1.2, 1], gap="large")
     with drop:
         if visitor.shown is not None:
-            st.info(literal(f"{visitor.shown.name} tells no groups apart: its records were released without them."))
+            st.info(in_markdown(f"{visitor.shown.name} tells no groups apart: its records were released without them."))
         drop_zone(visitor, "classify-file")
         note("It is read in this session only. You need nothing else: no data, no password, no connection.")
         _opened_before(visitor)
@@ -33,7 +33,7 @@ def open_groups(visitor: Session) -> None:
     st.subheader("Or look at one of these", anchor=False)
     for place, (one, path) in zip(st.columns(3, gap="large"), bundled_groups(), strict=False):
         with place:
-            if st.button(f"Open {literal(one.title)}", key=f"classify-open-{one.name}"):
+            if st.button(f"Open {in_markdown(one.title)}", key=f"classify-open-{one.name}"):
                 visitor.open(path.name, path.read_bytes())
                 st.rerun()
             note(f"{one.story} Groups: {', '.join(one.label.categories)}.")
@@ -41,6 +41,6 @@ def open_groups(visitor: Session) -> None:
 
 def _opened_before(visitor: Session) -> None:
     for name, opened in reversed(visitor.opened.items()):
-        if has_groups(opened.release) and st.button(f"Open {literal(name)}", key=f"classify-again-{name}"):
+        if has_groups(opened.release) and st.button(f"Open {in_markdown(name)}", key=f"classify-again-{name}"):
             visitor.current = name
             st.rerun()

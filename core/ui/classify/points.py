@@ -11,12 +11,15 @@ from ...figures.classes import confusion_figure, confusion_in_words
 from ...sources.queries import beside
 from ...tasks.classes.classification import Classification, classify
 from ...tasks.classes.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
+from ...words.escapes import in_markdown
+from ...words.numbers import percent
+from ...words.phrases import plural
 from ..frame.asked_table import LISTED, dropped_table, note_rest, read_table
 from ..frame.marks import Visibility, main_action, mark, note
-from ..frame.markup import draw, escape, literal
+from ..frame.markup import draw
 from ..frame.session import Opened
 from .map import say_decision
-from .words import NEARLY, asked_domain, percent
+from .words import NEARLY, asked_domain
 
 SAVE = "Save the groups of your points"
 NO_TRUTH = "Nobody told"
@@ -41,7 +44,7 @@ def points_view(opened: Opened, rule: str, level: float) -> None:
         with st.spinner("Comparing …"):
             found = classify(opened.release, table, rule, level)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
         no_points_yet()
         return
     result = with_groups(table, found)
@@ -83,7 +86,7 @@ def _say(found: Classification) -> None:
     certain, every = int(found.certain.sum()), len(found.codes)
     draw(
         f'<p class="fg-odds" role="status">The file knows the group of <strong>{certain:,} of {every:,}</strong> '
-        f"{escape('point' if every == 1 else 'points')}; for the others the noise decides.</p>"
+        f"{plural(every, 'point')}; for the others the noise decides.</p>"
     )
 
 
@@ -98,7 +101,7 @@ def _truth(opened: Opened, table: pa.Table, found: Classification, level: float)
         "Which column tells the true group?",
         [NO_TRUTH, *others],
         first,
-        format_func=literal,
+        format_func=in_markdown,
         key="classify-truth",
         width=360,
     )
@@ -111,7 +114,7 @@ def _truth(opened: Opened, table: pa.Table, found: Classification, level: float)
     try:
         made = confusion_of(found, label_codes(opened.release.sketch, table.column(column)), level)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
         return
     st.markdown(_right(made))
     st.plotly_chart(

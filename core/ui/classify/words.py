@@ -7,6 +7,7 @@ from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...tasks.classes.classification import Classification
 from ...tasks.classes.scores import rules_of
+from ...words.numbers import percent
 
 RULES = {
     "posterior": (
@@ -39,15 +40,6 @@ def rules(release: Release) -> tuple[str, ...]:
 def asked_domain(release: Release) -> Domain:
     """The columns of a place that can be asked."""
     return release.sketch.query_domain
-
-
-def percent(share: float) -> str:
-    """A share in whole per cent, and never all or nothing unless it is."""
-    if 0 < share < 0.01:
-        return "less than 1%"
-    if 0.99 < share < 1:
-        return "more than 99%"
-    return f"{100 * share:.0f}%"
 
 
 def decision_sentence(found: Classification) -> str:

@@ -15,10 +15,10 @@ from ...forecast.recommendation import Closeness, Distances
 from ...sources import Upload, open_source
 from ...sources.public_sample import public_facts
 from ...sources.samples import Sample, sample, samples
+from ...words.escapes import in_markdown
 from ..data.picking import FILE_TYPES, OWN_FILE
 from ..frame.frame import DATA
 from ..frame.marks import note
-from ..frame.markup import literal
 from ..frame.session import OwnData, Session
 from ..release.draft import DEFAULT_SHARE, kernel_at, suggested_kernel
 from ..release.questions import NORMS
@@ -101,7 +101,7 @@ def _on_file() -> Subject | None:
         list(columns)[:FIRST_COLUMNS],
         max_selections=MOST_COLUMNS,
         key="compare-columns",
-        format_func=literal,
+        format_func=in_markdown,
     )
     if not names:
         note("Pick the columns to compare on.")

@@ -12,11 +12,12 @@ import numpy as np
 import streamlit as st
 
 from ...experiments.comparison.methods import METHODS
-from ...figures.comparison.curves import percent
 from ...figures.comparison.functions import curves_figure, distance, functions_in_words, map_ends, map_figure
+from ...words.escapes import in_html
+from ...words.numbers import percent, significant
 from ..frame.charts import show
 from ..frame.marks import note
-from ..frame.markup import draw, escape
+from ..frame.markup import draw
 from .choice import Chosen, choose_several, marks, plainly
 from .picture import Picture
 from .plan import Outcome, Step
@@ -119,11 +120,9 @@ def _maps(picture: Picture, released: Mapping[str, np.ndarray], epsilon: float, 
                 else:
                     title, mark = METHODS[key].title, swatch(marks()[key])
                     words = functions_in_words(picture.exact, {key: values}, marks(), epsilon)
-                draw(f'<p class="fg-map-title">{mark}{escape(title)}</p>')
+                draw(f'<p class="fg-map-title">{mark}{in_html(title)}</p>')
                 show(map_figure(x, y, values, ends, picture.answer), f"compare-map-{key}-figure", words)
                 if key != "exact":
                     note(f"off by {percent(distance(picture.exact, values))}")
-    note(
-        f"{x.title} across, {y.title} upwards. The colours of all maps go from {ends[0]:,.3g} to {ends[1]:,.3g} "
-        f"{picture.answer}."
-    )
+    least, most = (significant(end, 3) for end in ends)
+    note(f"{x.title} across, {y.title} upwards. The colours of all maps go from {least} to {most} {picture.answer}.")

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from ...experiments.comparison.curves import Curve, curves
 from ...experiments.comparison.methods import METHODS, Method
-from ...figures.comparison.curves import percent
+from ...words.escapes import in_html
+from ...words.numbers import percent
 from ..frame.marks import note
-from ..frame.markup import draw, escape
+from ..frame.markup import draw
 from .choice import Chosen, marks
 from .plan import Outcome, Step
 from .results import trials_of
@@ -31,11 +32,11 @@ def about_methods(chosen: Chosen, known: Mapping[Step, Outcome], measure: str, l
                 method, chosen.plan.sizes(key, known), by_key.get((key, False)), by_key.get((key, True)), chosen.present
             )
         )
-        idea = f"<small>{escape(method.idea)}</small>" if method.idea else ""
-        tuning = f"<small>{escape(said)}</small>" if said else ""
+        idea = f"<small>{in_html(method.idea)}</small>" if method.idea else ""
+        tuning = f"<small>{in_html(said)}</small>" if said else ""
         items.append(
-            f"<li>{swatch(marks()[key])}<strong>{escape(method.title)}</strong> "
-            f'<span class="fg-paper">{escape(method.paper)}</span>{idea}{tuning}</li>'
+            f"<li>{swatch(marks()[key])}<strong>{in_html(method.title)}</strong> "
+            f'<span class="fg-paper">{in_html(method.paper)}</span>{idea}{tuning}</li>'
         )
     draw(f'<ul class="fg-facts">{"".join(items)}</ul>')
 

@@ -14,8 +14,9 @@ import pandas as pd
 from ...domain import Categorical, Numeric, Vector
 from ...domain.columns import Column
 from ...experiments.comparison.public_data import PublicData, exact_sums
-from ...figures.axes import Axis, significant
+from ...figures.axes import Axis
 from ...forecast.recommendation import Closeness
+from ...words.numbers import significant
 
 ALONG = 400
 """Places along one column."""

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from ...experiments.comparison.curves import Curve
 from ...experiments.comparison.methods import METHODS
 from ...experiments.comparison.public_data import PublicData
-from ...figures.comparison.curves import error_at, percent
+from ...figures.comparison.curves import error_at
+from ...words.numbers import percent
 from .plan import Advice
 
 MEANINGS = {

@@ -13,12 +13,13 @@ from ...experiments.comparison.curves import Curve, curves
 from ...experiments.comparison.methods import METHODS
 from ...experiments.comparison.outcome import Trial
 from ...experiments.comparison.public_data import PublicData
-from ...figures.comparison.costs import Costs, bytes_in_words, costs_figure, costs_in_words, seconds_in_words
+from ...figures.comparison.costs import Costs, costs_figure, costs_in_words
 from ...figures.comparison.curves import errors_figure, errors_in_words
+from ...words.escapes import in_markdown
+from ...words.quantities import size, taken
 from ..frame.attendance import Attendance
 from ..frame.charts import show
 from ..frame.marks import note
-from ..frame.markup import literal
 from .choice import Chosen, marks, plainly
 from .plan import Outcome, Step
 from .reading import advice_sentence, measured_sentence
@@ -176,7 +177,7 @@ def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> Non
                     + (", looking for its best setting" if doing.tuning else "")
                 )
             )
-            st.progress(chosen.plan.progress(known), literal(words))
+            st.progress(chosen.plan.progress(known), in_markdown(words))
 
 
 def _curves(chosen: Chosen, drawn: list[Curve], tuned: bool) -> None:
@@ -203,9 +204,9 @@ def _costs(found: Iterable[Trial], measured: bool) -> None:
     """What each method takes besides: medians over the trials at the setting that public facts choose."""
     plain = [trial for trial in found if not trial.tuning and trial.size is None]
     quantities = (
-        ("Time to build", "seconds_build", seconds_in_words),
-        ("Time for one question", "seconds_query", seconds_in_words),
-        ("Size of the file", "file_bytes", bytes_in_words),
+        ("Time to build", "seconds_build", taken),
+        ("Time for one question", "seconds_query", taken),
+        ("Size of the file", "file_bytes", size),
     )
     st.subheader("What each costs besides", anchor=False)
     shown = [quantity for quantity in quantities if measured or quantity[1] != "seconds_query"]

@@ -14,8 +14,9 @@ from ...experiments.comparison.methods import METHODS
 from ...experiments.comparison.outcome import MEASURES, Trial
 from ...figures.comparison.curves import errors_figure
 from ...figures.paper import standalone
+from ...words.escapes import in_html
 from ..frame.marks import main_action, missing_sentence
-from ..frame.markup import draw, escape
+from ..frame.markup import draw
 from .choice import Chosen, marks
 from .results import shown_curves
 
@@ -109,7 +110,7 @@ def save_action(chosen: Chosen, found: Callable[[], list[Trial]], measure: str, 
             disabled=bool(missing),
         )
         words = missing_sentence(missing) or "Every curve with its band, settings and what tuning would cost."
-        draw(f'<p class="fg-missing" role="status">{escape(words)}</p>')
+        draw(f'<p class="fg-missing" role="status">{in_html(words)}</p>')
 
 
 def nothing_to_save(missing: str) -> None:

@@ -7,8 +7,8 @@ import streamlit as st
 from ...errors import RequestError
 from ...sources import Upload, open_source
 from ...sources.public_sample import public_facts
+from ...words.escapes import in_markdown
 from ..frame.marks import Visibility, note, rail
-from ..frame.markup import literal
 from ..frame.session import Records, Session
 from .bounds_purchase import purchase
 from .column_form import fill_row, used_key
@@ -21,7 +21,7 @@ TROUBLE = "bounds-trouble"
 def unknown_bounds(visitor: Session, records: Records, declared: Declaration) -> None:
     """Offer to fill the empty bounds of the used columns."""
     if trouble := st.session_state.pop(TROUBLE, None):
-        st.error(literal(trouble))
+        st.error(in_markdown(trouble))
     help_wanted = st.expander(
         "I do not know the bounds", type="compact", key=f"unknown-{records.number}", on_change="rerun"
     )

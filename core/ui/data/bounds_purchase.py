@@ -5,7 +5,6 @@ Every file that shows the bounds has their price in its promise, see `core.relea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 
 import streamlit as st
@@ -18,12 +17,13 @@ from ...privacy.ledger.ledger import Ledger
 from ...privacy.quantiles import Grid, plan_bounds
 from ...releases.payment import unit_words
 from ...releases.private_bounds import private_bounds
+from ...words.escapes import in_markdown
+from ...words.phrases import listed
 from ..frame.marks import note
-from ..frame.markup import literal
 from ..frame.session import Records, Session
 from ..release.account import Account, open_ledger, price
 from ..release.payer import Payer, choose_payer
-from .column_form import fill_row, plain
+from .column_form import fill_row
 from .declaration import ColumnDraft, Declaration
 from .purchases import Purchase
 
@@ -81,7 +81,9 @@ def purchase(visitor: Session, records: Records, declared: Declaration) -> None:
     )
     given = {"how far from zero anyone can be": most, "a price": epsilon}
     missing = [*payer.missing, *(word for word, value in given.items() if not value)]
-    words = f"Buy the bounds of {plain(_listed(wanted))}" + ("" if missing else f" for {price(Budget(epsilon))}")
+    words = f"Buy the bounds of {in_markdown(listed([column.name for column in wanted], 3))}" + (
+        "" if missing else f" for {price(Budget(epsilon))}"
+    )
     if st.button(words, disabled=bool(missing), key="bounds-buy"):
         _buy(visitor, records, wanted, declared, ledger, payer, Decimal(repr(epsilon)), most)
     if missing:
@@ -114,7 +116,7 @@ def _buy(visitor, records, wanted, declared, ledger: Ledger, payer: Payer, epsil
         with st.spinner("Counting"):
             visitor.purchases.once(records.number, (tuple(grids), most, budget, declared.unit, account.name), buy)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
         return
     visitor.dataset = account.name
     st.rerun()
@@ -122,11 +124,6 @@ def _buy(visitor, records, wanted, declared, ledger: Ledger, payer: Payer, epsil
 
 def _lacks_bounds(column: ColumnDraft) -> bool:
     return not (column.categorical or column.vector) and (column.low is None or column.high is None)
-
-
-def _listed(columns: Sequence[ColumnDraft]) -> str:
-    names = [column.name for column in columns]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def fill_bought(visitor: Session, records: Records) -> None:
@@ -138,4 +135,4 @@ def fill_bought(visitor: Session, records: Records) -> None:
             fill_row(records.number, place, Numeric(column.name, found.low, found.high))
     vague = [name for name, found in bought.items() if not found.found]
     if vague:
-        note(f"Too few records for the noise: the whole range was taken for {', '.join(vague)}. Narrow it if you can.")
+        note(f"Too few records for the noise: the whole range was taken for {listed(vague)}. Narrow it if you can.")

@@ -10,6 +10,7 @@ from ...domain import Categorical, Vector
 from ...domain.columns import Column
 from ...sources import ColumnInfo
 from ...sources.samples import Sample
+from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.markup import draw
 from .declaration import YES_AND_NO, ColumnDraft
@@ -107,7 +108,7 @@ def _row(place: int, column: ColumnInfo, number: int) -> ColumnDraft | None:
     def key(part: str) -> dict[str, str]:
         return {"key": f"{part}-{number}-{place}", "persist_state": "session"}
 
-    name = plain(column.name)
+    name = in_markdown(column.name)
     row = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"fg-row-{number}-{place}")
     with row:
         used = st.checkbox(name, disabled=column.kind in UNUSABLE, width="stretch", **key("use"))
@@ -171,13 +172,8 @@ def _categories(column: ColumnInfo, key: dict[str, str]) -> str:
     if column.kind == "boolean":
         return ", ".join(YES_AND_NO)
     return st.text_area(
-        f"Categories of {plain(column.name)}",
+        f"Categories of {in_markdown(column.name)}",
         placeholder="every value anyone could have, separated by commas",
         height=72,
         **key,
     )
-
-
-def plain(text: str) -> str:
-    """A column's name as a label, in which Streamlit would read Markdown: every sign of it is made literal."""
-    return "".join("\\" + sign if sign in r"\`*_{}[]()<>#+-.!|~$:^" else sign for sign in " ".join(text.split()))

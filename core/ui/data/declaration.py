@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from ...domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from ...domain.columns import Column
 from ...errors import RequestError
+from ...words.numbers import number
+from ...words.phrases import listed
 
 YES_AND_NO = ("false", "true")
 """The categories of a column of truth values: its type makes them public already."""
@@ -80,9 +82,7 @@ class ColumnDraft:
     def in_words(self) -> str:
         """What is said about the column in public, or what is not said yet."""
         if self.categorical:
-            listed = self.category_list
-            shown = ", ".join(listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")
-            return f"one of: {shown}" if listed else "its categories: not typed yet"
+            return f"one of: {listed(self.category_list)}" if self.category_list else "its categories: not typed yet"
         if self.by_length and self.longest:
             return f"{self.length or 'some'} numbers, together a vector no longer than {number(self.longest)}"
         if self.low is None or self.high is None:
@@ -169,8 +169,3 @@ class Declaration:
         left = "left out" if self.missing == "drop" else "not accepted"
         lines.append(("Rows that do not fit", f"values outside the bounds are {moved}; rows with gaps are {left}"))
         return lines
-
-
-def number(value: float) -> str:
-    """A bound as a person would write it."""
-    return f"{value:,.12g}"

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from ...errors import RequestError
 from ...sources import Source
+from ...words.phrases import count
+from ...words.quantities import size
 
 
 @dataclass(frozen=True)
@@ -50,27 +52,15 @@ class Found:
         if self.files is None:
             return ""
         if self.database:
-            return f"in a database of {size_in_words(self.size)}"
-        return f"{_counted(self.files, 'file')}, {size_in_words(self.size)}"
+            return f"in a database of {size(self.size)}"
+        return f"{count(self.files, 'file')}, {size(self.size)}"
 
     def facts(self, title: str) -> list[tuple[str, str]]:
         """What to show, each with what it means."""
         rows = (
-            (_counted(self.rows, "row"), "The data says so itself. The number stays private.")
+            (count(self.rows, "row"), "The data says so itself. The number stays private.")
             if self.rows is not None
             else ("Rows are not counted", "Nothing is read before you release something.")
         )
-        columns = (_counted(self.columns, "column"), "Names and kinds are below. No value is shown.")
+        columns = (count(self.columns, "column"), "Names and kinds are below. No value is shown.")
         return [(title, self.where), columns, rows]
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def size_in_words(size: int) -> str:
-    """Bytes in the unit that suits them."""
-    for unit, bytes_in in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size >= bytes_in:
-            return f"{size / bytes_in:.3g} {unit}"
-    return f"{size / 1000:,.0f} KB" if size >= 1000 else f"{size:,} bytes"

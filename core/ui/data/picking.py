@@ -9,8 +9,8 @@ from ...sources import Source, Upload, open_source
 from ...sources.arrays import ArraySource
 from ...sources.opening import named_files
 from ...sources.samples import samples
+from ...words.escapes import in_markdown
 from ..frame.marks import note
-from ..frame.markup import literal
 from ..frame.owner import stranger
 from ..frame.session import Records, Session
 from .found import Found
@@ -82,7 +82,7 @@ def _open(visitor: Session, title: str, where: str | Upload) -> None:
         found = Found.of(source, named_files(where) if named else (), named and "::" in where)
         visitor.pick(title, source, found=found)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
 
 
 def _named_source(where: str | Upload) -> Source:

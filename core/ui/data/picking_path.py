@@ -8,8 +8,8 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...sources.databases import is_database, tables_of
+from ...words.escapes import in_markdown
 from ..frame.marks import note
-from ..frame.markup import literal
 from ..frame.owner import stranger
 
 FIELD, TABLE = "data-path", "data-table"
@@ -52,9 +52,9 @@ def pick_path() -> str | None:
 
 def _pick_table(path: str, tables: tuple[str, ...]) -> None:
     st.selectbox(
-        f"Which of the {len(tables):,} tables of {literal(PurePath(path).name)}?"
+        f"Which of the {len(tables):,} tables of {in_markdown(PurePath(path).name)}?"
         if len(tables) > 1
-        else f"The table of {literal(PurePath(path).name)}",
+        else f"The table of {in_markdown(PurePath(path).name)}",
         tables,
         index=None,
         key=f"{TABLE}-{path}",
@@ -62,7 +62,7 @@ def _pick_table(path: str, tables: tuple[str, ...]) -> None:
         on_change=_picked,
         args=(path,),
         persist_state="session",
-        format_func=literal,
+        format_func=in_markdown,
     )
 
 

@@ -13,15 +13,15 @@ from ...figures.density import close_by
 from ...figures.report.exploration import MAX_PLACES, Anomalies, Step
 from ...figures.report.pictures import in_words, picture_figure
 from ...figures.report.tables import SCORES
-from ...figures.report.words import listed
-from ...figures.rounding import rounded_all
 from ...figures.scatter import MAX_DRAWN, add_points
 from ...releases.release import Release
 from ...sources.queries import beside
 from ...tasks.anomalies import REFERENCE_POINTS, Scores, score
+from ...words.escapes import in_markdown
+from ...words.numbers import rounded_all
+from ...words.phrases import listed, plural
 from ..frame.asked_table import LISTED, dropped_table, worked_out
 from ..frame.marks import Visibility, mark, note
-from ..frame.markup import literal
 from ..frame.session import Opened
 from . import answers
 from .answers import View
@@ -45,7 +45,7 @@ def anomalies_view(opened: Opened) -> None:
             opened, dropped, READ, "Comparing …", lambda points: score(opened.release, points, answers.LEVEL)
         )
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
         return
     _say(scores, noun(opened.release))
     estimate = scores.density * opened.release.records
@@ -77,7 +77,7 @@ def _say(scores: Scores, counted: str) -> None:
     unusual, every = int(scores.anomalous.sum()), len(scores.score)
     which = {0: "None", every: "All"}.get(unusual, f"{unusual:,}")
     st.markdown(
-        f"**{which} of {every:,} points** {'is' if unusual == 1 else 'are'} surely unusual: they lie where it is "
+        f"**{which} of {every:,} points** {plural(unusual, 'is', 'are')} surely unusual: they lie where it is "
         f"emptier than where all but 1 in 100 {counted} of the file are."
     )
     note(

@@ -10,17 +10,16 @@ from ...domain import Numeric
 from ...domain.columns import Column
 from ...errors import RequestError
 from ...figures.distances import distance_unit
-from ...figures.report import words
 from ...figures.report.exploration import Centres, Density
 from ...figures.report.pictures import drawn, in_words, picture_figure
 from ...figures.report.tables import table_of
-from ...figures.report.words import listed
-from ...figures.rounding import rounded, rounded_range
 from ...releases.release import Release
 from ...sketches.distances.distance import Distance
 from ...tasks.centres import MOST_CENTRES, Centre, described
+from ...words.escapes import in_markdown
+from ...words.numbers import percent, rounded, rounded_range, significant
+from ...words.phrases import listed, plural
 from ..frame.marks import note
-from ..frame.markup import literal
 from ..frame.session import Opened
 from . import answers
 from .answers import View
@@ -61,7 +60,7 @@ def centres_view(opened: Opened) -> None:
     try:
         found = answers.centres(opened.identity, release, count)
     except RequestError as error:
-        st.info(literal(error))
+        st.info(in_markdown(error))
         return
     say(centre_sentence(release, found))
     if count == 1:
@@ -79,7 +78,7 @@ def centres_view(opened: Opened) -> None:
         columns = choose_two(release.domain)
         view = View(columns, tuple((name, value) for name, value in place_of(found[0]).items() if name not in columns))
         picture = answers.picture(opened.identity, release, view)
-        title = f"{drawn(release)} over {listed(columns)}, with its centre{'s' if count > 1 else ''}"
+        title = f"{drawn(release)} over {listed(columns)}, with its {plural(count, 'centre')}"
         marks = marked(release, picture, [[centre.position[name] for name in columns] for centre in found])
         figure = picture_figure(release, picture, marks)
         st.plotly_chart(
@@ -149,8 +148,8 @@ def centre_table(release: Release, found: tuple[Centre, ...]) -> pd.DataFrame:
         {
             column.name: [_said(release, centre)[column.name] for centre in found],
             BETWEEN: [_between(centre, column) for centre in found],
-            f"{noun(release).capitalize()} nearest to it": [f"{100 * centre.share:.0f}%" for centre in found],
-            "Their average distance": [f"{words.figures(centre.mean, 3)} {unit}".rstrip() for centre in found],
+            f"{noun(release).capitalize()} nearest to it": [percent(centre.share) for centre in found],
+            "Their average distance": [f"{significant(centre.mean, 3)} {unit}".rstrip() for centre in found],
         }
     )
 

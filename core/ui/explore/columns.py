@@ -9,7 +9,7 @@ import streamlit as st
 
 from ...domain import Categorical, Domain, Items, Vector
 from ...domain.columns import Column
-from ..frame.markup import literal
+from ...words.escapes import in_markdown
 from ..frame.session import Opened
 from .answers import View
 
@@ -116,7 +116,7 @@ def _choose_held(opened: Opened, drawn: tuple[str, ...], others: list[str], aver
         "Hold at a value",
         others,
         selection_mode="multi",
-        format_func=literal,
+        format_func=in_markdown,
         key=f"hold-{opened.fingerprint[:12]}-{'-'.join(drawn)}",
         help=f"Columns that are not held are {rest}.",
     )
@@ -161,7 +161,7 @@ def _held_value(column: Column, key: str) -> object:
 def label_of(column: Column) -> str:
     """The label of a field for a value of a column: its name, with its unit."""
     unit = getattr(column, "unit", "")
-    return literal(f"{column.name} ({unit})" if unit else column.name)
+    return in_markdown(f"{column.name} ({unit})" if unit else column.name)
 
 
 def grain(column: Column) -> float:

@@ -8,11 +8,12 @@ import streamlit as st
 from ...figures.pairs import pairs_in_words, pairs_matrix
 from ...figures.report.exploration import Density, Points, Step
 from ...figures.report.pictures import axes_of, drawn, in_words, picture_figure
-from ...figures.report.words import listed
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
+from ...words.escapes import in_html
+from ...words.phrases import listed
 from ..frame.marks import note, side
-from ..frame.markup import draw, escape
+from ..frame.markup import draw
 from ..frame.session import Opened
 from . import answers
 from .answers import View
@@ -71,7 +72,7 @@ def _open_clicked() -> None:
 
 def _by_click_or_touch(click: str, touch: str) -> None:
     """A hint for those who point with a mouse, and another for those on a phone."""
-    draw(f'<p class="fg-note fg-mouse">{escape(click)}</p><p class="fg-note fg-touch">{escape(touch)}</p>')
+    draw(f'<p class="fg-note fg-mouse">{in_html(click)}</p><p class="fg-note fg-touch">{in_html(touch)}</p>')
 
 
 @st.fragment

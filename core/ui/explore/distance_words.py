@@ -7,10 +7,10 @@ import math
 from ...domain import Categorical
 from ...figures.density import UNSURE
 from ...figures.distances import distance_unit
-from ...figures.report import words
 from ...figures.report.meaning import clipped
-from ...figures.rounding import best_guess, rounded, rounded_range
 from ...sketches.linear import LinearSketch
+from ...words.numbers import best_guess, number, rounded, rounded_range
+from ...words.phrases import listed
 
 ONE_SIDED = ("above", "below")
 
@@ -50,7 +50,7 @@ def distance_sentence(sketch: LinearSketch, mean: float, low: float, high: float
         return f"The squared distance of everyone is {far} on average; {between}"
     if kind in ONE_SIDED:
         return f"Everyone is {far} {kind} this place on average; {between}"
-    counted = f", counting differences to the power {words.number(power)}" if kind == "lp" else ""
+    counted = f", counting differences to the power {number(power)}" if kind == "lp" else ""
     return f"Everyone is {far} away on average{counted}; {between}"
 
 
@@ -65,17 +65,17 @@ def root_sentence(sketch: LinearSketch, mean: float, error: float) -> str:
 
 def kind_sentence(sketch: LinearSketch) -> str:
     """Which kind of distance it is, for someone who never heard of several."""
-    kind, number = kind_of(sketch)
+    kind, power = kind_of(sketch)
     names = sketch.domain.names
-    sentences = [_KINDS[kind].format(words.number(number))]
+    sentences = [_KINDS[kind].format(number(power))]
     if kind == "l1":
         one = len(names) == 1 and sketch.domain.dimensions == 1
-        alone = f"Distance is the difference in {words.listed(names)}."
+        alone = f"Distance is the difference in {listed(names)}."
         sentences = [alone if one else sentences[0]]
     if sketch.domain.scale == "box":
         sentences.append("A column's whole range, from its least to its greatest possible value, counts as 1.")
     if any(isinstance(column, Categorical) for column in sketch.domain.columns) and kind in ("l1", "l2", "capped"):
-        apart = _with(words.number(sketch.domain.category_distance), distance_unit(sketch))
+        apart = _with(number(sketch.domain.category_distance), distance_unit(sketch))
         sentences.append(f"Someone of another category is {apart} away by that alone.")
     sentences.append(clipped(sketch))
     return " ".join(sentence for sentence in sentences if sentence)

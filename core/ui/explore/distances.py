@@ -10,9 +10,9 @@ import pandas as pd
 from ...figures.density import Marks
 from ...figures.report.pictures import axes_of, in_units
 from ...figures.report.tables import table_of
-from ...figures.report.words import listed, shown
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
+from ...words.phrases import listed, shown
 from .answers import View
 from .distance_words import one_sided
 from .words import place_words

@@ -15,8 +15,9 @@ from ...figures.report.notebook import notebook_for
 from ...figures.report.script import script_for
 from ...releases.release import Release
 from ...tasks.centres import nearest_place
+from ...words.escapes import in_html
 from ..frame.marks import main_action
-from ..frame.markup import draw, escape
+from ..frame.markup import draw
 from ..frame.session import Opened
 from .answers import DISTANCE_MAP_SIZE
 from .columns import drawable
@@ -107,7 +108,7 @@ def report_action(opened: Opened, asked: Opened) -> None:
             else (f"What it is, what it promises, its picture and {what}")
         )
         words = f"{shown}, on one page that may be handed out."
-        draw(f'<p class="fg-missing">{escape(words)}</p>')
+        draw(f'<p class="fg-missing">{in_html(words)}</p>')
 
 
 def overview(release: Release) -> tuple[Step, ...]:

@@ -9,9 +9,9 @@ import streamlit as st
 from ...figures.report.exploration import Call
 from ...releases.release import Release
 from ...sketches.classes import Classes
+from ...words.escapes import in_markdown
 from ..classify.words import has_groups
 from ..frame.frame import CLASSIFY
-from ..frame.markup import literal
 from ..frame.session import Opened
 
 EVERYONE = ""
@@ -27,7 +27,7 @@ def choose_part(opened: Opened) -> Opened:
         part = st.selectbox(
             "Who",
             (EVERYONE, *sketch.categories),
-            format_func=lambda part: literal(part or "Everyone together"),
+            format_func=lambda part: in_markdown(part or "Everyone together"),
             key=f"explore-part-{opened.fingerprint[:12]}",
             persist_state="session",
             width=260,

@@ -11,12 +11,12 @@ from ...figures.density import Marks, close_by
 from ...figures.report.exploration import Density, Modes
 from ...figures.report.pictures import axes_of, in_words, picture_figure
 from ...figures.report.tables import table_of
-from ...figures.report.words import listed
-from ...figures.rounding import rounded, rounded_range
 from ...tasks.density import Curve, Heatmap
 from ...tasks.modes import Mode
+from ...words.escapes import in_markdown
+from ...words.numbers import percent, rounded, rounded_range
+from ...words.phrases import listed, plural
 from ..frame.marks import note
-from ..frame.markup import literal
 from ..frame.session import Opened
 from . import answers
 from .answers import View
@@ -31,7 +31,7 @@ def modes_view(opened: Opened) -> None:
     try:
         found = answers.modes(opened.identity, opened.release)
     except RequestError as error:
-        st.info(literal(error))
+        st.info(in_markdown(error))
         return
     _say_how_many(found)
     st.dataframe(_table(opened, found), hide_index=True, key="explore-modes", alt="The modes, the densest first")
@@ -56,7 +56,7 @@ def modes_view(opened: Opened) -> None:
 def _say_how_many(found: tuple[Mode, ...]) -> None:
     sure = sum(mode.significant for mode in found)
     doubtful = len(found) - sure
-    words = f"**{sure or 'No'} mode{'' if sure == 1 else 's'}** stand{'s' if sure == 1 else ''} out from the noise"
+    words = f"**{sure or 'No'} {plural(sure, 'mode')}** {plural(sure, 'stands', 'stand')} out from the noise"
     st.markdown(words + (f"; {doubtful} more could be noise." if doubtful else "."))
 
 
@@ -104,12 +104,12 @@ def _second_opinion(opened: Opened) -> None:
     try:
         found = answers.intersection(opened.identity, opened.release)
     except RequestError as error:
-        st.info(literal(error))
+        st.info(in_markdown(error))
         return
     place = ", ".join(f"{name} {words}" for name, words in place_words(found.position, opened.release).items())
     error = (found.high - found.low) / 4.0
     note(
         f"The fullest cells of {found.satisfied:,} out of {found.rows:,} rows overlap at {place}, with about "
-        f"{rounded(found.estimate, error)} {close_by(noun(opened.release))}. They hold {100 * found.weight:.0f}% of "
+        f"{rounded(found.estimate, error)} {close_by(noun(opened.release))}. They hold {percent(found.weight)} of "
         "what the fullest cells count: the nearer to 100%, the more one place has them all."
     )

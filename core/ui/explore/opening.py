@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from ...errors import RequestError
+from ...words.escapes import in_html, in_markdown
 from ..frame.marks import Visibility, facts, mark, note, rail
-from ..frame.markup import draw, escape, literal
+from ..frame.markup import draw
 from ..frame.session import Opened, Session
 from . import answers
 from .gallery import gallery
@@ -29,7 +30,7 @@ def drop_zone(visitor: Session, key: str) -> None:
     try:
         visitor.open(dropped.name, dropped.getvalue())
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
     else:
         st.session_state[f"{key}-read"] = dropped.file_id
         st.rerun()
@@ -51,7 +52,7 @@ def open_first(visitor: Session) -> None:
 def headline(opened: Opened) -> None:
     """One line about what is open."""
     label, _ = answers.label(opened.fingerprint, opened)
-    draw(f'<p class="fg-odds"><strong>{escape(opened.name)}</strong> · {escape(one_line(label))}</p>')
+    draw(f'<p class="fg-odds"><strong>{in_html(opened.name)}</strong> · {in_html(one_line(label))}</p>')
     if not label.private:
         st.warning("A teaching file: its noise can be repeated, so it protects nobody.", icon=":material/school:")
 
@@ -72,7 +73,7 @@ def open_another(visitor: Session, opened: Opened) -> None:
     if others:
         mark(Visibility.PUBLIC, "Open in this session")
     for name in others:
-        if st.button(literal(name), key=f"explore-open-{name}", type="tertiary"):
+        if st.button(in_markdown(name), key=f"explore-open-{name}", type="tertiary"):
             visitor.current = name
             st.rerun()
     if st.button("Close this file", key="explore-close"):

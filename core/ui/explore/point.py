@@ -18,8 +18,9 @@ from ...figures.kernel import kernel_in_words
 from ...releases.release import Release
 from ...sketches.linear import Answers
 from ...tasks.uncertainty import quantile_dots
+from ...words.escapes import in_html
 from ..frame.marks import note
-from ..frame.markup import draw, escape
+from ..frame.markup import draw
 from ..frame.session import Opened
 from .answers import REMEMBERED, View, answer
 from .columns import grain, label_of, number_format, tidy
@@ -135,7 +136,7 @@ def _show_distance(release: Release, answers: Answers) -> None:
 
 def say(sentence: str) -> None:
     """An answer, a sentence in Markdown. Screen readers speak a status when it changes: clicks and typing alike."""
-    words = STRONG.sub(r"<strong>\1</strong>", escape(sentence))
+    words = STRONG.sub(r"<strong>\1</strong>", in_html(sentence))
     draw(f'<p class="fg-odds" role="status">{words}</p>')
 
 

@@ -12,13 +12,14 @@ from ...errors import RequestError
 from ...figures.density import close_by
 from ...figures.distances import distance_title, distance_unit
 from ...figures.report.exploration import MAX_PLACES, Points
-from ...figures.rounding import rounded_all, rounded_range
 from ...releases.release import Release
 from ...sketches.linear import Answers
 from ...sources.queries import beside
+from ...words.escapes import in_markdown
+from ...words.numbers import rounded_all, rounded_range
+from ...words.phrases import count
 from ..frame.asked_table import LISTED, dropped_table, note_rest, worked_out
 from ..frame.marks import Visibility, mark, note
-from ..frame.markup import literal
 from ..frame.session import Opened
 from . import answers
 from .columns import drawable
@@ -46,10 +47,10 @@ def points_view(opened: Opened) -> None:
     try:
         table, found = answered(opened, dropped)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
         return
     every = table.num_rows
-    st.markdown(f"**{every:,} point{'' if every == 1 else 's'}** answered. {_meaning(release)}")
+    st.markdown(f"**{count(every, 'point')}** answered. {_meaning(release)}")
     asked = beside(table, answer_columns(release, found)).to_pandas()
     st.dataframe(
         shown_answers(release, table, found),
@@ -72,7 +73,7 @@ def answered(opened: Opened, dropped: UploadedFile) -> tuple[pa.Table, Answers]:
 def _meaning(release: Release) -> str:
     if release.sketch.answers == "distance":
         return f"Each answer is how far everyone is from the point, on average. {kind_sentence(release.sketch)}"
-    return literal(
+    return in_markdown(
         f"Each answer is the number of {noun(release)} close by: who is exactly there counts as 1, who is farther away "
         "as less."
     )

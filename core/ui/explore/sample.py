@@ -8,11 +8,11 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...figures.report.exploration import Sampled
-from ...figures.report.words import listed
 from ...figures.scatter import MAX_DRAWN, sample_figure
 from ...tasks.sampling import MOST_POINTS, Sample
+from ...words.escapes import in_markdown
+from ...words.phrases import listed
 from ..frame.marks import Visibility, mark, note
-from ..frame.markup import literal
 from ..frame.session import Opened
 from . import answers
 from .columns import choose_two, drawable
@@ -52,7 +52,7 @@ def sample_view(opened: Opened) -> None:
     try:
         drawn = answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind == SHARP)
     except RequestError as error:
-        st.info(literal(error))
+        st.info(in_markdown(error))
         return
     mark(Visibility.PUBLIC, "Synthetic points: safe to hand out")
     st.markdown(WHAT_THEY_ARE)

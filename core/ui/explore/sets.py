@@ -13,14 +13,15 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...figures.dots import dots, dots_in_words
 from ...figures.report.exploration import MAX_PLACES, Points
-from ...figures.rounding import rounded, rounded_all, rounded_range
 from ...releases.release import Release
 from ...sketches.linear import Answers
 from ...sources.queries import beside, told_apart
 from ...tasks.uncertainty import quantile_dots
+from ...words.escapes import in_markdown
+from ...words.numbers import percent_within, rounded, rounded_all, rounded_range
+from ...words.phrases import count, listed
 from ..frame.asked_table import LISTED, dropped_table, note_rest
 from ..frame.marks import Visibility, mark, note
-from ..frame.markup import literal
 from ..frame.session import Opened
 from . import answers
 from .export import take_along
@@ -117,12 +118,11 @@ def share_sentence(density: float, low: float, estimate: float, error: float) ->
     """The average overlap in words; "" when the noise hides it."""
     if low <= 0 or estimate <= 0:
         return ""
-    return f"On average a set overlaps with it by {rounded(100 * density, 100 * density * error / estimate)}%."
+    return f"On average a set overlaps with it by {percent_within(density, density * error / estimate)}."
 
 
 def _counted(items: list[str]) -> str:
-    said = ", ".join(items[:MOST_SAID]) + (f" and {len(items) - MOST_SAID:,} more" if len(items) > MOST_SAID else "")
-    return f"{len(items):,} item{'' if len(items) == 1 else 's'}: {said}"
+    return f"{count(len(items), 'item')}: {listed(items, MOST_SAID)}"
 
 
 def meaning(release: Release) -> str:
@@ -155,11 +155,11 @@ def sets_view(opened: Opened) -> None:
     try:
         table, found = answered(opened, dropped)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
         return
     every = table.num_rows
     st.markdown(
-        f"**{every:,} set{'' if every == 1 else 's'}** answered. Each answer is how much all sets of the file "
+        f"**{count(every, 'set')}** answered. Each answer is how much all sets of the file "
         "overlap with it: a set with the same items counts as 1, one with no common item as 0."
     )
     st.dataframe(

@@ -11,9 +11,10 @@ from ...figures.axes import Axis
 from ...figures.density import UNSURE, close_by
 from ...figures.report import words
 from ...figures.report.label import PrivacyLabel
-from ...figures.rounding import best_guess, rounded, rounded_range
 from ...releases.release import Release
 from ...tasks.modes import Mode
+from ...words.numbers import best_guess, percent_within, rounded, rounded_range
+from ...words.phrases import day, listed
 
 
 def noun(release: Release) -> str:
@@ -23,10 +24,10 @@ def noun(release: Release) -> str:
 
 def one_line(label: PrivacyLabel) -> str:
     """What a released file is, from when, at which ε, and who is protected."""
-    what = f"{words.listed([column.name for column in label.columns], 4)} of {label.records} {label.counted}"
+    what = f"{listed([column.name for column in label.columns], 4)} of {label.records} {label.counted}"
     whom = f"{label.protected}," if "," in label.protected else label.protected
     protected = f"{whom} protected: {label.hidden}"
-    return f"{what} · released {words.day(label.created)} · {label.promise} · {protected}"
+    return f"{what} · released {day(label.created)} · {label.promise} · {protected}"
 
 
 def answer_sentence(estimate: float, low: float, high: float, error: float, counted: str) -> str:
@@ -45,8 +46,8 @@ def density_sentence(density: float, low: float, estimate: float, error: float) 
     """The density in words, as a share of what it would be if everyone were at the very same place; "" when hidden."""
     if low <= 0 or estimate <= 0:
         return ""
-    share = rounded(100 * density, 100 * density * error / estimate)
-    return f"That is {share}% of what it would be if everyone were exactly here."
+    share = percent_within(density, density * error / estimate)
+    return f"That is {share} of what it would be if everyone were exactly here."
 
 
 def averaged_sentence(names: tuple[str, ...]) -> str:
@@ -54,7 +55,7 @@ def averaged_sentence(names: tuple[str, ...]) -> str:
     if not names:
         return ""
     them = "them" if len(names) > 1 else "it"
-    return f"Averaged over all values of {words.listed(names)}, likely or not. Hold {them} at a value to see slices."
+    return f"Averaged over all values of {listed(names)}, likely or not. Hold {them} at a value to see slices."
 
 
 def place_words(position: dict[str, object], release: Release) -> dict[str, str]:

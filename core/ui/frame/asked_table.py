@@ -10,11 +10,11 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ...domain import Domain
-from ...figures.report.words import listed
 from ...sources import Upload, open_source
 from ...sources.queries import read_queries
+from ...words.escapes import in_markdown
+from ...words.phrases import listed, plural
 from .marks import note
-from .markup import literal
 from .session import Opened
 
 FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
@@ -26,8 +26,8 @@ LISTED = 200
 
 def dropped_table(what: str, names: Sequence[str], key: str) -> UploadedFile | None:
     """The field for a table of points or sets, which must have these columns, and what was dropped there."""
-    wanted = f"A table of {what}, with the column{'s' if len(names) > 1 else ''} {listed(names, 6)}"
-    return st.file_uploader(literal(wanted), FILE_TYPES, max_upload_size=MAX_MEGABYTES, key=key)
+    wanted = f"A table of {what}, with the {plural(len(names), 'column')} {listed(names, 6)}"
+    return st.file_uploader(in_markdown(wanted), FILE_TYPES, max_upload_size=MAX_MEGABYTES, key=key)
 
 
 def read_table(dropped: UploadedFile, domain: Domain) -> pa.Table:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .markup import draw, escape
+from ...words.escapes import in_html
+from ...words.numbers import significant
+from .markup import draw
 
 
 def bar(shares: Sequence[float], words: str, left: str, right: str) -> None:
@@ -21,14 +23,14 @@ def bar(shares: Sequence[float], words: str, left: str, right: str) -> None:
     """
     spans = "".join(f'<span style="width:{100 * max(0.0, min(1.0, share)):.2f}%"></span>' for share in shares)
     draw(
-        f'<div class="fg-bar" role="img" aria-label="{escape(words)}">{spans}</div>'
-        f'<div class="fg-scale"><span>{escape(left)}</span><span>{escape(right)}</span></div>'
+        f'<div class="fg-bar" role="img" aria-label="{in_html(words)}">{spans}</div>'
+        f'<div class="fg-scale"><span>{in_html(left)}</span><span>{in_html(right)}</span></div>'
     )
 
 
 def budget_bar(spent: float, price: float, total: float) -> None:
     """A budget: what earlier releases spent, what the next one would cost, and what then is left (all in ε)."""
     left = max(0.0, total - spent - price)
-    words = f"Of a budget of {total:.3g}, {spent:.3g} is spent, this release takes {price:.3g}, and {left:.3g} is left."
-    shares = [spent / total, price / total]
-    bar(shares, words, f"spent {spent:.3g}, this {price:.3g}", f"left {left:.3g} of {total:.3g}")
+    was, this, rest, whole = (significant(epsilon, 3) for epsilon in (spent, price, left, total))
+    words = f"Of a budget of {whole}, {was} is spent, this release takes {this}, and {rest} is left."
+    bar([spent / total, price / total], words, f"spent {was}, this {this}", f"left {rest} of {whole}")

@@ -10,10 +10,11 @@ from pathlib import Path
 import streamlit as st
 
 from ...warming import warm_in_background
+from ...words.escapes import in_html
 from ..release.news import release_news
 from . import theme
 from .marks import Visibility, mark
-from .markup import draw, escape
+from .markup import draw
 from .session import Session, session
 
 ROOT = Path(__file__).parents[3]
@@ -121,7 +122,7 @@ def _navigation() -> None:
         for group, pages in GROUPS:
             present = [page for page in pages if page.exists]
             if present:
-                draw(f'<p class="fg-group">{escape(group)}</p>')
+                draw(f'<p class="fg-group">{in_html(group)}</p>')
             for page in present:
                 st.page_link(page.path, label=page.title, width="stretch")
 
@@ -130,7 +131,7 @@ def _heading(page: Page) -> None:
     if not page.heading:
         return
     st.title(page.heading, anchor=False)
-    draw(f'<p class="fg-lead">{escape(page.lead)}</p>')
+    draw(f'<p class="fg-lead">{in_html(page.lead)}</p>')
     if page.visibility is not None:
         mark(page.visibility, page.promise)
     st.space("small")
@@ -155,7 +156,7 @@ def frame(page: Page) -> Iterator[Session]:
     _heading(page)
     _warm_once()
     yield session()
-    draw(f'<p class="fg-footer">{escape(FOOTER)}</p>')
+    draw(f'<p class="fg-footer">{in_html(FOOTER)}</p>')
 
 
 @st.cache_resource(show_spinner=False)

@@ -12,7 +12,8 @@ from enum import StrEnum
 
 import streamlit as st
 
-from .markup import draw, escape
+from ...words.escapes import in_html
+from .markup import draw
 
 
 class Visibility(StrEnum):
@@ -36,7 +37,7 @@ _SHAPES = {
 
 def mark_markup(visibility: Visibility, text: str) -> str:
     """Markup of a mark: shape, colour and words."""
-    return f'<span class="fg-mark fg-{visibility.value}">{_SHAPES[visibility]}<span>{escape(text)}</span></span>'
+    return f'<span class="fg-mark fg-{visibility.value}">{_SHAPES[visibility]}<span>{in_html(text)}</span></span>'
 
 
 def mark(visibility: Visibility, text: str) -> None:
@@ -61,13 +62,13 @@ def side(key: str) -> Iterator[None]:
 
 def note(text: str) -> None:
     """A quiet line of explanation."""
-    draw(f'<p class="fg-note">{escape(text)}</p>')
+    draw(f'<p class="fg-note">{in_html(text)}</p>')
 
 
 def facts(lines: Iterable[tuple[str, str]]) -> None:
     """A plain list; every line has a text and, below it in small, what it means ("" for nothing)."""
     items = "".join(
-        f"<li>{escape(text)}{f'<small>{escape(meaning)}</small>' if meaning else ''}</li>" for text, meaning in lines
+        f"<li>{in_html(text)}{f'<small>{in_html(meaning)}</small>' if meaning else ''}</li>" for text, meaning in lines
     )
     draw(f'<ul class="fg-facts">{items}</ul>')
 
@@ -95,5 +96,5 @@ def main_action(label: str, missing: Sequence[str], key: str, note: str = "") ->
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key=f"action-{key}"):
         pressed = st.button(label, type="primary", key=key, disabled=bool(missing))
         words = missing_sentence(missing) or note
-        draw(f'<p class="fg-missing" role="status">{escape(words)}</p>')
+        draw(f'<p class="fg-missing" role="status">{in_html(words)}</p>')
     return pressed and not missing

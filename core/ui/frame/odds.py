@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ...words.escapes import in_html
+from ...words.numbers import percent
 from .bars import bar
-from .markup import draw, escape
+from .markup import draw
 
 
 def best_guess(epsilon: float, delta: float = 0.0) -> float:
@@ -21,17 +23,10 @@ def best_guess(epsilon: float, delta: float = 0.0) -> float:
     return min(1.0, (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon)))
 
 
-def percent(share: float) -> str:
-    """A share as a percentage that never rounds up to certainty."""
-    text = f"{100 * share:.1f}"
-    if text == "100.0" and share < 1:
-        return "more than 99.9%"
-    return text.removesuffix(".0") + "%"
-
-
 def odds_sentence(epsilon: float, delta: float = 0.0, protected: str = "person") -> str:
     """The promise in one sentence; ``protected`` is "person" or "record", whatever the release protects."""
-    return f"A coin-flip (50%) guess about one {protected} can rise to at most {percent(best_guess(epsilon, delta))}."
+    most = percent(best_guess(epsilon, delta), 3)
+    return f"A coin-flip (50%) guess about one {protected} can rise to at most {most}."
 
 
 def odds(epsilon: float, delta: float = 0.0, protected: str = "person") -> None:
@@ -39,7 +34,7 @@ def odds(epsilon: float, delta: float = 0.0, protected: str = "person") -> None:
     share = best_guess(epsilon, delta)
     before, after = odds_sentence(epsilon, delta, protected).rsplit(" ", 1)
     draw(
-        f"""<p class="fg-odds">{escape(before)} <strong>{escape(after)}</strong> That is the worst case:
+        f"""<p class="fg-odds">{in_html(before)} <strong>{in_html(after)}</strong> That is the worst case:
         a guesser who knows everyone else and has all the time in the world.</p>"""
     )
-    bar([2 * share - 1], f"{percent(share)} on a scale from 50% to 100%", "50% a coin flip", "100% certain")
+    bar([2 * share - 1], f"{percent(share, 3)} on a scale from 50% to 100%", "50% a coin flip", "100% certain")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from ...experiments.lessons.averaging import Asked, ask
-from ...figures.axes import significant
 from ...figures.lessons.averaging import averages_figure
-from ...figures.rounding import rounded
+from ...words.escapes import in_html
+from ...words.numbers import percent, rounded, significant
 from ..frame.bars import bar
-from ..frame.markup import draw, escape
-from ..frame.odds import best_guess, percent
+from ..frame.markup import draw
+from ..frame.odds import best_guess
 from .lesson import Lesson, picture, say
 from .playing import advance, play_button, playing
 
@@ -65,13 +65,13 @@ def _price(asked: Asked) -> None:
     # Floating point would say 100%; certainty is never reached.
     share = min(best_guess(spent), 1.0 - 1e-9)
     draw(
-        f'<p class="fg-odds">Spent with fresh noise: <strong>ε = {escape(significant(spent, 3))}</strong></p>'
-        f'<p class="fg-note">A coin-flip guess about one person can rise to {escape(percent(share))}.</p>'
+        f'<p class="fg-odds">Spent with fresh noise: <strong>ε = {in_html(significant(spent, 3))}</strong></p>'
+        f'<p class="fg-note">A coin-flip guess about one person can rise to {in_html(percent(share, 3))}.</p>'
     )
-    bar([2 * share - 1], f"{percent(share)} on a scale from 50% to 100%", "50% a coin flip", "100% certain")
+    bar([2 * share - 1], f"{percent(share, 3)} on a scale from 50% to 100%", "50% a coin flip", "100% certain")
     draw(
-        f'<p class="fg-odds">Spent by the release: <strong>ε = {escape(significant(once, 3))}</strong></p>'
-        f'<p class="fg-note">However often it is asked: {escape(percent(best_guess(once)))} at most.</p>'
+        f'<p class="fg-odds">Spent by the release: <strong>ε = {in_html(significant(once, 3))}</strong></p>'
+        f'<p class="fg-note">However often it is asked: {in_html(percent(best_guess(once), 3))} at most.</p>'
     )
 
 

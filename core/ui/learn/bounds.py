@@ -7,10 +7,12 @@ import streamlit as st
 from ...experiments.lessons.bounds import GAMES, OTHERS, PUBLIC_BOUNDS, Attack, attack
 from ...figures.lessons.bounds import NAMES, bounds_figure, bounds_in_words
 from ...sketches.grids.histogram import SCALE as WHOLE
+from ...words.escapes import in_html
+from ...words.numbers import percent
 from ..frame.bars import bar
 from ..frame.marks import Visibility, rail
-from ..frame.markup import draw, escape
-from ..frame.odds import best_guess, percent
+from ..frame.markup import draw
+from ..frame.odds import best_guess
 from .lesson import Lesson, choose_epsilon, picture, say
 
 RICHEST, FROM = "richest", "bounds"
@@ -70,7 +72,7 @@ def _files(found: Attack) -> None:
             counts = counts.replace("-", "\N{MINUS SIGN}")
             draw(
                 f'<dl class="fg-file"><dt>smallest pay</dt><dd>{low:,.0f}</dd><dt>largest pay</dt><dd>{high:,.0f}</dd>'
-                f"<dt>ε</dt><dd>{escape(made.privacy.epsilon)}</dd><dt>noisy counts</dt><dd>{escape(counts)}</dd></dl>"
+                f"<dt>ε</dt><dd>{made.privacy.epsilon}</dd><dt>noisy counts</dt><dd>{in_html(counts)}</dd></dl>"
             )
 
 
@@ -78,11 +80,11 @@ def _games(found: Attack, epsilon: str) -> None:
     """How the guesser did."""
     share, limit = found.right / GAMES, best_guess(float(epsilon))
     before = f"A guesser got one of the two files and told which, {GAMES} times. Right:"
-    draw(f'<p class="fg-odds">{escape(before)} <strong>{found.right} times ({percent(share)}).</strong></p>')
-    bar([2 * share - 1], f"{percent(share)} on a scale from 50% to 100%", "50% a coin flip", "100% certain")
-    promise = f"ε = {epsilon} promises at most {percent(limit)} on average."
+    draw(f'<p class="fg-odds">{in_html(before)} <strong>{found.right} times ({percent(share, 3)}).</strong></p>')
+    bar([2 * share - 1], f"{percent(share, 3)} on a scale from 50% to 100%", "50% a coin flip", "100% certain")
+    promise = f"ε = {epsilon} promises at most {percent(limit, 3)} on average."
     words = f"{promise} The bounds break it." if found.given_away else f"{promise} It holds."
-    draw(f'<p class="fg-note">{escape(words)}</p>')
+    draw(f'<p class="fg-note">{in_html(words)}</p>')
 
 
 LESSON = Lesson(

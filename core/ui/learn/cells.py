@@ -8,10 +8,11 @@ import streamlit as st
 from ...errors import RequestError
 from ...experiments.lessons.cells import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
 from ...figures.lessons.cells import plane_figure, plane_in_words
-from ...figures.rounding import rounded
 from ...releases.release import Release
+from ...words.escapes import in_html, in_markdown
+from ...words.numbers import rounded
 from ..frame.marks import Visibility, mark, note
-from ..frame.markup import draw, escape, literal
+from ..frame.markup import draw
 from .lesson import EPSILONS, FIXED, Lesson, say
 from .playing import advance, play_button, playing
 
@@ -92,7 +93,7 @@ def _read(text: str, most: int) -> np.ndarray:
     try:
         return places(text, most)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
         return np.empty((0, 2))
 
 
@@ -131,7 +132,7 @@ def _table(plane: Plane, counted: int, asked: tuple[float, float] | None, made: 
                 line.append("<td></td>")
                 continue
             framed = row < counted and met is not None and met[row] == cell
-            value = escape(f"{int(table[row, cell]):,}".replace("-", "\N{MINUS SIGN}")) if row < counted else "·"
+            value = in_html(f"{int(table[row, cell]):,}".replace("-", "\N{MINUS SIGN}")) if row < counted else "·"
             line.append(f'<td class="fg-one{" fg-met" if framed else ""}">{value}</td>')
         now = ' class="fg-now"' if row == counted - 1 else ""
         lines.append(f"<tr{now}>{''.join(line)}</tr>")

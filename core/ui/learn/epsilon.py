@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from ...experiments.lessons.epsilon import Outcomes, outcomes
-from ...figures.axes import significant
 from ...figures.dots import dots, dots_in_words
 from ...figures.lessons.epsilon import outcomes_figure
+from ...words.numbers import significant
 from ..frame.marks import note
 from ..frame.odds import odds
 from .lesson import Lesson, choose_epsilon, picture, say

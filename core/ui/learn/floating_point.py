@@ -6,8 +6,10 @@ import streamlit as st
 
 from ...experiments.lessons.floating_point import FILES, Files, exact_files, textbook_files
 from ...figures.lessons.floating_point import files_figure, files_in_words
+from ...words.numbers import percent
+from ...words.phrases import count
 from ..frame.marks import Visibility, note, rail
-from ..frame.odds import best_guess, percent
+from ..frame.odds import best_guess
 from .lesson import Lesson, picture, say
 
 TRUTH, STOLEN, LOSS = "truth", "files", "loss"
@@ -32,7 +34,7 @@ def experiment() -> None:
         )
     with right, rail(Visibility.PUBLIC, "exact", "Exact noise in whole numbers: what Frostglass draws"):
         picture(files_figure(good), "exact", files_in_words(good))
-        limit = percent(best_guess(float(epsilon)))
+        limit = percent(best_guess(float(epsilon)), 3)
         note(
             f"{int(good.betrayed.sum())} of {FILES} files give the count away: every whole number can come from "
             f"either count. A guesser with one file gets at most what ε = {epsilon} promises, {limit}."
@@ -41,9 +43,10 @@ def experiment() -> None:
 
 def findings(bad: Files, stolen: int) -> tuple[str, str]:
     """How sure an attacker is, and how they know."""
-    files = "one file" if stolen == 1 else f"{stolen} files"
+    known = percent(bad.certain_after(stolen), 3)
+    files = count(stolen, "file")
     return (
-        f"With {files}, an attacker knows the count for certain in {percent(bad.certain_after(stolen))} of all cases.",
+        f"With {files}, an attacker knows the count for certain in {known} of all cases.",
         f"For each of {FILES} released numbers, every random number that could lead to it was tried, for 0 and for 1. "
         f"For many, one of the two has none.",
     )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 import streamlit as st
 
-from ..frame.markup import draw, escape
+from ...words.escapes import in_html
+from ..frame.markup import draw
 
 EPSILON = "epsilon"
 """The privacy loss, which lessons share: whoever moves it in one finds it so in the next, and in the address."""
@@ -45,15 +46,15 @@ class Lesson:
 def show_lesson(lesson: Lesson, place: int, of: int) -> None:
     """The whole lesson: what to do, the experiment, and what it means."""
     draw(
-        f'<p class="fg-group">Lesson {place} of {of}</p><h1 class="fg-lesson">{escape(lesson.title)}</h1>'
-        f'<dl class="fg-task"><dt>Do</dt><dd>{escape(lesson.do)}</dd><dt>See</dt><dd>{escape(lesson.see)}</dd></dl>'
+        f'<p class="fg-group">Lesson {place} of {of}</p><h1 class="fg-lesson">{in_html(lesson.title)}</h1>'
+        f'<dl class="fg-task"><dt>Do</dt><dd>{in_html(lesson.do)}</dd><dt>See</dt><dd>{in_html(lesson.see)}</dd></dl>'
     )
     with st.container(key="fg-experiment"):
         lesson.experiment()
     st.space("small")
     for column, (heading, words) in zip(st.columns(len(lesson.told), gap="large"), lesson.told, strict=True):
         with column:
-            draw(f'<div class="fg-told"><h2>{escape(heading)}</h2><p>{escape(words)}</p></div>')
+            draw(f'<div class="fg-told"><h2>{in_html(heading)}</h2><p>{in_html(words)}</p></div>')
 
 
 def choose_epsilon() -> str:
@@ -75,5 +76,5 @@ def picture(figure: go.Figure, key: str, words: str) -> None:
 
 def say(finding: str, meaning: str = "") -> None:
     """What the experiment shows at present; screen readers speak it whenever it changes."""
-    small = f"<small>{escape(meaning)}</small>" if meaning else ""
-    draw(f'<p class="fg-odds fg-finding" role="status">{escape(finding)}{small}</p>')
+    small = f"<small>{in_html(meaning)}</small>" if meaning else ""
+    draw(f'<p class="fg-odds fg-finding" role="status">{in_html(finding)}{small}</p>')

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from ...experiments.lessons.rows import AMPLE, MOST, Curve, curve
-from ...figures.axes import significant
 from ...figures.lessons.rows import curve_figure, curve_in_words
+from ...words.numbers import significant
 from ..frame.marks import note
 from .lesson import EPSILONS, Lesson, choose_epsilon, picture, say
 

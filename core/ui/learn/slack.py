@@ -7,8 +7,8 @@ import math
 import streamlit as st
 
 from ...experiments.lessons.slack import ROWS, Slack, slack
-from ...figures.axes import significant
 from ...figures.lessons.slack import slack_figure, slack_in_words
+from ...words.numbers import significant
 from ..frame.marks import note
 from .lesson import Lesson, choose_epsilon, picture, say
 
@@ -48,7 +48,7 @@ def findings(found: Slack, rows: int) -> tuple[str, str]:
     """What slack gains with so many rows, and from how many on it gains anything."""
     gain, start = found.gain(rows), found.pays_from
     if gain > 1:
-        finding = f"With {rows:,} rows, slack makes the noise {gain:,.2g} times smaller."
+        finding = f"With {rows:,} rows, slack makes the noise {significant(gain, 2)} times smaller."
     else:
         finding = f"With {rows:,} rows, slack gains nothing: ε alone needs less noise."
     meaning = "ε alone: noise grows like the root of the rows. With slack: rows cost nothing."

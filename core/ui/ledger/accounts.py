@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from decimal import Decimal
 
 import streamlit as st
@@ -10,6 +9,8 @@ import streamlit as st
 from ...figures.ledger import budget_bars, time_line
 from ...privacy.accounting import spent
 from ...privacy.ledger.ledger import Entry, Ledger, Status
+from ...words.numbers import number, significant
+from ...words.phrases import count, day, lowered
 from ..frame.bars import bar
 from ..frame.charts import show
 from ..frame.marks import facts, note
@@ -27,7 +28,7 @@ def pick_account(ledger: Ledger, preferred: str | None) -> Status:
     statuses = [ledger.status(name) for name in ledger.names()]
     names = [status.name for status in statuses]
     drawn = statuses[-MOST_BARS:]
-    words = "; ".join(f"{one.name}: {one.spent:.3g} of {one.epsilon:f} spent" for one in drawn)
+    words = "; ".join(f"{one.name}: {significant(one.spent, 3)} of {one.epsilon:f} spent" for one in drawn)
     show(
         budget_bars([one.name for one in drawn], [float(one.epsilon) for one in drawn], [one.spent for one in drawn]),
         "ledger-bars",
@@ -44,15 +45,15 @@ def pick_account(ledger: Ledger, preferred: str | None) -> Status:
 def show_account(status: Status) -> None:
     """One data set: its promise, what is left, and its releases on a time line."""
     total, left = float(status.epsilon), max(0.0, float(status.epsilon) - status.spent)
-    ends = f"spent {status.spent:.3g}", f"left {left:.3g} of {total:.3g}"
+    ends = f"spent {significant(status.spent, 3)}", f"left {significant(left, 3)} of {significant(total, 3)}"
     bar([status.spent / total], " and ".join(ends), *ends)
     facts(
         [
             (
                 f"In all, ε = {amount(status.epsilon)}{_slack(status.delta)} is promised for ever",
-                f"To {unit_in_words(status.unit)}, since {_day(status.created)}.",
+                f"To {unit_in_words(status.unit)}, since {day(status.created)}.",
             ),
-            ("Hidden: " + _lower(RELATIONS[status.neighbours]), ""),
+            ("Hidden: " + lowered(RELATIONS[status.neighbours]), ""),
             (
                 f"One more release of ε = {amount(rounded_down(status.left))} may follow",
                 "As a single number; a sketch of many rows may have more, as they add up to less."
@@ -67,7 +68,7 @@ def show_account(status: Status) -> None:
     costs = [entry.cost for entry in status.releases]
     together = [spent(costs[: count + 1], status.delta) for count in range(len(costs))]
     promised = [float(cost.epsilon) for cost in costs]
-    words = f"{len(costs)} release{'s' if len(costs) > 1 else ''}; ε = {together[-1]:.3g} of {total:g} is spent."
+    words = f"{count(len(costs), 'release')}; ε = {significant(together[-1], 3)} of {number(total)} is spent."
     show(
         time_line(status.created, [entry.when for entry in status.releases], promised, together, total),
         "ledger-time-line",
@@ -80,7 +81,7 @@ def show_account(status: Status) -> None:
 
 
 def _promised(entry: Entry) -> str:
-    return f"{_day(entry.when)}: ε = {amount(entry.cost.epsilon)}{_slack(entry.cost.delta)}"
+    return f"{day(entry.when)}: ε = {amount(entry.cost.epsilon)}{_slack(entry.cost.delta)}"
 
 
 def _made(entry: Entry) -> str:
@@ -98,11 +99,3 @@ def _made(entry: Entry) -> str:
 
 def _slack(delta: Decimal) -> str:
     return f" with slack δ = {delta:f}" if delta else ""
-
-
-def _day(when: datetime) -> str:
-    return f"{when.day} {when:%B %Y}"
-
-
-def _lower(words: str) -> str:
-    return words[0].lower() + words[1:]

@@ -9,8 +9,8 @@ from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import LONGEST_NAME, Ledger
 from ...privacy.unit import PrivacyUnit
 from ...releases.payment import unit_words
+from ...words.escapes import in_markdown
 from ..frame.marks import main_action, note
-from ..frame.markup import literal
 from ..release.account import price
 from ..release.draft import SLACK
 from ..release.privacy import RELATIONS
@@ -51,7 +51,7 @@ def register_data_set(ledger: Ledger) -> str | None:
     try:
         ledger.register(name, epsilon, SLACK if slack else 0, hidden, unit)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
         return None
     return name
 

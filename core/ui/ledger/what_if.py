@@ -11,10 +11,11 @@ from ...privacy.accounting import Cost, PureParts, epsilon_spent
 from ...privacy.calibration import calibrate
 from ...privacy.ledger.ledger import Ledger, Status
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...words.escapes import in_markdown
+from ...words.numbers import significant
 from ..frame.bars import budget_bar
 from ..frame.charts import show
 from ..frame.marks import note
-from ..frame.markup import literal
 from ..release.draft import EPSILONS, SLACK, amount
 
 ROWS = (1, 10, 100, 1_000, 10_000)
@@ -46,11 +47,12 @@ def what_if(ledger: Ledger, status: Status) -> None:
     )
     preview = ledger.what_if(status.name, cost_of_rows(epsilon, rows, slack, status.neighbours))
     if not preview.admitted:
-        st.warning(literal(preview.refusal))
+        st.warning(in_markdown(preview.refusal))
         return
     added = max(0.0, preview.spent - status.spent)
     budget_bar(status.spent, added, float(status.epsilon))
-    note(f"It may be made. By itself it promises ε = {amount(epsilon)}, and it adds {added:.3g} to what is spent.")
+    adds = significant(added, 3)
+    note(f"It may be made. By itself it promises ε = {amount(epsilon)}, and it adds {adds} to what is spent.")
 
 
 def cost_of_rows(epsilon, rows: int, slack: bool, neighbours: Neighbours) -> Cost:
@@ -65,18 +67,19 @@ def explain_composition(status: Status) -> None:
     """Why many small losses together are less than their sum; with the ledger's own figures."""
     delta = status.delta or SLACK
     together = epsilon_spent([PureParts(Fraction(1, EXAMPLE_ROWS), EXAMPLE_ROWS)], float(delta))
+    shown = significant(together, 3)
     rows = f"{EXAMPLE_ROWS:,} rows at ε = 1"
     if status.delta:
         note(
             f"A release of {rows} gives away a thousandth in every row, now for and now against the truth about "
             "someone. So many small coins hardly ever fall alike: with a slack of one in a million, all rows together "
-            f"count as ε = {together:.3g}."
+            f"count as ε = {shown}."
         )
     else:
         note(
             "This total was promised without slack, so the ε of its releases add up to the last digit. A total with a "
-            f"slack of one in a million would count a release of {rows} as {together:.3g} only: every row gives away "
+            f"slack of one in a million would count a release of {rows} as {shown} only: every row gives away "
             "little, now for and now against the truth about someone, and so many small coins hardly ever fall alike."
         )
-    words = f"What all rows give away is spread around zero: hardly ever beyond {together:.3g}, never beyond 1."
+    words = f"What all rows give away is spread around zero: hardly ever beyond {shown}, never beyond 1."
     show(loss_distribution(1.0, EXAMPLE_ROWS, together), "ledger-losses", words)

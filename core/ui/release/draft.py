@@ -26,6 +26,7 @@ from ...geometry.kernels import (
 )
 from ...privacy.budget import Budget
 from ...sources.samples import Sample
+from ...words.numbers import number, percent, significant
 from .aim import CLOSENESS, Aim
 
 SLACK = Decimal("0.000001")
@@ -213,17 +214,17 @@ def stretched(kernel: Kernel, factor: float) -> Kernel:
 
 def factor_words(factor: float) -> str:
     """A step of nearness where a kernel is suggested."""
-    return "as suggested" if factor == 1 else f"{factor:g} times as far"
+    return "as suggested" if factor == 1 else f"{number(factor)} times as far"
 
 
 def distance_words(domain: Domain, share: float) -> str:
     """A step of nearness as a person would say it: "5% of the range" or, where columns share a unit, "1 km (5% …)"."""
-    percent = f"{100 * share:g}% of the range"
+    of_range = f"{percent(share)} of the range"
     units = {column.unit for column in domain.columns if not isinstance(column, Categorical)}
     if domain.scale == "box" or not units:
-        return percent
+        return of_range
     unit = f" {units.pop()}" if len(units) == 1 and units != {""} else ""
-    return f"{distance_at(domain, share):,g}{unit} ({percent})"
+    return f"{significant(distance_at(domain, share), 4)}{unit} ({of_range})"
 
 
 def amount(epsilon: Decimal) -> str:

@@ -10,9 +10,10 @@ from ...domain import Domain
 from ...figures.kernel import kernel_figure, kernel_in_words
 from ...geometry.kernels import MAX_POWER, Angular, Bandwidth, Kernel
 from ...sources.samples import Sample
+from ...words.escapes import in_markdown
+from ...words.numbers import percent
 from ..frame.charts import show
 from ..frame.marks import note
-from ..frame.markup import literal
 from .aim import CLOSENESS, Aim
 from .draft import (
     DEFAULT_SHARE,
@@ -168,7 +169,7 @@ def _bandwidth(domain: Domain, number: int, start: Bandwidth) -> Bandwidth:
         return field("Bandwidth", "", start)
     with st.container(horizontal=True, gap="small"):
         pairs = zip(domain.names, start, strict=True)
-        return tuple(field(f"Bandwidth of {literal(name)}", f"-{name}", value) for name, value in pairs)
+        return tuple(field(f"Bandwidth of {in_markdown(name)}", f"-{name}", value) for name, value in pairs)
 
 
 def _draw(domain: Domain, kernel: Kernel) -> None:
@@ -201,7 +202,7 @@ def choose_guesses(aim: Aim, number: int, sample: Sample | None) -> Guesses:
         "How crowded is a typical place?",
         [None, *sorted({*DENSITIES, start.density} - {None})],
         start.density,
-        format_func=lambda density: DENSITY_WORDS.get(density) or f"{100 * density:.3g}%",
+        format_func=lambda density: DENSITY_WORDS.get(density) or percent(density),
         key=f"release-density-{number}",
         persist_state="session",
         help="The average closeness of two records: 10% means that a typical place is worth a tenth of all records. "

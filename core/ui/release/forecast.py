@@ -9,13 +9,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...figures.forecast import error_figure, error_in_words
+from ...words.escapes import in_html
+from ...words.numbers import percent, significant
 from ..frame.bars import budget_bar
 from ..frame.charts import show
 from ..frame.marks import Visibility, note, rail
-from ..frame.markup import draw, escape
+from ..frame.markup import draw
 from ..frame.odds import odds
 from .outlook import CURVE, Outlook
-from .words import forecast_sentence, percent, size_and_time, typical_answer
+from .words import forecast_sentence, size_and_time, typical_answer
 
 if TYPE_CHECKING:
     from .steps import Chosen
@@ -49,8 +51,8 @@ def side_panel(chosen: Chosen) -> DeltaGenerator:
 def _headline(seen: Outlook) -> None:
     answer = typical_answer(seen.draft, seen.chosen)
     draw(
-        f'<p class="fg-figure">{answer.figure} <span>± {answer.band} {escape(answer.unit)}</span></p>'
-        f'<p class="fg-note">{escape(forecast_sentence(seen.draft, seen.chosen))}</p>'
+        f'<p class="fg-figure">{answer.figure} <span>± {answer.band} {in_html(answer.unit)}</span></p>'
+        f'<p class="fg-note">{in_html(forecast_sentence(seen.draft, seen.chosen))}</p>'
     )
 
 
@@ -70,4 +72,4 @@ def slack_sentence(seen: Outlook) -> str:
     if gain < 1.05:
         return "It would gain nothing here."
     slack, pure = percent(seen.slack.relative_error), percent(seen.pure.relative_error)
-    return f"{gain:.2g} × less error here: {slack} of a typical answer instead of {pure}."
+    return f"{significant(gain, 2)} × less error here: {slack} of a typical answer instead of {pure}."

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from ...words.numbers import significant
+from ...words.quantities import time_left
 from ..frame.marks import Visibility, mark
 
 if TYPE_CHECKING:  # what makes a release takes a while to load, and every page asks whether one is being made
@@ -30,27 +32,10 @@ def progress(making: Making) -> tuple[float, str]:
     done = min(1.0, pace.rows / pace.total) if pace.total else pace.rows / (pace.rows + UNKNOWN_TOTAL)
     words = [f"{pace.rows:,} of {pace.total:,} rows read" if pace.total else f"{pace.rows:,} rows read"]
     if pace.rate is not None:
-        words.append(f"{rounded(pace.rate)} rows a second")
+        words.append(f"{significant(pace.rate, 2)} rows a second")
     if pace.seconds_left is not None:
         words.append(time_left(pace.seconds_left))
     return done, " · ".join(words)
-
-
-def rounded(number: float) -> str:
-    """A number in two digits, as a person would say it: 840, 62,000, 1.3 million."""
-    number = float(f"{number:.2g}")
-    return f"{number / 1e6:,.3g} million" if number >= 1e6 else f"{number:,.0f}"
-
-
-def time_left(seconds: float) -> str:
-    """How much longer something takes, no more precisely than anyone can know."""
-    if seconds < 8:
-        return "a few seconds left"
-    if seconds < 90:
-        return f"about {5 * max(2, round(seconds / 5))} seconds left"
-    if seconds < 5400:
-        return f"about {round(seconds / 60)} minutes left"
-    return f"about {round(seconds / 3600)} hours left"
 
 
 def release_news(path: str) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 
 from ...domain import Domain, Numeric
-from ...figures.axes import plain
 from ...figures.dots import dots, dots_in_words, normal_outcomes
 from ...figures.forecast import (
     PLACES,
@@ -17,6 +16,7 @@ from ...figures.forecast import (
 )
 from ...figures.possible_distances import possible_distances, possible_distances_in_words
 from ...sketches.plan import plan
+from ...words.escapes import in_plotly
 from ..frame.charts import show
 from ..frame.marks import note
 from .outlook import Outlook
@@ -32,12 +32,12 @@ def possible_outcomes(seen: Outlook) -> None:
         with lines:
             possible, words = _of_a_crowd(seen, axis)
             title = "answer" if seen.draft.measures_closeness else "average distance"
-            show(possible_releases_figure(possible, plain(axis.name), title), "release-possible", words)
+            show(possible_releases_figure(possible, in_plotly(axis.name), title), "release-possible", words)
             note(f"Fifty possible releases of an imagined crowd (thick line). {words}")
     with counts:
         outcomes = normal_outcomes(answer.value, answer.error)
         words = dots_in_words(outcomes, answer.name)
-        show(dots(outcomes, plain(answer.name)), "release-dots", words)
+        show(dots(outcomes, in_plotly(answer.name)), "release-dots", words)
         note("One answer in fifty possible releases, all of them equally likely.")
 
 

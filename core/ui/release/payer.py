@@ -9,8 +9,8 @@ import streamlit as st
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import LONGEST_NAME, Ledger
 from ...privacy.neighbours import Neighbours
+from ...words.escapes import in_markdown
 from ..frame.marks import note
-from ..frame.markup import literal
 from ..frame.session import OwnData
 from .account import Account, note_stranger
 from .draft import SLACK
@@ -54,7 +54,7 @@ def choose_payer(ledger: Ledger, own: OwnData, number: int, unit: str, slack: bo
         neighbours = choose_relation(account.total.neighbours)
         trouble = account.mismatch(neighbours, unit)
         if trouble:
-            st.error(literal(trouble))
+            st.error(in_markdown(trouble))
         return Payer(neighbours, account, ("a data set that protects the same people",) if trouble else ())
     with total:
         epsilon = st.number_input(

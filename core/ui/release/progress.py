@@ -10,9 +10,9 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ...parameters import SEED_BITS
+from ...words.escapes import in_markdown
 from ..frame.attendance import Attendance
 from ..frame.marks import Visibility, note, rail
-from ..frame.markup import literal
 from ..frame.odds import odds_sentence
 from .account import price
 from .draft import amount
@@ -88,7 +88,7 @@ def _watch(making: Making) -> None:
         st.rerun()
     done, words = progress(making)
     with rail(Visibility.PRIVATE, "progress", "Only you see this"):
-        st.progress(done, literal(words))
+        st.progress(done, in_markdown(words))
         if making.stage is Stage.READING:
             st.button("Stop, at no cost", key="release-stop", on_click=making.stop)
             note("Nothing is spent before all records are read. Then the price is paid and the noise is drawn.")

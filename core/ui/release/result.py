@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...figures.report import words
 from ...figures.report.label import PrivacyLabel, privacy_label
 from ...releases.release import Release
 from ...sketches.classes import Classes
+from ...words.phrases import day, listed
+from ...words.quantities import size
 from ..frame.charts import show
 from ..frame.frame import CLASSIFY, EXPLORE, LEDGER
 from ..frame.marks import Visibility, facts, note, rail
@@ -26,7 +27,7 @@ def show_result(visitor: Session, desk: Desk) -> None:
     label = privacy_label(opened.release, opened.data)
     main, aside = st.columns([1.75, 1], gap="large")
     with main, rail(Visibility.PUBLIC, "file", "Public: this file may be handed out"):
-        note(f"{_contents(label)}, released {words.day(label.created)}.")
+        note(f"{_contents(label)}, released {day(label.created)}.")
         drawn = release_picture(opened.name, opened.release, _contents(label))
         if drawn is not None:
             show(drawn[0], "release-picture", drawn[1])
@@ -62,7 +63,7 @@ def _save(opened: Opened) -> None:
             on_click="ignore",
         )
         note(
-            f"{len(opened.data) / 1000:,.0f} KB. Save it now: only this session keeps it, and making it again would "
+            f"{size(len(opened.data))}. Save it now: only this session keeps it, and making it again would "
             "cost the same again."
         )
 
@@ -82,7 +83,7 @@ def file_name(making: Making) -> str:
 
 
 def _contents(label: PrivacyLabel) -> str:
-    return f"{words.listed([column.name for column in label.columns])} of {label.records} {label.counted}"
+    return f"{listed([column.name for column in label.columns])} of {label.records} {label.counted}"
 
 
 def _label(release: Release, label: PrivacyLabel) -> None:

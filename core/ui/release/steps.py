@@ -14,8 +14,8 @@ from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger, Preview
 from ...releases.payment import unit_words
 from ...sources.samples import sample
+from ...words.escapes import in_markdown
 from ..frame.marks import note, side
-from ..frame.markup import literal
 from ..frame.session import OwnData, Session
 from .account import Account, price
 from .draft import SLACK, Draft, radius_of
@@ -128,7 +128,7 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Chosen, DeltaGenerator, D
             seen = Outlook(draft, choose_way(draft, ways(draft)))
         after = None if payer.account is None else payer.account.after(seen.cost)
     except RequestError as error:
-        st.error(literal(error))
+        st.error(in_markdown(error))
         return Chosen(None, None, payer.account, None, ("settings that can be used", *payer.missing)), gain, outcomes
     refusal = () if after is None or after.admitted else (after.refusal,)
     return Chosen(draft, seen, payer.account, after, (*payer.missing, *refusal)), gain, outcomes

@@ -13,6 +13,7 @@ from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sources import Source
 from ...tasks.classes.classification import classify_points
+from ...words.numbers import percent
 from ..frame.charts import show
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
@@ -97,7 +98,7 @@ def offer_comparison(desk: Desk, making: Making, opened: Opened) -> None:
     with st.container(key="fg-exact"):
         mark(Visibility.PRIVATE, "Exact and not private: shown only because this is made-up sample data")
         words = (
-            f"At {len(compared.exact)} places, the release is off by {100 * compared.error:.2g}% on average, and "
+            f"At {len(compared.exact)} places, the release is off by {percent(compared.error)} on average, and "
             f"{compared.held} of its {len(compared.exact)} intervals of 95% hold the exact answer."
         )
         show(exact_figure(compared.exact, compared.released), "release-exact-figure", words)

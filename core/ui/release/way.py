@@ -7,11 +7,12 @@ import streamlit as st
 from ...sketches.grouped import GroupedSketch
 from ...sketches.hashed.race import Race
 from ...sketches.registry import card
+from ...words.escapes import in_markdown
+from ...words.numbers import percent
 from ..frame.marks import facts, note
-from ..frame.markup import literal
 from .draft import Draft
 from .ways import Way, Ways, resized
-from .words import percent, size_and_time
+from .words import size_and_time
 
 PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""
@@ -43,8 +44,8 @@ def _list(ways: Ways, name: str, question: str) -> None:
         "How it is made",
         names,
         key=key,
-        format_func=lambda name: literal(title(name)),
-        captions=[literal(_in_words(way)) for way in ways.possible],
+        format_func=lambda name: in_markdown(title(name)),
+        captions=[in_markdown(_in_words(way)) for way in ways.possible],
         on_change=_pick,
         args=(question, key, names[0]),
         label_visibility="collapsed",

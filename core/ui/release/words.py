@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...domain import Categorical, Domain
-from ...figures.rounding import rounded
 from ...forecast.forecast import Forecast
+from ...words.numbers import rounded
+from ...words.quantities import size, wait
 from .aim import GROUP
 from .draft import Draft
 
@@ -88,24 +89,4 @@ def summary(draft: Draft, seen: Forecast) -> str:
 
 def size_and_time(seen: Forecast) -> str:
     """How large the file is and how long it takes, in words."""
-    return f"{size_words(seen.file_bytes)}, {time_words(seen.seconds)}"
-
-
-def size_words(count: int) -> str:
-    """A number of bytes."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6)):
-        if count >= 0.95 * size:
-            return f"{rounded(count / size, count / size / 5)} {unit}"
-    return f"{rounded(count / 1e3, count / 5e3)} KB"
-
-
-def time_words(seconds: float) -> str:
-    """A time to wait."""
-    if seconds < 90:
-        return "a second" if seconds < 1.5 else f"about {seconds:.0f} seconds"
-    return f"about {seconds / 60:.0f} minutes"
-
-
-def percent(share: float) -> str:
-    """An error as a share of the answer, in two digits: "3.5%", "120%"."""
-    return f"{float(f'{100 * share:.2g}'):,g}%"
+    return f"{size(seen.file_bytes)}, {wait(seen.seconds)}"

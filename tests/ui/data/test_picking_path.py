@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from core.sources import open_source
-from core.ui.data.found import Found, size_in_words
+from core.ui.data.found import Found
 from core.ui.data.picking_path import tidied, title_of
 
 
@@ -37,14 +37,6 @@ def test_a_name_is_read_as_it_was_copied(typed, name):
 )
 def test_a_title_names_the_data_and_no_secret(name, title):
     assert title_of(name) == title
-
-
-@pytest.mark.parametrize(
-    ("size", "words"),
-    [(12, "12 bytes"), (1200, "1 KB"), (54_800_000, "54.8 MB"), (2_000_000_000, "2 GB"), (3e12, "3 TB")],
-)
-def test_sizes_are_said_in_the_unit_that_suits_them(size, words):
-    assert size_in_words(int(size)) == words
 
 
 def test_what_files_say_of_themselves_is_found_and_nothing_is_counted(tmp_path):

@@ -29,8 +29,8 @@ from core.ui.explore.point import STRONG
 from core.ui.explore.points import answer_columns
 from core.ui.explore.words import answer_sentence
 from core.ui.frame.frame import EXPLORE
-from core.ui.frame.markup import escape
 from core.ui.frame.session import KEY, Opened
+from core.words.escapes import in_html
 from tests.releases_for_tests import manifest_in, npy, small_release, with_manifest, with_table, zipped
 
 ROOT = Path(__file__).parents[3]
@@ -139,7 +139,7 @@ def said(release, point: list[float]) -> str:
     answers = release.answer(np.array([point]))
     parts = (answers.estimate, answers.low, answers.high, answers.standard_error)
     sentence = answer_sentence(*(float(part[0]) for part in parts), "people")
-    return STRONG.sub(r"<strong>\1</strong>", escape(sentence))
+    return STRONG.sub(r"<strong>\1</strong>", in_html(sentence))
 
 
 def test_columns_that_are_not_drawn_are_averaged_over_or_held():

@@ -7,7 +7,6 @@ import pytest
 
 from core import Budget, Domain, Numeric
 from core.figures.report.label import privacy_label
-from core.figures.report.words import day
 from core.geometry import kernels
 from core.privacy.neighbours import Neighbours
 from core.tasks.modes import Mode
@@ -20,6 +19,7 @@ from core.ui.explore.words import (
     place_words,
     standing_out,
 )
+from core.words.phrases import day
 from tests.releases_for_tests import small_release
 
 

@@ -4,13 +4,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.ui.frame.marks import Visibility, mark_markup, missing_sentence
-from core.ui.frame.markup import escape
+from core.words.escapes import in_html
 
 HOSTILE = '<img src=x onerror="alert(1)">\n\n# heading & "quotes" \'single\''
 
 
 def test_a_strangers_text_stays_text():
-    safe = escape(HOSTILE)
+    safe = in_html(HOSTILE)
     assert not set(safe) & set("<>\"'\n") and "&lt;img" in safe
     assert mark_markup(Visibility.PRIVATE, HOSTILE).count("<img") == 0
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ui.frame.odds import best_guess, odds_sentence, percent
+from core.ui.frame.odds import best_guess, odds_sentence
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,3 @@ def test_no_test_of_two_neighbours_beats_it_and_one_reaches_it(epsilon, delta, f
     assert (1 - false_alarms + power) / 2 <= best_guess(epsilon, delta) + 1e-12
     corner = (1 - delta) / (1 + math.exp(epsilon))
     assert (1 - corner + math.exp(epsilon) * corner + delta) / 2 == pytest.approx(best_guess(epsilon, delta))
-
-
-def test_a_share_never_rounds_to_certainty():
-    assert percent(0.99999) == "more than 99.9%" and percent(1.0) == "100%" and percent(0.5) == "50%"

@@ -21,13 +21,13 @@ from core.sketches.distances.distance import Distance
 from core.sketches.hashed.race import Race
 from core.sources import open_source
 from core.sources.samples import sample, samples
-from core.ui.frame.markup import literal
 from core.ui.frame.session import KEY, OwnData, Session
 from core.ui.release.draft import suggested_kernel
 from core.ui.release.making import Stage
 from core.ui.release.progress import KEY as DESK
 from core.ui.release.truth import compare
 from core.ui.release.way import PICKED
+from core.words.escapes import in_markdown
 
 APP = str(Path(__file__).parents[3] / "app.py")
 DOMAIN = Domain.of(x=(0, 100))
@@ -517,4 +517,4 @@ def test_a_hostile_column_name_in_an_error_is_not_read_as_markdown(ledger):
     frame = pd.DataFrame({hostile: [1.0, np.nan]})
     domain = Domain((Numeric(hostile, 0, 100),), missing="refuse")
     said = confirmed(with_total(visit(domain, frame=frame))).error[0].value
-    assert literal(hostile) in said and hostile not in said
+    assert in_markdown(hostile) in said and hostile not in said

@@ -54,8 +54,9 @@ from ....privacy.noise.noise import add_noise
 from ....privacy.noise.randomness import Source as NoiseSource
 from ....privacy.sparse_vector import SparseVector
 from ....privacy.zcdp import largest_rho
+from ....words.phrases import count
 from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count
-from ...card import Card, PrivateChoice, many, only_l1
+from ...card import Card, PrivateChoice, only_l1
 from ...linear import check_points
 from .asked_distances import (
     SCALE,
@@ -318,7 +319,7 @@ def guarantee(epsilon: float, records: float) -> tuple[int, float]:
 
 def _holds(sketch: AskedDistances) -> str:
     asked = sum(place >= 0 for places in sketch.places for place in places)  # -1 is no place
-    return f"{many(asked, 'measured sum')} of distances"
+    return f"{count(asked, 'measured sum')} of distances"
 
 
 COMPARED = (
@@ -341,7 +342,7 @@ CARD = Card(
     limit=only_l1("Queries asked when wrong"),
     # Of a coordinate's places, -1 is none.
     holds=lambda sketch: (
-        f"{many(sum(place >= 0 for asked in sketch.places for place in asked), 'measured sum')} of distances"
+        f"{count(sum(place >= 0 for asked in sketch.places for place in asked), 'measured sum')} of distances"
     ),
     choice=PrivateChoice("At which places distances were measured", COMPARED),
     warm=lambda: (AskedDistances(Domain.of(x=(0, 1), y=(0, 1)), ((0, 64), (0, 64))),),

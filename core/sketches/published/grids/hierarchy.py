@@ -30,7 +30,8 @@ from ....errors import RequestError
 from ....geometry.kernels import Kernel, kernel_from_dict
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...card import Card, many
+from ....words.phrases import count
+from ...card import Card
 from .cell_sizes import MOST_CELLS_OF_TERMS, TOO_FAR, expected_error
 from .cells import Cells
 from .grid_sketch import MAX_COUNTERS, CountedGrid, check_parts
@@ -247,6 +248,6 @@ CARD = Card(
     sizes=(2, 3, 4, 5, 6, 7, 8, 10),
     most_dimensions=6,
     holds=lambda sketch: (
-        f"{many(sketch.shape[0], 'counter')}, of the cells of a grid and of larger and larger boxes of them"
+        f"{count(sketch.shape[0], 'counter')}, of the cells of a grid and of larger and larger boxes of them"
     ),
 )

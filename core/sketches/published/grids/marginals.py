@@ -20,7 +20,8 @@ from ....checks import check_choice, check_integer, exact_fields
 from ....domain import Domain
 from ....errors import RequestError
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...card import Card, many
+from ....words.phrases import count
+from ...card import Card
 from ...linear import Answers, LinearSketch
 from .cells import Cells
 
@@ -192,7 +193,7 @@ CARD = Card(
     "People are counted with noise in the cells of a few small tables, each of some of the columns.",
     sketch=Marginals,
     command=False,
-    holds=lambda sketch: f"{many(len(sketch.cliques), 'table')} of {many(sketch.shape[0], 'counter')} in all",
+    holds=lambda sketch: f"{count(len(sketch.cliques), 'table')} of {count(sketch.shape[0], 'counter')} in all",
     measure=lambda sketch: "the share of the counted tables in which two records are in the same cell",
     warm=lambda: (Marginals(Domain.of(x=(0, 1), y=(0, 1)), "l2", (2, 2), ((0, 1),)),),
 )

@@ -29,8 +29,9 @@ from ....privacy.budget import Budget
 from ....privacy.noise.noise import add_noise
 from ....privacy.noise.randomness import Source as NoiseSource
 from ....privacy.selection import select
+from ....words.phrases import count
 from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
-from ...card import EXPONENTIAL, Card, PrivateChoice, many
+from ...card import EXPONENTIAL, Card, PrivateChoice
 from ...grids.histogram_sizes import TYPICAL_CROWDING
 from .cell_sizes import discretisation, reaches_of
 from .cells import Cells
@@ -236,7 +237,7 @@ CARD = Card(
     size="rounds",
     sizes=(5, 10, 20, 40, 80),
     most_dimensions=6,
-    holds=lambda sketch: many(len(sketch.chosen), "measured answer"),
+    holds=lambda sketch: count(len(sketch.chosen), "measured answer"),
     choice=PrivateChoice("Which answers were measured", EXPONENTIAL),
     warm=lambda: (MultiplicativeWeights(Domain.of(x=(0, 1), y=(0, 1)), Gaussian(1.0), (2, 2), 4, 0, (0, 1)),),
 )

@@ -45,7 +45,8 @@ from ....geometry.projections.inner_products import DEPTH, inner_products, recor
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...card import Card, many
+from ....words.phrases import count
+from ...card import Card
 from ...hashed.phases import add_up
 from ...linear import Answers, LinearSketch, check_points
 from .gram_schmidt import inverse_root
@@ -358,6 +359,6 @@ CARD = Card(
     rank=22,
     size="synthetic points",
     sizes=(50, 100, 200, 400, 800, 1600),
-    holds=lambda sketch: f"{many(sketch.shape[0], 'sum')}, which give as many made-up points their weights",
+    holds=lambda sketch: f"{count(sketch.shape[0], 'sum')}, which give as many made-up points their weights",
     warm=lambda: (MeanEmbedding(Domain.of(x=(0, 1), y=(0, 1), group=["a", "b"]), Gaussian(1.0), 8, seed=0),),
 )

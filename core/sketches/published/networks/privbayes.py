@@ -35,8 +35,9 @@ from ....privacy.neighbours import Neighbours, Sensitivity
 from ....privacy.noise.noise import add_noise
 from ....privacy.noise.randomness import Source as NoiseSource
 from ....privacy.selection import select
+from ....words.phrases import count
 from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
-from ...card import EXPONENTIAL, Card, PrivateChoice, many
+from ...card import EXPONENTIAL, Card, PrivateChoice
 from ..grids.cells import Cells
 from ..grids.marginals import MAX_CLIQUES, Marginals
 from ..grids.synthetic_records import Node, check_imitation, noise_scale
@@ -236,7 +237,7 @@ CARD = Card(
     size="cells a coordinate",
     sizes=(8, 16, 32, 64),
     holds=lambda sketch: (
-        f"a network of {many(len(sketch.marginals.cliques), 'table')}, with {many(sketch.shape[0], 'counter')} in all"
+        f"a network of {count(len(sketch.marginals.cliques), 'table')}, with {count(sketch.shape[0], 'counter')} in all"
     ),
     choice=PrivateChoice("Which columns belong together", EXPONENTIAL),
     example={"bounds": ["x=0:1", "y=0:1", "z=0:1"]},  # two columns leave no choice

@@ -26,7 +26,8 @@ from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.kernels import Gaussian, kernel_from_dict
 from ....privacy.budget import Budget
-from ...card import Card, many
+from ....words.phrases import count
+from ...card import Card
 from .wave_sketch import WaveSketch, orders
 
 AMPLITUDE = 1 << 24
@@ -91,6 +92,6 @@ CARD = Card(
     size="highest frequency a coordinate",
     sizes=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
     most_dimensions=3,
-    holds=lambda sketch: f"{many(sketch.shape[0], 'sum')} of waves",
+    holds=lambda sketch: f"{count(sketch.shape[0], 'sum')} of waves",
     warm=lambda: (FourierSeries(Domain.of(x=(0, 1), y=(0, 1)), Gaussian(1.0), 2),),
 )

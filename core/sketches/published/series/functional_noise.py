@@ -37,7 +37,8 @@ from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.kernels import Kernel, kernel_from_dict
 from ....privacy.budget import Budget
-from ...card import Card, many
+from ....words.phrases import count
+from ...card import Card
 from .torus import Torus, check_torus
 from .wave_sketch import WaveSketch, orders
 
@@ -184,5 +185,5 @@ CARD = Card(
     sizes=(16, 64, 256, 1024, 4096),
     most_dimensions=3,
     needs_delta=True,
-    holds=lambda sketch: f"{many(sketch.shape[0], 'sum')} of waves",
+    holds=lambda sketch: f"{count(sketch.shape[0], 'sum')} of waves",
 )

@@ -37,7 +37,8 @@ from ....geometry.kernels import Gaussian, Kernel, kernel_from_dict, of_coordina
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...card import Card, many
+from ....words.phrases import count
+from ...card import Card
 from ...linear import Answers, LinearSketch, check_points
 from .chebyshev_fit import AT_ONCE, BYTES_A_NODE, DAMPINGS, NODES, ChebyshevFit
 from .chebyshev_shifts import largest_l1_shift, largest_l2_shift
@@ -263,6 +264,6 @@ CARD = Card(
     size="orders a coordinate",
     sizes=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
     most_dimensions=3,
-    holds=lambda sketch: f"{many(sketch.shape[0], 'sum')} of polynomials",
+    holds=lambda sketch: f"{count(sketch.shape[0], 'sum')} of polynomials",
     warm=lambda: (Trigonometric(Domain.of(x=(0, 1), y=(0, 1)), Gaussian(1.0), 2, "none"),),
 )

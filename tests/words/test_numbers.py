@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.rounding import MINUS, best_guess, place, rounded, rounded_all, rounded_range
+from core.words.numbers import (
+    MINUS,
+    best_guess,
+    percent,
+    percent_within,
+    place,
+    rounded,
+    rounded_all,
+    rounded_range,
+    significant,
+)
 
 VALUES = st.floats(-1e12, 1e12)
 ERRORS = st.floats(1e-9, 1e9)
@@ -80,3 +90,55 @@ def test_a_number_whose_error_nobody_knows_is_told_by_its_size():
     assert [best_guess(value, math.inf) for value in (6483.0, -0.01234, 0.0)] == ["6,500", MINUS + "0.012", "0"]
     assert best_guess(6483, 95) == rounded(6483, 95) and best_guess(math.nan, math.inf) == "unknown"
     assert best_guess(math.inf, math.inf) == "∞"
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "text"),
+    [
+        (0.0, 2, "0%"),
+        (1.0, 2, "100%"),
+        (0.5, 3, "50%"),
+        (0.731, 3, "73.1%"),
+        (0.0312, 2, "3.1%"),
+        (1.4, 2, "140%"),
+        (9.99, 2, "1,000%"),
+        (25.2, 2, "25 times"),
+        (6.135e9, 2, "6,100,000,000 times"),
+        (0.00033, 2, "0.033%"),
+        (1e-9, 2, "less than 0.001%"),
+        (0.996, 2, "more than 99%"),
+        (0.99999, 3, "more than 99.9%"),
+        (0.9994, 3, "99.9%"),
+        (math.nan, 2, "unknown"),
+    ],
+)
+def test_a_share_never_rounds_to_certainty_and_never_has_more_digits_than_asked(share, digits, text):
+    assert percent(share, digits) == text
+
+
+def test_a_share_with_an_error_has_three_digits_at_most():
+    assert percent_within(0.4538217, 1e-7) == "45.4%" and percent_within(0.4538217, 0.02) == "45%"
+    assert percent_within(0.0, 0.0) == "0%" and percent_within(0.000123456, 1e-9) == "0.0123%"
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (6.1352e9, 4, "6,135,000,000"),
+        (6.1352e9, 12, "6,135,200,000"),
+        (0.00001, 12, "0.00001"),
+        (-2024.7, 3, MINUS + "2,020"),
+        (0, 3, "0"),
+        (3e-12, 2, "3 × 10⁻¹²"),
+        (1.25e20, 3, "1.25 × 10²⁰"),
+        (-math.inf, 3, MINUS + "∞"),
+        (math.nan, 3, "unknown"),
+    ],
+)
+def test_significant_digits_are_written_without_an_exponent_of_a_computer(value, digits, text):
+    assert significant(value, digits) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(2, 12))
+def test_no_number_is_written_with_an_e(value, digits):
+    assert "e" not in significant(value, digits) and "E" not in significant(value, digits)

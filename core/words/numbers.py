@@ -1,13 +1,15 @@
 """Numbers as people should read them: with the digits that their error supports, and no more.
 
 A number is rounded to the largest power of ten that is not above its standard error, so rounding moves it by half an
-error at most: 6,483 ± 95 is shown as 6,480 and 6,483 ± 140 as 6,500.
+error at most: 6,483 ± 95 is shown as 6,480 and 6,483 ± 140 as 6,500. A number without a known error is rounded to so
+many significant digits: two of what is only an estimate, three of an ε or a probability, all of what someone typed.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
 
@@ -15,6 +17,12 @@ EXACT_DIGITS = 12
 """Digits shown of a number without error; beyond them floating point itself is in doubt."""
 MINUS = "\N{MINUS SIGN}"
 UNKNOWN = "unknown"
+LARGE, SMALL = 1e15, 1e-9
+"""From here on, and below there, a number is written with a power of ten."""
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+LEAST_SHARE = 1e-5
+TIMES_FROM = 10
+"""From here on a share is no share any more, but so many times."""
 
 
 def place(error: float) -> int:
@@ -59,7 +67,7 @@ def best_guess(value: float, error: float) -> str:
     ('6,480', '6,500')
     """
     if math.isfinite(value) and not math.isfinite(error):
-        return f"{float(f'{value:.2g}'):,.{EXACT_DIGITS}g}".replace("-", MINUS)
+        return significant(value, 2)
     return rounded(value, error)
 
 
@@ -79,13 +87,71 @@ def rounded_all(values: np.ndarray, errors: np.ndarray) -> list[str]:
     return [best_guess(float(value), float(error)) for value, error in zip(values, errors, strict=True)]
 
 
-def _digits(value: float, error: float, towards: Callable[[float], int]) -> str:
-    if math.isnan(value) or math.isnan(error):
+def significant(value: float, digits: int) -> str:
+    """A number in so many significant digits, with separators between thousands.
+
+    Examples
+    --------
+    >>> significant(2024.7, 3), significant(0.012345, 2), significant(6.1352e9, 4), significant(3e-12, 2)
+    ('2,020', '0.012', '6,135,000,000', '3 × 10⁻¹²')
+    """
+    if math.isnan(value):
         return UNKNOWN
     if math.isinf(value):
         return "∞" if value > 0 else MINUS + "∞"
-    if error == 0:
-        return f"{value:,.{EXACT_DIGITS}g}".replace("-", MINUS)
+    rounded = Decimal(f"{value:.{digits - 1}e}").normalize()
+    if rounded and not SMALL <= abs(rounded) < LARGE:
+        power = rounded.adjusted()
+        text = f"{rounded.scaleb(-power):f} × 10{str(power).translate(SUPERSCRIPTS)}"
+    else:
+        text = f"{rounded:,f}"
+    return text.replace("-", MINUS)
+
+
+def number(value: float) -> str:
+    """A public number as it was typed, with separators between thousands."""
+    return significant(value, EXACT_DIGITS)
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share as a percentage in so many digits; it never rounds up to certainty, nor shows what is too little to see.
+
+    Examples
+    --------
+    >>> percent(0.0345), percent(0.731, 3), percent(0.99999, 3), percent(1e-12)
+    ('3.5%', '73.1%', 'more than 99.9%', 'less than 0.001%')
+    >>> percent(2.4), percent(6.1e7)
+    ('240%', '61,000,000 times')
+    """
+    if not math.isfinite(share):
+        return number(share)
+    if 0 < share < LEAST_SHARE:
+        return f"less than {significant(100 * LEAST_SHARE, 1)}%"
+    if share >= TIMES_FROM:
+        return f"{significant(share, digits)} times"
+    text = significant(100 * share, digits)
+    if share < 1 and text == "100":
+        return f"more than {100 - 10.0 ** (2 - digits):.{digits - 2}f}%"
+    return f"{text}%"
+
+
+def percent_within(share: float, error: float) -> str:
+    """A share as a percentage in the digits that its error supports, and three at most.
+
+    Examples
+    --------
+    >>> percent_within(0.45382, 0.0000012), percent_within(0.45382, 0.02)
+    ('45.4%', '45%')
+    """
+    most = 10.0 ** (math.floor(math.log10(100 * abs(share))) - 2) if share else 0.0
+    return f"{rounded(100 * share, max(100 * error, most))}%"
+
+
+def _digits(value: float, error: float, towards: Callable[[float], int]) -> str:
+    if math.isnan(value) or math.isnan(error):
+        return UNKNOWN
+    if error == 0 or math.isinf(value):
+        return number(value)
     if math.isinf(error):
         return UNKNOWN
     k = place(error)

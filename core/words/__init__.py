@@ -1,0 +1,1 @@
+"""Numbers and phrases as people read them, and foreign text where it must stay text; every room reads these."""

@@ -1,0 +1,38 @@
+"""Text of unknown origin (a file's name, a column's, a category's) where HTML, Markdown or Plotly is read."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+# What has a meaning in Streamlit's Markdown wherever it stands; and what begins a list at the start of a line.
+_MARKDOWN = re.compile(r"[\\`*_\[\]<>~$|#:&]|^[-+]|(?<=^\d)[.)]|(?<=^\d\d)[.)]")
+
+
+def in_html(text: object) -> str:
+    """Text as it may stand inside HTML, between tags or in an attribute; line breaks become spaces.
+
+    Examples
+    --------
+    >>> in_html('<b> "x"')
+    '&lt;b&gt; &quot;x&quot;'
+    """
+    return escape(" ".join(str(text).split()))
+
+
+def in_markdown(text: object) -> str:
+    """Text where Streamlit reads Markdown: labels, options, messages; line breaks become spaces.
+
+    A column named like a picture would otherwise make every visitor's browser fetch that picture from a stranger.
+
+    Examples
+    --------
+    >>> print(in_markdown("![a](b) costs $5"), in_markdown("- 1. x"))
+    !\\[a\\](b) costs \\$5 \\- 1. x
+    """
+    return _MARKDOWN.sub(r"\\\g<0>", " ".join(str(text).split()))
+
+
+def in_plotly(text: str) -> str:
+    """Text in a figure's titles and labels, where Plotly reads some HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,33 @@
+"""Whatever a stranger wrote stays text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.words.escapes import in_html, in_markdown, in_plotly
+
+MEANING = set("\\`*_[]<>~$|#:&")
+
+
+@given(st.text())
+def test_every_sign_with_a_meaning_in_markdown_is_escaped_and_no_other_text_is_lost(text):
+    said = in_markdown(text)
+    plain, place = [], 0
+    while place < len(said):
+        assert said[place] not in MEANING - {"\\"}
+        place += said[place] == "\\"
+        plain.append(said[place])
+        place += 1
+    assert "".join(plain) == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("- x", "\\- x"), ("1. x", "1\\. x"), ("12) x", "12\\) x"), ("a 1. x - y", "a 1. x - y")]
+)
+def test_a_line_never_becomes_a_list(text, said):
+    assert in_markdown(text) == said
+
+
+def test_html_and_plotly_read_no_markup():
+    assert in_html("<a href='x'>\n&") == "&lt;a href=&#x27;x&#x27;&gt; &amp;"
+    assert in_plotly("<b>&") == "&lt;b&gt;&amp;"
