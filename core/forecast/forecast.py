@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from ..sketches.plan import Plan, plan
 from .reference_population import REFERENCE_POINTS, reference_population
 from .reference_sets import QUERIES, reference_sets
 from .rehearsal import Rehearsal, rehearse, rehearse_adaptive
+from .sizing import TRIED, Rows, Trials, best_rows, building_seconds
 
 REFERENCE_QUERIES = 150
 TRIAL_ROWS, LEAST_GROUPS, MOST_GROUPS = 12_000, 24, 200
@@ -45,9 +46,6 @@ SET_TRIAL_ROWS = 400
 OUTSKIRTS = 0.03
 """Reference queries below this share of the average density are left out: a relative error means little there."""
 MEAN_TO_RMS = math.sqrt(2.0 / math.pi)
-ROWS_OFFERED = (50, 70, 100, 140, 200, 280, 400, 560, 800, 1000, 1400, 2000, 2800, 4000, 5600, 8000)
-COUNTERS_OFFERED = 4_000_000
-"""Automatic sizes stop at tables of about this many counters, so that files stay small."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,7 @@ def forecast(
         empty_below=1.645 * noise_error,
         records_error=_records_error(one, planned, planned.noise),
         file_bytes=_file_bytes(counters, planned.noise),
-        seconds=0.2 + one.shape[0] * records / share / 1.5e9 + counters * 1.5e-7,
+        seconds=0.2 + _seconds(one, records / share, counters),
     )
 
 
@@ -299,48 +297,60 @@ def choose_size(
     records = checked_records(records)
     if isinstance(sketch, Adaptive):
         return sketch.sized_for(budget, records)
-    one, share = sketch.one_answer
+    one, _ = sketch.one_answer
     if isinstance(one, GroupedSketch):
-        return sketch.with_rows(choose_rows(one, budget, records * share, density, sample, set_size))
+        return sketch.with_rows(choose_rows(sketch, budget, records, density, sample, set_size))
     return sketch.sized_for(budget, records)
 
 
 def choose_rows(
-    sketch: GroupedSketch,
+    sketch: LinearSketch,
     budget: Budget,
     records: float | None = None,
     density: float | None = None,
     sample: np.ndarray | Sets | None = None,
     set_size: float | None = None,
 ) -> int:
-    """The number of rows with the least forecast error, from public facts alone.
+    """The number of rows that serves best, from public facts alone; see `core.forecast.sizing`."""
+    return sized_rows(sketch, budget, records, density, sample, set_size).rows
 
-    Under pure epsilon the noise of a mean of R rows has variance 2 R / epsilon^2, which grows with R while the sampling
-    error falls: there is a best R (CCS 2021, Corollary 3.5). Under (epsilon, delta) the noise does not depend on R, and
-    rows are added until sampling matters little beside it, or the table gets too large.
+
+def sized_rows(
+    sketch: LinearSketch,
+    budget: Budget,
+    records: float | None = None,
+    density: float | None = None,
+    sample: np.ndarray | Sets | None = None,
+    set_size: float | None = None,
+) -> Rows:
+    """The number of rows that serves best, and what stopped it from being larger; see `core.forecast.sizing`.
+
+    The number of records is that of all classes.
     """
     records = checked_records(records)
-    trial = sketch.with_rows(128)
-    small, large = (
-        _sampling_error(resized, density, sample, records, set_size) for resized in (trial, sketch.with_rows(512))
-    )
-    # Sampling errors fall like a power of R between the square root and, with even coverage, a little faster.
-    power = min(max(math.log(small.error / large.error) / math.log(4.0), 0.5), 0.75)
-    answers = records * _scaled_to(density, large.densities)
-    # Noise of a mean of rows: known for every size from one of them, so that no size but two needs its hashes drawn.
+    one, share = sketch.one_answer
+    trial = one.with_rows(128)
+
+    def sampling(rows: int) -> _Sampling:
+        return _sampling_error(one.with_rows(rows), density, sample, records * share, set_size)
+
+    @cache
+    def noise(rows: int) -> NoiseScale:
+        return calibrate(
+            one.with_rows(rows).sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta)
+        )
+
+    # Noise of a mean of rows: known for every size from one of them, so that no size but those tried needs its hashes.
     one_row = trial.noise_variance(1.0) * trial.shape[0]
-    promise = Fraction(budget.epsilon), Fraction(budget.delta)
-
-    def error(rows: int) -> float:
-        noise = calibrate(sketch.with_rows(rows).sensitivity(budget.neighbours), *promise)
-        relative_noise = math.sqrt(noise.variance * one_row / rows) / answers
-        return float(np.mean(np.hypot(large.error * (512 / rows) ** power, relative_noise)))
-
-    width = trial.shape[-1]
-    offered = [rows for rows in ROWS_OFFERED if rows * width <= COUNTERS_OFFERED] or [ROWS_OFFERED[0]]
-    errors = [error(rows) for rows in offered]
-    # The curve is flat near its least: take the smallest table that is within one per cent of the best.
-    return next(rows for rows, value in zip(offered, errors, strict=True) if value <= 1.01 * min(errors))
+    counters = int(np.prod(sketch.with_rows(128).shape)) // trial.shape[0]
+    trials = Trials(
+        lambda rows: sampling(rows).error,
+        lambda rows: math.sqrt(noise(rows).variance * one_row / rows),
+        lambda rows: _file_bytes(counters * rows, noise(rows)),
+        counters,
+        records * share * _scaled_to(density, sampling(TRIED[0]).densities),
+    )
+    return best_rows(one, records, trials)
 
 
 def error_curve(
@@ -382,6 +392,12 @@ def _file_bytes(counters: int, noise: NoiseScale) -> int:
     """The noise is most of what a counter holds, and noise does not compress: its entropy, and a fifth on top."""
     bits = max(1.0, 0.5 * math.log2(2.0 * math.pi * math.e * max(noise.variance, 0.1)))
     return 2_000 + int(1.2 * counters * bits / 8)
+
+
+def _seconds(sketch: LinearSketch, records: float, counters: int) -> float:
+    if isinstance(sketch, GroupedSketch):
+        return building_seconds(sketch, records, counters)
+    return sketch.shape[0] * records / 1.5e9 + counters * 1.5e-7
 
 
 def _sampling_error(
@@ -476,9 +492,10 @@ def _queries_and_records(
 
 def _simulate(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray) -> _Sampling:
     """Try the sketch on public points, of which some are queries."""
-    tried = _grouped_error if isinstance(sketch, GroupedSketch) else _plain_error
-    error = tried(sketch, queries, records, exact)
-    gains = sketch.noise_variance(1.0, queries)
+    if isinstance(sketch, GroupedSketch):
+        error, gains = _grouped_error(sketch, queries, records, exact)
+    else:
+        error, gains = _plain_error(sketch, queries, records, exact), sketch.noise_variance(1.0, queries)
     return _Sampling(max(error, 1e-6), tuple(exact / len(records)), tuple(gains))
 
 
@@ -489,12 +506,15 @@ def _plain_error(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray,
     return float(np.mean(np.abs(answers.estimate / exact - 1.0))) / MEAN_TO_RMS
 
 
-def _grouped_error(sketch: GroupedSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray) -> float:
-    """Root mean square error of the mean over a sketch's groups, found on groups of its kind.
+def _grouped_error(
+    sketch: GroupedSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Root mean square error of the mean over a sketch's groups, and gains, found on groups of its kind.
 
     The sketch's groups are independent draws of the same law, so the error of the mean over G of them follows from how
     far single groups fall from the truth. Many more groups than G are tried, and their errors resampled G at a time: in
-    one dimension single groups are too heavy-tailed for a mean square.
+    one dimension single groups are too heavy-tailed for a mean square. The gain of a mean is one over its rows times
+    that of one row.
     """
     wanted = math.ceil(sketch.rows / sketch.groups)
     each = queries.shape[1] * getattr(sketch.kernel, "power", 1)
@@ -507,4 +527,5 @@ def _grouped_error(sketch: GroupedSketch, queries: np.ndarray, records: np.ndarr
     batches = PublicRandom(0, 8).words(RESAMPLES, sketch.groups) % np.uint64(groups)
     chosen = np.zeros((RESAMPLES, groups))
     np.add.at(chosen, (np.arange(RESAMPLES)[:, None], batches.astype(np.int64)), 1.0 / sketch.groups)
-    return float(np.mean(np.abs(chosen @ ((estimates - exact) / exact)))) / MEAN_TO_RMS * math.sqrt(size / wanted)
+    error = float(np.mean(np.abs(chosen @ ((estimates - exact) / exact)))) / MEAN_TO_RMS * math.sqrt(size / wanted)
+    return error, trial.noise_variance(1.0, queries) * (trial.rows / sketch.rows)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import gammaincinv, ndtri
+from threadpoolctl import threadpool_limits
 
 from .uniforms import PublicRandom, group_sizes
 
@@ -52,10 +53,14 @@ def chi_lengths(uniforms: np.ndarray, dimensions: int) -> np.ndarray:
 
 
 def _orthogonal_blocks(rows: int, dimensions: int, random: PublicRandom) -> np.ndarray:
-    blocks = []
-    for start in range(0, rows, dimensions):
-        normals = ndtri(random.uniforms(dimensions, min(dimensions, rows - start)))
-        q, r = np.linalg.qr(normals)
-        # With the diagonal of R made positive, Q is what Gram-Schmidt gives, whichever way LAPACK went about it.
-        blocks.append((q * np.where(np.diag(r) < 0, -1.0, 1.0)).T)
-    return np.concatenate(blocks) if blocks else np.empty((0, dimensions))
+    whole, rest = divmod(rows, dimensions)
+    blocks = [np.empty((0, dimensions))]
+    # One thread: two that wait for each other at every small matrix took 200 times as long where others were at work.
+    with threadpool_limits(1, "blas"):
+        for count, columns in ((whole, dimensions), (1, rest)):
+            if count and columns:
+                q, r = np.linalg.qr(ndtri(random.uniforms(count, dimensions, columns)))
+                # With the diagonal of R made positive, Q is what Gram-Schmidt gives, however LAPACK went about it.
+                signs = np.where(np.einsum("bii->bi", r) < 0, -1.0, 1.0)
+                blocks.append((q * signs[:, None, :]).swapaxes(1, 2).reshape(-1, dimensions))
+    return np.concatenate(blocks)

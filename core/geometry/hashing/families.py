@@ -91,12 +91,13 @@ def draw_hashes(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int,
 def drawing_bytes(kernel: Kernel, dimensions: int, rows: int) -> int:
     """Memory that drawing the hashes of every row takes at its peak, from above and without drawing any."""
     terms = rows * dimensions * _hashes_a_row(kernel)
-    return BYTES_A_TERM * terms + BYTES_A_HASH * rows * _atomic_hashes(kernel, dimensions)
+    return BYTES_A_TERM * terms + BYTES_A_HASH * rows * atomic_hashes(kernel, dimensions)
 
 
-def _atomic_hashes(kernel: Kernel, dimensions: int) -> int:
+def atomic_hashes(kernel: Kernel, dimensions: int) -> int:
+    """Atomic hashes of a row, those of all parts of a composite kernel."""
     if isinstance(kernel, (Product, Mixture)):
-        return sum(_atomic_hashes(part, dimensions) for part in kernel.parts)
+        return sum(atomic_hashes(part, dimensions) for part in kernel.parts)
     return dimensions if isinstance(kernel, GRIDS) else kernel.power
 
 

@@ -19,7 +19,7 @@ from ...domain import Domain
 from ...domain.columns import Vector
 from ...errors import RequestError
 from ...geometry.hashing.cells import Columns, columns
-from ...geometry.hashing.families import check_kernel, draw_hashes, drawing_bytes
+from ...geometry.hashing.families import atomic_hashes, check_kernel, draw_hashes, drawing_bytes
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Euclidean, Kernel, of_coordinates
 from ...machine.tables import Table, blocks
@@ -36,6 +36,9 @@ MAX_COUNTERS = 1 << 30
 """4 GiB in memory."""
 WIDE_COUNTERS = 1 << 26
 """Counters up to which a table has 64 bits for each; larger ones have 32."""
+
+HASH_SECONDS = 4.3e-10
+"""Of one core, for a further hash of a row."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,12 @@ class Race(GroupedSketch):
     @property
     def setup_bytes(self) -> int:
         return 0 if self.rows is None else drawing_bytes(self.kernel, self.domain.dimensions, self.rows)
+
+    @property
+    def record_seconds(self) -> float:
+        """Every hash of a row beyond the first has to be made a part of its column."""
+        hashes = atomic_hashes(self.kernel, self.domain.dimensions)
+        return super().record_seconds + HASH_SECONDS * self._chosen_rows * (hashes - 1)
 
     def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
         return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)

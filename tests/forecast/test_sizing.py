@@ -1,0 +1,90 @@
+"""How many rows a sketch gets, and what stops it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core import Budget, Domain
+from core.forecast.forecast import choose_rows, sized_rows
+from core.forecast.sizing import (
+    MOST_FILE_BYTES,
+    MOST_QUERY_SECONDS,
+    MOST_SECONDS,
+    WORTHWHILE,
+    Trials,
+    best_rows,
+    between_trials,
+    building_seconds,
+)
+from core.geometry.kernels import Euclidean, Gaussian
+from core.sketches.hashed.features import Features
+from core.sketches.hashed.race import Race
+
+PLANE = Domain.of(x=(0, 1), y=(0, 1))
+DOMAIN = Domain.of(**{f"x{i}": (-4, 4) for i in range(5)})
+SKETCH = Features(PLANE, Gaussian(0.3), wave="circle")
+
+
+def trials(noise, file_bytes: float = 8.0, counters: int = 2) -> Trials:
+    """A sampling error of 1/sqrt(R), answers of one, and a given noise by the number of rows."""
+    return Trials(lambda rows: 1 / math.sqrt(rows), noise, lambda rows: file_bytes * rows, counters, np.ones(3))
+
+
+def test_noise_that_grows_with_the_rows_has_its_optimum():
+    chosen = best_rows(SKETCH, 1000, trials(lambda rows: 0.001 * math.sqrt(rows)))
+    assert chosen.stopped_by == "noise"
+    assert 700 <= chosen.rows <= 1000  # the least of 1/R + R/10^6 is at a thousand, and flat
+
+
+def test_noise_that_does_not_is_met_by_rows_until_twice_as_many_gain_too_little():
+    error = lambda rows: math.hypot(1 / math.sqrt(rows), 0.005)  # noqa: E731
+    chosen = best_rows(SKETCH, 1e7, trials(lambda rows: 0.005))
+    assert chosen.stopped_by == "gain"
+    assert error(chosen.rows) < 1.06 * error(2 * chosen.rows)
+    assert error(chosen.rows // 4) > WORTHWHILE**2 * error(chosen.rows)
+
+
+def test_what_costs_nothing_to_speak_of_is_taken_until_the_error_is_flat():
+    few, many = (best_rows(SKETCH, records, trials(lambda rows: 0.02)).rows for records in (1e9, 1000))
+    assert math.hypot(1 / math.sqrt(many), 0.02) < 1.011 * 0.02 < math.hypot(1 / math.sqrt(few), 0.02)
+
+
+@pytest.mark.parametrize(
+    ("records", "file_bytes", "cost"), [(1e8, 8.0, "time"), (1000, 8000.0, "file"), (1000, 8.0, "query")]
+)
+def test_every_cost_stops_rows_and_is_named(records, file_bytes, cost):
+    given = trials(lambda rows: 0.0, file_bytes)
+    chosen = best_rows(SKETCH, records, given)
+    assert chosen.stopped_by == cost
+
+    def shares(rows: int) -> list[float]:
+        sized = SKETCH.with_rows(rows)
+        return [
+            building_seconds(sized, records, 2 * rows) / MOST_SECONDS,
+            file_bytes * rows / MOST_FILE_BYTES,
+            sized.query_seconds / MOST_QUERY_SECONDS,
+        ]
+
+    assert max(shares(chosen.rows)) <= 1 < max(shares(round(1.5 * chosen.rows)))
+
+
+def test_between_trials_errors_are_powers_and_beyond_them_roots():
+    error = lambda rows: rows**-0.75  # noqa: E731
+    for rows in (129, 300, 5000, 400_000):
+        assert between_trials(error, rows) == pytest.approx(error(rows))
+    assert between_trials(error, 4 * 128 * 4**6) == pytest.approx(error(128 * 4**6) / 2)
+    assert between_trials(error, 32) == pytest.approx(2 * error(128))
+
+
+def test_slack_takes_features_far_beyond_pure_noise_and_the_query_stops_them():
+    """Many records in five columns: noise is nothing beside sampling, so that only cost stops the rows."""
+    pure = choose_rows(Features(DOMAIN, Gaussian(2.0)), Budget(1), 60_000, 0.2)
+    slack = sized_rows(Features(DOMAIN, Gaussian(2.0), wave="circle"), Budget(1, "1e-6"), 60_000, 0.2)
+    assert slack.rows >= 128_000 > 10 * pure
+    assert slack.stopped_by == "query"
+
+
+def test_wide_tables_are_stopped_by_their_file():
+    chosen = sized_rows(Race(DOMAIN, Euclidean(0.05), width=100_000), Budget(1, "1e-6"), 1_000_000, 0.2)
+    assert chosen.stopped_by == "file" and chosen.rows < 1000
