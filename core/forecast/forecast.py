@@ -40,6 +40,8 @@ TRIAL_ROWS, LEAST_GROUPS, MOST_GROUPS = 12_000, 24, 200
 DEFAULT_RECORDS = 10_000
 LARGEST_SIMULATED = 600_000
 """Hash coefficients that a trial may draw; larger groups of rows are tried small and scaled."""
+LARGEST_TRIAL = 1 << 26
+"""Counters that a trial may have, likewise: half a gigabyte."""
 RESAMPLES = 200
 SET_TRIAL_ROWS = 400
 """Rows that a trial on made-up sets draws, each a group of its own."""
@@ -518,8 +520,9 @@ def _grouped_error(
     """
     wanted = math.ceil(sketch.rows / sketch.groups)
     each = queries.shape[1] * getattr(sketch.kernel, "power", 1)
-    size = max(1, min(wanted, LARGEST_SIMULATED // (LEAST_GROUPS * each)))
-    groups = min(max(min(TRIAL_ROWS, LARGEST_SIMULATED // each) // size, LEAST_GROUPS), MOST_GROUPS)
+    most = max(LEAST_GROUPS, min(LARGEST_SIMULATED // each, LARGEST_TRIAL // getattr(sketch, "width", 1)))
+    size = max(1, min(wanted, most // LEAST_GROUPS))
+    groups = min(max(min(TRIAL_ROWS, most) // size, LEAST_GROUPS), MOST_GROUPS)
     trial = sketch.with_rows(size * groups, groups, seed=0)
     table = trial.zeros()
     trial.add(table, records)

@@ -12,7 +12,7 @@ drawn in blocks, with it later, so no single power would do from 128 rows to 128
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -104,6 +104,7 @@ def best_rows(sketch: GroupedSketch, records: float, trials: Trials) -> Rows:
         Errors and sizes of files by the number of rows.
     """
     sampling = cache(trials.sampling)
+    tried = [rows for rows in TRIED if _resized(sketch, rows)] or TRIED[:1]
     errors: dict[int, float] = {}
     free = ROWS_OFFERED[0]
     for rows in ROWS_OFFERED:
@@ -113,7 +114,7 @@ def best_rows(sketch: GroupedSketch, records: float, trials: Trials) -> Rows:
         noise = trials.noise(rows) / trials.answers
         if errors and float(np.mean(noise)) > FLAT * min(errors.values()):
             return Rows(_flat(errors), "noise")
-        errors[rows] = float(np.mean(np.hypot(between_trials(sampling, rows), noise)))
+        errors[rows] = float(np.mean(np.hypot(between_trials(sampling, tried, rows), noise)))
         free = rows if share <= FREE else free
         if errors[rows] <= FLAT * float(np.mean(noise)):
             return _worthwhile(errors, free, "gain")
@@ -138,15 +139,15 @@ def _worthwhile(errors: dict[int, float], free: int, stopped_by: str) -> Rows:
     return Rows(chosen, stopped_by if chosen == max(errors) else "gain")
 
 
-def between_trials(sampling: Callable[[int], float], rows: int) -> float:
+def between_trials(sampling: Callable[[int], float], tried: Sequence[int], rows: int) -> float:
     """The sampling error with so many rows, from those at the nearest sizes that are tried.
 
     It falls with the square root of R or faster (`core.geometry.hashing.coverage`), and with the square root beyond the
     largest size.
     """
-    above = next((tried for tried in TRIED if tried >= rows), None)
-    if above is None or above == TRIED[0]:
-        nearest = above or TRIED[-1]
+    above = next((size for size in tried if size >= rows), None)
+    if above is None or above == tried[0]:
+        nearest = above or tried[-1]
         return sampling(nearest) * math.sqrt(nearest / rows)
     below = above // 4
     power = max(0.5, math.log(sampling(below) / sampling(above), 4.0))
@@ -160,9 +161,8 @@ def building_seconds(sketch: GroupedSketch, records: float, counters: float) -> 
 
 def _dearest(sketch: GroupedSketch, rows: int, records: float, trials: Trials) -> tuple[float, str]:
     """The cost that comes closest to its limit, as a share of it, and its name."""
-    try:
-        sized = sketch.with_rows(rows)
-    except RequestError:  # more counters than a table of its kind may have
+    sized = _resized(sketch, rows)
+    if sized is None:
         return math.inf, "limit"
     shares = {
         "time": building_seconds(sized, records, rows * trials.counters) / MOST_SECONDS,
@@ -171,3 +171,11 @@ def _dearest(sketch: GroupedSketch, rows: int, records: float, trials: Trials) -
         "memory": sized.setup_bytes / MOST_MEMORY,
     }
     return max((share, cost) for cost, share in shares.items())
+
+
+def _resized(sketch: GroupedSketch, rows: int) -> GroupedSketch | None:
+    """The sketch with so many rows; None where these are more counters than its kind may have."""
+    try:
+        return sketch.with_rows(rows)
+    except RequestError:
+        return None

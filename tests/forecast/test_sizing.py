@@ -11,13 +11,14 @@ from core.forecast.sizing import (
     MOST_FILE_BYTES,
     MOST_QUERY_SECONDS,
     MOST_SECONDS,
+    TRIED,
     WORTHWHILE,
     Trials,
     best_rows,
     between_trials,
     building_seconds,
 )
-from core.geometry.kernels import Euclidean, Gaussian
+from core.geometry.kernels import Gaussian, Laplacian
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 
@@ -38,16 +39,17 @@ def test_noise_that_grows_with_the_rows_has_its_optimum():
 
 
 def test_noise_that_does_not_is_met_by_rows_until_twice_as_many_gain_too_little():
-    error = lambda rows: math.hypot(1 / math.sqrt(rows), 0.005)  # noqa: E731
-    chosen = best_rows(SKETCH, 1e7, trials(lambda rows: 0.005))
+    error = lambda rows: math.hypot(1 / math.sqrt(rows), 0.02)  # noqa: E731
+    chosen = best_rows(SKETCH, 1e6, trials(lambda rows: 0.02))
     assert chosen.stopped_by == "gain"
     assert error(chosen.rows) < 1.06 * error(2 * chosen.rows)
     assert error(chosen.rows // 4) > WORTHWHILE**2 * error(chosen.rows)
 
 
-def test_what_costs_nothing_to_speak_of_is_taken_until_the_error_is_flat():
-    few, many = (best_rows(SKETCH, records, trials(lambda rows: 0.02)).rows for records in (1e9, 1000))
-    assert math.hypot(1 / math.sqrt(many), 0.02) < 1.011 * 0.02 < math.hypot(1 / math.sqrt(few), 0.02)
+def test_what_costs_nothing_to_speak_of_is_taken_on_top():
+    dear, cheap = (best_rows(SKETCH, records, trials(lambda rows: 0.05)) for records in (1e6, 1000))
+    assert cheap.rows > 1.5 * dear.rows
+    assert cheap.rows * SKETCH.with_rows(1000).query_seconds / 1000 < MOST_QUERY_SECONDS / 50
 
 
 @pytest.mark.parametrize(
@@ -72,9 +74,9 @@ def test_every_cost_stops_rows_and_is_named(records, file_bytes, cost):
 def test_between_trials_errors_are_powers_and_beyond_them_roots():
     error = lambda rows: rows**-0.75  # noqa: E731
     for rows in (129, 300, 5000, 400_000):
-        assert between_trials(error, rows) == pytest.approx(error(rows))
-    assert between_trials(error, 4 * 128 * 4**6) == pytest.approx(error(128 * 4**6) / 2)
-    assert between_trials(error, 32) == pytest.approx(2 * error(128))
+        assert between_trials(error, TRIED, rows) == pytest.approx(error(rows))
+    assert between_trials(error, TRIED, 4 * 128 * 4**6) == pytest.approx(error(128 * 4**6) / 2)
+    assert between_trials(error, TRIED, 32) == pytest.approx(2 * error(128))
 
 
 def test_slack_takes_features_far_beyond_pure_noise_and_the_query_stops_them():
@@ -86,5 +88,5 @@ def test_slack_takes_features_far_beyond_pure_noise_and_the_query_stops_them():
 
 
 def test_wide_tables_are_stopped_by_their_file():
-    chosen = sized_rows(Race(DOMAIN, Euclidean(0.05), width=100_000), Budget(1, "1e-6"), 1_000_000, 0.2)
+    chosen = sized_rows(Race(DOMAIN, Laplacian(2.0), width=50_000), Budget(1, "1e-6"), 1_000_000, 0.2)
     assert chosen.stopped_by == "file" and chosen.rows < 1000
