@@ -118,6 +118,12 @@ def unregister(name: str) -> None:
     del _registered[name]
 
 
+def forget() -> None:
+    """Look again for installed packages that bring mechanisms."""
+    _found.cache_clear()
+    _loaded.cache_clear()
+
+
 def has_format(sketch: LinearSketch) -> bool:
     """Whether a release file that names the sketch's mechanism is read back as such a sketch."""
     return card_of(sketch).sketch is type(sketch)
