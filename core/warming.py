@@ -97,7 +97,7 @@ def _sets_of_numbers() -> None:
     baskets = Domain((Items("basket"),))
     some, numbers = baskets.encode_queries([["salt"], ["oil"]]), baskets.encode_queries([[1, 2]])
     Jaccard().evaluate(numbers, some[np.array([1])])
-    Jaccard().evaluate(numbers, some)
+    Jaccard().sums(numbers, some)
 
 
 def steps() -> dict[str, Callable[[], None]]:
