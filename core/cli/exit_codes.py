@@ -5,24 +5,31 @@
 2    the request cannot be met as it was made
 3    the privacy budget does not allow it
 130  stopped from the keyboard
+143  ended by the system (SIGTERM)
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from ..errors import BudgetError, RequestError
+from ..machine.files.transient import sweep
 from .output import say
 
-DONE, FAULT, REQUEST, BUDGET, STOPPED = 0, 1, 2, 3, 130
+DONE, FAULT, REQUEST, BUDGET, STOPPED, TERMINATED = 0, 1, 2, 3, 130, 143
 DEBUG = "FROSTGLASS_DEBUG"
+_signal: int | None = None
+"""The signal that ends the command, as the exception for it is the same for all."""
 
 
 class Unfinished(Exception):
@@ -48,7 +55,9 @@ class Commands(TyperGroup):
         """Run a command; leaves the program unless ``standalone_mode`` is False."""
         if not standalone_mode:
             return super().main(*args, standalone_mode=False, **options)
-        sys.exit(_ended(lambda: super(Commands, self).main(*args, standalone_mode=False, **options)))
+        with _terminable():
+            sweep()
+            sys.exit(_ended(lambda: super(Commands, self).main(*args, standalone_mode=False, **options)))
 
 
 def _ended(command: Callable[[], Any]) -> int:
@@ -61,8 +70,32 @@ def _ended(command: Callable[[], Any]) -> int:
         say(sentence)
         return code
     if code == STOPPED:  # what Typer makes of a KeyboardInterrupt
-        say("Stopped before it was done.")
+        say(sentence_of(KeyboardInterrupt()))
+        return code_of(KeyboardInterrupt())
     return code
+
+
+def interrupt(number: int, _: object = None) -> None:
+    """Handle a signal: end the command where it stands, with the exit code of the signal."""
+    global _signal
+    _signal = number
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does, so that nothing private is left behind."""
+    global _signal
+    _signal = None
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def code_of(problem: BaseException) -> int:
@@ -70,7 +103,7 @@ def code_of(problem: BaseException) -> int:
     if isinstance(problem, Unfinished):
         return problem.code
     if isinstance(problem, KeyboardInterrupt):
-        return STOPPED
+        return TERMINATED if _signal == signal.SIGTERM else STOPPED
     if isinstance(problem, BudgetError):
         return BUDGET
     return REQUEST if isinstance(problem, (RequestError, typer.TyperException)) else FAULT
@@ -81,7 +114,8 @@ def sentence_of(problem: BaseException) -> str:
     if isinstance(problem, (Unfinished, RequestError)):
         return str(problem)
     if isinstance(problem, KeyboardInterrupt):
-        return "Stopped before it was done."
+        ended = "Ended by the system" if _signal == signal.SIGTERM else "Stopped"
+        return f"{ended} before it was done."
     if isinstance(problem, typer.TyperException):
         words = " ".join(problem.format_message().split()).removesuffix(".").replace(": Value error, ", ": ")
         context = getattr(problem, "ctx", None)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import RequestError
+from ..machine.files.transient import UNFINISHED, sweep_unfinished, unfinished
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -150,6 +150,7 @@ def check_writable(path: Path, overwrite: bool = True, room: int = 0) -> None:
         When the folder is absent, closed to this user or too full, or the name is taken.
     """
     import shutil
+    import tempfile
 
     shown = repr(str(path))
     if path.is_dir() or not path.name:
@@ -163,11 +164,10 @@ def check_writable(path: Path, overwrite: bool = True, room: int = 0) -> None:
         raise RequestError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
     if path.exists() and not path.is_file():
         raise RequestError(f"{shown} is not an ordinary file, so it cannot be replaced by one.")
-    probe = _beside(path)
     try:
-        with probe.open("xb"):
+        sweep_unfinished(path.parent)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=UNFINISHED):
             pass
-        probe.unlink()
         free = shutil.disk_usage(path.parent).free
     except OSError as problem:
         raise RequestError(f"The file {shown} cannot be written: {problem.strerror or problem}.") from None
@@ -204,16 +204,11 @@ def write_table(table: pa.Table, out: Path | None) -> None:
         _write(table, sys.stdout.buffer, suffix)
         sys.stdout.buffer.flush()
         return
-    unfinished = _beside(out)
     try:
-        with unfinished.open("xb") as file:
+        with unfinished(out) as file:
             _write(table, file, suffix)
-        unfinished.replace(out)
     except OSError as problem:
         raise RequestError(f"The file {str(out)!r} cannot be written: {problem.strerror or problem}.") from None
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
 
 
 def _write(table: pa.Table, file: BinaryIO, suffix: str) -> None:
@@ -230,7 +225,3 @@ def _write(table: pa.Table, file: BinaryIO, suffix: str) -> None:
         csv.writer(line, delimiter=mark, lineterminator="\n").writerow(table.column_names)
         file.write(line.getvalue().encode())
         pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(include_header=False, delimiter=mark))
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{secrets.token_hex(8)}.unfinished")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
-from .exit_codes import FAULT, Unfinished, code_of, sentence_of
+from .exit_codes import FAULT, TERMINATED, Unfinished, code_of, interrupt, sentence_of
 from .output import say
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Bill:
 def billed() -> Iterator[Bill]:
     """Turn whatever stops a release into a sentence that says whether budget was spent.
 
-    Once it is being spent, the first Ctrl-C is put off: stopping then would only lose what was paid for.
+    Once it is being spent, the first Ctrl-C or SIGTERM is put off: stopping then would only lose what was paid for.
     """
     bill = Bill()
     try:
@@ -99,7 +99,8 @@ def billed() -> Iterator[Bill]:
         sentence = sentence_of(problem)
         if bill.spent is not False:
             fate = "{} is spent all the same" if bill.spent else "the ledger knows whether {} is spent"
-            raise Unfinished(_joined(sentence, fate.format(bill.account.price)), FAULT) from problem
+            code = TERMINATED if code_of(problem) == TERMINATED else FAULT
+            raise Unfinished(_joined(sentence, fate.format(bill.account.price)), code) from problem
         if "spent" not in sentence:
             sentence = _joined(sentence, "nothing was spent and no file was written")
         raise Unfinished(sentence, code_of(problem)) from problem
@@ -107,24 +108,25 @@ def billed() -> Iterator[Bill]:
 
 @contextmanager
 def _patient(bill: Bill) -> Iterator[None]:
-    """Let a first Ctrl-C wait for the end when budget is being spent, or was."""
+    """Let a first Ctrl-C or SIGTERM wait for the end when budget is being spent, or was."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are the main thread's
         return
     asked = False
 
-    def interrupted(*_: object) -> None:
+    def interrupted(number: int, _: object) -> None:
         nonlocal asked
         if asked or bill.spent is False:
-            raise KeyboardInterrupt
+            interrupt(number)
         asked = True
-        say("The budget is being spent, so the release is finished first; Ctrl-C again would lose it.")
+        say("The budget is being spent, so the release is finished first; to stop it again would lose it.")
 
-    before = signal.signal(signal.SIGINT, interrupted)
+    before = {number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def dataset_name(source: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ipaddress
 import logging
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,6 +17,7 @@ import dask
 from distributed import Client, LocalCluster, Security, Worker
 
 from ..errors import RequestError
+from ..machine.files.transient import private_folder
 from ..machine.threads import cores
 
 ANSWER_SECONDS = 30
@@ -89,7 +89,7 @@ def check_worker(worker: Worker) -> None:
 @contextmanager
 def _own_cluster() -> Iterator[LocalCluster]:
     """A worker process a core, and a folder of theirs that only this user may enter and that is removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="frostglass-") as folder, dask.config.set(OWN):
+    with private_folder() as folder, dask.config.set(OWN):
         try:
             cluster = LocalCluster(
                 n_workers=cores(),
@@ -100,7 +100,7 @@ def _own_cluster() -> Iterator[LocalCluster]:
                 security=Security.temporary(),
                 dashboard_address=None,
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0", "dashboard": False},
-                local_directory=folder,
+                local_directory=str(folder),
                 memory_limit=0,
                 silence_logs=logging.CRITICAL,
             )

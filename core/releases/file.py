@@ -19,9 +19,7 @@ from __future__ import annotations
 import io
 import math
 import os
-import secrets
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -31,6 +29,7 @@ import numpy as np
 from ..errors import ReleaseFileError, RequestError
 from ..machine.files import aligned, narrow, npz, strict_json
 from ..machine.files.archive import FREE_BYTES, Archive
+from ..machine.files.transient import unfinished
 from ..machine.tables import Table, array
 from .manifest import FORMAT_VERSION, LARGE_FORMAT_VERSION, MAX_MANIFEST, Manifest, described_sketch, parse
 
@@ -48,21 +47,14 @@ def save(path: str | Path, manifest: Manifest, arrays: Arrays, teaching: bool, l
     """Write a release to a file that is either whole or not there at all; see `Release.save`."""
     write = _writer(manifest, arrays, teaching, large)
     path = _checked_path(path)
-    unfinished = path.with_name(f".{secrets.token_hex(8)}.unfinished")
     try:
-        with unfinished.open("xb") as file:
+        with unfinished(path) as file:
             write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
         _sync_folder(path.parent)
     except OSError as problem:
         raise RequestError(
             f"The release cannot be written to {str(path)!r}: {problem.strerror or problem}; no file was left there."
         ) from None
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
 
 
 def to_bytes(manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,9 +13,13 @@ import duckdb
 import pyarrow as pa
 
 from ..errors import RequestError
+from ..machine.files.transient import private_folder
 
 MEMORY_LIMITS = ("400MB", "1600MB", "6400MB")
 """Tried in turn: tables of a few columns stream in the first, very wide ones need the row groups that they came in."""
+
+MOST_SPILLED = 64 << 30
+"""Bytes that one reading may spill: of pairs of whole numbers some five billion rows."""
 
 MAX_THREADS = 4
 """Each thread holds a row group, and four read faster than any sketch is filled."""
@@ -64,12 +68,15 @@ class Scan:
     def connection(self, memory: str = MEMORY_LIMITS[-1]) -> Iterator[duckdb.DuckDBPyConnection]:
         """An empty database in memory that may read the paths and nothing else.
 
-        What does not fit in memory spills into a folder that only its owner may enter, and that is removed at the end.
+        What does not fit in memory spills into a folder that only its owner may enter, and that is removed at the end;
+        where the process is killed, by the next one (`core.machine.files.transient`). It takes at most `MOST_SPILLED`
+        bytes and half of what is free there, so that a sort never fills the disk of others.
         """
-        with tempfile.TemporaryDirectory(prefix="frostglass-") as spill:
+        with private_folder() as spill:
             settings = {
                 "memory_limit": memory,
-                "temp_directory": spill,
+                "temp_directory": str(spill),
+                "max_temp_directory_size": f"{min(MOST_SPILLED, shutil.disk_usage(spill).free // 2)}B",
                 "threads": min(MAX_THREADS, os.cpu_count() or 1),
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
@@ -123,6 +130,10 @@ def plain_sentences(label: str) -> Iterator[None]:
         yield
     except RequestError:
         raise
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # what DuckDB makes of whatever the handler of a signal raises
+            raise KeyboardInterrupt from None
+        raise
     except (duckdb.Error, pa.ArrowException, OSError, ValueError, EOFError) as error:
         raise _sentence(label, error) from None
 
@@ -131,6 +142,11 @@ def _sentence(label: str, error: Exception) -> RequestError:
     message = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", message)
     where = f"Line {int(line.group(1)):,} of {label}" if line else f"A line of {label}"
+    if isinstance(error, duckdb.OutOfMemoryException) and "max_temp_directory_size" in message:
+        return OutOfMemory(
+            f"Sorting {label} needs more room in the folder for temporary files than half of what is free there, or "
+            f"than {MOST_SPILLED >> 30} GiB: name another folder in TMPDIR, or sort the data beforehand."
+        )
     if isinstance(error, duckdb.OutOfMemoryException):
         return OutOfMemory(
             f"Reading {label} needs more than {MEMORY_LIMITS[-1]} of memory: use fewer columns, or write it in smaller "

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+from ..machine.files.transient import private_folder
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,8 @@ class InMemory:
                 file.flush()
                 yield (f"/proc/self/fd/{file.fileno()}",)
         else:
-            with tempfile.TemporaryDirectory(prefix="frostglass-") as folder:
-                path = Path(folder, "upload")
+            with private_folder() as folder:
+                path = folder / "upload"
                 path.write_bytes(self.content)
                 yield (str(path),)
 

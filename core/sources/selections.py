@@ -128,8 +128,8 @@ class QueriedPairs:
             except OutOfMemory:
                 raise RequestError(
                     f"The rows of {self.label} are not in ascending order of their ids, and sorting them needs more "
-                    "room than there is in the folder for temporary files (TMPDIR names another); or sort the data "
-                    "beforehand."
+                    "room than half of what is free in the folder for temporary files (TMPDIR names another); or sort "
+                    "the data beforehand."
                 ) from None
 
     @property

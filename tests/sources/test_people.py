@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.domain import Domain, PrivacyUnit
-from core.sources import open_source
+from core.errors import RequestError
+from core.sources import duck, open_source
 from core.sources.people import keep_at_most
 
 FALSE_ALARM = 1e-7
@@ -103,3 +104,12 @@ def test_what_is_kept_of_one_person_tells_nothing_about_another():
 def test_ids_of_every_type_and_ids_that_say_nothing(ids):
     kept = select(pa.table({"id": ids, "x": range(6)}), 1, rows=1)
     assert len(kept) == 1 and kept[0] < 3
+
+
+def test_a_sort_stops_at_the_room_that_it_may_take(monkeypatch):
+    """Half of what is free, and never more than is stated, so that the disk of others is never filled."""
+    monkeypatch.setattr(duck, "MOST_SPILLED", 1 << 20)
+    monkeypatch.setattr(duck, "MEMORY_LIMITS", ("30MB",))
+    table = pa.table({"id": np.random.default_rng(0).permutation(2_000_000), "x": np.arange(2_000_000)})
+    with pytest.raises(RequestError, match="half of what is free there, or than .* TMPDIR"):
+        select(table, 1)

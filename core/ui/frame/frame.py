@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from ...machine.files.transient import sweep
 from ...warming import warm_in_background
 from ...words.escapes import in_html
 from ..release.news import release_news
@@ -161,5 +162,6 @@ def frame(page: Page) -> Iterator[Session]:
 
 @st.cache_resource(show_spinner=False)
 def _warm_once() -> None:
-    """Compile the hot loops beside the first visit to this server, and never again."""
+    """Remove what a server that was killed has left, and compile the hot loops; at the first visit, and never again."""
+    sweep()
     warm_in_background()

@@ -1,0 +1,151 @@
+"""Files and folders that live no longer than the process that made them, even when it is killed.
+
+What a process leaves behind when it is killed may be gigabytes of private rows, so every one is held with a lock, which
+the system lets go of however the process ends, and whoever comes next removes what nobody holds. A lock and no number
+of a process decides: numbers are used again, and are others in a container that shares the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nobody can remove a file that is open
+    fcntl = None  # type: ignore[assignment]  # as there is no such module, its absence is what is looked for
+
+PREFIX, LOCK, UNFINISHED = "frostglass-", "lock", ".unfinished"
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """An empty folder in the one for temporary files that only its owner may enter, removed at the end.
+
+    Its name tells the number of the process, for people. Those of processes that were killed are removed first.
+    """
+    sweep_folders()
+    folder, lock = None, None
+    while folder is None or lock is None:
+        # mkdtemp gives the folder the mode 0700 as it makes it.
+        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        lock = _new_lock(folder / LOCK)
+    try:
+        with lock:
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of ``path`` once all of it is on the disk; on failure, nothing is left.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written.
+    """
+    sweep_unfinished(path.parent)
+    while True:
+        draft = path.with_name(f".{secrets.token_hex(8)}{UNFINISHED}")
+        try:
+            with draft.open("xb") as file:
+                if not _hold(file, draft):
+                    continue
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                if fcntl is not None:
+                    draft.replace(path)  # still held, so that nobody sweeps it before it has its name
+            if fcntl is None:
+                draft.replace(path)
+            return
+        finally:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+
+
+def sweep() -> None:
+    """Remove what processes that were killed have left: at the start of a program, before it does anything else."""
+    sweep_folders()
+    sweep_unfinished(Path())
+
+
+def sweep_folders() -> None:
+    """Remove this user's `private_folder`s that no living process holds."""
+    for folder in _mine(Path(tempfile.gettempdir()), f"{PREFIX}[0-9]*-*"):
+        lock = folder / LOCK
+        if _is_held(lock):
+            continue
+        # A folder without a lock is another version's, or is just being made: it goes if it is empty.
+        with suppress(OSError):
+            if lock.is_file():
+                shutil.rmtree(folder)
+            else:
+                folder.rmdir()
+
+
+def sweep_unfinished(folder: Path) -> None:
+    """Remove this user's files that were never finished, and that no living process holds, from a folder."""
+    for file in _mine(folder, f".????????????????{UNFINISHED}"):
+        if not _is_held(file):
+            with suppress(OSError):
+                file.unlink()
+
+
+def _mine(folder: Path, pattern: str) -> list[Path]:
+    """What is there of this user's by such a name, links left aside."""
+    found = []
+    with suppress(OSError):
+        for path in folder.glob(pattern):
+            with suppress(OSError):
+                if not path.is_symlink() and (not hasattr(os, "getuid") or path.lstat().st_uid == os.getuid()):
+                    found.append(path)
+    return found
+
+
+def _new_lock(path: Path) -> BinaryIO | None:
+    """A file that is held while it is open; None where another process swept it in between, empty as it was."""
+    try:
+        lock = path.open("xb")
+    except FileNotFoundError:
+        return None
+    if _hold(lock, path):
+        return lock
+    lock.close()
+    return None
+
+
+def _hold(file: BinaryIO, path: Path) -> bool:
+    """Lock an open file for as long as it is open; whether it is still there, as another may have swept it before."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks, where nobody sweeps either
+        return True
+    return path.exists()
+
+
+def _is_held(path: Path) -> bool:
+    """Whether a living process holds a file; what cannot be looked at is left to whom it belongs."""
+    try:
+        with path.open("rb") as file:
+            if fcntl is not None:
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            else:
+                path.rename(path)
+        return False
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True

@@ -1,0 +1,143 @@
+"""What a process leaves behind when it is killed, and who removes it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from core.machine.files.transient import private_folder, sweep_folders, sweep_unfinished, unfinished
+
+ROOT = Path(__file__).parents[2]
+posix = pytest.mark.skipif(os.name != "posix", reason="no such signals there")
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """The folder for temporary files, of this process and of those that it starts."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+def started(program: str, folder: Path) -> subprocess.Popen:
+    """A program that has said that it is where it waits."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def killed(process: subprocess.Popen) -> None:
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+HOLDS = """
+import time
+from pathlib import Path
+from core.machine.files.transient import private_folder, unfinished
+with private_folder() as folder, unfinished(Path("release.npz")) as file:
+    (folder / "rows").write_bytes(b"private")
+    file.write(b"half")
+    print("ready", flush=True)
+    time.sleep(600)
+"""
+
+SORTS = """
+import pyarrow as pa, numpy as np
+from core.domain import Domain, PrivacyUnit
+from core.sources import duck, open_source
+duck.MEMORY_LIMITS = ("60MB",)
+import pyarrow.parquet as pq
+ids = pa.array(np.random.default_rng(0).permutation(3_000_000))
+pq.write_table(pa.table({"id": ids, "x": ids, "y": ids}), "people.parquet")
+domain = Domain.of(x=(0, 1e7), y=(0, 1e7), unit=PrivacyUnit("id"))
+batches = open_source("people.parquet").batches(domain, 1000)
+next(batches)
+print("ready", flush=True)
+for batch in batches:
+    import time; time.sleep(600)
+"""
+
+
+def test_a_folder_is_its_owners_alone_and_gone_afterwards(temporary):
+    with private_folder() as folder:
+        assert folder.parent == temporary and folder.name.startswith(f"frostglass-{os.getpid()}-")
+        assert folder.stat().st_mode & 0o777 == 0o700
+        (folder / "rows").write_bytes(b"private")
+        sweep_folders()
+        assert (folder / "rows").exists(), "a living process holds it"
+    assert not list(temporary.iterdir())
+    with pytest.raises(FileNotFoundError), private_folder():
+        raise FileNotFoundError
+    assert not list(temporary.iterdir())
+
+
+@posix
+def test_the_next_process_removes_what_a_killed_one_left_and_nothing_else(temporary, tmp_path):
+    living, dead = started(HOLDS, tmp_path), started(HOLDS, tmp_path)
+    (temporary / "frostglass-older").mkdir()
+    (temporary / "frostglass-7-other").mkdir()
+    (temporary / "frostglass-7-other" / "rows").write_bytes(b"without a lock, so perhaps in use")
+    killed(dead)
+    held = [path for path in temporary.iterdir() if str(living.pid) in path.name]
+    assert len(list(tmp_path.glob(".*.unfinished"))) == 2 and len(list(temporary.iterdir())) == 4
+    with private_folder() as folder, unfinished(tmp_path / "other.npz") as file:
+        file.write(b"whole")
+        assert set(temporary.iterdir()) - {folder} == {
+            *held,
+            temporary / "frostglass-older",
+            temporary / "frostglass-7-other",
+        }
+        assert len(list(tmp_path.glob(".*.unfinished"))) == 2
+    killed(living)
+    assert (tmp_path / "other.npz").read_bytes() == b"whole" and not (tmp_path / "release.npz").exists()
+    sweep_unfinished(tmp_path)
+    assert not list(tmp_path.glob(".*.unfinished"))
+
+
+@posix
+def test_a_link_and_a_file_of_another_name_are_left_alone(temporary, tmp_path):
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "lock").touch()
+    (temporary / "frostglass-1-link").symlink_to(tmp_path / "precious")
+    (tmp_path / ".mine.unfinished").touch()
+    sweep_folders()
+    sweep_unfinished(tmp_path)
+    assert (tmp_path / "precious" / "lock").exists() and (tmp_path / ".mine.unfinished").exists()
+
+
+@posix
+def test_a_sort_that_was_killed_leaves_its_rows_until_the_next_command(temporary, tmp_path):
+    process = started(SORTS, tmp_path)
+    spilled = sum(path.stat().st_size for path in temporary.rglob("*") if path.is_file())
+    assert spilled > 10_000_000
+    killed(process)
+    assert len(list(temporary.iterdir())) == 1
+    command = [sys.executable, "-m", "core", "sample", "--list"]
+    subprocess.run(command, cwd=ROOT, check=False, capture_output=True)
+    assert not list(temporary.iterdir())
+
+
+@posix
+def test_a_file_is_whole_or_not_there(tmp_path):
+    (tmp_path / "a").write_bytes(b"before")
+    with pytest.raises(ZeroDivisionError), unfinished(tmp_path / "a") as file:
+        file.write(b"after")
+        raise ZeroDivisionError
+    assert [path.name for path in tmp_path.iterdir()] == ["a"] and (tmp_path / "a").read_bytes() == b"before"
+    with pytest.raises(FileNotFoundError), unfinished(tmp_path / "no" / "a"):
+        pass
