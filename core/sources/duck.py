@@ -76,13 +76,15 @@ class Scan:
             settings = {
                 "memory_limit": memory,
                 "temp_directory": str(spill),
-                "max_temp_directory_size": f"{min(MOST_SPILLED, shutil.disk_usage(spill).free // 2)}B",
                 "threads": min(MAX_THREADS, os.cpu_count() or 1),
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
             }
             session = duckdb.connect(":memory:", config=settings)
             try:
+                # Among the settings above DuckDB takes no notice of it.
+                room = min(MOST_SPILLED, shutil.disk_usage(spill).free // 2)
+                session.execute(f"SET max_temp_directory_size = '{room}B'")
                 session.execute("SET enable_external_file_cache = false")  # read once: a cache only fills memory
                 session.execute("SET python_enable_replacements = false")  # no name in SQL means a Python variable
                 session.execute("SET enable_progress_bar = false")  # standard output belongs to the caller
@@ -142,12 +144,14 @@ def _sentence(label: str, error: Exception) -> RequestError:
     message = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", message)
     where = f"Line {int(line.group(1)):,} of {label}" if line else f"A line of {label}"
-    if isinstance(error, duckdb.OutOfMemoryException) and "max_temp_directory_size" in message:
+    # Behind a stream of Arrow batches it is an OSError.
+    out_of_memory = isinstance(error, duckdb.OutOfMemoryException) or message.startswith("Out of Memory Error")
+    if out_of_memory and "max_temp_directory_size" in message:
         return OutOfMemory(
             f"Sorting {label} needs more room in the folder for temporary files than half of what is free there, or "
             f"than {MOST_SPILLED >> 30} GiB: name another folder in TMPDIR, or sort the data beforehand."
         )
-    if isinstance(error, duckdb.OutOfMemoryException):
+    if out_of_memory:
         return OutOfMemory(
             f"Reading {label} needs more than {MEMORY_LIMITS[-1]} of memory: use fewer columns, or write it in smaller "
             "row groups."

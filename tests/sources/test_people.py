@@ -109,7 +109,7 @@ def test_ids_of_every_type_and_ids_that_say_nothing(ids):
 def test_a_sort_stops_at_the_room_that_it_may_take(monkeypatch):
     """Half of what is free, and never more than is stated, so that the disk of others is never filled."""
     monkeypatch.setattr(duck, "MOST_SPILLED", 1 << 20)
-    monkeypatch.setattr(duck, "MEMORY_LIMITS", ("30MB",))
-    table = pa.table({"id": np.random.default_rng(0).permutation(2_000_000), "x": np.arange(2_000_000)})
-    with pytest.raises(RequestError, match="half of what is free there, or than .* TMPDIR"):
+    monkeypatch.setattr(duck, "MEMORY_LIMITS", ("60MB",))
+    table = pa.table({"id": np.random.default_rng(0).permutation(4_000_000), "x": np.arange(4_000_000)})
+    with pytest.raises(RequestError, match=r"half of what is free there, or than .* TMPDIR"):
         select(table, 1)
