@@ -27,8 +27,9 @@ from dataclasses import dataclass
 from core.geometry.kernels import KERNEL, Kernel
 from core.parameters import Whole, parameter
 from core.privacy.neighbours import Neighbours, Sensitivity
-from core.sketches.card import Card, many
+from core.sketches.card import Card
 from core.sketches.linear import Answers, LinearSketch
+from core.words.phrases import count
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,8 @@ CARD = Card(
     called="a toy",
     size="places",
     sizes=(4, 8),
-    because=lambda sketch: f"with {many(sketch.places, 'place')}",
-    holds=lambda sketch: f"{many(sketch.places, 'place')} with the people nearest to each",
+    because=lambda sketch: f"with {count(sketch.places, 'place')}",
+    holds=lambda sketch: f"{count(sketch.places, 'place')} with the people nearest to each",
     warm=lambda: (),
 )
 """
