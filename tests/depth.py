@@ -6,6 +6,7 @@ depth may not change: fewer draws see less, and accuse no more often.
 """
 
 import os
+from collections.abc import Iterable
 
 import pytest
 
@@ -20,3 +21,10 @@ def draws(quick: int, deep: int) -> int:
 def deep(*values: object) -> object:
     """A case of a parametrized test that only deep runs take."""
     return pytest.param(*values, marks=pytest.mark.deep)
+
+
+def sampled(cases: Iterable[str], *quick: str) -> list[object]:
+    """All cases of a parametrized test, of which quick runs take only those that are named here."""
+    cases = list(cases)
+    assert set(quick) <= set(cases)
+    return [case if case in quick else deep(case) for case in cases]

@@ -83,6 +83,7 @@ def written(ledger):
     return {path: path.stat().st_mtime_ns for path in checkpoints(ledger)}
 
 
+@pytest.mark.deep
 def test_killed_at_random_moments_every_record_is_counted_once(folder, ledger, command, monkeypatch):
     moments = random.Random(time.time_ns())
     remarks = []

@@ -13,6 +13,7 @@ from core.cli.mechanisms import options_of
 from core.cli.options import mechanisms
 from core.sketches.registry import cards
 from tests.cli.conftest import BOUNDS, people, refused
+from tests.depth import deep, sampled
 
 FACTS = (*BOUNDS, "--epsilon", "20")
 CLOSENESS = {
@@ -60,7 +61,7 @@ def asked(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("name", [*CLOSENESS, *DISTANCES])
+@pytest.mark.parametrize("name", sampled([*CLOSENESS, *DISTANCES], "features", "projected", "auto", "l1", "squared"))
 def test_every_mechanism_is_released_described_and_asked(command, source, asked, tmp_path, name):
     options = (CLOSENESS | DISTANCES)[name]
     result = command("release", source, *FACTS, *options, "--out", "a.npz")
@@ -86,7 +87,7 @@ def test_the_names_are_those_of_all_mechanisms():
     assert all("--size" in options_of(name) for name in rivals - {"exponential-sum"})
 
 
-@pytest.mark.parametrize("name", RIVAL_SIZES)
+@pytest.mark.parametrize("name", sampled(RIVAL_SIZES, "bernstein", "interval-tree", "mwem", "huang-roth"))
 def test_every_rival_is_released_described_asked_and_merged(command, source, asked, tmp_path, name):
     near = cards()[name].answers == "closeness"
     promise = ("--delta", "1e-6") if cards()[name].needs_delta else ()
@@ -138,7 +139,7 @@ def test_waves_suit_the_promise(command, source, tmp_path):
     assert [load(tmp_path / f"{name}.npz").sketch.wave for name in "ab"] == ["quadrant", "circle"]
 
 
-@pytest.mark.parametrize("options", [CLOSENESS["histogram"], DISTANCES["l1"], DISTANCES["squared"]])
+@pytest.mark.parametrize("options", [deep(CLOSENESS["histogram"]), DISTANCES["l1"], deep(DISTANCES["squared"])])
 def test_releases_of_every_kind_are_made_like_others_and_merged(command, tmp_path, options):
     table = people()
     table[:1000].to_csv(tmp_path / "north.csv", index=False)
@@ -277,9 +278,9 @@ def test_options_that_do_not_belong_together(command, options, sentence):
     "options",
     [
         CLOSENESS["features"],
-        CLOSENESS["histogram"],
+        deep(CLOSENESS["histogram"]),
         DISTANCES["l1"],
-        DISTANCES["l2"],
+        deep(DISTANCES["l2"]),
         ("--mechanism", "bernstein", "--bandwidth", "2", "--size", "6"),
         ("--mechanism", "huang-roth", "--size", "4"),
     ],
@@ -293,10 +294,10 @@ def test_forecasts_of_every_kind(command, options):
 @pytest.mark.parametrize(
     "options",
     [
-        ("--mechanism", "features"),
+        deep(("--mechanism", "features")),
         ("--mechanism", "histogram"),
         ("--norm", "squared"),
-        ("--project", "1", "--rows", "8"),
+        deep(("--project", "1", "--rows", "8")),
         ("--mechanism", "bernstein"),
         ("--mechanism", "interval-tree", "--size", "2"),
     ],

@@ -39,6 +39,7 @@ from core.sketches.hashed.minhash import MinHash
 from core.sketches.hashed.race import Race
 from core.sources import open_source
 from core.sources.source import Part
+from tests.depth import deep
 
 DOMAIN = Domain.of(x=(0, 10), y=(0, 10))
 LABELLED = Domain.of(x=(0, 10), y=(0, 10), city=["Bern", "Basel", "Chur"])
@@ -102,8 +103,9 @@ def same(one, other) -> bool:
     )
 
 
-@pytest.mark.parametrize("sketch", SKETCHES, ids=lambda sketch: sketch.name)
-def test_tables_are_the_same_bit_for_bit(address, people, sketch):
+@pytest.mark.parametrize("place", [0, *map(deep, range(1, len(SKETCHES)))])
+def test_tables_are_the_same_bit_for_bit(address, people, place):
+    sketch = SKETCHES[place]
     source = open_source(people)
     here = Building(sketch, source)
     rows_here = list(here)
@@ -275,6 +277,7 @@ def test_stopping_early_leaves_nothing(address, tmp_path):
         _ = building.exact
 
 
+@pytest.mark.deep
 def test_one_option_makes_a_closed_cluster_of_this_machine(people, monkeypatch):
     """Nobody enters without its certificate, it shows nothing over HTTP, and its folder is gone at the end."""
     monkeypatch.setattr(scheduler, "cores", lambda: 1)  # starting workers is what takes long

@@ -151,6 +151,7 @@ def test_a_sharpened_sample_lies_where_people_are(crowd):
     assert np.mean(sharp.points.a > 0.45) == pytest.approx(0.3, abs=0.03)
 
 
+@pytest.mark.deep
 def test_the_kernel_sums_of_a_sharpened_sample_are_the_released_ones(crowd):
     release, points = crowd
     drawn = Box.of(release.sketch).domain.encode_queries(sample(release, 10_000, seed=2).points)

@@ -31,6 +31,7 @@ from core.ui.explore.words import answer_sentence
 from core.ui.frame.frame import EXPLORE
 from core.ui.frame.session import KEY, Opened
 from core.words.escapes import in_html
+from tests.depth import deep
 from tests.releases_for_tests import manifest_in, npy, small_release, with_manifest, with_table, zipped
 
 ROOT = Path(__file__).parents[3]
@@ -367,12 +368,12 @@ def test_the_centre_is_the_median_and_there_may_be_several_of_one_column():
 @pytest.mark.parametrize(
     ("columns", "norm", "views"),
     [
-        ((AGE, PAY), "l2", ["Distance", "Centres", "Your points"]),
+        deep((AGE, PAY), "l2", ["Distance", "Centres", "Your points"]),
         ((AGE, PAY, CITY), "l1", None),
-        ((AGE, PAY), "squared", None),
-        ((AGE, CITY), "squared", None),
-        ((AGE, FACES), "l1", None),
-        ((AGE,), "above", ["Distance", "Your points"]),
+        deep((AGE, PAY), "squared", None),
+        deep((AGE, CITY), "squared", None),
+        deep((AGE, FACES), "l1", None),
+        deep((AGE,), "above", ["Distance", "Your points"]),
         ((FACES,), "l2", ["Your points", "Centres"]),
     ],
 )
@@ -417,7 +418,7 @@ def test_vectors_alone_have_no_picture_and_say_what_can_be_done():
     assert "there is no picture to draw" in app.info[0].value and not app.get("plotly_chart")
 
 
-@pytest.mark.parametrize("name", ["heart", "stars"])
+@pytest.mark.parametrize("name", ["heart", deep("stars")])
 def test_groups_are_explored_together_or_one_by_one(name):
     path = next(path for one, path in bundled_groups() if one.name == name)
     app = explore(path.read_bytes(), path.name)
