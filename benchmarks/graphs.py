@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.parquet as pq
 
-from core.domain import Domain
-from core.domain.columns import Items
+from core.domain import Domain, Items
 from core.domain.sets import Sets
 from core.sketches.hashed.minhash import MinHash
 

@@ -19,8 +19,7 @@ from time import perf_counter
 
 import numpy as np
 
-from .domain import Domain
-from .domain.columns import Categorical, Column, Items, Vector
+from .domain import Categorical, Column, Domain, Items, Vector
 from .geometry.kernels import Euclidean, Jaccard
 from .privacy.budget import Budget
 from .privacy.noise import noise

@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core import Budget, Race, Release, release
-from core.domain.columns import Vector
+from core.domain import Vector
 from core.forecast.forecast import choose_rows
 from core.releases.centred import CentrePurchase, plan_centred, release_centred
 from core.sketches.classes import Classes

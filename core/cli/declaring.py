@@ -13,8 +13,7 @@ from .output import say
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..domain import Domain
-    from ..domain.columns import Column
+    from ..domain import Column, Domain
     from ..privacy.budget import Budget
     from ..releases.release import Release
     from ..sketches.adaptive import Adaptive

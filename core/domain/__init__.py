@@ -1,5 +1,10 @@
 """What is publicly known about records before anyone looks at them, and the map from a record to coordinates."""
 
-from .domain import Categorical, Domain, Items, Numeric, PrivacyUnit, Vector
+from .categorical import Categorical
+from .columns import Column
+from .domain import Domain, PrivacyUnit
+from .items import Items
+from .numeric import Numeric
+from .vector import Vector
 
-__all__ = ["Categorical", "Domain", "Items", "Numeric", "PrivacyUnit", "Vector"]
+__all__ = ["Categorical", "Column", "Domain", "Items", "Numeric", "PrivacyUnit", "Vector"]

@@ -19,10 +19,13 @@ from ..checks import check_choice, check_number, exact_fields, field_names
 from ..errors import RequestError
 from ..privacy.unit import EACH_RECORD, PrivacyUnit
 from .arrow import arrow_table
-from .columns import Categorical, Column, Items, Mask, Numeric, Vector, column_from_dict, column_to_dict
+from .categorical import Categorical
+from .column import Mask
+from .columns import Column, column_from_dict, column_to_dict
+from .items import Items
+from .numeric import Numeric
 from .sets import Sets
-
-__all__ = ["Categorical", "Column", "Domain", "Items", "Numeric", "PrivacyUnit", "Vector"]
+from .vector import Vector
 
 MAX_COLUMNS = 10_000
 MAX_DIMENSIONS = 100_000

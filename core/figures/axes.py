@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 import plotly.graph_objects as go
 
-from ..domain import Categorical
-from ..domain.columns import Column
+from ..domain import Categorical, Column
 from ..words.escapes import in_plotly
 from ..words.numbers import rounded
 from ..words.phrases import shortened

@@ -12,8 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
-from ..domain import Categorical, Domain
-from ..domain.columns import Column
+from ..domain import Categorical, Column, Domain
 from ..tasks.density import Curve, Heatmap
 from ..words.escapes import in_plotly
 from ..words.numbers import best_guess, rounded, rounded_all, rounded_range

@@ -10,8 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.interpolate import RegularGridInterpolator
 
-from ..domain import Categorical, Domain
-from ..domain.columns import Column
+from ..domain import Categorical, Column, Domain
 from ..sketches.linear import LinearSketch
 from ..tasks.density import Curve, Heatmap
 from ..words.escapes import in_plotly

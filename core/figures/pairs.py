@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from ..domain.columns import Column
+from ..domain import Column
 from ..tasks.density import Curve, Heatmap, Pairs
 from ..words.escapes import in_plotly
 from ..words.phrases import shortened

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ..domain.columns import Column
+from ..domain import Column
 from .axes import Axis, apply
 from .palette import INK, PAPER, TEAL, faded
 

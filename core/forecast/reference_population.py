@@ -13,8 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from ..domain import Domain
-from ..domain.columns import Categorical
+from ..domain import Categorical, Domain
 from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Angular, Kernel, Mixture, Product, coordinate_bandwidths, of_coordinates
 

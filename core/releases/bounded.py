@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ..domain.columns import Numeric
+from ..domain import Numeric
 from ..engine.building import Building
 from ..errors import RequestError
 from ..privacy.accounting import Cost

@@ -18,8 +18,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numba import njit
 
-from ..domain import Domain
-from ..domain.columns import Vector
+from ..domain import Domain, Vector
 from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom, group_sizes
 from ..geometry.kernels import Angular, Kernel, Mixture, Product

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 import numpy as np
 import pyarrow as pa
 
-from ..domain import Domain
+from ..domain import Column, Domain, Items, Vector
 from ..domain.arrow import arrow_array, arrow_table
-from ..domain.columns import Column, Items, Vector
 from ..errors import RequestError
 from .arrow import ArrowSource
 from .duck import plain_sentences

@@ -15,8 +15,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..domain import Domain
-from ..domain.columns import Categorical, Column, Items, Numeric
+from ..domain import Categorical, Column, Domain, Items, Numeric
 from ..errors import RequestError
 from .duck import identifier, kind_of_sql, literal, literals, plain_sentences
 from .faults import Fault

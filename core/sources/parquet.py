@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..domain import Domain
-from ..domain.columns import is_list
+from ..domain.column import is_list
 from ..machine.threads import cores, in_order
 from .duck import literals, plain_sentences
 from .gathering import cut_between_sets

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..domain import Categorical, Domain, Numeric
-from ..domain.columns import Column
+from ..domain import Categorical, Column, Domain, Numeric
 from ..errors import RequestError
 from . import Source
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ..domain import Domain
-from ..domain.columns import Column
+from ..domain import Column, Domain
 from .duck import Scan, identifier, kind_of_sql, length_of_sql
 from .faults import Fault
 from .locations import Location, Paths

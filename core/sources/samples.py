@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from ..domain import Domain
-from ..domain.columns import Categorical, column_from_dict
+from ..domain import Categorical, Domain
+from ..domain.columns import column_from_dict
 from ..errors import RequestError
 from ..geometry.kernels import Kernel, kernel_from_dict
 from ..privacy.unit import EACH_RECORD, PrivacyUnit

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ..domain import Domain
-from ..domain.columns import is_list
+from ..domain.column import is_list
 from ..domain.domain import FIRST_ROW, ROWS_READ
 from ..errors import RequestError
 from .gathering import gathered

@@ -12,8 +12,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ..domain import Categorical, Domain, Numeric
-from ..domain.columns import Column
+from ..domain import Categorical, Column, Domain, Numeric
 from ..errors import RequestError
 from ..sketches.linear import LinearSketch
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain import Domain
-from core.domain.columns import Categorical
+from core.domain import Categorical, Domain
 from core.domain.item_keys import item_keys, keys_of_values
 from core.domain.matching import SHARED_FROM, whole_numbers
 from core.domain.sets import Sets

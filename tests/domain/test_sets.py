@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain import Domain, Numeric, PrivacyUnit
-from core.domain.columns import Items
+from core.domain import Domain, Items, Numeric, PrivacyUnit
 from core.domain.item_keys import item_keys, keys_of_values
 from core.domain.sets import Sets
 from core.errors import RequestError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from ...domain import Categorical, Domain, Items, Numeric
-from ...domain.columns import Column
+from ...domain import Categorical, Column, Domain, Items, Numeric
 from ...privacy.budget import Budget, decimal_text
 from ...privacy.neighbours import Neighbours
 from ...words.numbers import number, percent

@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ...checks import check_integer
-from ...domain.columns import MAX_VECTOR
+from ...domain.vector import MAX_VECTOR
 from ...errors import RequestError
 from ...parameters import Declared, Seed, Whole, parameter
 

@@ -25,8 +25,7 @@ import pyarrow as pa
 from numba import njit
 
 from ...checks import check_number, exact_fields
-from ...domain import Domain
-from ...domain.columns import Vector
+from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.projections.kinds import projection_from_dict, projection_kind
 from ...geometry.projections.projection import Projection

@@ -23,8 +23,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ...checks import check_integer, exact_fields
-from ...domain import Domain
-from ...domain.columns import Categorical
+from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...geometry.distances.blocks import Block, CategoryBlock, NumericBlock, Reading
 from ...geometry.distances.fitting import SIZES, fitted_strategy

@@ -27,8 +27,7 @@ import numpy as np
 from scipy.special import gammaln, ndtri
 
 from ...checks import check_integer, exact_fields, seed_from_digits
-from ...domain import Domain
-from ...domain.columns import Vector
+from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.hashing.cells import GRID
 from ...geometry.hashing.coverage import grouped_uniforms

@@ -17,8 +17,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ...checks import check_integer, check_number, exact_fields
-from ...domain import Domain
-from ...domain.columns import Categorical
+from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import Kernel, Laplacian, kernel_from_dict, of_coordinates

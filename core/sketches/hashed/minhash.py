@@ -17,8 +17,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ...domain import Domain
-from ...domain.columns import Items
+from ...domain import Domain, Items
 from ...domain.sets import Sets
 from ...errors import RequestError
 from ...geometry.hashing.minhash import MinHashes, shortened

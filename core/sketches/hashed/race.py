@@ -15,8 +15,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ...domain import Domain
-from ...domain.columns import Vector
+from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.hashing.cells import Columns, columns
 from ...geometry.hashing.families import atomic_hashes, check_kernel, draw_hashes, drawing_bytes

@@ -7,8 +7,7 @@ from hashlib import sha256
 
 import streamlit as st
 
-from ...domain import Domain
-from ...domain.columns import Column
+from ...domain import Column, Domain
 from ...errors import RequestError
 from ...experiments.comparison.public_data import from_file, from_sample
 from ...forecast.recommendation import Closeness, Distances

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ...domain import Categorical, Numeric, Vector
-from ...domain.columns import Column
+from ...domain import Categorical, Column, Numeric, Vector
 from ...experiments.comparison.public_data import PublicData, exact_sums
 from ...figures.axes import Axis
 from ...forecast.recommendation import Closeness

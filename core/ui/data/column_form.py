@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from ...domain import Categorical, Vector
-from ...domain.columns import Column
+from ...domain import Categorical, Column, Vector
 from ...sources import ColumnInfo
 from ...sources.samples import Sample
 from ...words.escapes import in_markdown

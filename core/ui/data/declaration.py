@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
-from ...domain.columns import Column
+from ...domain import Categorical, Column, Domain, Numeric, PrivacyUnit, Vector
 from ...errors import RequestError
 from ...words.numbers import number
 from ...words.phrases import listed

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ...domain import Numeric
-from ...domain.columns import Column
+from ...domain import Column, Numeric
 from ...errors import RequestError
 from ...figures.distances import distance_unit
 from ...figures.report.exploration import Centres, Density

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ...domain import Categorical, Domain, Items, Vector
-from ...domain.columns import Column
+from ...domain import Categorical, Column, Domain, Items, Vector
 from ...words.escapes import in_markdown
 from ..frame.session import Opened
 from .answers import View

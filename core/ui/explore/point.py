@@ -8,8 +8,7 @@ import re
 import numpy as np
 import streamlit as st
 
-from ...domain import Categorical
-from ...domain.columns import Column
+from ...domain import Categorical, Column
 from ...figures.axes import Axis
 from ...figures.density import close_by
 from ...figures.distances import distance_title, distance_unit

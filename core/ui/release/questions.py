@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from ...domain import Categorical, Domain
-from ...domain.columns import Column
+from ...domain import Categorical, Column, Domain
 from ...sources.samples import Sample
 from ..frame.marks import note
 from .aim import CLOSENESS, DENSITY, DISTANCE, GROUP, Aim

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain, Numeric, Release, Vector, release
-from core.domain.columns import Categorical
+from core.domain import Categorical
 from core.figures.report.exploration import Density, Exploration, Points
 from core.figures.report.html import report_html
 from core.figures.report.script import script_for

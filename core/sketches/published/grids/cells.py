@@ -16,8 +16,7 @@ import numpy as np
 from numba import njit
 
 from ....checks import check_choice, check_integer
-from ....domain import Domain
-from ....domain.columns import Categorical
+from ....domain import Categorical, Domain
 from ....errors import RequestError
 from ....machine.threads import over_ranges
 

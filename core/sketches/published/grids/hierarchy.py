@@ -24,8 +24,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ....checks import check_integer, exact_fields
-from ....domain import Domain
-from ....domain.columns import Categorical
+from ....domain import Categorical, Domain
 from ....errors import RequestError
 from ....geometry.kernels import Kernel, kernel_from_dict
 from ....privacy.budget import Budget

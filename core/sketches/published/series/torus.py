@@ -17,8 +17,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy.fft import dctn
 
-from ....domain import Domain
-from ....domain.columns import Categorical
+from ....domain import Categorical, Domain
 from ....errors import RequestError
 from ....geometry.kernels import Kernel, Mixture, Product, of_coordinates
 from ....geometry.kernels.kernel import Stationary

@@ -29,8 +29,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ....checks import check_choice, check_integer, exact_fields
-from ....domain import Domain
-from ....domain.columns import Categorical
+from ....domain import Categorical, Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
 from ....geometry.kernels import Gaussian, Kernel, kernel_from_dict, of_coordinates

@@ -50,8 +50,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....checks import check_choice, check_integer, check_number
-from ....domain import Domain
-from ....domain.columns import Categorical
+from ....domain import Categorical, Domain
 from ....errors import RequestError
 from ....privacy.accounting import Cost, PureParts
 from ....privacy.budget import Budget

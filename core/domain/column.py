@@ -1,0 +1,85 @@
+"""What columns of every kind share: how values are told apart by their type, and how they become numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..checks import check_number
+from ..errors import RequestError
+
+FARTHEST_BOUND = 1e100
+"""No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then."""
+
+Mask = np.ndarray | None
+"""True for the rows that are meant; None says cheaply that there is none."""
+
+
+def describe_type(kind: pa.DataType) -> str:
+    """What a column of this type holds, in words."""
+    if pa.types.is_dictionary(kind):
+        return describe_type(kind.value_type)
+    if pa.types.is_boolean(kind):
+        return "true/false values"
+    if pa.types.is_temporal(kind):
+        return "dates or times"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return "text"
+    if is_list(kind):
+        return "lists"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "numbers"
+    return f"values of type {kind}"
+
+
+def checked_bounds(name: str, low: object, high: object) -> tuple[float, float]:
+    least = check_number(low, f"The smallest value of {name!r}")
+    greatest = check_number(high, f"The largest value of {name!r}")
+    if not least < greatest:
+        raise RequestError(f"The smallest value of {name!r} must be below its largest.")
+    if max(abs(least), abs(greatest)) > FARTHEST_BOUND:
+        raise RequestError(
+            f"The bounds of {name!r} must lie between -{FARTHEST_BOUND:g} and {FARTHEST_BOUND:g}, so that squares of "
+            "distances are numbers; use a larger unit."
+        )
+    return least, greatest
+
+
+def as_float64(name: str, array: pa.Array) -> np.ndarray:
+    """Numbers (and booleans, as 0 and 1) as float64, NaN where one is missing; anything else gets one sentence."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array, kind = array.dictionary_decode(), kind.value_type
+    if pa.types.is_temporal(kind):
+        raise RequestError(
+            f"The column {name!r} holds dates or times where numbers are expected: turn them into a number first, "
+            "for example days since a fixed date or the hour of the day, and give bounds for that number."
+        )
+    if not (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_null(kind)
+    ):
+        raise RequestError(
+            f"The column {name!r} holds {describe_type(kind)} where numbers are expected: convert it to numbers, "
+            "or declare it as a column of categories."
+        )
+    if kind != pa.float64():
+        array = pc.cast(array, pa.float64(), safe=False)
+    return to_numpy(array)
+
+
+def may_miss(array: pa.Array) -> bool:
+    return array.null_count > 0 or pa.types.is_dictionary(array.type) or pa.types.is_floating(array.type)
+
+
+def to_numpy(array: pa.Array) -> np.ndarray:
+    return array.to_numpy(zero_copy_only=False)
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether the values of an Arrow type are lists, of one length or of any."""
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
