@@ -2,6 +2,7 @@
 # make test   set up and run every check and test, which takes five minutes of two processors after setting up
 # make test-deep  the same with all samples, examples and journeys, as every night
 # make bench  set up and run the benchmarks; OPTIONS="--data FOLDER" and others as benchmarks/README.md says
+# make lock   bring requirements.txt and requirements-dev.txt up to the ranges of pyproject.toml; UPGRADE=1 to the newest
 # make papers set up and run the papers' experiments again; OPTIONS likewise; what was stopped goes on
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: app test test-deep bench papers clean
+.PHONY: app test test-deep bench lock papers clean
 
 app: $(VENV)/.warm
 	$(BIN)/python -m streamlit run app.py --server.port=$(PORT)
@@ -26,6 +27,15 @@ bench: $(VENV)/.dev
 
 papers: $(VENV)/.dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.papers $(OPTIONS)
+
+# Every version of Python from the oldest on, every platform; no address and no path gets into either file.
+LOCK = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --custom-compile-command "make lock" \
+	$(if $(UPGRADE),--upgrade) pyproject.toml --extra app
+
+lock: $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOCK) -o requirements.txt
+	$(LOCK) --extra cluster --extra marginals --extra postgres --group dev -c requirements.txt -o requirements-dev.txt
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Frostglass needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }

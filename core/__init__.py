@@ -13,11 +13,18 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .machine.compiled_code import find_room
+from .version import VERSION as __version__
 
 if TYPE_CHECKING:
     from .domain import Categorical, Domain, Items, Numeric, PrivacyUnit, Vector
     from .errors import BudgetError, ReleaseFileError, RequestError
+    from .estimators import (
+        PrivateCentroidClassifier,
+        PrivateDistanceSum,
+        PrivateKernelClassifier,
+        PrivateKernelDensity,
+        PrivateLogisticRegression,
+    )
     from .forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .geometry import kernels
     from .privacy.budget import Budget
@@ -35,8 +42,6 @@ if TYPE_CHECKING:
     from .sketches.hashed.minhash import MinHash
     from .sketches.hashed.race import Race
     from .sketches.projected import Projected
-
-find_room()
 
 _HOME = {
     "Budget": ".privacy.budget",
@@ -57,6 +62,11 @@ _HOME = {
     "Neighbours": ".privacy.neighbours",
     "Numeric": ".domain",
     "PrivacyUnit": ".domain",
+    "PrivateCentroidClassifier": ".estimators",
+    "PrivateDistanceSum": ".estimators",
+    "PrivateKernelClassifier": ".estimators",
+    "PrivateKernelDensity": ".estimators",
+    "PrivateLogisticRegression": ".estimators",
     "Projected": ".sketches.projected",
     "ProjectedDistance": ".sketches.distances.projected_distance",
     "Race": ".sketches.hashed.race",
@@ -90,6 +100,11 @@ __all__ = [
     "Neighbours",
     "Numeric",
     "PrivacyUnit",
+    "PrivateCentroidClassifier",
+    "PrivateDistanceSum",
+    "PrivateKernelClassifier",
+    "PrivateKernelDensity",
+    "PrivateLogisticRegression",
     "Projected",
     "ProjectedDistance",
     "Race",
@@ -98,6 +113,7 @@ __all__ = [
     "ReleaseFileError",
     "RequestError",
     "Vector",
+    "__version__",
     "kernels",
     "load",
     "recommend",

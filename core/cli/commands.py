@@ -9,6 +9,7 @@ from typer import Option
 
 from . import checkpoints, ledger
 from .anomalies import anomalies
+from .app import app as open_app
 from .audit import audit
 from .centre import centre
 from .classify import classify
@@ -24,7 +25,7 @@ from .recommend import recommend
 from .release import release
 from .sample import sample
 
-MAKING, ASKING, CHECKING = "Make a release", "Ask a release", "Budgets and checks"
+OPENING, MAKING, ASKING, CHECKING = "In a browser", "Make a release", "Ask a release", "Budgets and checks"
 
 app = typer.Typer(
     cls=Commands,
@@ -52,6 +53,7 @@ def frostglass(
         print(context.get_help())
 
 
+app.command("app", rich_help_panel=OPENING)(open_app)
 for panel, commands in {
     MAKING: (recommend, forecast, release, merge),
     ASKING: (inspect, query, line, grid, modes, centre, anomalies, classify, sample),

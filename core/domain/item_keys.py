@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 from ..errors import RequestError
+from ..machine.compiled_code import njit
 from .matching import is_number, whole_numbers
 
 _P1, _P2, _P3, _P4, _P5 = (

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ..errors import RequestError
+from ..machine.compiled_code import njit
 from .item_keys import keys_of_values
 
 

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow as pa
-from distributed import Client, Future, KilledWorker, get_worker
 
 from ..domain import Domain
 from ..errors import RequestError
@@ -39,6 +38,8 @@ from .recipe import Recipe
 from .scheduler import check_worker, connected
 
 if TYPE_CHECKING:  # who explores a released file never needs what reads private data
+    from distributed import Client, Future
+
     from ..sources.source import Part, Source
 
 SHARES_A_THREAD = 4
@@ -213,6 +214,8 @@ def _said_plainly(task: Callable[..., Tally]) -> Callable[..., Tally]:
 @_said_plainly
 def sketched(recipe: Recipe, share: Share, run: str, number: int) -> Tally:
     """On a worker: the table of one share, on the core that the task was given."""
+    from distributed import get_worker
+
     worker = get_worker()
     check_worker(worker)
     building, rows, told = Building(recipe.sketch(), share), 0, monotonic()
@@ -237,6 +240,8 @@ def added(recipe: Recipe, one: Tally, other: Tally) -> Tally:
 @contextmanager
 def _one_sentence() -> Iterator[None]:
     """What can go wrong with a cluster, as one sentence."""
+    from distributed import KilledWorker
+
     try:
         yield
     except KilledWorker:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
+from ..machine.extras import check_extra
 from ..sketches.linear import LinearSketch
 from .building import Building
 from .resuming import Keeping, ResumableBuilding
@@ -23,7 +24,7 @@ def check_engine(engine: object) -> str | None:
     Raises
     ------
     RequestError
-        When there is no such engine.
+        When there is no such engine, or Dask is not installed.
     """
     name, colon, address = engine.partition(":") if isinstance(engine, str) else ("", "", "")
     if engine == LOCAL:
@@ -33,6 +34,7 @@ def check_engine(engine: object) -> str | None:
             "The engine must be local (this process), dask (processes on this computer) or dask:ADDRESS (a Dask "
             "scheduler), such as dask:tls://10.0.0.7:8786."
         )
+    check_extra("distributed", "cluster", "A Dask cluster")
     return address
 
 

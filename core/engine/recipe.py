@@ -13,6 +13,7 @@ import platform
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
@@ -77,7 +78,11 @@ def _made(mechanism: str, facts: str) -> LinearSketch:
 def surroundings() -> tuple[tuple[str, str], ...]:
     """Name and version of everything that decides the bits of a table in this process."""
     own = (("Frostglass", f"{VERSION} ({_digest()})"), ("Python", platform.python_version()))
-    return (*own, *((name, version(name)) for name in LIBRARIES), ("processors of the kind", platform.machine()))
+    return (
+        *own,
+        *((name, version(name)) for name in LIBRARIES if find_spec(name)),
+        ("processors of the kind", platform.machine()),
+    )
 
 
 def _digest() -> str:

@@ -12,13 +12,14 @@ import ipaddress
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-import dask
-from distributed import Client, LocalCluster, Security, Worker
+from typing import TYPE_CHECKING
 
 from ..errors import RequestError
 from ..machine.files.transient import private_folder
 from ..machine.threads import cores
+
+if TYPE_CHECKING:  # this much can be imported where Dask is not installed
+    from distributed import Client, LocalCluster, Security, Worker
 
 ANSWER_SECONDS = 30
 """For a scheduler to answer, and for the first worker to be there."""
@@ -89,6 +90,9 @@ def check_worker(worker: Worker) -> None:
 @contextmanager
 def _own_cluster() -> Iterator[LocalCluster]:
     """A worker process a core, and a folder of theirs that only this user may enter and that is removed at the end."""
+    import dask
+    from distributed import LocalCluster, Security
+
     with private_folder() as folder, dask.config.set(OWN):
         try:
             cluster = LocalCluster(
@@ -114,6 +118,8 @@ def _own_cluster() -> Iterator[LocalCluster]:
 
 @contextmanager
 def _client(address: str, security: Security | None) -> Iterator[Client]:
+    from distributed import Client
+
     try:
         client = Client(address, security=security, timeout=ANSWER_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError):

@@ -1,8 +1,10 @@
-"""Where compiled loops are kept between runs.
+"""Numba's compiler, keeping compiled loops between runs where something can be written.
 
 Numba keeps them beside the code or, where that is read-only, in the user's cache folder; where it may write to neither,
 as in a locked-down container, it refuses to load the code at all. A folder of this process alone then takes their
 place: its owner's only, as whoever can write to it could run code here, and gone when the process ends.
+
+The folder is chosen for these loops alone: what else the process compiles, and its environment, stay as they are.
 """
 
 from __future__ import annotations
@@ -11,15 +13,39 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
-VARIABLE = "NUMBA_CACHE_DIR"
+import numba
+from numba.core import config
+
+LIBRARY = Path(__file__).parents[1]
+_CHOOSING = Lock()
 
 
-def find_room(package: Path = Path(__file__).parents[1]) -> None:
-    """Name a folder for compiled code in the environment where none can be written to; before Numba is loaded."""
-    if VARIABLE in os.environ or os.access(package, os.W_OK):
-        return
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """``numba.njit`` with these options, for a function of this library."""
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        with _CHOOSING:
+            usual = config.CACHE_DIR
+            config.CACHE_DIR = usual or room(LIBRARY) or ""
+            try:
+                return numba.njit(**options)(function)
+            finally:
+                config.CACHE_DIR = usual
+
+    return compiled
+
+
+@cache
+def room(library: Path) -> str | None:
+    """The folder for the compiled code of a library; None where it can lie beside the code."""
+    if os.access(library, os.W_OK):
+        return None
     from platformdirs import user_cache_path
 
     try:
@@ -31,4 +57,4 @@ def find_room(package: Path = Path(__file__).parents[1]) -> None:
     if not writable:
         folder = Path(tempfile.mkdtemp(prefix="frostglass-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.environ[VARIABLE] = str(folder)
+    return str(folder)

@@ -16,7 +16,6 @@ from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
-from numba import njit
 
 from ..domain import Domain, Vector
 from ..errors import RequestError
@@ -25,6 +24,7 @@ from ..geometry.kernels import Angular, Kernel, Mixture, Product
 from ..geometry.projections.dimensions import dimensions_for
 from ..geometry.projections.kinds import projection_from_dict, projection_kind
 from ..geometry.projections.projection import Projection
+from ..machine.compiled_code import njit
 from ..machine.threads import over_ranges
 from ..parameters import Described, Number, parameter
 from ..privacy.neighbours import Neighbours, Sensitivity

@@ -9,11 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import duckdb
 import pyarrow as pa
 
 from ..errors import RequestError
+from ..machine.extras import check_extra
 from ..machine.files.transient import private_folder
+
+try:
+    import duckdb
+except ModuleNotFoundError:  # only who reads text and databases, or sorts records by person, needs it
+    FAILURES: tuple[type[Exception], ...] = ()
+else:
+    FAILURES = (duckdb.Error,)
 
 MEMORY_LIMITS = ("400MB", "1600MB", "6400MB")
 """Tried in turn: tables of a few columns stream in the first, very wide ones need the row groups that they came in."""
@@ -72,6 +79,7 @@ class Scan:
         where the process is killed, by the next one (`core.machine.files.transient`). It takes at most `MOST_SPILLED`
         bytes and half of what is free there, so that a sort never fills the disk of others.
         """
+        check_extra("duckdb", "sql", f"Reading {self.label}")
         with private_folder() as spill:
             settings = {
                 "memory_limit": memory,
@@ -136,7 +144,7 @@ def plain_sentences(label: str) -> Iterator[None]:
         if str(error) == "Query interrupted":  # what DuckDB makes of whatever the handler of a signal raises
             raise KeyboardInterrupt from None
         raise
-    except (duckdb.Error, pa.ArrowException, OSError, ValueError, EOFError) as error:
+    except (*FAILURES, pa.ArrowException, OSError, ValueError, EOFError) as error:
         raise _sentence(label, error) from None
 
 
@@ -145,7 +153,9 @@ def _sentence(label: str, error: Exception) -> RequestError:
     line = re.search(r"CSV Error on Line: (\d+)", message)
     where = f"Line {int(line.group(1)):,} of {label}" if line else f"A line of {label}"
     # Behind a stream of Arrow batches it is an OSError.
-    out_of_memory = isinstance(error, duckdb.OutOfMemoryException) or message.startswith("Out of Memory Error")
+    out_of_memory = message.startswith("Out of Memory Error") or (
+        FAILURES and isinstance(error, duckdb.OutOfMemoryException)
+    )
     if out_of_memory and "max_temp_directory_size" in message:
         return OutOfMemory(
             f"Sorting {label} needs more room in the folder for temporary files than half of what is free there, or "
@@ -163,7 +173,7 @@ def _sentence(label: str, error: Exception) -> RequestError:
         )
     if "Could not set lock" in message:
         return RequestError(f"{_capital(label)} is in use by another program.")
-    if isinstance(error, duckdb.PermissionException):
+    if FAILURES and isinstance(error, duckdb.PermissionException):
         return RequestError(f"{_capital(label)} refers to other files, which are not opened.")
     if isinstance(error, FileNotFoundError):
         return RequestError(f"{_capital(label)} is not there any more.")

@@ -15,9 +15,10 @@ from ..domain import Categorical, Domain
 from ..domain.columns import column_from_dict
 from ..errors import RequestError
 from ..geometry.kernels import Kernel, kernel_from_dict
+from ..machine.installation import APP
 from ..privacy.unit import EACH_RECORD, PrivacyUnit
 
-FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
+FOLDER = APP / "sample_data"
 RELEASES = FOLDER / "releases"
 """Released files, named like their samples; of those samples that have a column to draw."""
 

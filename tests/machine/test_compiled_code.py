@@ -1,4 +1,4 @@
-"""Compiled loops find room wherever the program is installed."""
+"""Compiled loops find room wherever the program is installed, and nothing else of the process is touched."""
 
 import os
 import stat
@@ -7,36 +7,48 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core import config
 
 from core.machine import compiled_code
-from core.machine.compiled_code import VARIABLE, find_room
+from core.machine.compiled_code import njit, room
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def elsewhere(monkeypatch, tmp_path) -> Path:
     """A cache folder of the user's, where the package itself cannot be written to."""
-    monkeypatch.setenv(VARIABLE, "")
-    monkeypatch.delenv(VARIABLE)
+    room.cache_clear()
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache" / name)
     monkeypatch.setattr(compiled_code.os, "access", lambda path, mode: Path(path).is_relative_to(tmp_path))
-    return tmp_path / "cache" / "frostglass"
+    yield tmp_path / "cache" / "frostglass"
+    room.cache_clear()
 
 
-def test_beside_the_code_nothing_is_changed(monkeypatch, tmp_path):
-    monkeypatch.delenv(VARIABLE, raising=False)
-    find_room(tmp_path)
-    assert VARIABLE not in os.environ
+def doubled(number):
+    return 2 * number
 
 
-def test_whoever_names_a_folder_is_heeded(elsewhere, monkeypatch):
-    monkeypatch.setenv(VARIABLE, "mine")
-    find_room()
-    assert os.environ[VARIABLE] == "mine"
+def kept_in(function) -> Path:
+    return Path(function._cache.cache_path)
 
 
-def test_a_read_only_package_uses_the_folder_of_the_user(elsewhere):
-    find_room()
-    assert os.environ[VARIABLE] == str(elsewhere) and elsewhere.is_dir()
+def test_beside_the_code_nothing_is_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    assert room(tmp_path) is None
+    assert kept_in(njit(cache=True)(doubled)) == Path(__file__).parent / "__pycache__"
+
+
+def test_whoever_names_a_folder_is_heeded(elsewhere, monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "mine"))
+    assert kept_in(njit(cache=True)(doubled)).is_relative_to(tmp_path / "mine")
+
+
+def test_a_read_only_package_uses_the_folder_of_the_user(elsewhere, monkeypatch):
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    function = njit(cache=True)(doubled)
+    assert function(21) == 42 and kept_in(function).is_relative_to(elsewhere) and any(elsewhere.rglob("*.nbi"))
+    assert config.CACHE_DIR == ""
 
 
 def test_without_either_a_folder_of_its_owner_lasts_as_long_as_the_process(elsewhere, monkeypatch, tmp_path):
@@ -44,18 +56,26 @@ def test_without_either_a_folder_of_its_owner_lasts_as_long_as_the_process(elsew
     kept = []
     monkeypatch.setattr(compiled_code.atexit, "register", lambda *call, **options: kept.append(call))
     monkeypatch.setattr(compiled_code.tempfile, "tempdir", str(tmp_path))
-    find_room()
-    folder = Path(os.environ[VARIABLE])
+    folder = Path(room(Path("/library")))
     assert folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert kept == [(compiled_code.shutil.rmtree, folder)]
 
 
-def test_the_package_looks_for_room_before_numba_is_loaded():
+READ_ONLY = "os.access = lambda path, mode: 'core' not in str(path)"
+
+
+@pytest.mark.parametrize("place", ["pass", READ_ONLY])
+def test_no_import_changes_the_environment_of_the_process(place, tmp_path):
+    program = f"""
+import os; before = dict(os.environ); {place}
+from core import Domain, Race, kernels
+sketch = Race(Domain.of(x=(0, 1)), kernels.Euclidean(1.0), rows=4, width=8)
+print(dict(os.environ) == before, os.environ.get("NUMBA_CACHE_DIR"))
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    environment |= {"XDG_CACHE_HOME": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", "import sys, core, core.machine.compiled_code; print('numba' in sys.modules)"],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
-    assert done.stdout.split() == ["False"]
+    assert done.stdout.strip() == "True None"
+    assert (tmp_path / "frostglass").is_dir() == (place == READ_ONLY)

@@ -10,9 +10,9 @@ averages to zero over every hat, so records that lie evenly across a few cells a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.linalg import solveh_banded
 
+from ...machine.compiled_code import njit
 from .profiles import Profile
 
 FAR = 1.0

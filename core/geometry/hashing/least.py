@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ...machine.compiled_code import njit
 
 MOST_ROWS = 256
 """Rows of a block: their least numbers stay in the first-level cache, most of them in registers."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from ...domain.sets import Sets
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from .kernel import Kernel
 

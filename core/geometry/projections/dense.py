@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from scipy.special import ndtri
 
 from ...errors import RequestError
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from ..hashing.cells import GRID
 from ..hashing.uniforms import PublicRandom

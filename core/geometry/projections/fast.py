@@ -16,8 +16,8 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from ..hashing.uniforms import PublicRandom
 from .projection import Projection

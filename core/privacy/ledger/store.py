@@ -18,6 +18,7 @@ from platformdirs import user_data_path
 from sqlalchemy.pool import NullPool
 
 from ...errors import RequestError
+from ...machine.extras import check_extra
 
 SCHEMA_VERSION = 1
 SECONDS_TO_WAIT = 30
@@ -210,12 +211,8 @@ def _connect_sqlite(path: Path) -> sqlite3.Connection:
 
 
 def _postgres_engine(url: sa.URL) -> sa.Engine:
-    try:
-        return sa.create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": SECONDS_TO_WAIT})
-    except ModuleNotFoundError as error:
-        raise RequestError(
-            "A ledger in PostgreSQL needs the psycopg package: install Frostglass with its postgres extra."
-        ) from error
+    check_extra("psycopg", "postgres", "A ledger in PostgreSQL")
+    return sa.create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": SECONDS_TO_WAIT})
 
 
 def _create_tables(connection: sa.Connection) -> None:

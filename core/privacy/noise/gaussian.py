@@ -33,9 +33,9 @@ from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
 
-import numba
 import numpy as np
 
+from ...machine.compiled_code import njit
 from .bernoulli import WORD_BITS, Coin
 from .laplace import LARGEST_SCALE, Draws, LaplaceSampler, laplace_sampler
 from .randomness import Stream
@@ -128,7 +128,7 @@ def exponential_bytes() -> np.ndarray:
     return table
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def upper_half(a, b):
     """Return ⌊ab / 2^64⌋ for uint64 a and b, by the schoolbook in 32-bit digits."""
     half, mask = np.uint64(32), np.uint64(0xFFFF_FFFF)
@@ -138,7 +138,7 @@ def upper_half(a, b):
     return a_high * b_high + (middle >> half) + (other >> half)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _bounds(candidate, shift, factor, offset, largest_y, exponentials):
     """Return `low` and `high` of the module for one candidate, uint64."""
     one, two, byte = np.uint64(1), np.uint64(2), np.uint64(0xFF)
@@ -158,7 +158,7 @@ def _bounds(candidate, shift, factor, offset, largest_y, exponentials):
     return (low, high) if y <= largest_y else (np.uint64(0), np.uint64(0))
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _decide(candidates, uniform, constants, exponentials, fate):
     """Keep or reject each candidate by the first 64 digits of its uniform number, or leave it undecided.
 

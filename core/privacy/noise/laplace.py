@@ -24,9 +24,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from ...machine.compiled_code import njit
 from .bernoulli import Coin
 from .randomness import Stream
 
@@ -130,7 +130,7 @@ def laplace_sampler(scale: Fraction) -> LaplaceSampler:
     return LaplaceSampler.of(scale)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _toss_lanes(digits, words, position):
     """Compare 64 uniform numbers with a probability, digit by digit.
 
@@ -149,7 +149,7 @@ def _toss_lanes(digits, words, position):
     return ones, tied, position + place
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _draw_blocks(values, block, digits, words, unsettled):
     """Fill blocks of 64 draws until values, words or room for unsettled tosses run out.
 

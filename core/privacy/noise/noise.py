@@ -15,10 +15,10 @@ from itertools import accumulate
 from operator import mul
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 
 from ...errors import RequestError
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from .gaussian import LARGEST_SIGMA2, GaussianSampler, gaussian_sampler
 from .laplace import LARGEST_SCALE, LaplaceSampler, laplace_sampler
@@ -260,7 +260,7 @@ def _add_chunk(exact_sums: np.ndarray, sampler: Sampler, stream: Stream, sums: n
         sums[index] = min(max(value, ends.min), ends.max)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _add_saturating(left, right, total, least, most):
     for i in range(total.size):
         wrapped = left[i] + right[i]

@@ -43,10 +43,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-import numba
 import numpy as np
 from scipy.special import erfc, gammaln
 
+from ...machine.compiled_code import njit
 from .bernoulli import WORD_BITS
 from .gaussian import upper_half
 from .laplace import LARGEST_SCALE, Draws
@@ -198,7 +198,7 @@ def expansions(normals: Normals, vector: int, length: int, places: int) -> list[
     return [normals.tossed.get(start + i, Expansion(cell, places)) for i, cell in enumerate(cells)]
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _round(cells, negative, factors, widths, fraction_bits, values, decided):
     one = np.uint64(1)
     for vector in range(cells.shape[0]):

@@ -18,9 +18,9 @@ from threading import Lock
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from ...domain import Domain
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from .fetching import LINE_BYTES, fetch
 

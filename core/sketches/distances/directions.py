@@ -22,13 +22,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from ...checks import check_number, exact_fields
 from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.projections.kinds import projection_from_dict, projection_kind
 from ...geometry.projections.projection import Projection
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity

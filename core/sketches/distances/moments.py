@@ -21,11 +21,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from ...checks import check_integer, check_number, exact_fields
 from ...domain import Domain
 from ...errors import RequestError
+from ...machine.compiled_code import njit
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import Card, only_where

@@ -6,8 +6,8 @@ For answers alone: the sums are added up in whatever order is fast, which a tabl
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from .ball import records_alone
 

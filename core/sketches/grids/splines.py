@@ -14,9 +14,9 @@ from __future__ import annotations
 from threading import Lock
 
 import numpy as np
-from numba import njit
 from scipy.linalg import solveh_banded
 
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 
 ORDER = 4

@@ -16,10 +16,10 @@ fixed order, so a table does not depend on how the records were split into batch
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ...geometry.hashing.cells import MAX_CELLS, Columns
 from ...geometry.projections.inner_products import DEPTH, MANY, inner_products, records_at_once
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 
 BLOCK = 1024

@@ -7,10 +7,10 @@ records beside it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ...geometry.hashing.structured import Structured
 from ...geometry.projections.fast import LANES, walsh_hadamard
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from .phases import LEAST_QUERIES, add_up, decode, look_up
 from .waves import Waves

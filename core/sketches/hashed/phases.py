@@ -11,10 +11,10 @@ import math
 from threading import Lock
 
 import numpy as np
-from numba import njit
 
 from ...geometry.hashing.frequencies import Frequencies
 from ...geometry.projections.inner_products import DEPTH, MANY, inner_products, records_at_once
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from .counting import project
 from .waves import Waves

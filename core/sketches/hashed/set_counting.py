@@ -11,11 +11,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from ...domain.sets import Sets
 from ...geometry.hashing.least import block_columns, words_of
 from ...geometry.hashing.minhash import Blocks, MinHashes
+from ...machine.compiled_code import njit
 from ...machine.tables import Table, take
 from ...machine.threads import over_ranges
 

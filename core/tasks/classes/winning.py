@@ -15,10 +15,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.special import ndtr
 from threadpoolctl import threadpool_limits
 
+from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 
 LEAST_SCATTER = 0.03

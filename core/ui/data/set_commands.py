@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from ...machine.installation import PROGRAM
 from ...sources import ColumnInfo
 from ..frame.marks import note
 from ..frame.session import Records
@@ -42,4 +43,4 @@ def edges_command(title: str, columns: Sequence[ColumnInfo]) -> str:
 
 
 def _command(title: str, items: str) -> str:
-    return f"python -m core release {shlex.quote(title)} {items} --epsilon 1 --out sets.npz"
+    return f"{PROGRAM} release {shlex.quote(title)} {items} --epsilon 1 --out sets.npz"

@@ -18,8 +18,6 @@ from .marks import Visibility, mark
 from .markup import draw
 from .session import Session, session
 
-ROOT = Path(__file__).parents[3]
-"""The folder of app.py, from which Streamlit finds the pages."""
 LOGO = Path(__file__).with_name("logo.svg")
 """A pane of frosted glass: points on one side, their shape on the other."""
 WORDMARK = Path(__file__).with_name("wordmark.svg")
@@ -39,10 +37,6 @@ class Page:
     lead: str = ""
     visibility: Visibility | None = None
     promise: str = ""
-
-    @property
-    def exists(self) -> bool:
-        return (ROOT / self.path).is_file()
 
 
 PRIVATE_PROMISE = "Private: only this browser and the computer that runs the app see what is on this page"
@@ -116,15 +110,13 @@ def _navigation() -> None:
     Streamlit's sidebar covers a phone's whole width and stays open when a link in it is followed.
     """
     with st.container(horizontal=True, gap=None, key="fg-nav"):
-        for page in (HOME, *(page for _, pages in GROUPS for page in pages if page.exists)):
+        for page in (HOME, *(page for _, pages in GROUPS for page in pages)):
             st.page_link(page.path, label=page.title)
     with st.sidebar:
         st.page_link(HOME.path, label=HOME.title, width="stretch")
         for group, pages in GROUPS:
-            present = [page for page in pages if page.exists]
-            if present:
-                draw(f'<p class="fg-group">{in_html(group)}</p>')
-            for page in present:
+            draw(f'<p class="fg-group">{in_html(group)}</p>')
+            for page in pages:
                 st.page_link(page.path, label=page.title, width="stretch")
 
 

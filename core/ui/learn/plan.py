@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
-PLAN = Path(__file__).resolve().parents[3] / "docs" / "teaching.md"
+from ...machine.installation import APP
+
+PLAN = APP / "docs" / "teaching.md"
 ADDRESS = "http://127.0.0.1:8501/learn"
 """Where the document's links lead; on the page they lead to the page itself, wherever it is served."""
 
 
 def plan() -> None:
-    """The document under its title, closed at first; where only the library is installed there is none."""
-    if not PLAN.is_file():
-        return
+    """The document under its title, closed at first."""
     title, text = PLAN.read_text(encoding="utf-8").split("\n", 1)
     with st.expander(title.removeprefix("# ")):
         st.markdown(text.replace(ADDRESS, ""))

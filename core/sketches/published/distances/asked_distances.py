@@ -18,12 +18,12 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numba import njit
 from scipy.optimize import nnls
 
 from ....checks import check_integer, exact_fields
 from ....domain import Domain
 from ....errors import RequestError
+from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...linear import MAX_COUNTERS, Answers, LinearSketch, check_level, check_points

@@ -14,12 +14,12 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numba import njit
 from scipy.special import ndtri
 
 from ....checks import check_integer, check_number, exact_fields
 from ....domain import Domain
 from ....errors import RequestError
+from ....machine.compiled_code import njit
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import Card, only_l1, trees

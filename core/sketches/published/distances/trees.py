@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ....errors import RequestError
+from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
 from ...linear import MAX_COUNTERS, LinearSketch
 

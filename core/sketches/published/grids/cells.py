@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numba import njit
 
 from ....checks import check_choice, check_integer
 from ....domain import Categorical, Domain
 from ....errors import RequestError
+from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
 
 MAX_AXES = 64

@@ -14,11 +14,11 @@ from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
-from numba import njit
 
 from ....checks import check_choice, check_integer, exact_fields
 from ....domain import Domain
 from ....errors import RequestError
+from ....machine.compiled_code import njit
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....words.phrases import count
 from ...card import Card

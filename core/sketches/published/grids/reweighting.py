@@ -13,7 +13,8 @@ agrees, which is also the one that brings A closest to every distribution that d
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ....machine.compiled_code import njit
 
 CYCLES = 10
 """Times that all measurements are gone through after each new one, at most."""

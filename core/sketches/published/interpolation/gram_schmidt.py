@@ -8,7 +8,8 @@ operations in the same order.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ....machine.compiled_code import njit
 
 _ROWS_AT_ONCE = 16
 """Rows that are taken off all later ones together, while a cache holds them: 256 kB at most."""

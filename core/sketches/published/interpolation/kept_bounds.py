@@ -9,7 +9,8 @@ trying public records: one beyond them costs a little bias and no privacy.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ....machine.compiled_code import njit
 
 _ONE = 1 << 30
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numba import njit
 
 from ....geometry.kernels import Angular, Kernel, Mixture, Product, Stationary
+from ....machine.compiled_code import njit
 
 BITS = 30
 """Closeness is counted in units of 2^-30."""

@@ -7,13 +7,12 @@ junction tree gives. The package is optional, as it brings JAX along.
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
-from ....errors import RequestError
+from ....machine.extras import check_extra
 
 ITERATIONS = 3_000
 """Steps of mirror descent; a few hundred bring the loss within a per cent of its least."""
@@ -21,8 +20,7 @@ ITERATIONS = 3_000
 
 def check_installed() -> None:
     """RequestError where the package is missing."""
-    if importlib.util.find_spec("mbi") is None:
-        raise RequestError("Models of marginals need the package mbi: pip install 'frostglass[marginals]'.")
+    check_extra("mbi", "marginals", "A model of marginals")
 
 
 def fitted_marginals(

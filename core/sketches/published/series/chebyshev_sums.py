@@ -7,8 +7,8 @@ any library function, in a fixed order: a record adds the same integers on any m
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ....machine.compiled_code import njit
 from ...hashed.phases import add_up
 
 

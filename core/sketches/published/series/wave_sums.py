@@ -9,8 +9,8 @@ it stands. Its cosine and sine are then written as whole numbers (c, s) with c^2
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
 from ...hashed.phases import COSINE, SINE, add_up
 

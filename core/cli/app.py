@@ -1,0 +1,23 @@
+"""`app`: the pages in a browser, served to this computer alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+from typer import Option
+
+
+def app(
+    port: Annotated[int, Option(min=1, max=65_535, help="Where the app listens on this computer.")] = 8501,
+    headless: Annotated[bool, Option("--headless", help="Open no browser.")] = False,
+) -> None:
+    """Open the app in a browser: describe data, release it, explore what was released. Ctrl-C ends it."""
+    from ..machine.extras import check_extra
+    from ..machine.installation import APP
+
+    check_extra("streamlit", "app", "The app")
+    # In the place of this process; without -P a file in the folder where it was typed could pass for a library.
+    settings = [f"--server.port={port}", f"--server.headless={str(headless).lower()}"]
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "streamlit", "run", str(APP / "app.py"), *settings])
