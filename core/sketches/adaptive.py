@@ -23,6 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..domain import Domain
+from ..parameters import Declared
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
@@ -31,7 +32,7 @@ from ..privacy.neighbours import Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
-from .linear import LinearSketch
+from .linear import LinearSketch, check_points
 
 Read = Callable[[LinearSketch], np.ndarray]
 """Fills any linear sketch of the private records: its exact table, int64, in one more reading of the source."""
@@ -87,15 +88,20 @@ class Outcome:
     count: int | None = None
 
 
-class Adaptive(ABC):
+@dataclass(frozen=True)
+class Adaptive(Declared, ABC):
     """A mechanism that chooses before it measures. Subclasses are frozen dataclasses of public parameters."""
 
+    domain: Domain
     name: ClassVar[str]
     """Of the sketch that is released as well."""
     answers: ClassVar[str] = "closeness"
     count_share: ClassVar[Fraction] = Fraction(1, 50)
     """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
-    domain: Domain
+
+    def _check(self) -> None:
+        """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""
+        check_points(self.domain, getattr(self, "kernel", None))
 
     @property
     @abstractmethod
@@ -149,9 +155,9 @@ class Adaptive(ABC):
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         """The exact sums that a release estimates, float64 (n,), at encoded queries over encoded records."""
 
-    @abstractmethod
     def parameters(self) -> dict:
         """All public parameters but the domain, for the ledger's note."""
+        return self.written()
 
 
 def share_budget(

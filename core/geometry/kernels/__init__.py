@@ -11,7 +11,7 @@ from .fading import Exponential, Gaussian, Laplacian
 from .hashed import Angular, Euclidean, Manhattan
 from .jaccard import Jaccard
 from .kernel import MAX_POWER, Bandwidth, Kernel, Stationary, coordinate_bandwidths
-from .naming import KERNEL, KERNELS, kernel_from_dict
+from .naming import KERNEL, KERNELS, KernelKind, kernel_from_dict
 from .smooth import Smooth, SmoothL1, SmoothSquared
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Gaussian",
     "Jaccard",
     "Kernel",
+    "KernelKind",
     "Laplacian",
     "Manhattan",
     "Mixture",

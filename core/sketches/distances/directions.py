@@ -23,20 +23,20 @@ from typing import ClassVar, Self
 import numpy as np
 import pyarrow as pa
 
-from ...checks import check_number, exact_fields
 from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.projections.kinds import projection_from_dict, projection_kind
 from ...geometry.projections.projection import Projection
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
+from ...parameters import Described, Number, Several, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.zcdp import largest_rho
 from ..card import Card, Facts
-from ..linear import Answers, LinearSketch, check_points
+from ..linear import Answers, LinearSketch
 from .ball import BLOCK, SHORTEST, UNITS, Rows, add_rows, add_vectors, records_alone, rows_of
-from .moments import checked_centre
+from .moments import CENTRE, check_centre
 from .row_products import row_products
 
 SHARED_DIRECTION = 1.0 / 3.0
@@ -84,22 +84,19 @@ class Directions(LinearSketch):
     """
 
     domain: Domain
-    centre: tuple[float, ...] | None = None
-    projection: Projection | None = None
-    pole: tuple[float, ...] | None = None
+    centre: tuple[float, ...] | None = parameter(CENTRE, None)
+    projection: Projection | None = parameter(Described("The projection", Projection), None)
+    pole: tuple[float, ...] | None = parameter(Several("The pole", Number("A coordinate of the pole"), 1), None)
     name: ClassVar[str] = "directions"
+    described: ClassVar[str] = "sketch of directions"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise RequestError("Directions are made of a domain.")
-        check_points(self.domain)
-        object.__setattr__(self, "centre", checked_centre(self.domain, self.metric, self.centre))
-        if self.projection is not None and (
-            not isinstance(self.projection, Projection) or self.projection.source != self.domain.dimensions
-        ):
+    def _check(self) -> None:
+        super()._check()
+        check_centre(self.domain, self.metric, self.centre)
+        if self.projection is not None and self.projection.source != self.domain.dimensions:
             raise RequestError(f"The projection must be one of the domain's {self.domain.dimensions:,} coordinates.")
         if self.pole is not None:
-            object.__setattr__(self, "pole", _checked_pole(self.pole, self.dimensions))
+            self._settle(pole=_direction(self.pole, self.dimensions))
 
     @property
     def dimensions(self) -> int:
@@ -203,16 +200,9 @@ class Directions(LinearSketch):
         total = self.sum(table)
         return self if not total.any() else replace(self, pole=tuple((total / np.linalg.norm(total)).tolist()))
 
-    def parameters(self) -> dict:
-        return {
-            "centre": None if self.centre is None else list(self.centre),
-            "projection": None if self.projection is None else self.projection.to_dict(),
-            "pole": None if self.pole is None else list(self.pole),
-        }
-
     @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "sketch of directions", ("centre", "projection", "pole"))
+    def from_parameters(cls, domain: Domain, parameters: object) -> Self:
+        facts = cls.read(parameters)
         if facts["projection"] is not None:
             facts["projection"] = projection_from_dict(domain.dimensions, facts["projection"])
         return cls(domain, **facts)
@@ -268,10 +258,11 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > SHORTEST)
 
 
-def _checked_pole(pole: object, dimensions: int) -> tuple[float, ...]:
-    if not isinstance(pole, (tuple, list, np.ndarray)) or len(pole) != dimensions:
+def _direction(pole: tuple[float, ...], dimensions: int) -> tuple[float, ...]:
+    """The pole with length 1."""
+    if len(pole) != dimensions:
         raise RequestError(f"The pole must have {dimensions:,} coordinates, as many as the vectors that are summed.")
-    direction = np.array([check_number(coordinate, "A coordinate of the pole") for coordinate in pole])
+    direction = np.array(pole)
     largest = np.abs(direction).max()
     if not largest > 0.0:
         raise RequestError("The pole must be a direction, and all its coordinates are zero.")
@@ -279,7 +270,7 @@ def _checked_pole(pole: object, dimensions: int) -> tuple[float, ...]:
     length = math.sqrt(math.fsum((direction**2).tolist()))
     # One that has length 1 but for rounding stays as it is, bit for bit, so that files can be read back.
     if abs(length * largest - 1.0) < 1e-12:
-        return tuple(float(coordinate) for coordinate in pole)
+        return pole
     return tuple((direction / length).tolist())
 
 

@@ -18,11 +18,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from ...checks import check_integer, exact_fields
 from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...geometry.distances.blocks import Block, CategoryBlock, NumericBlock, Reading
@@ -30,17 +29,32 @@ from ...geometry.distances.fitting import SIZES, fitted_strategy
 from ...geometry.distances.profiles import Profile, profile_named
 from ...geometry.distances.strategy import Strategy
 from ...machine.threads import over_ranges
+from ...parameters import Described, Kind, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import Card, columns, only_where
-from ..linear import Answers, LinearSketch, check_points
+from ..linear import Answers, LinearSketch
 
 LARGEST_WEIGHT = 64
 """Of a column; a column of 64^(3/2) = 512 times shorter range gets its best share of the budget, a shorter one more."""
 QUERIES_AT_ONCE = 4096
 WORTH_IT = 0.98
 """A finer grid is taken when it brings the mean square error below this part of the coarser one's."""
+
+
+class Norm(Kind):
+    """The name of a profile, in its shortest notation."""
+
+    def checked(self, value: object) -> str:
+        return profile_named(value).notation
+
+
+class StrategyKind(Described):
+    """What is measured."""
+
+    def read(self, value: object) -> Strategy:
+        return Strategy.from_dict(value)
 
 
 @dataclass(frozen=True)
@@ -68,35 +82,30 @@ class Distance(LinearSketch):
     """
 
     domain: Domain
-    norm: str = "l1"
+    norm: str = parameter(Norm(), "l1")
     cells: int | None = None
-    strategy: Strategy | None = None
-    weights: tuple[int, ...] | None = None
+    strategy: Strategy | None = parameter(StrategyKind("The strategy", Strategy), None, settled="what was measured")
+    weights: tuple[int, ...] | None = parameter(
+        Several("The weights", Whole("The weight of a column", 1, LARGEST_WEIGHT)), None, settled="its weights"
+    )
     name: ClassVar[str] = "distance"
+    described: ClassVar[str] = "distance sum"
     answers: ClassVar[str] = "distance"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise RequestError("A distance sum is made of a domain and a norm.")
-        check_points(self.domain)
-        object.__setattr__(self, "norm", self.profile.notation)
+    def _check(self) -> None:
+        super()._check()
         if any(isinstance(column, Categorical) for column in self.domain.columns):
             self.profile.between_categories(self.domain.category_distance)
         if self.strategy is None and self.cells is not None and self.cells not in SIZES:
             raise RequestError(f"The cells of a distance sum must be {' or '.join(map(str, SIZES))}.")
         if (self.strategy is None) != (self.weights is None):
             raise RequestError("A distance sum has a strategy and weights of the columns, or neither of them.")
-        if self.strategy is not None:
-            self._check_size()
-
-    def _check_size(self) -> None:
-        if not isinstance(self.strategy, Strategy) or self.cells not in (None, self.strategy.cells):
-            raise RequestError("The strategy of a distance sum must be one for its number of cells.")
-        if not isinstance(self.weights, (tuple, list)) or len(self.weights) != len(self.domain.columns):
-            raise RequestError("A distance sum needs one weight for each column.")
-        weights = tuple(check_integer(weight, "The weight of a column", 1, LARGEST_WEIGHT) for weight in self.weights)
-        object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "cells", self.strategy.cells)
+        if self.strategy is not None and self.weights is not None:
+            if self.cells not in (None, self.strategy.cells):
+                raise RequestError("The strategy of a distance sum must be one for its number of cells.")
+            if len(self.weights) != len(self.domain.columns):
+                raise RequestError("A distance sum needs one weight for each column.")
+            self._settle(cells=self.strategy.cells)
 
     @property
     def metric(self) -> str:
@@ -306,20 +315,6 @@ class Distance(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance / sum(1.0 / block.total_variance for block in self.blocks)
-
-    def parameters(self) -> dict:
-        return {
-            "norm": self.norm,
-            "strategy": None if self.strategy is None else self.strategy.to_dict(),
-            "weights": None if self.weights is None else list(self.weights),
-        }
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "distance sum", ("norm", "strategy", "weights"))
-        if facts["strategy"] is None or facts["weights"] is None:
-            raise RequestError("A released distance sum must say what was measured, and with which weights.")
-        return cls(domain, facts["norm"], None, Strategy.from_dict(facts["strategy"]), facts["weights"])
 
 
 def _measured(sketch: Distance) -> str:

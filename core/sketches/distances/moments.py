@@ -22,19 +22,21 @@ from typing import ClassVar, Self
 import numpy as np
 import pyarrow as pa
 
-from ...checks import check_integer, check_number, exact_fields
 from ...domain import Domain
 from ...errors import RequestError
 from ...machine.compiled_code import njit
+from ...parameters import Number, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import Card, only_where
-from ..linear import Answers, LinearSketch, check_points
+from ..linear import Answers, LinearSketch
 from .ball import LONGEST, PRECISION, SHORTEST, UNITS, Rows, add_rows, add_vectors, rows_of
 
 LARGEST_COUNT_WEIGHT = 1 << 31
 LARGEST_SQUARE_WEIGHT = math.isqrt(3 * UNITS**2 // 2)
 """Up to here two opposite records are the furthest apart; see `Moments.record_sensitivity`."""
+CENTRE = Several("The centre", Number("A coordinate of the centre"))
+RADIUS = Number("The radius")
 
 
 @njit(nogil=True, cache=True)
@@ -75,25 +77,25 @@ class Moments(LinearSketch):
     """
 
     domain: Domain
-    radius: float = None  # type: ignore[assignment]
-    centre: tuple[float, ...] | None = None
-    count_weight: int | None = None
-    square_weight: int | None = None
+    radius: float = parameter(RADIUS, None, settled="its radius")
+    centre: tuple[float, ...] | None = parameter(CENTRE, None)
+    count_weight: int | None = parameter(
+        Whole("The weight of the count", 1, LARGEST_COUNT_WEIGHT), None, settled="its weights"
+    )
+    square_weight: int | None = parameter(
+        Whole("The weight of the squared lengths", 1, LARGEST_SQUARE_WEIGHT), None, settled="its weights"
+    )
     name: ClassVar[str] = "moments"
+    described: ClassVar[str] = "sketch of moments"
     answers: ClassVar[str] = "distance"
     takes_rows: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise RequestError("Moments are made of a domain.")
-        check_points(self.domain)
-        object.__setattr__(self, "centre", checked_centre(self.domain, self.metric, self.centre))
-        object.__setattr__(self, "radius", checked_radius(self.radius, self._furthest))
+    def _check(self) -> None:
+        super()._check()
+        check_centre(self.domain, self.metric, self.centre)
+        self._settle(radius=inside(self.radius, self._furthest))
         if (self.count_weight is None) != (self.square_weight is None):
             raise RequestError("The two weights of moments are given together, or both left to the forecast.")
-        if self.sized:
-            check_integer(self.count_weight, "The weight of the count", 1, LARGEST_COUNT_WEIGHT)
-            check_integer(self.square_weight, "The weight of the squared lengths", 1, LARGEST_SQUARE_WEIGHT)
 
     @property
     def metric(self) -> str:
@@ -247,20 +249,8 @@ class Moments(LinearSketch):
         return counter_variance / self._weights[0] ** 2
 
     def parameters(self) -> dict:
-        count, square = self._weights
-        return {
-            "radius": self.radius,
-            "centre": None if self.centre is None else list(self.centre),
-            "count_weight": count,
-            "square_weight": square,
-        }
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "sketch of moments", ("radius", "centre", "count_weight", "square_weight"))
-        if facts["radius"] is None or facts["count_weight"] is None:
-            raise RequestError("A released sketch of moments must say its radius and its weights.")
-        return cls(domain, **facts)
+        _ = self._weights  # refuses before they are chosen
+        return super().parameters()
 
     @property
     def _weights(self) -> tuple[int, int]:
@@ -291,34 +281,26 @@ class Moments(LinearSketch):
         return float(second.sum()), float(second.sum() ** 2 + (fourth - second**2).sum())
 
 
-def checked_centre(domain: Domain, metric: str, centre: object) -> tuple[float, ...] | None:
-    """The centre as a tuple of floats, or None.
-
-    Raises
-    ------
-    RequestError
-        Unless it has the coordinates of an encoded record and lies inside the bounds.
-    """
+def check_centre(domain: Domain, metric: str, centre: tuple[float, ...] | None) -> None:
+    """RequestError unless a centre has the coordinates of an encoded record and lies inside the bounds."""
     if centre is None:
-        return None
-    if not isinstance(centre, (tuple, list, np.ndarray)) or len(centre) != domain.dimensions:
+        return
+    if len(centre) != domain.dimensions:
         raise RequestError(f"The centre must have {domain.dimensions:,} coordinates, as many as an encoded record has.")
-    point = tuple(check_number(coordinate, "A coordinate of the centre") for coordinate in centre)
     low, high = domain.bounds(metric)
-    if not ((low <= point) & (point <= high)).all():
+    if not ((low <= centre) & (centre <= high)).all():
         raise RequestError("The centre must lie inside the bounds of the columns.")
-    return point
 
 
-def checked_radius(radius: object, furthest: float) -> float:
-    """The radius as a float, never more than the distance of the furthest corner.
+def inside(radius: float | None, furthest: float) -> float:
+    """The radius, never more than the distance of the furthest corner.
 
     Raises
     ------
     RequestError
-        When it is not a positive number, or too large or too small for its square to be one.
+        When it is too large or too small for its square to be a number.
     """
-    value = furthest if radius is None else min(check_number(radius, "The radius"), furthest)
+    value = furthest if radius is None else min(radius, furthest)
     if not SHORTEST < value < LONGEST:
         raise RequestError(f"The radius must lie between {SHORTEST:g} and {LONGEST:g}, so that its square is a number.")
     return value

@@ -17,7 +17,6 @@ the Gaussian form of it is Theorem 6.1 of "Efficiently Computing Similarities to
 from __future__ import annotations
 
 import math
-import secrets
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,23 +25,24 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import gammaln, ndtri
 
-from ...checks import check_integer, exact_fields, seed_from_digits
+from ...checks import check_integer, exact_fields
 from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.hashing.cells import GRID
 from ...geometry.hashing.coverage import grouped_uniforms
 from ...geometry.hashing.directions import directions, uniforms_for_direction
 from ...geometry.projections.dense import MAX_ENTRIES, images
+from ...parameters import Seed, Whole, parameter
 from ...privacy.budget import Budget, decimal_below
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import Card, only_where, sides
-from ..linear import Answers, LinearSketch, check_points
+from ..inner import InnerKind
+from ..linear import Answers, LinearSketch
 from .ball import SHORTEST
 from .distance import Distance
-from .moments import checked_radius
+from .moments import RADIUS, inside
 
-SEED_BITS = 128
 _DIRECTIONS = 36
 """Label of the stream of public randomness."""
 MAX_GROUPS = 64
@@ -82,31 +82,31 @@ class ProjectedDistance(LinearSketch):
     """
 
     domain: Domain
-    radius: float = None  # type: ignore[assignment]
-    inner: Distance | None = None
-    groups: int | None = None
-    seed: int = None  # type: ignore[assignment]
+    radius: float = parameter(RADIUS, None, settled="its radius")
+    inner: Distance | None = parameter(
+        InnerKind("The sketch inside projected distances", Distance), None, settled="its distance sum"
+    )
+    groups: int | None = parameter(
+        Whole("The number of groups of directions", 2, MAX_GROUPS), None, settled="its groups of directions"
+    )
+    seed: int = parameter(Seed("The seed of projected distances"), None)
     name: ClassVar[str] = "projected-distance"
+    described: ClassVar[str] = "projected distance"
     answers: ClassVar[str] = "distance"
 
-    def __post_init__(self) -> None:
-        if isinstance(self.domain, Domain):
-            check_points(self.domain)
-        if not isinstance(self.domain, Domain) or self.domain.dimensions < 2:
+    def _check(self) -> None:
+        super()._check()
+        if self.domain.dimensions < 2:
             raise RequestError(
                 "Projected distances need a domain of two coordinates or more; one has a distance sum of its own."
             )
         low, high = self.domain.bounds(self.metric)
         with np.errstate(over="ignore"):  # an infinite distance is refused
             corner = float(np.linalg.norm((high - low) / 2.0))
-        object.__setattr__(self, "radius", checked_radius(self.radius, corner))
-        if self.seed is None:
-            object.__setattr__(self, "seed", secrets.randbits(SEED_BITS))
-        check_integer(self.seed, "The seed of projected distances", 0, (1 << SEED_BITS) - 1)
+        self._settle(radius=inside(self.radius, corner))
         if (self.inner is None) != (self.groups is None):
             raise RequestError("Projected distances have an inner distance sum and groups, or neither of them.")
         if self.inner is not None:
-            check_integer(self.groups, "The number of groups of directions", 2, MAX_GROUPS)
             self._check_inner()
 
     def _check_inner(self) -> None:
@@ -296,27 +296,22 @@ class ProjectedDistance(LinearSketch):
         return self._settled.total_variance(counter_variance) / self.groups
 
     def parameters(self) -> dict:
-        inner = self._settled
-        return {
-            "radius": self.radius,
-            "inner": {"mechanism": inner.name, "parameters": inner.parameters()},
-            "groups": self.groups,
-            "directions": inner.domain.dimensions,
-            "seed": f"{self.seed:032x}",
-        }
+        directions = self._settled.domain.dimensions
+        facts = super().parameters()
+        seed = facts.pop("seed")
+        return facts | {"directions": directions, "seed": seed}
 
     @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "projected distance", ("radius", "inner", "groups", "directions", "seed"))
-        inner = exact_fields(facts["inner"], "sketch inside a projection", ("mechanism", "parameters"))
-        if inner["mechanism"] != Distance.name or facts["radius"] is None:
-            raise RequestError("A released projected distance must say its radius, and hold a distance sum.")
-        seed = seed_from_digits(facts["seed"], "The seed of projected distances")
-        empty = cls(domain, facts["radius"], seed=seed)
-        count = check_integer(facts["directions"], "The number of directions", 1, MAX_ENTRIES)
-        return replace(
-            empty, inner=Distance.from_parameters(empty._line(count), inner["parameters"]), groups=facts["groups"]
-        )
+    def from_parameters(cls, domain: Domain, parameters: object) -> Self:
+        described = exact_fields(parameters, cls.described, ("radius", "inner", "groups", "directions", "seed"))
+        count = check_integer(described.pop("directions"), "The number of directions", 1, MAX_ENTRIES)
+        facts = cls.read(described)
+        inner = facts.pop("inner")
+        if inner["mechanism"] != Distance.name:
+            raise RequestError("A released projected distance must hold a distance sum.")
+        empty = cls(domain, facts["radius"], seed=facts["seed"])
+        made = Distance.from_parameters(empty._line(count), inner["parameters"])
+        return replace(empty, inner=made, groups=facts["groups"])
 
     @cached_property
     def _middle(self) -> np.ndarray:

@@ -12,19 +12,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from ...checks import check_integer, check_number, exact_fields
 from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...geometry.kernels import Kernel, Laplacian, kernel_from_dict, of_coordinates
+from ...geometry.kernels import KERNEL, Kernel, Laplacian, of_coordinates
+from ...parameters import Number, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, Card, columns, sides
-from ..linear import Answers, LinearSketch, check_points
+from ..linear import Answers, LinearSketch
 from .axes import Axis, is_product_of_columns
 from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size
 from .smoothing import Smoothing
@@ -66,16 +66,19 @@ class Histogram(LinearSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    cells: tuple[int, ...] | None = None
-    halvings: int = 0
-    fine: float = 1.0
+    kernel: Kernel = parameter(KERNEL)
+    cells: tuple[int, ...] | None = parameter(
+        Several("The numbers of cells", Whole("The number of cells", 1, MAX_COUNTERS)),
+        None,
+        settled="how many cells it has",
+    )
+    halvings: int = parameter(Whole("The number of halvings between two grids", 0, MAX_HALVINGS), 0)
+    fine: float = parameter(Number("The share of the fine grid"), 1.0)
     name: ClassVar[str] = "histogram"
+    described: ClassVar[str] = "histogram"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
-            raise RequestError("A histogram is made of a domain and a kernel.")
-        check_points(self.domain, self.kernel)
+    def _check(self) -> None:
+        super()._check()
         axes = sum(column.width if not isinstance(column, Categorical) else 1 for column in self.domain.columns)
         if axes > MAX_AXES:
             raise RequestError(
@@ -83,10 +86,8 @@ class Histogram(LinearSketch):
                 "three or four other mechanisms are better."
             )
         if self.cells is not None:
-            if not isinstance(self.cells, (tuple, list)) or len(self.cells) != len(self.numeric):
+            if len(self.cells) != len(self.numeric):
                 raise RequestError(f"The histogram needs {len(self.numeric)} numbers of cells, one a coordinate.")
-            cells = tuple(check_integer(value, "The number of cells", 1, MAX_COUNTERS) for value in self.cells)
-            object.__setattr__(self, "cells", cells)
             self._check_grids()
             if math.prod(self.shape) > MAX_COUNTERS:
                 raise RequestError(
@@ -95,8 +96,8 @@ class Histogram(LinearSketch):
                 )
 
     def _check_grids(self) -> None:
-        check_integer(self.halvings, "The number of halvings between two grids", 0, MAX_HALVINGS if self.numeric else 0)
-        object.__setattr__(self, "fine", check_number(self.fine, "The share of the fine grid"))
+        if self.halvings and not self.numeric:
+            raise RequestError("A grid of categories has no halvings, as there is nothing between two categories.")
         if any(count % 2**self.halvings for count in self.cells):
             raise RequestError("The cells of a fine grid must be whole parts of the coarse grid's cells.")
         if (self.halvings == 0 and self.fine != 1.0) or (
@@ -238,22 +239,6 @@ class Histogram(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance * math.prod(axis.counters for axis in self._grids[-1]) / self.scales[-1] ** 2
-
-    def parameters(self) -> dict:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "cells": None if self.cells is None else list(self.cells),
-            "halvings": self.halvings,
-            "fine": self.fine,
-        }
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "histogram", ("kernel", "cells", "halvings", "fine"))
-        if not isinstance(facts["cells"], list):
-            raise RequestError("A released histogram must say how many cells it has.")
-        kernel = kernel_from_dict(facts["kernel"])
-        return cls(domain, kernel, tuple(facts["cells"]), facts["halvings"], facts["fine"])
 
     @cached_property
     def middle(self) -> np.ndarray:

@@ -15,23 +15,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import nnls
 
-from ....checks import check_integer, exact_fields
 from ....domain import Domain
 from ....errors import RequestError
 from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
+from ....parameters import Several, Whole, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...linear import MAX_COUNTERS, Answers, LinearSketch, check_level, check_points
+from ...linear import MAX_COUNTERS, Answers, LinearSketch, check_level
 from .trees import exact_l1_sums
 
 STEPS = 128
 """Of the public grid in every coordinate; places are numbered 0 to 128."""
 UNASKED = -1
+_ROW = Several("The places of a coordinate", Whole("A place that is asked", UNASKED, STEPS), 1, STEPS + 1)
+"""More would repeat some, and a stranger's file could name more than memory can fit to."""
 SCALE = 1 << 31
 """The most that a record adds to a counter: for a place t, the distance max(t, 1 - t) that can occur there."""
 ROOM = 4
@@ -57,27 +59,20 @@ class AskedDistances(LinearSketch):
     """
 
     domain: Domain
-    places: tuple[tuple[int, ...], ...]
+    places: tuple[tuple[int, ...], ...] = parameter(Several("The places that are asked", _ROW, 1))
     name: ClassVar[str] = "huang-roth"
+    described: ClassVar[str] = "sketch of asked distances"
     answers: ClassVar[str] = "distance"
     linear_decode: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise RequestError("Sums of distances are made of a domain and places.")
-        check_points(self.domain)
-        if not isinstance(self.places, tuple) or len(self.places) != self.domain.dimensions:
+    def _check(self) -> None:
+        super()._check()
+        if len(self.places) != self.domain.dimensions:
             raise RequestError("Every coordinate needs a list of places that are asked.")
-        if not all(isinstance(row, tuple) and 1 <= len(row) == len(self.places[0]) for row in self.places):
+        if len({len(row) for row in self.places}) > 1:
             raise RequestError("All coordinates need equally many places, at least one.")
-        if len(self.places[0]) > STEPS + 1:
-            # Repeated ones would say nothing new, and a stranger's file could name more than memory can fit to.
-            raise RequestError(f"At most {STEPS + 1} places a coordinate can be asked, as the grid has no more.")
         if len(self.places) * len(self.places[0]) > MAX_COUNTERS:
             raise RequestError(f"At most {MAX_COUNTERS:,} places can be asked: give fewer columns.")
-        for row in self.places:
-            for place in row:
-                check_integer(place, "A place that is asked", UNASKED, STEPS)
 
     @property
     def metric(self) -> str:
@@ -152,16 +147,6 @@ class AskedDistances(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return 2 * counter_variance / SCALE**2 / len(self.places) if self.borders else math.inf
-
-    def parameters(self) -> dict:
-        return {"places": [list(row) for row in self.places]}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        places = exact_fields(parameters, "sketch of asked distances", ("places",))["places"]
-        if not isinstance(places, list) or not all(isinstance(row, list) for row in places):
-            raise RequestError("The places that were asked must be lists of numbers, one a coordinate.")
-        return cls(domain, tuple(tuple(row) for row in places))
 
 
 def every_place(domain: Domain) -> AskedDistances:

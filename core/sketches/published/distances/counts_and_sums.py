@@ -10,21 +10,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
-from ....checks import check_integer, exact_fields
 from ....domain import Domain
 from ....errors import RequestError
 from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
+from ....parameters import parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import Card, only_l1, trees
-from ...linear import Answers, LinearSketch, check_level, check_points
-from .trees import MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums
+from ...linear import Answers, LinearSketch, check_level
+from .trees import HOW_MANY_LEVELS, LEVELS, MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums
 
 PLACE_BITS = 24
 """Places are whole numbers of 2^-24ths of the range, and a record counts 2^24: counts and sums share one noise."""
@@ -48,16 +48,14 @@ class CountsAndSums(LinearSketch):
     """
 
     domain: Domain
-    levels: int | None = None
+    levels: int | None = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
     name: ClassVar[str] = "counts-and-sums"
+    described: ClassVar[str] = "tree of counts and sums"
     answers: ClassVar[str] = "distance"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise RequestError("A tree of counts and sums is made of a domain.")
-        check_points(self.domain)
+    def _check(self) -> None:
+        super()._check()
         if self.levels is not None:
-            check_integer(self.levels, "The number of levels of a tree", 1, MAX_LEVELS)
             check_counters(self.domain.dimensions * (4 << self.levels))
 
     @property
@@ -150,16 +148,6 @@ class CountsAndSums(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance / self.domain.dimensions / (1 << PLACE_BITS) ** 2
-
-    def parameters(self) -> dict:
-        return {"levels": self.levels}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "tree of counts and sums", ("levels",))
-        if facts["levels"] is None:
-            raise RequestError("A released tree of counts and sums must say how many levels it has.")
-        return cls(domain, **facts)
 
     @cached_property
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:

@@ -42,9 +42,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....checks import check_choice, check_integer, check_number
 from ....domain import Domain
 from ....errors import RequestError
+from ....parameters import Choice, Number, Whole, parameter
 from ....privacy.accounting import Cost, PureParts
 from ....privacy.budget import Budget
 from ....privacy.calibration import NoiseScale, calibrate, gaussian_scale
@@ -57,7 +57,6 @@ from ....privacy.zcdp import largest_rho
 from ....words.phrases import count
 from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count
 from ...card import Card, PrivateChoice, only_l1
-from ...linear import check_points
 from .asked_distances import (
     SCALE,
     STEPS,
@@ -106,28 +105,20 @@ class HuangRoth(Adaptive):
     """
 
     domain: Domain
-    asked: int | None = None
-    constants: str = "practical"
-    threshold: float | None = None
+    asked: int | None = parameter(Whole("The number of places that are asked", 3, STEPS + 1), None)
+    constants: str = parameter(Choice("The constants", CONSTANTS), "practical")
+    threshold: float | None = parameter(Number("The threshold", 1e-15, 1e15), None)
     name: ClassVar[str] = "huang-roth"
     answers: ClassVar[str] = "distance"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise RequestError("Distances that are asked one by one are made of a domain.")
-        check_points(self.domain)
+    def _check(self) -> None:
+        super()._check()
         if self.domain.dimensions > MOST_DIMENSIONS:
             raise RequestError(
                 f"At most {MOST_DIMENSIONS} coordinates can be asked one by one, as each has a part of the budget only."
             )
-        check_choice(self.constants, "The constants", CONSTANTS)
-        if self.asked is not None:
-            check_integer(self.asked, "The number of places that are asked", 3, STEPS + 1)
-        if self.threshold is not None:
-            threshold = check_number(self.threshold, "The threshold")
-            if self.constants != "guaranteed" or not 0.0 < threshold < 1e15:
-                raise RequestError("A threshold above zero goes with the constants 'guaranteed' and no others.")
-            object.__setattr__(self, "threshold", threshold)
+        if self.threshold is not None and self.constants != "guaranteed":
+            raise RequestError("A threshold goes with the constants 'guaranteed' and no others.")
 
     @property
     def metric(self) -> str:
@@ -219,9 +210,6 @@ class HuangRoth(Adaptive):
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         return exact_l1_sums(queries, records)
-
-    def parameters(self) -> dict:
-        return {"asked": self.asked, "constants": self.constants, "threshold": self.threshold}
 
 
 class _Learner:

@@ -11,20 +11,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
-from ....checks import check_integer, check_number, exact_fields
 from ....domain import Domain
 from ....errors import RequestError
 from ....machine.compiled_code import njit
+from ....parameters import Number, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import Card, only_l1, trees
-from ...linear import Answers, LinearSketch, check_level, check_points
-from .trees import MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums, pour_counts
+from ...linear import Answers, LinearSketch, check_level
+from .trees import HOW_MANY_LEVELS, LEVELS, MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums, pour_counts
 
 
 @dataclass(frozen=True)
@@ -47,20 +47,15 @@ class IntervalTree(LinearSketch):
     """
 
     domain: Domain
-    alpha: float = 0.5
-    levels: int | None = None
+    alpha: float = parameter(Number("The growth alpha of the intervals", 1e-3, 10.0), 0.5)
+    levels: int | None = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
     name: ClassVar[str] = "interval-tree"
+    described: ClassVar[str] = "tree of intervals"
     answers: ClassVar[str] = "distance"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise RequestError("An interval tree is made of a domain.")
-        check_points(self.domain)
-        object.__setattr__(self, "alpha", check_number(self.alpha, "Alpha"))
-        if not 1e-3 <= self.alpha <= 10.0:
-            raise RequestError("The growth alpha of the intervals must lie between 0.001 and 10.")
+    def _check(self) -> None:
+        super()._check()
         if self.levels is not None:
-            check_integer(self.levels, "The number of levels of a tree", 1, MAX_LEVELS)
             check_counters(self.domain.dimensions * (2 << self.levels))
 
     @property
@@ -134,16 +129,6 @@ class IntervalTree(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance / self.domain.dimensions
-
-    def parameters(self) -> dict:
-        return {"alpha": self.alpha, "levels": self.levels}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "interval tree", ("alpha", "levels"))
-        if facts["levels"] is None:
-            raise RequestError("A released interval tree must say how many levels it has.")
-        return cls(domain, **facts)
 
     @cached_property
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:

@@ -7,9 +7,11 @@ import numpy as np
 from ....errors import RequestError
 from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
+from ....parameters import Whole
 from ...linear import MAX_COUNTERS, LinearSketch
 
 MAX_LEVELS = 20
+LEVELS, HOW_MANY_LEVELS = Whole("The number of levels of a tree", 1, MAX_LEVELS), "how many levels it has"
 QUERIES_OF_AN_AVERAGE = 257
 
 

@@ -14,14 +14,17 @@ from typing import Self
 
 import numpy as np
 
-from ....checks import check_choice, check_integer
 from ....domain import Categorical, Domain
 from ....errors import RequestError
 from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
+from ....parameters import Choice, Declared, Several, Whole, parameter
 
 MAX_AXES = 64
 MAX_CELLS_OF_AN_AXIS = 1 << 24
+METRIC = Choice("The metric", ("l2", "l1"))
+COUNT = Whole("The number of cells of an axis", 1, MAX_CELLS_OF_AN_AXIS)
+COUNTS = Several("The numbers of cells", COUNT)
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class CellAxis:
 
 
 @dataclass(frozen=True)
-class Cells:
+class Cells(Declared):
     """The cells of a domain.
 
     Parameters
@@ -77,23 +80,18 @@ class Cells:
     """
 
     domain: Domain
-    metric: str
-    counts: tuple[int, ...]
+    metric: str = parameter(METRIC)
+    counts: tuple[int, ...] = parameter(COUNTS)
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         if not isinstance(self.domain, Domain):
             raise RequestError("Cells are made of a domain.")
         self.domain.check_coordinates()
-        check_choice(self.metric, "metric", ("l2", "l1"))
         places = _axes(self.domain)
-        if not isinstance(self.counts, (tuple, list)) or len(self.counts) != len(places):
+        if len(self.counts) != len(places):
             raise RequestError(f"The grid needs {len(places):,} numbers of cells, one an axis.")
-        counts = tuple(
-            check_integer(count, "The number of cells of an axis", 1, MAX_CELLS_OF_AN_AXIS) for count in self.counts
-        )
-        if any(categories and count != categories for count, (_, categories) in zip(counts, places, strict=True)):
+        if any(categories and count != categories for count, (_, categories) in zip(self.counts, places, strict=True)):
             raise RequestError("Every category is a cell of its own, so a column has as many cells as categories.")
-        object.__setattr__(self, "counts", counts)
 
     @classmethod
     def of(cls, domain: Domain, metric: str, counts: int | Sequence[int]) -> Self:

@@ -11,20 +11,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from ....checks import exact_fields
 from ....domain import Domain
 from ....errors import RequestError
-from ....geometry.kernels import Kernel, kernel_from_dict
+from ....geometry.kernels import KERNEL, Kernel
+from ....parameters import parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import Card, sides
 from .cell_sizes import best_cells
-from .cells import Cells, cells_of
-from .grid_sketch import MAX_COUNTERS, CountedGrid, check_parts
+from .cells import COUNTS, Cells, cells_of
+from .grid_sketch import MAX_COUNTERS, CountedGrid
 from .marginals import Marginals
 
 
@@ -49,14 +49,14 @@ class FlatHistogram(CountedGrid):
     """
 
     domain: Domain
-    kernel: Kernel
-    cells: tuple[int, ...] | None = None
+    kernel: Kernel = parameter(KERNEL)
+    cells: tuple[int, ...] | None = parameter(COUNTS, None, settled="how many cells it has")
     name: ClassVar[str] = "flat-histogram"
+    described: ClassVar[str] = "flat histogram"
 
-    def __post_init__(self) -> None:
-        check_parts(self.domain, self.kernel, "A flat histogram")
+    def _check(self) -> None:
+        super()._check()
         if self.cells is not None:
-            object.__setattr__(self, "cells", tuple(self.cells) if isinstance(self.cells, list) else self.cells)
             if self.grid.size > MAX_COUNTERS:
                 raise RequestError(
                     f"{self.grid.size:,} cells are more than {MAX_COUNTERS:,}, which is the most that a flat histogram "
@@ -114,16 +114,6 @@ class FlatHistogram(CountedGrid):
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance * self.grid.size
-
-    def parameters(self) -> dict:
-        return {"kernel": self.kernel.to_dict(), "cells": None if self.cells is None else list(self.cells)}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "flat histogram", ("kernel", "cells"))
-        if not isinstance(facts["cells"], list):
-            raise RequestError("A released flat histogram must say how many cells it has.")
-        return cls(domain, kernel_from_dict(facts["kernel"]), tuple(facts["cells"]))
 
 
 CARD = Card(

@@ -16,7 +16,7 @@ from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
 from ....geometry.kernels import Kernel, of_coordinates
-from ...linear import Answers, LinearSketch, check_points
+from ...linear import Answers, LinearSketch
 from .cells import Cells
 from .grid_sums import GridSums
 
@@ -32,6 +32,10 @@ class GridSketch(LinearSketch):
     """A sketch that tells how many records each cell of a grid has. Subclasses are frozen dataclasses with a kernel."""
 
     kernel: Kernel
+
+    def _check(self) -> None:
+        super()._check()
+        check_axes(self.domain, self.kernel, self.described)
 
     @property
     @abstractmethod
@@ -109,10 +113,7 @@ class CountedGrid(GridSketch):
         return self._gains(points) * counter_variance
 
 
-def check_parts(domain: object, kernel: object, what: str) -> None:
-    """RequestError unless there are columns with places, few enough of them, and a kernel of places."""
-    if not isinstance(domain, Domain) or not isinstance(kernel, Kernel):
-        raise RequestError(f"{what} is made of a domain and a kernel.")
-    check_points(domain, kernel)
+def check_axes(domain: Domain, kernel: Kernel, what: str) -> None:
+    """RequestError unless the columns have few enough axes."""
     if len(Cells.of(domain, kernel.metric, 1).axes) > MAX_AXES:
-        raise RequestError(f"{what} may have at most {MAX_AXES} coordinates, as its cells are all combinations.")
+        raise RequestError(f"A {what} may have at most {MAX_AXES} coordinates, as its cells are all combinations.")

@@ -19,21 +19,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from ....checks import check_integer, exact_fields
 from ....domain import Categorical, Domain
 from ....errors import RequestError
-from ....geometry.kernels import Kernel, kernel_from_dict
+from ....geometry.kernels import KERNEL, Kernel
+from ....parameters import Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....words.phrases import count
 from ...card import Card
 from .cell_sizes import MOST_CELLS_OF_TERMS, TOO_FAR, expected_error
 from .cells import Cells
-from .grid_sketch import MAX_COUNTERS, CountedGrid, check_parts
+from .grid_sketch import MAX_COUNTERS, CountedGrid
 from .marginals import Marginals
 
 MAX_LEVELS, MAX_BRANCHES = 24, 64
@@ -61,19 +61,20 @@ class HierarchicalHistogram(CountedGrid):
     """
 
     domain: Domain
-    kernel: Kernel
-    levels: int | None = None
-    branches: int = 2
+    kernel: Kernel = parameter(KERNEL)
+    levels: int | None = parameter(
+        Whole("The number of levels of a tree", 1, MAX_LEVELS), None, settled="how many levels it has"
+    )
+    branches: int = parameter(Whole("The number of branches", 2, MAX_BRANCHES), 2)
     name: ClassVar[str] = "hierarchical-histogram"
+    described: ClassVar[str] = "hierarchical histogram"
 
-    def __post_init__(self) -> None:
-        check_parts(self.domain, self.kernel, "A hierarchical histogram")
-        check_integer(self.branches, "The number of branches", 2, MAX_BRANCHES)
+    def _check(self) -> None:
+        super()._check()
         if all(isinstance(column, Categorical) for column in self.domain.columns):
             raise RequestError("A tree needs a column of numbers to cut into parts; a flat histogram needs none.")
         if self.levels is None:
             return
-        check_integer(self.levels, "The number of levels of a tree", 1, MAX_LEVELS)
         if self.branches**self.levels > MAX_COUNTERS or self.shape[0] > MAX_COUNTERS:
             raise RequestError(
                 f"The tree has more than {MAX_COUNTERS:,} nodes, which is the most that a hierarchical histogram may "
@@ -222,16 +223,6 @@ class HierarchicalHistogram(CountedGrid):
     def total_variance(self, counter_variance: float) -> float:
         """Of the roots' z: a root's own count has the weight of its z and no more noise than any other counter."""
         return counter_variance * self._grids[-1].size * self._share_of_own(self.depth + 1)
-
-    def parameters(self) -> dict:
-        return {"kernel": self.kernel.to_dict(), "levels": self.levels, "branches": self.branches}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "hierarchical histogram", ("kernel", "levels", "branches"))
-        if facts["levels"] is None:
-            raise RequestError("A released hierarchical histogram must say how many levels it has.")
-        return cls(domain, kernel_from_dict(facts["kernel"]), facts["levels"], facts["branches"])
 
 
 CARD = Card(

@@ -11,22 +11,23 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from ....checks import check_choice, check_integer, exact_fields
 from ....domain import Domain
 from ....errors import RequestError
 from ....machine.compiled_code import njit
+from ....parameters import Several, Whole, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....words.phrases import count
 from ...card import Card
 from ...linear import Answers, LinearSketch
-from .cells import Cells
+from .cells import COUNTS, MAX_AXES, METRIC, Cells
 
 MAX_COUNTERS = 1 << 26
 MAX_CLIQUES = 10_000
+_CLIQUE = Several("The axes of a marginal", Whole("The axis of a marginal", 0, MAX_AXES - 1), 1, MAX_AXES)
 BLOCK = 1 << 16
 """Records whose cells are held in memory at once."""
 
@@ -55,29 +56,23 @@ class Marginals(LinearSketch):
     """
 
     domain: Domain
-    norm: str
-    counts: tuple[int, ...]
-    cliques: tuple[tuple[int, ...], ...]
+    norm: str = parameter(METRIC)
+    counts: tuple[int, ...] = parameter(COUNTS)
+    cliques: tuple[tuple[int, ...], ...] = parameter(Several("The marginals", _CLIQUE, 1, MAX_CLIQUES))
     name: ClassVar[str] = "marginals"
+    described: ClassVar[str] = "set of marginals"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", self.cells.counts)
-        if not isinstance(self.cliques, (tuple, list)) or not 1 <= len(self.cliques) <= MAX_CLIQUES:
-            raise RequestError(f"There must be 1 to {MAX_CLIQUES:,} marginals.")
-        object.__setattr__(self, "cliques", tuple(self._clique(axes) for axes in self.cliques))
+    def _check(self) -> None:
+        super()._check()
+        _ = self.cells  # refuses counts that are not of the axes
+        for clique in self.cliques:
+            if clique[-1] >= len(self.counts) or any(later <= axis for axis, later in pairwise(clique)):
+                raise RequestError("The axes of a marginal must be different, in increasing order, and ones there are.")
         if self.shape[0] > MAX_COUNTERS:
             raise RequestError(
                 f"The marginals have {self.shape[0]:,} cells, and the most is {MAX_COUNTERS:,}: take fewer axes at a "
                 "time, or fewer cells."
             )
-
-    def _clique(self, axes: object) -> tuple[int, ...]:
-        if not isinstance(axes, (tuple, list)) or not axes:
-            raise RequestError("A marginal is of one axis at least, and each is named by its number.")
-        checked = tuple(check_integer(axis, "The axis of a marginal", 0, len(self.counts) - 1) for axis in axes)
-        if any(later <= axis for axis, later in pairwise(checked)):
-            raise RequestError("The axes of a marginal must be different and in increasing order.")
-        return checked
 
     @cached_property
     def cells(self) -> Cells:
@@ -165,15 +160,6 @@ class Marginals(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance / sum(1.0 / size for size in self.sizes)
-
-    def parameters(self) -> dict:
-        return {"norm": self.norm, "counts": list(self.counts), "cliques": [list(clique) for clique in self.cliques]}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "set of marginals", ("norm", "counts", "cliques"))
-        check_choice(facts["norm"], "metric", ("l2", "l1"))
-        return cls(domain, **facts)
 
 
 @njit(nogil=True, cache=True)

@@ -15,16 +15,17 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ....checks import check_integer, exact_fields, seed_from_digits
+from ....checks import check_integer
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom, scrambled_sobol
-from ....geometry.kernels import Kernel, kernel_from_dict
+from ....geometry.kernels import KERNEL, Kernel
+from ....parameters import Seed, Several, Whole, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...linear import Answers, check_level
 from ..interpolation.kernel_values import BITS, KernelValues
-from .cells import Cells
-from .grid_sketch import GridSketch, check_parts
+from .cells import COUNTS, Cells
+from .grid_sketch import GridSketch
 from .reweighting import reweighted
 
 ONE = 1 << BITS
@@ -32,6 +33,7 @@ MAX_CELLS = 1 << 18
 MAX_PAIRS = 1 << 25
 """Of a place and a cell: 256 MiB for the measured ones, half of it for all places."""
 MAX_QUERIES, MAX_ROUNDS = 1 << 13, 1 << 10
+QUERIES = Whole("The number of places to pick from", 1, MAX_QUERIES)
 MAX_UPDATES = 1 << 30
 """Cells times the square of the rounds: every round goes through all before it, some minutes of work at most."""
 LEAST_ERROR = 1e-7
@@ -69,23 +71,20 @@ class MultiplicativeWeights(GridSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    cells: tuple[int, ...]
-    queries: int
-    seed: int
-    chosen: tuple[int, ...]
+    kernel: Kernel = parameter(KERNEL)
+    cells: tuple[int, ...] = parameter(COUNTS)
+    queries: int = parameter(QUERIES)
+    seed: int = parameter(Seed("The seed of the places"))
+    chosen: tuple[int, ...] = parameter(
+        Several("The picked places", Whole("The number of a picked place", 0, MAX_QUERIES), 1, MAX_QUERIES + 1)
+    )
     name: ClassVar[str] = "mwem"
+    described: ClassVar[str] = "release by MWEM"
     linear_decode: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        check_parts(self.domain, self.kernel, "An imitation by multiplicative weights")
-        object.__setattr__(self, "cells", tuple(self.cells) if isinstance(self.cells, list) else self.cells)
-        check_integer(self.queries, "The number of places to pick from", 1, MAX_QUERIES)
-        check_integer(self.seed, "A seed", 0, (1 << 128) - 1)
-        if not isinstance(self.chosen, (tuple, list)) or not 1 <= len(self.chosen) <= MAX_QUERIES + 1:
-            raise RequestError(f"There must be 1 to {MAX_QUERIES + 1:,} picked places.")
-        picked = (check_integer(place, "The number of a picked place", 0, self.queries) for place in self.chosen)
-        object.__setattr__(self, "chosen", tuple(picked))
+    def _check(self) -> None:
+        super()._check()
+        check_integer(max(self.chosen), "The number of a picked place", 0, self.queries)
         if self.grid.size > MAX_CELLS:
             raise RequestError(
                 f"The imitation has {self.grid.size:,} cells, and the most is {MAX_CELLS:,}: use fewer of them."
@@ -186,20 +185,9 @@ class MultiplicativeWeights(GridSketch):
         """Unknown: noise decides what is measured, and how weights change."""
         return math.inf if points is None else np.full(len(points), math.inf)
 
-    def parameters(self) -> dict:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "cells": list(self.cells),
-            "queries": self.queries,
-            "seed": f"{self.seed:032x}",
-            "chosen": list(self.chosen),
-        }
-
     @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "release by MWEM", ("kernel", "cells", "queries", "seed", "chosen"))
-        seed = seed_from_digits(facts.pop("seed"), "The seed of the places")
-        made = cls(domain, kernel_from_dict(facts.pop("kernel")), seed=seed, **facts)
+    def from_parameters(cls, domain: Domain, parameters: object) -> Self:
+        made = super().from_parameters(domain, parameters)
         if made.chosen != tuple(range(made.queries + 1)):  # what the mechanism reads first, and nobody asks
             made.check_measured()
         return made

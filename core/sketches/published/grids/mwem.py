@@ -13,18 +13,17 @@ agrees with all measurements. How weights are changed is in `core.sketches.publi
 from __future__ import annotations
 
 import math
-import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from ....checks import check_integer
 from ....domain import Domain
 from ....errors import RequestError
-from ....geometry.kernels import Gaussian, Kernel, of_coordinates
+from ....geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
+from ....parameters import Seed, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.noise.noise import add_noise
 from ....privacy.noise.randomness import Source as NoiseSource
@@ -34,13 +33,14 @@ from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, shar
 from ...card import EXPONENTIAL, Card, PrivateChoice
 from ...grids.histogram_sizes import TYPICAL_CROWDING
 from .cell_sizes import discretisation, reaches_of
-from .cells import Cells
-from .grid_sketch import check_parts
+from .cells import COUNTS, Cells
+from .grid_sketch import check_axes
 from .multiplicative_weights import (
     BLOCK,
     MAX_PAIRS,
     MAX_ROUNDS,
     ONE,
+    QUERIES,
     MultiplicativeWeights,
     agreement,
     even,
@@ -86,22 +86,22 @@ class MWEM(Adaptive):
     """
 
     domain: Domain
-    kernel: Kernel
-    rounds: int | None = None
-    cells: tuple[int, ...] | None = None
-    queries: int | None = None
-    seed: int = field(default=None)  # type: ignore[assignment]
+    kernel: Kernel = parameter(KERNEL)
+    rounds: int | None = parameter(Whole("The number of rounds", 1, MAX_ROUNDS), None)
+    cells: tuple[int, ...] | None = parameter(COUNTS, None)
+    queries: int | None = parameter(QUERIES, None)
+    seed: int = parameter(Seed("The seed of the places"), None)
     name: ClassVar[str] = "mwem"
+    described: ClassVar[str] = "release by MWEM"
 
-    def __post_init__(self) -> None:
-        check_parts(self.domain, self.kernel, "MWEM")
-        seed = secrets.randbits(128) if self.seed is None else self.seed
-        object.__setattr__(self, "seed", check_integer(seed, "A seed", 0, (1 << 128) - 1))
+    def _check(self) -> None:
+        super()._check()
+        check_axes(self.domain, self.kernel, self.described)
         reaches = self._boxes if self.cells is None or self.queries is None else None
         if self.cells is None:
-            object.__setattr__(self, "cells", self._fitting_cells(reaches))
+            self._settle(cells=self._fitting_cells(reaches))
         if self.queries is None:
-            object.__setattr__(self, "queries", self._fitting_queries(reaches))
+            self._settle(queries=self._fitting_queries(reaches))
         _ = self.first
         if self.queries * self.first.grid.size > MAX_PAIRS:
             raise RequestError(
@@ -109,7 +109,6 @@ class MWEM(Adaptive):
                 f"{MAX_PAIRS:,} pairs of them."
             )
         if self.rounds is not None:
-            check_integer(self.rounds, "The number of rounds", 1, MAX_ROUNDS)
             self._released((0,) * self.rounds).check_measured()
 
     @property
@@ -214,15 +213,6 @@ class MWEM(Adaptive):
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         return self.first.exact(queries, records)
-
-    def parameters(self) -> dict:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "rounds": self.rounds,
-            "cells": list(self.cells),
-            "queries": self.queries,
-            "seed": f"{self.seed:032x}",
-        }
 
 
 CARD = Card(

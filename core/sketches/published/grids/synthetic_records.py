@@ -16,19 +16,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....domain import Domain
-from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ....geometry.kernels import Kernel, of_coordinates
+from ....parameters import Whole
 from ....privacy.calibration import NoiseScale
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...linear import Answers, LinearSketch, check_level, check_points
+from ...linear import Answers, LinearSketch, check_level
 from .cells import Cells
 from .marginals import Marginals
 from .weighted_points import BLOCK, weighted_sums
 
 POINTS = 1 << 14
 """Synthetic records that are drawn."""
+A_COORDINATE = Whole("The number of cells", 1, 1 << 12)
+"""Cells of a coordinate of numbers."""
 _POINTS = 51
 """Label of their stream of public randomness."""
 
@@ -133,13 +134,6 @@ class SyntheticSketch(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return self.marginals.total_variance(counter_variance)
-
-
-def check_imitation(domain: object, kernel: object, what: str) -> None:
-    """RequestError unless there are columns with places and a kernel of them."""
-    if not isinstance(domain, Domain) or not isinstance(kernel, Kernel):
-        raise RequestError(f"{what} is made of a domain and a kernel.")
-    check_points(domain, kernel)
 
 
 def noise_scale(noise: NoiseScale) -> float:

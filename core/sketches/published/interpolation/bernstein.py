@@ -24,21 +24,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from ....checks import check_integer, exact_fields
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
-from ....geometry.kernels import Angular, Gaussian, Kernel, Product, kernel_from_dict, of_coordinates
+from ....geometry.kernels import KERNEL, Angular, Gaussian, Kernel, Product, of_coordinates
+from ....parameters import Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import Card, sides
 from ...hashed.phases import add_up
-from ...linear import Answers, LinearSketch, check_points
+from ...linear import Answers, LinearSketch
 from .bernstein_polynomials import BLOCK, bernstein_basis, combined, iterated_operator
 from .kept_bounds import add_bounded, largest_norms
 from .kernel_values import BITS, KernelValues
@@ -82,15 +82,18 @@ class Bernstein(LinearSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    degree: int | None = None
-    iterations: int = DEFAULT_ITERATIONS
+    kernel: Kernel = parameter(KERNEL)
+    degree: int | None = parameter(
+        Whole("The degree of a Bernstein polynomial", 1, MAX_DEGREE), None, settled="of which degree it is"
+    )
+    iterations: int = parameter(
+        Whole("The number of iterations of a Bernstein polynomial", 1, MAX_ITERATIONS), DEFAULT_ITERATIONS
+    )
     name: ClassVar[str] = "bernstein"
+    described: ClassVar[str] = "Bernstein polynomial"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
-            raise RequestError("The Bernstein mechanism is made of a domain and a kernel.")
-        check_points(self.domain, self.kernel)
+    def _check(self) -> None:
+        super()._check()
         of_coordinates(self.kernel, self._widths)
         if not self.domain.numeric_only:
             raise RequestError("The Bernstein mechanism answers by polynomials, so all columns must hold numbers.")
@@ -98,9 +101,7 @@ class Bernstein(LinearSketch):
             raise RequestError(
                 f"A lattice in {self.domain.dimensions:,} dimensions has too many points; the most is {MAX_DIMENSIONS}."
             )
-        check_integer(self.iterations, "The number of iterations of a Bernstein polynomial", 1, MAX_ITERATIONS)
         if self.degree is not None:
-            check_integer(self.degree, "The degree of a Bernstein polynomial", 1, MAX_DEGREE)
             if self._points_at(self.degree) > MAX_POINTS:
                 raise RequestError(
                     f"A lattice of {self._points_at(self.degree):,} points is more than {MAX_POINTS:,}, which is the "
@@ -236,16 +237,6 @@ class Bernstein(LinearSketch):
             fitted = combined(self.point_kernel.evaluate(x[None], self.lattice).reshape(self.shape), weights)
             miss = max(miss, float(np.abs(fitted - self.point_kernel.evaluate(x[None], inside)).max()))
         return miss
-
-    def parameters(self) -> dict:
-        return {"kernel": self.kernel.to_dict(), "degree": self.degree, "iterations": self.iterations}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "Bernstein mechanism", ("kernel", "degree", "iterations"))
-        if facts["degree"] is None:
-            raise RequestError("A released Bernstein polynomial must say of which degree it is.")
-        return cls(domain, kernel_from_dict(facts["kernel"]), facts["degree"], facts["iterations"])
 
     def _encoded(self, points: np.ndarray) -> np.ndarray:
         """What each record adds if it keeps to the bounds, int64 (n, (K + 1)^d)."""

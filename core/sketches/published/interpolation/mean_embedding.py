@@ -26,29 +26,28 @@ L and its inverse are computed in a fixed order (`core.sketches.published.interp
 from __future__ import annotations
 
 import math
-import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ....checks import check_integer, exact_fields, seed_from_digits
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom, scrambled_sobol
-from ....geometry.kernels import Gaussian, Kernel, kernel_from_dict, of_coordinates
+from ....geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
 from ....geometry.kernels.composite import atoms
 from ....geometry.projections.inner_products import DEPTH, inner_products, records_at_once
+from ....parameters import Seed, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....words.phrases import count
 from ...card import Card
 from ...hashed.phases import add_up
-from ...linear import Answers, LinearSketch, check_points
+from ...linear import Answers, LinearSketch
 from .gram_schmidt import inverse_root
 from .kept_bounds import add_bounded, largest_norms
 from .kernel_values import BITS, KernelValues
@@ -95,21 +94,17 @@ class MeanEmbedding(LinearSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    points: int | None = None
-    seed: int = field(default=None)  # type: ignore[assignment]
+    kernel: Kernel = parameter(KERNEL)
+    points: int | None = parameter(
+        Whole("The number of synthetic points", 2, MAX_POINTS), None, settled="how many synthetic points it has"
+    )
+    seed: int = parameter(Seed("The seed of the synthetic points"), None)
     name: ClassVar[str] = "mean-embedding"
+    described: ClassVar[str] = "kernel mean embedding"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
-            raise RequestError("A kernel mean embedding is made of a domain and a kernel.")
-        check_points(self.domain, self.kernel)
+    def _check(self) -> None:
+        super()._check()
         of_coordinates(self.kernel, self._widths)
-        if self.seed is None:
-            object.__setattr__(self, "seed", secrets.randbits(128))
-        check_integer(self.seed, "The seed of the synthetic points", 0, (1 << 128) - 1)
-        if self.points is not None:
-            check_integer(self.points, "The number of synthetic points", 2, MAX_POINTS)
 
     @property
     def metric(self) -> str:
@@ -255,17 +250,6 @@ class MeanEmbedding(LinearSketch):
         """The largest P(x) of all public places tried: the part of a record, in length, that the span misses."""
         gains = self.noise_variance(4.0**self.bits, self._tried)
         return math.sqrt(max(0.0, 1.0 - float(gains.min())))
-
-    def parameters(self) -> dict:
-        return {"kernel": self.kernel.to_dict(), "points": self.points, "seed": f"{self.seed:032x}"}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "kernel mean embedding", ("kernel", "points", "seed"))
-        seed = seed_from_digits(facts["seed"], "The seed of the synthetic points")
-        if facts["points"] is None:
-            raise RequestError("A released kernel mean embedding must say how many synthetic points it has.")
-        return cls(domain, kernel_from_dict(facts["kernel"]), facts["points"], seed)
 
     def _encoded(self, points: np.ndarray) -> np.ndarray:
         """Coordinates of at most `records_at_once` records before bounds, int64 (n, M), each by its own chain."""

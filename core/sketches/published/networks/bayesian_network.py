@@ -8,19 +8,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from ....checks import exact_fields, seed_from_digits
 from ....domain import Domain
 from ....errors import RequestError
-from ....geometry.kernels import Kernel, kernel_from_dict
-from ..grids.cells import Cells
+from ....geometry.kernels import KERNEL, Kernel
+from ....parameters import Kind, Seed, Several, Whole, parameter
+from ..grids.cells import COUNTS, MAX_AXES, Cells
 from ..grids.marginals import Marginals
-from ..grids.synthetic_records import Node, SyntheticSketch, check_imitation, drawn_in_order
+from ..grids.synthetic_records import Node, SyntheticSketch, drawn_in_order
 
 MOST_DEGREE = 8
+_AXIS = Whole("An axis of a Bayesian network", 0, MAX_AXES - 1)
+_PARENTS = Several("The parents of an axis", _AXIS, 0, MAX_AXES)
+
+
+class NodeKind(Kind):
+    """An axis and its parents."""
+
+    def checked(self, value: object) -> Node:
+        if not isinstance(value, (tuple, list)) or len(value) != 2:
+            raise RequestError("A node of a Bayesian network must be an axis and the list of its parents.")
+        return _AXIS.checked(value[0]), _PARENTS.checked(value[1])
+
+    def written(self, value: Node) -> list:
+        return [value[0], list(value[1])]
 
 
 @dataclass(frozen=True)
@@ -48,16 +62,17 @@ class BayesianNetwork(SyntheticSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    counts: tuple[int, ...]
-    network: tuple[Node, ...]
-    seed: int
+    kernel: Kernel = parameter(KERNEL)
+    counts: tuple[int, ...] = parameter(COUNTS)
+    network: tuple[Node, ...] = parameter(Several("The nodes of a Bayesian network", NodeKind()))
+    seed: int = parameter(Seed("The seed of a Bayesian network"))
     name: ClassVar[str] = "privbayes"
+    described: ClassVar[str] = "Bayesian network"
 
-    def __post_init__(self) -> None:
-        check_imitation(self.domain, self.kernel, "A Bayesian network")
-        object.__setattr__(self, "counts", Cells(self.domain, self.kernel.metric, self.counts).counts)
-        object.__setattr__(self, "network", _checked_network(self.network, len(self.counts)))
+    def _check(self) -> None:
+        super()._check()
+        Cells(self.domain, self.kernel.metric, self.counts)  # refuses counts that are not of the axes
+        _check_network(self.network, len(self.counts))
         _ = self.marginals
 
     @property
@@ -91,41 +106,19 @@ class BayesianNetwork(SyntheticSketch):
         """Each axis in the order of the network, given its parents' cells."""
         return drawn_in_order(self.network, self.conditionals(table), self.counts, uniforms)
 
-    def parameters(self) -> dict:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "counts": list(self.counts),
-            "network": [[child, list(parents)] for child, parents in self.network],
-            "seed": f"{self.seed:032x}",
-        }
 
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "Bayesian network", ("kernel", "counts", "network", "seed"))
-        seed = seed_from_digits(facts.pop("seed"), "The seed of a Bayesian network")
-        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=seed, **facts)
-
-
-def _checked_network(network: object, axes: int) -> tuple[Node, ...]:
-    """The nodes of a network, which may come from a stranger's file."""
+def _check_network(nodes: tuple[Node, ...], axes: int) -> None:
+    """RequestError unless the nodes are a network of so many axes."""
     refusal = RequestError(
         "A Bayesian network names every axis once, the first k with all axes before them as parents, and every other "
         f"one with k of them, in increasing order; k is at most {MOST_DEGREE}."
     )
-    if not isinstance(network, (tuple, list)) or len(network) != axes:
+    if len(nodes) != axes or {child for child, _ in nodes} != set(range(axes)):
         raise refusal
-    nodes: list[Node] = []
-    for node in network:
-        if not isinstance(node, (tuple, list)) or len(node) != 2 or not isinstance(node[1], (tuple, list)):
-            raise refusal
-        if not all(type(axis) is int and 0 <= axis < axes for axis in (node[0], *node[1])):
-            raise refusal
-        nodes.append((node[0], tuple(node[1])))
     degree = len(nodes[-1][1])
     for place, (_, parents) in enumerate(nodes):
         before = {child for child, _ in nodes[:place]}
         if list(parents) != sorted(before & set(parents)) or len(parents) != min(place, degree):
             raise refusal
-    if len({child for child, _ in nodes}) < axes or degree > MOST_DEGREE:
+    if degree > MOST_DEGREE:
         raise refusal
-    return tuple(nodes)

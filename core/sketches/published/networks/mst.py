@@ -14,7 +14,6 @@ domain") is left out: the cells here are public and few.
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -23,10 +22,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....checks import check_integer
 from ....domain import Domain
 from ....errors import RequestError
-from ....geometry.kernels import Kernel, of_coordinates
+from ....geometry.kernels import KERNEL, Kernel, of_coordinates
+from ....parameters import Seed, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....privacy.noise.noise import add_noise
@@ -37,7 +36,7 @@ from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, shar
 from ...card import EXPONENTIAL, Card, PrivateChoice
 from ..grids.cells import Cells
 from ..grids.marginals import Marginals
-from ..grids.synthetic_records import check_imitation, noise_scale
+from ..grids.synthetic_records import A_COORDINATE, noise_scale
 from .markov_model import check_installed
 from .spanning_tree import MOST_COUNTERS, Edge, SpanningTree, joined
 
@@ -72,17 +71,14 @@ class MST(Adaptive):
     """
 
     domain: Domain
-    kernel: Kernel
-    cells: int | None = None
-    seed: int | None = None
+    kernel: Kernel = parameter(KERNEL)
+    cells: int | None = parameter(A_COORDINATE, None)
+    seed: int = parameter(Seed("The seed of a tree of marginals"), None)
     name: ClassVar[str] = "mst"
 
-    def __post_init__(self) -> None:
-        check_imitation(self.domain, self.kernel, "MST")
-        seed = secrets.randbits(128) if self.seed is None else self.seed
-        object.__setattr__(self, "seed", check_integer(seed, "A seed", 0, (1 << 128) - 1))
+    def _check(self) -> None:
+        super()._check()
         if self.cells is not None:
-            check_integer(self.cells, "The number of cells", 1, 1 << 12)
             sizes = sorted(self.counts[one] * self.counts[other] for one, other in self._pairs)
             largest_tree = sum(self.counts) + sum(sizes[len(sizes) - len(self.counts) + 1 :])
             if sum(sizes) > MAX_COUNTERS or largest_tree > MOST_COUNTERS:
@@ -211,9 +207,6 @@ class MST(Adaptive):
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         kernel = of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
         return kernel.evaluate(queries, records).sum(axis=1)
-
-    def parameters(self) -> dict:
-        return {"kernel": self.kernel.to_dict(), "cells": self.cells, "seed": f"{self.seed:032x}"}
 
 
 def pair_score(counts: np.ndarray, expected: np.ndarray) -> int:

@@ -15,7 +15,6 @@ Gaussian noise.
 from __future__ import annotations
 
 import math
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -29,7 +28,8 @@ from ....checks import check_integer
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
-from ....geometry.kernels import Kernel, of_coordinates
+from ....geometry.kernels import KERNEL, Kernel, of_coordinates
+from ....parameters import Seed, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....privacy.noise.noise import add_noise
@@ -40,7 +40,7 @@ from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, shar
 from ...card import EXPONENTIAL, Card, PrivateChoice
 from ..grids.cells import Cells
 from ..grids.marginals import MAX_CLIQUES, Marginals
-from ..grids.synthetic_records import Node, check_imitation, noise_scale
+from ..grids.synthetic_records import A_COORDINATE, Node, noise_scale
 from .bayesian_network import MOST_DEGREE, BayesianNetwork
 from .dependence import dependence, dependence_sensitivity
 
@@ -78,17 +78,14 @@ class PrivBayes(Adaptive):
     """
 
     domain: Domain
-    kernel: Kernel
-    cells: int = CELLS
-    degree: int | None = None
-    seed: int | None = None
+    kernel: Kernel = parameter(KERNEL)
+    cells: int = parameter(A_COORDINATE, CELLS)
+    degree: int | None = parameter(Whole("The degree of a network", 0, MOST_DEGREE), None)
+    seed: int = parameter(Seed("The seed of a Bayesian network"), None)
     name: ClassVar[str] = "privbayes"
 
-    def __post_init__(self) -> None:
-        check_imitation(self.domain, self.kernel, "PrivBayes")
-        check_integer(self.cells, "The number of cells", 1, 1 << 12)
-        seed = secrets.randbits(128) if self.seed is None else self.seed
-        object.__setattr__(self, "seed", check_integer(seed, "A seed", 0, (1 << 128) - 1))
+    def _check(self) -> None:
+        super()._check()
         _ = self.counts
         if self.degree is not None:
             check_integer(self.degree, "The degree of a network", 0, min(MOST_DEGREE, len(self.counts) - 1))
@@ -203,14 +200,6 @@ class PrivBayes(Adaptive):
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         kernel = of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
         return kernel.evaluate(queries, records).sum(axis=1)
-
-    def parameters(self) -> dict:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "cells": self.cells,
-            "degree": self.degree,
-            "seed": f"{self.seed:032x}",
-        }
 
 
 def _joint(exact: Mapping[tuple[int, ...], np.ndarray], child: int, parents: tuple[int, ...]) -> np.ndarray:

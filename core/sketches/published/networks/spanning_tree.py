@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from ....checks import exact_fields, seed_from_digits
 from ....domain import Domain
 from ....errors import RequestError
-from ....geometry.kernels import Kernel, kernel_from_dict
-from ..grids.cells import Cells
+from ....geometry.kernels import KERNEL, Kernel
+from ....parameters import Seed, Several, Whole, parameter
+from ..grids.cells import COUNTS, MAX_AXES, Cells
 from ..grids.marginals import Marginals
-from ..grids.synthetic_records import Node, SyntheticSketch, check_imitation, drawn_in_order
+from ..grids.synthetic_records import Node, SyntheticSketch, drawn_in_order
 from .markov_model import fitted_marginals
 
 MOST_COUNTERS = 1 << 20
@@ -27,6 +27,7 @@ MOST_COUNTERS = 1 << 20
 
 Edge = tuple[int, int]
 """Two axes, in increasing order."""
+_EDGE = Several("An edge of a tree", Whole("An end of an edge", 0, MAX_AXES - 1), 2, 2)
 
 
 @dataclass(frozen=True)
@@ -53,16 +54,17 @@ class SpanningTree(SyntheticSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    counts: tuple[int, ...]
-    edges: tuple[Edge, ...]
-    seed: int
+    kernel: Kernel = parameter(KERNEL)
+    counts: tuple[int, ...] = parameter(COUNTS)
+    edges: tuple[Edge, ...] = parameter(Several("The edges of a tree", _EDGE))
+    seed: int = parameter(Seed("The seed of a tree of marginals"))
     name: ClassVar[str] = "mst"
+    described: ClassVar[str] = "tree of marginals"
 
-    def __post_init__(self) -> None:
-        check_imitation(self.domain, self.kernel, "A tree of marginals")
-        object.__setattr__(self, "counts", Cells(self.domain, self.kernel.metric, self.counts).counts)
-        object.__setattr__(self, "edges", _checked_tree(self.edges, len(self.counts)))
+    def _check(self) -> None:
+        super()._check()
+        Cells(self.domain, self.kernel.metric, self.counts)  # refuses counts that are not of the axes
+        _check_tree(self.edges, len(self.counts))
         if self.shape[0] > MOST_COUNTERS:
             raise RequestError(
                 f"The tables of a tree would have {self.shape[0]:,} counters, and a model can be fitted to "
@@ -96,41 +98,22 @@ class SpanningTree(SyntheticSketch):
             weights.append(joint.T if parents and parents[0] > child else joint.reshape(-1, self.counts[child]))
         return drawn_in_order(self.order, weights, self.counts, uniforms)
 
-    def parameters(self) -> dict:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "counts": list(self.counts),
-            "edges": [list(edge) for edge in self.edges],
-            "seed": f"{self.seed:032x}",
-        }
 
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "tree of marginals", ("kernel", "counts", "edges", "seed"))
-        seed = seed_from_digits(facts.pop("seed"), "The seed of a tree of marginals")
-        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=seed, **facts)
-
-
-def _checked_tree(edges: object, axes: int) -> tuple[Edge, ...]:
-    """The edges of a tree, which may come from a stranger's file."""
+def _check_tree(edges: tuple[Edge, ...], axes: int) -> None:
+    """RequestError unless the edges are those of a tree."""
     refusal = RequestError(
         "A tree of marginals names one pair of axes fewer than there are axes, each in increasing order, and they join "
         "all of them."
     )
-    if not isinstance(edges, (tuple, list)) or len(edges) != axes - 1:
+    if len(edges) != axes - 1:
         raise refusal
     part = list(range(axes))
-    for edge in edges:
-        if not isinstance(edge, (tuple, list)) or len(edge) != 2 or not all(type(end) is int for end in edge):
-            raise refusal
-        one, other = edge
+    for one, other in edges:
         if not 0 <= one < other < axes or part[one] == part[other]:
             raise refusal
         part = joined(part, (one, other))
-    pairs = tuple((edge[0], edge[1]) for edge in edges)
-    if list(pairs) != sorted(pairs):
+    if list(edges) != sorted(edges):
         raise refusal
-    return pairs
 
 
 def joined(part: list[int], edge: Edge) -> list[int]:

@@ -16,18 +16,19 @@ rows' plain mean times J sum(w_j^2) >= 1, and there is the error alpha on top. S
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ....checks import check_integer, check_number, exact_fields, seed_from_digits
+from ....checks import check_integer
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.frequencies import Frequencies, draw_frequencies, drawing_bytes, uniform_phases
 from ....geometry.hashing.uniforms import PublicRandom, group_sizes
 from ....geometry.kernels import (
+    KERNEL,
     Exponential,
     Gaussian,
     Kernel,
@@ -35,15 +36,15 @@ from ....geometry.kernels import (
     Smooth,
     SmoothL1,
     SmoothSquared,
-    kernel_from_dict,
     of_coordinates,
 )
+from ....parameters import Number, Seed, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import KERNEL_OPTIONS, Card
-from ...grouped import CHANCE, MAX_ROWS, GroupedSketch
+from ...grouped import CHANCE, GROUPS, HOW_MANY_ROWS, MAX_ROWS, ROWS, GroupedSketch
 from ...hashed.phases import CERTAIN, pour, read
 from ...hashed.waves import waves
-from ...linear import Answers, check_points
+from ...linear import Answers
 
 DEFAULT_ERROR = 1e-3
 LEAST_ERROR, MOST_ERROR = 1e-4, 0.1
@@ -77,28 +78,24 @@ class ExponentialSum(GroupedSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    rows: int | None = None
-    error: float = DEFAULT_ERROR
-    seed: int = field(default=None)  # type: ignore[assignment]
-    groups: int | None = None
+    kernel: Kernel = parameter(KERNEL)
+    rows: int | None = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    error: float = parameter(Number("The error of a sum of exponentials", LEAST_ERROR, MOST_ERROR), DEFAULT_ERROR)
+    groups: int | None = parameter(GROUPS, None, kw_only=True)
+    seed: int = parameter(Seed("The seed of the frequencies"), None)
     name: ClassVar[str] = "exponential-sum"
+    described: ClassVar[str] = "sum of exponentials"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, (Smooth, SmoothSquared, SmoothL1)):
+    def _check(self) -> None:
+        super()._check()
+        if not isinstance(self.kernel, (Smooth, SmoothSquared, SmoothL1)):
             raise RequestError("A sum of exponentials stands for smooth, smooth-squared and smooth-l1 kernels only.")
-        check_points(self.domain)
         if self.kernel.power != 1:
             raise RequestError("A sum of exponentials stands for smooth kernels of power 1 only; use random features.")
-        error = check_number(self.error, "The error of a sum of exponentials")
-        if not LEAST_ERROR <= error <= MOST_ERROR:
-            raise RequestError(f"The error of a sum of exponentials must lie between {LEAST_ERROR:g} and {MOST_ERROR}.")
-        object.__setattr__(self, "error", error)
-        self._settle_seed("The seed of the frequencies")
         if self.rows is not None:
-            terms = len(exponential_terms(error)[0])
+            terms = len(exponential_terms(self.error)[0])
             if self.groups is None:
-                object.__setattr__(self, "groups", min(max(self.rows // terms, LEAST_GROUPS), MOST_GROUPS))
+                self._settle(groups=min(max(self.rows // terms, LEAST_GROUPS), MOST_GROUPS))
             least = self.groups * terms
             check_integer(self.rows, "The number of rows of a sum of exponentials", least, MAX_ROWS)
 
@@ -181,24 +178,6 @@ class ExponentialSum(GroupedSketch):
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         variance = counter_variance * float((self._row_weights**2).sum()) / self.groups**2
         return variance if points is None else np.full(len(points), variance)
-
-    def parameters(self) -> dict:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "rows": self.rows,
-            "error": self.error,
-            "groups": self.groups,
-            "seed": f"{self.seed:032x}",
-        }
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        names = ("kernel", "rows", "error", "groups", "seed")
-        facts = exact_fields(parameters, "sum of exponentials", names)
-        seed = seed_from_digits(facts.pop("seed"), "The seed of a sketch")
-        if facts["rows"] is None:
-            raise RequestError("A released sketch must say how many rows it has.")
-        return cls(domain, kernel_from_dict(facts.pop("kernel")), seed=seed, **facts)
 
     @property
     def _weights(self) -> np.ndarray:

@@ -21,10 +21,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ....checks import exact_fields
 from ....domain import Domain
-from ....errors import RequestError
-from ....geometry.kernels import Gaussian, kernel_from_dict
+from ....geometry.kernels import Gaussian
 from ....privacy.budget import Budget
 from ....words.phrases import count
 from ...card import Card
@@ -39,11 +37,8 @@ class FourierSeries(WaveSketch):
     """Kernel sums from the noisy Fourier coefficients of the records; parameters as in `WaveSketch`."""
 
     name: ClassVar[str] = "fourier-series"
+    described: ClassVar[str] = "Fourier series"
     mistaken: ClassVar[float] = 0.001
-
-    @property
-    def _called(self) -> str:
-        return "A Fourier series"
 
     @cached_property
     def amplitudes(self) -> np.ndarray:
@@ -68,16 +63,6 @@ class FourierSeries(WaveSketch):
             if error > 4.0 * least:
                 break
         return best
-
-    def parameters(self) -> dict:
-        return {"kernel": self.kernel.to_dict(), "highest": self.highest, "period": list(self.period)}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "Fourier series", ("kernel", "highest", "period"))
-        if facts["highest"] is None or facts["period"] is None:
-            raise RequestError("A released Fourier series must say its highest frequency and its period.")
-        return cls(domain, kernel_from_dict(facts.pop("kernel")), **facts)
 
 
 CARD = Card(

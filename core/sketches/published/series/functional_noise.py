@@ -32,10 +32,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ....checks import check_number, exact_fields
-from ....domain import Domain
 from ....errors import RequestError
-from ....geometry.kernels import Kernel, kernel_from_dict
+from ....geometry.kernels import Kernel, KernelKind
+from ....parameters import Number, parameter
 from ....privacy.budget import Budget
 from ....words.phrases import count
 from ...card import Card
@@ -69,28 +68,21 @@ class FunctionalNoise(WaveSketch):
         When a parameter is out of range.
     """
 
-    penalty: float | None = None
-    covariance: Kernel | None = None
+    penalty: float | None = parameter(
+        Number("The penalty of functional noise", 0.0, 1e6, "and 0 is no smoothing"), None, settled="its penalty"
+    )
+    covariance: Kernel | None = parameter(KernelKind("The covariance", Kernel), None)
     name: ClassVar[str] = "pfda"
+    described: ClassVar[str] = "release with functional noise"
     gaussian_only: ClassVar[bool] = True
     mistaken: ClassVar[float] = 0.0001  # longer periods and more frequencies cost time here and no noise
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.penalty is not None:
-            object.__setattr__(self, "penalty", check_number(self.penalty, "The penalty"))
-            if not 0.0 <= self.penalty <= 1e6:
-                raise RequestError("The penalty of functional noise must lie from 0, no smoothing, to a million.")
+    def _check(self) -> None:
+        super()._check()
         if self.covariance is not None:
-            if not isinstance(self.covariance, Kernel):
-                raise RequestError("The covariance of functional noise must be a kernel.")
-            check_torus(self.domain, self.covariance, self._called)
+            check_torus(self.domain, self.covariance, self.described)
             if self.covariance.metric != self.metric:
                 raise RequestError("Covariance and kernel must measure categories and distances in one metric.")
-
-    @property
-    def _called(self) -> str:
-        return "Functional noise"
 
     @property
     def sized(self) -> bool:
@@ -153,24 +145,6 @@ class FunctionalNoise(WaveSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return super().total_variance(counter_variance) if self.amplitudes.flat[0] else math.inf
-
-    def parameters(self) -> dict:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "highest": self.highest,
-            "period": list(self.period),
-            "penalty": self.penalty,
-            "covariance": None if self.covariance is None else self.covariance.to_dict(),
-        }
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        names = ("kernel", "highest", "period", "penalty", "covariance")
-        facts = exact_fields(parameters, "release with functional noise", names)
-        if any(facts[name] is None for name in ("highest", "period", "penalty")):
-            raise RequestError("A release with functional noise must say its highest frequency, period and penalty.")
-        kernel, covariance = kernel_from_dict(facts.pop("kernel")), facts.pop("covariance")
-        return cls(domain, kernel, covariance=None if covariance is None else kernel_from_dict(covariance), **facts)
 
 
 CARD = Card(

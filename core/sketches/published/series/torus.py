@@ -21,6 +21,7 @@ from ....domain import Categorical, Domain
 from ....errors import RequestError
 from ....geometry.kernels import Kernel, Mixture, Product, of_coordinates
 from ....geometry.kernels.kernel import Stationary
+from ....parameters import Number, Several
 
 NODES = {1: 1 << 16, 2: 1 << 9, 3: 1 << 6}
 """Steps of half a period at which a kernel is sampled, along each of so many coordinates."""
@@ -30,6 +31,7 @@ BYTES_A_NODE = 96
 """Memory at the peak of sampling a kernel, from above."""
 PERIODS = tuple(1.0 + step / 16.0 for step in range(17))
 """Periods that are tried, in widths of the box."""
+PERIOD = Several("The period", Number("A period, in widths of the bounds,", 1.0, 2.0))
 _PLACES_TRIED = 65
 
 
@@ -39,16 +41,16 @@ def check_torus(domain: Domain, kernel: Kernel, what: str) -> None:
     Raises
     ------
     RequestError
-        One sentence that says what ``what`` needs.
+        One sentence that says what a ``what`` needs.
     """
     if domain.dimensions not in NODES or any(isinstance(column, Categorical) for column in domain.columns):
         raise RequestError(
-            f"{what} needs from 1 to {max(NODES)} coordinates, all of them numbers: its frequencies multiply with "
+            f"A {what} needs from 1 to {max(NODES)} coordinates, all of them numbers: its frequencies multiply with "
             "every further one, and categories lie on no line."
         )
     if not is_of_difference(kernel):
         raise RequestError(
-            f"{what} needs a kernel of the difference of two records, such as gaussian or euclidean, and "
+            f"A {what} needs a kernel of the difference of two records, such as gaussian or euclidean, and "
             f"{kernel.name!r} is none."
         )
     of_coordinates(kernel, tuple(column.width for column in domain.columns))
@@ -157,27 +159,25 @@ def _spectrum(torus: Torus) -> tuple[np.ndarray, np.ndarray]:
     return sampled, coefficients
 
 
-def closed(domain: Domain, kernel: Kernel, period: object, mistaken: float) -> tuple[float, ...]:
+def closed(domain: Domain, kernel: Kernel, period: tuple[float, ...] | None, mistaken: float) -> tuple[float, ...]:
     """The periods of a torus: as given, or the shortest that keep the ends of the box apart.
 
     Parameters
     ----------
-    period : object
-        In widths of the box, or None.
+    period : tuple[float, ...] | None
+        In widths of the box, from 1 to 2 of them.
     mistaken : float
         By how much the closeness of any two records may be off then, along one coordinate.
 
     Raises
     ------
     RequestError
-        Unless there is one number from 1 to 2 a coordinate, or None.
+        Unless there is one number a coordinate, or None.
     """
     if period is not None:
-        if not isinstance(period, (list, tuple)) or len(period) != domain.dimensions:
+        if len(period) != domain.dimensions:
             raise RequestError(f"The period needs {domain.dimensions:,} numbers, one a coordinate.")
-        if not all(type(value) in (int, float) and 1.0 <= value <= 2.0 for value in period):
-            raise RequestError("A period is measured in widths of the bounds, and lies from 1 to 2 of them.")
-        return tuple(float(value) for value in period)
+        return period
     return tuple(
         next(period for period in PERIODS if _mistaken(domain, kernel, place, period) <= mistaken)
         for place in range(domain.dimensions)

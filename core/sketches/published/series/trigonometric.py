@@ -28,17 +28,18 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ....checks import check_choice, check_integer, exact_fields
+from ....checks import check_integer
 from ....domain import Categorical, Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
-from ....geometry.kernels import Gaussian, Kernel, kernel_from_dict, of_coordinates
+from ....geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
+from ....parameters import Choice, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....words.phrases import count
 from ...card import Card
-from ...linear import Answers, LinearSketch, check_points
+from ...linear import Answers, LinearSketch
 from .chebyshev_fit import AT_ONCE, BYTES_A_NODE, DAMPINGS, NODES, ChebyshevFit
 from .chebyshev_shifts import largest_l1_shift, largest_l2_shift
 from .chebyshev_sums import pour_products
@@ -78,25 +79,25 @@ class Trigonometric(LinearSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    orders: int | None = None
-    damping: str | None = None
+    kernel: Kernel = parameter(KERNEL)
+    orders: int | None = parameter(
+        Whole("The number of orders", 1, max(MOST_ORDERS.values())), None, settled="its orders"
+    )
+    damping: str | None = parameter(
+        Choice("The damping of a trigonometric polynomial", DAMPINGS), None, settled="its damping"
+    )
     name: ClassVar[str] = "trigonometric"
+    described: ClassVar[str] = "release of trigonometric polynomials"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
-            raise RequestError("Trigonometric polynomials are made of a domain and a kernel.")
-        check_points(self.domain, self.kernel)
+    def _check(self) -> None:
+        super()._check()
         if self.domain.dimensions not in NODES or any(isinstance(one, Categorical) for one in self.domain.columns):
             raise RequestError(
                 f"Trigonometric polynomials need from 1 to {max(NODES)} coordinates, all of them numbers: their orders "
                 "multiply with every further one, and categories lie on no line."
             )
         if self.orders is not None:
-            most = MOST_ORDERS[self.domain.dimensions]
-            object.__setattr__(self, "orders", check_integer(self.orders, "The number of orders", 1, most))
-        if self.damping is not None:
-            check_choice(self.damping, "The damping of a trigonometric polynomial", DAMPINGS)
+            check_integer(self.orders, "The number of orders", 1, MOST_ORDERS[self.domain.dimensions])
         # One bandwidth a column, or one for all: said here and not with the first answer.
         of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
 
@@ -221,16 +222,6 @@ class Trigonometric(LinearSketch):
             if error > 4.0 * least:
                 break
         return best
-
-    def parameters(self) -> dict:
-        return {"kernel": self.kernel.to_dict(), "orders": self.orders, "damping": self.damping}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: dict) -> Self:
-        facts = exact_fields(parameters, "release of trigonometric polynomials", ("kernel", "orders", "damping"))
-        if facts["orders"] is None or facts["damping"] is None:
-            raise RequestError("A release of trigonometric polynomials must say its orders and its damping.")
-        return cls(domain, kernel_from_dict(facts.pop("kernel")), **facts)
 
     @cached_property
     def fit(self) -> ChebyshevFit:

@@ -21,13 +21,14 @@ import numpy as np
 from ....checks import check_integer
 from ....domain import Domain
 from ....errors import RequestError
-from ....geometry.kernels import Kernel
+from ....geometry.kernels import KERNEL, Kernel
+from ....parameters import Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate, calibrate_gaussian
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...linear import Answers, LinearSketch, check_points
+from ...linear import Answers, LinearSketch
 from .scale_free import scale_free
-from .torus import BYTES_A_NODE, HIGHEST, NODES, Torus, check_torus, closed, largest_shift
+from .torus import BYTES_A_NODE, HIGHEST, NODES, PERIOD, Torus, check_torus, closed, largest_shift
 from .wave_sums import pour_waves, read_waves
 
 GROWTH = 1.25
@@ -56,26 +57,20 @@ class WaveSketch(LinearSketch):
     """
 
     domain: Domain
-    kernel: Kernel
-    highest: int | None = None
-    period: tuple[float, ...] = None  # type: ignore[assignment]
+    kernel: Kernel = parameter(KERNEL)
+    highest: int | None = parameter(
+        Whole("The highest frequency", 1, max(HIGHEST.values())), None, settled="its highest frequency"
+    )
+    period: tuple[float, ...] = parameter(PERIOD, None, settled="its period")
     mistaken: ClassVar[float]
     """By how much closeness may be off where the ends of the torus meet, if the period is not given."""
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain) or not isinstance(self.kernel, Kernel):
-            raise RequestError(f"{self._called} is made of a domain and a kernel.")
-        check_points(self.domain, self.kernel)
-        check_torus(self.domain, self.kernel, self._called)
+    def _check(self) -> None:
+        super()._check()
+        check_torus(self.domain, self.kernel, self.described)
         if self.highest is not None:
-            most = HIGHEST[self.domain.dimensions]
-            object.__setattr__(self, "highest", check_integer(self.highest, "The highest frequency", 1, most))
-        object.__setattr__(self, "period", closed(self.domain, self.kernel, self.period, self.mistaken))
-
-    @property
-    @abstractmethod
-    def _called(self) -> str:
-        """What it is called in refusals."""
+            check_integer(self.highest, "The highest frequency", 1, HIGHEST[self.domain.dimensions])
+        self._settle(period=closed(self.domain, self.kernel, self.period, self.mistaken))
 
     @property
     @abstractmethod
