@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from typing import BinaryIO
 
 import numpy as np
@@ -28,7 +29,19 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], *, packed: bool = True)
             member = plain_member(name, zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED)
             long = array.nbytes + MAX_HEADER > zipfile.ZIP64_LIMIT
             with archive.open(member, "w", force_zip64=long) as stream:
+                if packed and array.dtype.kind == "i":
+                    # No public option of `zipfile` leads to zlib's strategies; a test sees that this one is followed.
+                    stream._compressor = noise_compressor()
                 npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
+
+
+def noise_compressor():
+    """What packs whole numbers with noise: common bytes get short codes, and runs of one byte a shorter one.
+
+    Noise has nothing else to find. Searching for longer repeats took 3 to 8 times as long for nothing: of noise with
+    standard deviation 530 in 16 bits 22 MB a second and 81.6% of the size, and 91 MB and 80.8% without.
+    """
+    return zlib.compressobj(zlib.Z_BEST_SPEED, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, zlib.Z_RLE)
 
 
 def plain_member(name: str, method: int) -> zipfile.ZipInfo:
