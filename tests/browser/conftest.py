@@ -26,7 +26,7 @@ ARGUMENTS = [
 ]
 LEGIBILITY = Path(__file__).with_name("legibility.js").read_text()
 QUIET = Path(__file__).with_name("quiet.js").read_text()
-PATIENCE = 60_000
+PATIENCE = 240_000
 """Milliseconds that a page may take on a busy machine; nothing here measures speed."""
 WIDTHS = {"desktop": 1280, "phone": 360}
 

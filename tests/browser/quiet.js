@@ -31,10 +31,11 @@
     return true;
   };
   window.quiet = quiet;
-  // What fades in or out would be judged on its way.
+  // What fades in or out would be judged on its way, and so would what a running script is about to draw again.
   addEventListener("DOMContentLoaded", () => {
     const style = document.createElement("style");
-    style.textContent = "*, *::before, *::after { transition: none !important; animation: none !important }";
+    style.textContent = "*, *::before, *::after { transition: none !important; animation: none !important }"
+      + " [data-stale] { opacity: 1 !important }";
     document.head.append(style);
   });
 })();

@@ -10,7 +10,7 @@ from core import Categorical, Domain, Numeric, load
 from core.geometry import kernels
 from core.tasks.centres import nearest_place
 from core.ui.explore.words import answer_sentence
-from tests.browser.conftest import QUIET, Visit
+from tests.browser.conftest import PATIENCE, QUIET, Visit
 from tests.depth import deep
 from tests.releases_for_tests import small_release
 
@@ -24,7 +24,6 @@ def opened(visitor):
 
     def open_file(name, width="desktop", theme="light", path="/explore"):
         visit = visitor(width, theme)
-        visit.page.set_default_timeout(60_000)
         visit.go(path)
         visit.drop(f"{name}.npz", (RELEASES / f"{name}.npz").read_bytes(), "application/octet-stream")
         visit.page.wait_for_selector(".stPlotlyChart .main-svg")
@@ -202,7 +201,7 @@ def test_on_a_phone_a_finger_scrolls_the_page_and_leaves_the_picture(browser, ur
     context.add_init_script(QUIET)
     try:
         visit = Visit(context.new_page(), url)
-        visit.page.set_default_timeout(60_000)
+        visit.page.set_default_timeout(PATIENCE)
         visit.go("/explore")
         visit.drop("visits.npz", (RELEASES / "visits.npz").read_bytes(), "application/octet-stream")
         area = visit.page.locator(f"{PICTURE} .nsewdrag").first

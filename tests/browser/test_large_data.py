@@ -3,7 +3,6 @@
 import sqlite3
 from contextlib import closing
 
-PATIENCE = 60_000
 ROWS = 200_000
 ROWS_VIEW = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n{limit}) SELECT i % 100 AS age FROM n"
 """Rows that SQLite counts out one by one while they are read: a file of a few kilobytes that takes long to read."""
@@ -64,7 +63,7 @@ def test_a_long_reading_goes_on_while_other_pages_are_visited_and_is_stopped_at_
     release(visit)
     visit.click("link", "Ledger")
     visit.click("link", "Release")
-    visit.page.get_by_text("It is released").wait_for(timeout=3 * PATIENCE)
+    visit.page.get_by_text("It is released").wait_for()
     visit.settle()
     assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
     (name,) = [one for one in ledger().names() if "clinic" in one]

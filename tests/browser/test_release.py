@@ -41,7 +41,7 @@ def price(visit):
 
 
 def wait_released(visit):
-    visit.page.get_by_text("It is released").wait_for(timeout=60_000)
+    visit.page.get_by_text("It is released").wait_for()
     visit.settle()
 
 
