@@ -33,7 +33,7 @@ from core.figures.palette import AMBER, FAINT, TEAL
 from core.geometry.projections.fast import FastProjection
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.centred import CentrePurchase, plan_centred, release_centred
+from core.releases.centred import CentrePurchase
 from core.releases.job import release
 from core.releases.release import Release
 from core.sketches.classes import Classes
@@ -128,7 +128,7 @@ class Way:
         if not self.centred:
             return release(sketch, source, budget, noise_source=noise)
         purchase = CentrePurchase(PURCHASE.share, data.norm)
-        return release_centred(plan_centred(sketch, purchase, budget), source, budget, noise_source=noise)
+        return release(sketch, source, budget, centre=purchase, noise_source=noise)
 
     def predicted(self, made: Release, points: np.ndarray) -> np.ndarray:
         """The class of every point, by its number."""

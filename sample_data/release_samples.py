@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from core import Budget, Race, Release, release
 from core.domain import Vector
 from core.forecast.forecast import choose_rows
-from core.releases.centred import CentrePurchase, plan_centred, release_centred
+from core.releases.centred import CentrePurchase
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.making import distance
@@ -63,7 +63,7 @@ def groups(one: Sample) -> Release:
     domain = replace(one.domain, columns=(*one.domain.columns, one.label))
     if of_vectors(one):
         sketch = Classes(domain, one.label.name, Directions(one.domain))
-        return release_centred(plan_centred(sketch, CentrePurchase(), WITH_SLACK), open_source(one.path), WITH_SLACK)
+        return release(sketch, open_source(one.path), WITH_SLACK, centre=CentrePurchase())
     rows = MOST_ROWS // len(one.label.categories)
     sketch = Classes(domain, one.label.name, Race(one.domain, one.kernel, rows, WIDTH))
     return release(sketch, one.path, WITH_SLACK)

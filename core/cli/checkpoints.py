@@ -17,7 +17,7 @@ from .output import print_json, print_table, say
 if TYPE_CHECKING:
     from ..engine.checkpoint import Checkpoint, Checkpoints
     from ..engine.resuming import Keeping
-    from .payment import Account
+    from ..releases.payment import Payer
 
 STOPPED = "A reading that is stopped"
 commands = typer.Typer(
@@ -47,17 +47,17 @@ class CheckpointOptions:
         ),
     ] = False
 
-    def keeping(self, account: Account, any_seed: bool) -> Keeping | None:
-        """What is asked of checkpoints of a release that an account pays for; None when there are to be none."""
+    def keeping(self, payer: Payer, any_seed: bool) -> Keeping | None:
+        """What is asked of checkpoints of a release that a data set pays for; None when there are to be none."""
         from ..engine.checkpoint import Checkpoints
         from ..engine.resuming import Keeping, times_paid
 
         if self.no_checkpoint:
             return None
         return Keeping(
-            Checkpoints.beside(account.ledger.where),
-            {"ledger": account.ledger.where, "dataset": account.dataset},
-            lambda sketch: times_paid(account.ledger, account.dataset, sketch),
+            Checkpoints.beside(payer.ledger.where),
+            {"ledger": payer.ledger.where, "dataset": payer.dataset},
+            lambda sketch: times_paid(payer.ledger, payer.dataset, sketch),
             any_seed=any_seed,
             fresh=self.fresh,
         )

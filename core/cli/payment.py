@@ -15,74 +15,26 @@ from .exit_codes import FAULT, TERMINATED, Unfinished, code_of, interrupt, sente
 from .output import say
 
 if TYPE_CHECKING:
-    from ..privacy.accounting import Cost
-    from ..privacy.budget import Budget
-    from ..privacy.ledger.ledger import Ledger
-    from ..sketches.linear import LinearSketch
-
-
-@dataclass
-class Account:
-    """The data set that pays for one release.
-
-    Attributes
-    ----------
-    ledger : Ledger
-        Where it is written down.
-    dataset : str
-        Its name there.
-    budget : Budget
-        What this release promises and spends; the total of a data set that the ledger does not know yet.
-    unit : str
-        Who is protected, in the ledger's words.
-    spent : bool | None
-        Whether the price was written down by this command; None while that is being done.
-    """
-
-    ledger: Ledger
-    dataset: str
-    budget: Budget
-    unit: str
-    spent: bool | None = False
-
-    def check(self, cost: Cost) -> None:
-        """Raise what `spend` would raise now; for before long work."""
-        self.ledger.check(self.dataset, cost, self.budget.neighbours, self.unit)
-
-    def spend(self, cost: Cost, sketch: LinearSketch) -> None:
-        """Write the cost down for ever; only draw noise when this has returned."""
-        note = {"mechanism": sketch.name, "parameters": sketch.parameters()}
-        relation = {"neighbours": self.budget.neighbours, "unit": self.unit}
-        self.spent = None
-        try:
-            if self.ledger.register_if_new(self.dataset, cost, **relation):
-                say(
-                    f"The ledger did not know the data set {self.dataset!r} and registered it with a total of "
-                    f"{cost.describe()}, exactly what this release spends."
-                )
-            self.ledger.spend(self.dataset, cost, note, **relation)
-        except RequestError:
-            self.spent = False
-            raise
-        self.spent = True
-
-    @property
-    def price(self) -> str:
-        """What the release costs, in words."""
-        delta = "" if self.budget.pure else f", δ = {self.budget.delta:f}"
-        return f"ε = {self.budget.epsilon:f}{delta} of the data set {self.dataset!r}"
+    from ..releases.payment import Payer
 
 
 @dataclass
 class Bill:
     """Who pays, once that is known."""
 
-    account: Account | None = None
+    payer: Payer | None = None
 
     @property
     def spent(self) -> bool | None:
         """Whether anything was spent, or None while it is being written down."""
-        return False if self.account is None else self.account.spent
+        return False if self.payer is None else self.payer.spent
+
+    @property
+    def price(self) -> str:
+        """What the release costs, in words."""
+        budget = self.payer.budget
+        delta = "" if budget.pure else f", δ = {budget.delta:f}"
+        return f"ε = {budget.epsilon:f}{delta} of the data set {self.payer.dataset!r}"
 
 
 @contextmanager
@@ -100,7 +52,7 @@ def billed() -> Iterator[Bill]:
         if bill.spent is not False:
             fate = "{} is spent all the same" if bill.spent else "the ledger knows whether {} is spent"
             code = TERMINATED if code_of(problem) == TERMINATED else FAULT
-            raise Unfinished(_joined(sentence, fate.format(bill.account.price)), code) from problem
+            raise Unfinished(_joined(sentence, fate.format(bill.price)), code) from problem
         if "spent" not in sentence:
             sentence = _joined(sentence, "nothing was spent and no file was written")
         raise Unfinished(sentence, code_of(problem)) from problem

@@ -14,12 +14,13 @@ from .declaring import declared_sketch, like, with_size
 from .grouped import grouped
 from .options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, SketchOptions
 from .output import check_writable, reading, say
-from .payment import Account, billed, dataset_name
+from .payment import billed, dataset_name
 
 if TYPE_CHECKING:
-    from ..engine.resuming import Keeping
     from ..privacy.budget import Budget
+    from ..privacy.quantiles import Bounds
     from ..releases.bounded import BoundsPurchase
+    from ..releases.job import Job
     from ..releases.release import Release
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
@@ -47,7 +48,7 @@ def release(
     data: DataOptions,
     shape: SketchOptions,
     guess: GuessOptions,
-    payer: LedgerOptions,
+    books: LedgerOptions,
     kept: CheckpointOptions,
     dataset: Annotated[
         str | None,
@@ -74,7 +75,8 @@ def release(
     """
     from ..engine.engines import check_engine
     from ..figures.report.meaning import table
-    from ..releases.payment import unit_words
+    from ..releases.job import Job, kind_of
+    from ..releases.payment import Payer, unit_words
     from ..sketches.adaptive import Adaptive
     from ..sketches.registry import sketch_from_parameters
     from ..sources import open_source
@@ -94,25 +96,28 @@ def release(
         if purchase is not None and engine != LOCAL:
             raise RequestError("--engine cannot be given beside --private-bounds, which are bought on one computer.")
         sketch = _sketch(data, shape, guess, budget, purchase)
-        adaptive = isinstance(sketch, Adaptive)
-        if not adaptive:
+        if not isinstance(sketch, Adaptive):
             # Whatever could not be read back must be refused before it is paid for.
             sketch_from_parameters(sketch.name, sketch.domain, sketch.parameters())
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
         name = dataset or _named_after(source)
-        bill.account = account = Account(payer.open(), name, budget, unit_words(sketch.domain.unit))
-        if adaptive:
-            made = _release_adaptive(sketch, opened, account, engine)
-            made.save(out)
-        elif purchase is None:
-            any_seed = shape.seed is None and shape.like is None
-            made = _release(sketch, opened, account, engine, kept.keeping(account, any_seed), out)
-        else:
-            made = _release_bounded(sketch, purchase, opened, account)
-            made.save(out)
+        bill.payer = payer = Payer(books.open(), name, budget, unit_words(sketch.domain.unit))
+        kind = kind_of(sketch, budget, bounds=purchase)
+        keeping = None
+        if purchase is None and not isinstance(sketch, Adaptive):
+            keeping = kept.keeping(payer, any_seed=shape.seed is None and shape.like is None)
+        job = Job(kind, opened, payer, out=out, engine=engine, keeping=keeping, say=say)
+        made = _run(job, opened)
+    if purchase is not None:
+        _say_bounds(kind.bounds_of(made))
     about = rounded(made.records, made.records_error)
+    if payer.registered:
+        say(
+            f"The ledger did not know the data set {name!r} and registered it with a total of "
+            f"{kind.cost.describe()}, exactly what this release spends."
+        )
     say(f"Wrote {out}: {table(made.sketch)}, about {about} records.")
-    say(f"Spent {account.price}, of which ε = {account.ledger.status(account.dataset).left:f} is left.")
+    say(f"Spent {bill.price}, of which ε = {payer.ledger.status(name).left:f} is left.")
 
 
 def _named_after(source: str) -> str:
@@ -144,58 +149,24 @@ def _sketch(
     return sketch
 
 
-def _release(
-    sketch: LinearSketch, source: Source, account: Account, engine: str, keeping: Keeping | None, out: Path
-) -> Release:
-    """Read once, pay, draw noise and save; the exact table is seen by nobody."""
-    from ..engine.engines import building_on
-    from ..engine.resuming import ResumableBuilding
-    from ..releases.seal import seal
-    from ..sketches.plan import plan
-
-    account.check(plan(sketch, account.budget).cost)
-    building = building_on(engine, sketch, source, keeping, say)
-    resumable = building if isinstance(building, ResumableBuilding) else None
-    sketch = building.sketch  # of the seeds of the run that is continued
-    try:
-        with reading("Reading records", source.rows_total(), resumable.rows if resumable else 0) as show:
-            for rows in building:
+def _run(job: Job, source: Source) -> Release:
+    """Make the release, and show how far it is."""
+    start, total, readings = job.begin(), source.rows_total(), job.kind.readings
+    words = "Reading records twice" if readings == 2 else "Reading records"
+    with reading(words, None if total is None else readings * total, start) as show:
+        try:
+            for rows in job:
                 show(rows)
-    except BaseException:
-        if resumable is not None and resumable.kept:
-            say("What was read so far is kept: the same command goes on there, and 'checkpoints remove' forgets it.")
-        raise
-    made = seal(sketch, building.exact, account.budget, lambda cost: account.spend(cost, sketch))
-    made.save(out)
-    if resumable is not None:
-        resumable.forget()
-    return made
+        except BaseException:
+            if job.kept_reading:
+                say(
+                    "What was read so far is kept: the same command goes on there, and 'checkpoints remove' forgets it."
+                )
+            raise
+        return job.finish(show)
 
 
-def _release_adaptive(mechanism: Adaptive, source: Source, account: Account, engine: str) -> Release:
-    """Read, pay, then choose and measure; what is chosen is part of the release."""
-    from ..releases.adaptive import run_planned
-
-    planned = mechanism.plan(account.budget)
-    account.check(planned.cost)
-    with reading("Reading records", source.rows_total()) as show:
-        return run_planned(
-            mechanism, planned, source, spend=lambda cost: account.spend(cost, mechanism), progress=show, engine=engine
-        )
-
-
-def _release_bounded(sketch: LinearSketch, purchase: BoundsPurchase, source: Source, account: Account) -> Release:
-    """The same, with bounds bought in between."""
-    from ..releases.bounded import plan_bounded, release_bounded
-
-    planned = plan_bounded(sketch, purchase, account.budget)
-    account.check(planned.cost)
-    total = source.rows_total()
-    with reading("Reading records twice", None if total is None else 2 * total) as show:
-        made, found = release_bounded(
-            planned, purchase, source, account.budget, spend=lambda cost: account.spend(cost, sketch), progress=show
-        )
+def _say_bounds(found: dict[str, Bounds]) -> None:
     for name, bounds in found.items():
-        source_of = "bought" if bounds.found else "as given, as too few records stood out of the noise"
+        source_of = "bought" if bounds.found else "the whole range, as nothing narrower stood out of the noise"
         say(f"The bounds of {name!r} are {bounds.low:,.12g} to {bounds.high:,.12g} ({source_of}).")
-    return made

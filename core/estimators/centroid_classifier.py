@@ -7,17 +7,12 @@ import numpy as np
 from ..checks import check_choice
 from ..domain import Domain
 from ..geometry.projections.fast import FastProjection
-from ..releases.centred import CentrePurchase, plan_centred, release_centred
-from ..releases.payment import paid_from
+from ..releases.centred import CentrePurchase
 from ..releases.release import Release
-from ..releases.sizing import with_chosen_size
-from ..sketches.classes import Classes
 from ..sketches.distances.directions import Directions, dimensions_for
 from ..sketches.distances.moments import Moments
 from ..sketches.linear import LinearSketch
-from ..sources import open_source
 from .classifier import PrivateClassifier
-from .private import as_table
 
 DEFAULT_RECORDS = 10_000
 
@@ -118,16 +113,13 @@ class PrivateCentroidClassifier(PrivateClassifier):
         seed = self._hash_seed()
         return FastProjection(domain.dimensions, target, *(() if seed is None else (seed,)))
 
-    def _release(self, sketch: Classes, X: np.ndarray, labels: np.ndarray | None = None) -> Release:
-        if self.centre_share is None:
-            return super()._release(sketch, X, labels)
-        budget = self._budget()
-        sketch = with_chosen_size(sketch, budget, self.records)
-        planned = plan_centred(sketch, CentrePurchase(self.centre_share, self.radius), budget)
-        return release_centred(
-            planned,
-            open_source(as_table(sketch.domain, X, labels)),
-            budget,
-            spend=paid_from(self.ledger, self.dataset, sketch, planned.table.cost, budget),
-            noise_source=self._noise_source(),
-        )
+    def _release(
+        self,
+        sketch: LinearSketch,
+        X: np.ndarray,
+        labels: np.ndarray | None = None,
+        centre: CentrePurchase | None = None,
+    ) -> Release:
+        if self.centre_share is not None:
+            centre = CentrePurchase(self.centre_share, self.radius)
+        return super()._release(sketch, X, labels, centre)

@@ -38,7 +38,8 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
         The data set's name in a ledger, which then records the price of every `fit` and refuses when the budget is
         spent. Without a name adding up is left to the caller.
     random_state : int | None
-        None for a private release. A whole number makes everything repeatable, which protects nobody.
+        Public seed of the hash functions, for one that is to be the same again; None draws one. It never chooses noise,
+        which is drawn anew by every `fit`: two releases of the same data differ.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..releases.payment import paid_from
+from ..releases.payment import payer_of, spending
 from ..sketches.published.training.logistic_model import LogisticModel
 from ..sketches.published.training.objective_perturbation import ObjectivePerturbation
 from ..sources import open_source
@@ -18,7 +18,7 @@ class PrivateLogisticRegression(LabelledEstimator):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, bounds, dataset, ledger, random_state : see `core.estimators.private`
+    epsilon, delta, neighbours, bounds, dataset, ledger : see `core.estimators.private`
         See `PrivateKernelDensity`; delta must be 0.
     classes : object
         The public list of labels. More than two share epsilon.
@@ -43,7 +43,7 @@ class PrivateLogisticRegression(LabelledEstimator):
     >>> import numpy as np
     >>> random = np.random.default_rng(0)
     >>> X, y = np.vstack((random.normal(-2, 1, (500, 2)), random.normal(2, 1, (500, 2)))), np.repeat([0, 1], 500)
-    >>> estimator = PrivateLogisticRegression(bounds=(-6, 6), classes=[0, 1], random_state=0)
+    >>> estimator = PrivateLogisticRegression(bounds=(-6, 6), classes=[0, 1])
     >>> estimator.fit(X, y).predict([[-2, -2], [2, 2]])
     array([0, 1])
     """
@@ -61,7 +61,6 @@ class PrivateLogisticRegression(LabelledEstimator):
         records: int | None = None,
         dataset: str | None = None,
         ledger: object = None,
-        random_state: int | None = None,
     ):
         self.epsilon = epsilon
         self.delta = delta
@@ -73,7 +72,6 @@ class PrivateLogisticRegression(LabelledEstimator):
         self.records = records
         self.dataset = dataset
         self.ledger = ledger
-        self.random_state = random_state
 
     def fit(self, X: object, y: object) -> PrivateLogisticRegression:
         """Spend the budget and fit.
@@ -100,9 +98,10 @@ class PrivateLogisticRegression(LabelledEstimator):
             self._domain(bounds, names), CLASS, self.regularisation, self.records, self.radius
         )
         budget = self._budget()
-        spend = paid_from(self.ledger, self.dataset, regression, regression.cost(budget), budget)
+        payer = payer_of(self.ledger, self.dataset, budget, regression.domain.unit)
+        spend = spending(payer, regression.cost(budget), regression)
         source = open_source(as_table(regression.domain, X, np.array(names, dtype=object)[codes]))
-        self.model_: LogisticModel = regression.fit(source, budget, spend=spend, noise_source=self._noise_source())
+        self.model_: LogisticModel = regression.fit(source, budget, spend=spend)
         self.coef_, self.intercept_ = self.model_.coefficients, self.model_.intercepts
         return self
 

@@ -13,7 +13,7 @@ from ..domain import Categorical, Domain, Numeric, Vector
 from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..privacy.budget import Budget
-from ..privacy.noise.randomness import SeededSource
+from ..releases.centred import CentrePurchase
 from ..releases.job import release
 from ..releases.release import Release
 from ..sketches.linear import LinearSketch
@@ -74,7 +74,13 @@ class PrivateEstimator(BaseEstimator):
         given = getattr(self, "feature_names_in_", None)
         return [f"{FEATURES}{place}" for place in range(self.n_features_in_)] if given is None else list(given)
 
-    def _release(self, sketch: LinearSketch, X: np.ndarray, labels: np.ndarray | None = None) -> Release:
+    def _release(
+        self,
+        sketch: LinearSketch,
+        X: np.ndarray,
+        labels: np.ndarray | None = None,
+        centre: CentrePurchase | None = None,
+    ) -> Release:
         """Spend the budget and release; nothing of X is kept."""
         return release(
             sketch,
@@ -83,15 +89,11 @@ class PrivateEstimator(BaseEstimator):
             ledger=self.ledger,
             dataset=self.dataset,
             records=getattr(self, "records", None),
-            noise_source=self._noise_source(),
+            centre=centre,
         )
 
-    def _noise_source(self) -> SeededSource | None:
-        """None, for a private release, unless everything is to be repeatable."""
-        return None if self.random_state is None else SeededSource(_whole(self.random_state))
-
     def _hash_seed(self) -> int | None:
-        """None, for a fresh public seed, unless everything is to be repeatable."""
+        """None, for a fresh public seed, unless the hash functions are to be the same again; noise never is."""
         if self.random_state is None:
             return None
         high, low = PublicRandom(_whole(self.random_state), 0).words(2)
@@ -101,7 +103,9 @@ class PrivateEstimator(BaseEstimator):
 def _whole(random_state: object) -> int:
     if isinstance(random_state, Real) and int(random_state) == random_state and 0 <= random_state < 1 << 63:
         return int(random_state)
-    raise RequestError("random_state must be None, for a private release, or a whole number, which protects nobody.")
+    raise RequestError(
+        "random_state must be None or a whole number: the public seed of the hash functions, never of noise."
+    )
 
 
 def as_table(domain: Domain, X: np.ndarray, labels: np.ndarray | None) -> pa.Table:

@@ -4,31 +4,41 @@ The bounds go into the release file, so what they cost is part of its promise. E
 one cost before any noise is drawn: a ledger that admitted the bounds and then refused the table would have spent for
 nothing. So the noise of the table is fixed before the bounds are known. It may be, as the sensitivity of a table
 depends on its rows and on who one person is, and not on bounds.
+
+Two readings. The first encodes every record as the second one will, but for the bounds, so that nothing is left to
+refuse, and counts it in the cells of the bounds' grids; the second fills the table within the bounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
 
 from ..domain import Numeric
-from ..engine.building import Building
+from ..engine.building import check_room
+from ..engine.exact import Exact
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number, exact_decimal
-from ..privacy.events import total_rho
-from ..privacy.noise.noise import check_drawable
-from ..privacy.quantiles import Bounds, Grid, plan_bounds
+from ..privacy.calibration import NoiseScale
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.quantiles import Bounds, BoundsPlan, Grid, plan_bounds, release_bounds
 from ..sketches.classes import Classes
 from ..sketches.distances.projected_distance import ProjectedDistance
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan, plan
 from ..sketches.projected import Projected
 from ..sources import Source
-from .private_bounds import private_bounds
+from .bounds_paid import covering_bounds
+from .kind import Filling, Held, Reader
+from .private_bounds import GridCounts
 from .release import Release
-from .seal import seal
+from .seal import noised
 
 
 @dataclass(frozen=True)
@@ -61,115 +71,118 @@ class BoundsPurchase:
 
 
 @dataclass(frozen=True)
-class BoundedPlan:
-    """How the budget is used, decided from public facts before any record is read.
+class Bounded:
+    """A linear sketch within bounds that are still to be bought.
 
     Attributes
     ----------
-    sketch : LinearSketch
-        The sketch within the generous ranges.
-    table : Plan
-        Noise of the table and of the count.
-    cost : Cost
-        Of bounds, table and count together; what is written to the ledger.
-    """
-
-    sketch: LinearSketch
-    table: Plan
-    cost: Cost
-
-
-def plan_bounded(sketch: LinearSketch, purchase: BoundsPurchase, budget: Budget) -> BoundedPlan:
-    """Share the budget between bounds and table.
-
-    Parameters
-    ----------
-    sketch : LinearSketch
-        With a number of rows; the bounds of the columns that are bought do not matter.
+    declared : LinearSketch
+        Of a settled size; the bounds of the columns that are bought do not matter.
     purchase, budget : BoundsPurchase, Budget
         What is bought, and the promise of everything together.
-
-    Raises
-    ------
-    RequestError
-        When a column that is bought is not a column of numbers, the share cannot be written down exactly, or the sketch
-        was made for certain bounds.
     """
-    _check_free_of_bounds(sketch)
-    ends = {name: Bounds(grid.low, grid.high, False) for name, grid in purchase.grids.items()}
-    generous = _within(sketch, ends)
-    for_bounds, for_table = purchase.split(budget)
-    bounds = plan_bounds(len(ends), for_bounds, sketch.domain.unit)
-    table = plan(generous, for_table)
-    events = bounds.cost.events + table.cost.events
-    return BoundedPlan(generous, table, Cost(events, budget.epsilon, budget.delta))
+
+    declared: LinearSketch
+    purchase: BoundsPurchase
+    budget: Budget
+    readings: ClassVar[int] = 2
+
+    @cached_property
+    def sketch(self) -> LinearSketch:
+        """The sketch within the generous ranges.
+
+        Raises
+        ------
+        RequestError
+            When a column that is bought is not a column of numbers, or the sketch was made for certain bounds.
+        """
+        _check_free_of_bounds(self.declared)
+        ends = {name: Bounds(grid.low, grid.high, False) for name, grid in self.purchase.grids.items()}
+        return _within(self.declared, ends)
+
+    @cached_property
+    def bounds_planned(self) -> BoundsPlan:
+        """Noise and price of the bounds."""
+        return plan_bounds(len(self.purchase.grids), self.purchase.split(self.budget)[0], self.sketch.domain.unit)
+
+    @cached_property
+    def planned(self) -> Plan:
+        """Noise and price of the table and of the count."""
+        return plan(self.sketch, self.purchase.split(self.budget)[1])
+
+    @cached_property
+    def cost(self) -> Cost:
+        """Of bounds, table and count together."""
+        events = self.bounds_planned.cost.events + self.planned.cost.events
+        return Cost(events, self.budget.epsilon, self.budget.delta)
+
+    @property
+    def noises(self) -> tuple[NoiseScale | None, ...]:
+        """Of the counts that give the bounds, of the table, and of a count of records."""
+        return self.bounds_planned.noise, self.planned.noise, self.planned.count_noise
+
+    @property
+    def table(self) -> LinearSketch:
+        """The sketch, whose size does not depend on its bounds."""
+        return self.sketch
+
+    def first(self, reader: Reader) -> Filling:
+        """Count every record in the cells of the grids."""
+        return _Counting(self, reader.source)
+
+    def check(self, records: int) -> None:
+        """Within the bounds that are found there are as many records, or fewer where those outside are left out."""
+        check_room(self.sketch, records)
+
+    def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
+        """Buy the bounds, then release the table within them."""
+        names, grids = tuple(self.purchase.grids), tuple(self.purchase.grids.values())
+        for_bounds, for_table = self.purchase.split(self.budget)
+        counts = np.split(held[0], np.cumsum([grid.cells for grid in grids])[:-1])
+        unit = self.sketch.domain.unit
+        # The price of the bounds is part of what was paid.
+        found = release_bounds(grids, counts, for_bounds, unit, spend=lambda cost: None, noise_source=noise_source)
+        held[0][...] = 0
+        sketch = _within(self.sketch, dict(zip(names, found, strict=True)))
+        made = noised(sketch, reader.read(sketch), self.planned, for_table, noise_source)
+        return covering_bounds(made, [self.bounds_planned.cost])
+
+    def bounds_of(self, release: Release) -> dict[str, Bounds]:
+        """The bounds that a release of this kind shows; ``found`` is False for a whole range."""
+        columns = {column.name: column for column in release.domain.columns}
+        bounds = {}
+        for name, grid in self.purchase.grids.items():
+            ends = (columns[name].low, columns[name].high)
+            bounds[name] = Bounds(*ends, ends != (grid.low, grid.high))
+        return bounds
 
 
-def release_bounded(
-    planned: BoundedPlan,
-    purchase: BoundsPurchase,
-    source: Source,
-    budget: Budget,
-    *,
-    spend: Callable[[Cost], object],
-    progress: Callable[[int], None] = lambda rows: None,
-) -> tuple[Release, dict[str, Bounds]]:
-    """Buy the bounds, then release the table within them.
+class _Counting:
+    """The first reading: every record is encoded as for the table, and counted in the cells of the grids."""
 
-    The source is read three times: once to see that it can be read to its end, as nothing may be refused after the
-    budget is spent; once for the bounds; once for the table.
+    def __init__(self, kind: Bounded, source: Source):
+        self._kind, self._source = kind, source
+        self._exact: Exact | None = None
 
-    Parameters
-    ----------
-    planned, purchase, budget : BoundedPlan, BoundsPurchase, Budget
-        See `plan_bounded`.
-    source : Source
-        The private records.
-    spend : Callable[[Cost], object]
-        Writes the cost of everything to the ledger, durably, or raises; called once, before any noise is drawn.
-    progress : Callable[[int], None]
-        Called with the number of rows read so far, in the first and the last reading together.
+    def __iter__(self) -> Iterator[int]:
+        kind, source = self._kind, self._source
+        sketch, before, rows, records = kind.sketch, source.fingerprint(), 0, 0
+        counts = GridCounts(kind.purchase.grids, sketch.domain.unit)
+        for batch in source.batches(sketch.domain):
+            records += len(sketch.encode(batch))
+            counts.add(batch)
+            rows += batch.num_rows
+            yield rows
+        if source.fingerprint() != before:
+            raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
+        self._exact = Exact(np.concatenate(counts.counts), records)
 
-    Returns
-    -------
-    The release, whose promise covers the bounds that it shows, and the bounds.
-    """
-    domain, rows = planned.sketch.domain, 0
-    for batch in source.batches(domain):
-        domain.encode(batch, planned.sketch.metric)
-        rows += batch.num_rows
-        progress(rows)
-    check_drawable(planned.table.noise, planned.table.count_noise)
-    for_bounds, for_table = purchase.split(budget)
-    found = private_bounds(source, purchase.grids, for_bounds, domain.unit, spend=lambda _: spend(planned.cost))
-    sketch = _within(planned.sketch, found)
-    if sketch.sensitivity(budget.neighbours) != planned.sketch.sensitivity(budget.neighbours):
-        raise RuntimeError("The sensitivity of the table depends on its bounds, so its noise cannot be fixed before.")
-    building = Building(sketch, source)
-    for more in building:
-        progress(rows + more)
-    made = seal(sketch, building.exact, for_table, planned=planned.table)
-    return covering_bounds(made, [plan_bounds(len(found), for_bounds, domain.unit).cost]), found
-
-
-def covering_bounds(release: Release, costs: Iterable[Cost]) -> Release:
-    """The release with a promise that covers its bounds too: whoever has its file has the bounds and the table.
-
-    Parameters
-    ----------
-    release : Release
-        Of one table.
-    costs : Iterable[Cost]
-        Of the bounds that it shows, each pure: what was paid for them, in whatever releases.
-    """
-    privacy, costs = release.privacy, list(costs)
-    # Added up as fractions, as decimals would be rounded to the digits of the present context.
-    paid = sum((Fraction(cost.epsilon) for cost in costs), Fraction(0))
-    epsilon, overlap = (
-        exact_decimal(Fraction(own) + paid, "The promise") for own in (privacy.epsilon, privacy.overlap_epsilon)
-    )
-    rho = privacy.rho + total_rho(event for cost in costs for event in cost.events)
-    return replace(release, privacy=replace(privacy, epsilon=epsilon, overlap_epsilon=overlap, rho=rho))
+    @property
+    def exact(self) -> Exact:
+        """The counts of all grids, one after the other."""
+        if self._exact is None:
+            raise RuntimeError("The records are not counted: iterate to the end first.")
+        return self._exact
 
 
 def _check_free_of_bounds(sketch: LinearSketch) -> None:

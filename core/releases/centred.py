@@ -12,25 +12,28 @@ no sensitivity depends on the centre.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
 
-from ..engine.building import Building
+import numpy as np
+
+from ..engine.building import check_room
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number, exact_decimal
 from ..privacy.calibration import NoiseScale, calibrate_shares
-from ..privacy.noise.noise import add_noise, check_drawable
+from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.classes import Classes
 from ..sketches.distances.directions import Directions
 from ..sketches.distances.moments import Moments
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan
-from ..sources import Source
+from .kind import Filling, Held, Reader
 from .release import Release
-from .seal import seal
+from .seal import noised
 
 
 @dataclass(frozen=True)
@@ -57,111 +60,97 @@ class CentrePurchase:
 
 
 @dataclass(frozen=True)
-class CentredPlan:
-    """How the budget is used, decided from public facts before any record is read.
+class Centred:
+    """A sketch around a centre that is still to be bought.
 
     Attributes
-    ----------
-    sketch : LinearSketch
-        The sketch, whose centre is still to be found.
-    everyone : Directions | Moments
-        The sketch of the first reading, of all records in one.
-    centre_noise : NoiseScale
-        Of every counter of the first reading.
-    table : Plan
-        Noise of the table and of the count; its cost is that of everything together, which the ledger gets.
-    """
-
-    sketch: LinearSketch
-    everyone: Directions | Moments
-    centre_noise: NoiseScale
-    table: Plan
-
-
-def plan_centred(sketch: LinearSketch, purchase: CentrePurchase, budget: Budget) -> CentredPlan:
-    """Share the budget between the centre, the table around it and, where none is in it, a count.
-
-    Parameters
     ----------
     sketch : LinearSketch
         Directions or moments, or classes of them; of a settled size.
     purchase, budget : CentrePurchase, Budget
         What is bought, and the promise of everything together.
-
-    Raises
-    ------
-    RequestError
-        When the sketch has no centre that could be bought.
     """
-    everyone = _everyone(sketch, purchase)
-    neighbours, promise = budget.neighbours, (Fraction(budget.epsilon), Fraction(budget.delta))
-    first, table = everyone.sensitivity(neighbours), sketch.sensitivity(neighbours)
-    count = sketch.count_sensitivity(neighbours)
-    share = Fraction(purchase.share)
-    pair = [(first, share), (table, 1 - share)]
-    for_count = (1 - share) * sketch.count_share
-    three = [(first, share), (table, 1 - share - for_count), (count, for_count)]
-    centre_noise, alone = calibrate_shares(pair, *promise)
-    _, noise, count_noise = calibrate_shares(three, *promise)
-    public = sketch.count_is_public(neighbours)
-    if public or sketch.total_variance(alone.variance) <= count_noise.variance:
-        cost = Cost.of([(first, centre_noise), (table, alone)], budget.epsilon, budget.delta)
-        return CentredPlan(sketch, everyone, centre_noise, Plan(alone, None, public, cost))
-    cost = Cost.of([(first, centre_noise), (table, noise), (count, count_noise)], budget.epsilon, budget.delta)
-    return CentredPlan(sketch, everyone, centre_noise, Plan(noise, count_noise, True, cost))
 
+    sketch: LinearSketch
+    purchase: CentrePurchase
+    budget: Budget
+    readings: ClassVar[int] = 2
 
-def release_centred(
-    planned: CentredPlan,
-    source: Source,
-    budget: Budget,
-    *,
-    spend: Callable[[Cost], object] | None = None,
-    progress: Callable[[int], None] = lambda rows: None,
-    noise_source: NoiseSource | None = None,
-) -> Release:
-    """Buy the centre, then release the table around it.
+    @cached_property
+    def everyone(self) -> Directions | Moments:
+        """The sketch of the first reading, of all records in one; RequestError when there is no centre to buy."""
+        return _everyone(self.sketch, self.purchase)
 
-    The source is read twice. The first reading encodes every record as the second one will, so whatever has to be
-    refused is refused before anything is spent.
+    @cached_property
+    def _noise(self) -> tuple[NoiseScale, Plan]:
+        """The noise of the first reading, and the plan of the table, whose cost is that of everything together."""
+        sketch, budget = self.sketch, self.budget
+        neighbours, promise = budget.neighbours, (Fraction(budget.epsilon), Fraction(budget.delta))
+        first, table = self.everyone.sensitivity(neighbours), sketch.sensitivity(neighbours)
+        count = sketch.count_sensitivity(neighbours)
+        share = Fraction(self.purchase.share)
+        pair = [(first, share), (table, 1 - share)]
+        for_count = (1 - share) * sketch.count_share
+        three = [(first, share), (table, 1 - share - for_count), (count, for_count)]
+        centre_noise, alone = calibrate_shares(pair, *promise)
+        _, noise, count_noise = calibrate_shares(three, *promise)
+        public = sketch.count_is_public(neighbours)
+        if public or sketch.total_variance(alone.variance) <= count_noise.variance:
+            cost = Cost.of([(first, centre_noise), (table, alone)], budget.epsilon, budget.delta)
+            return centre_noise, Plan(alone, None, public, cost)
+        cost = Cost.of([(first, centre_noise), (table, noise), (count, count_noise)], budget.epsilon, budget.delta)
+        return centre_noise, Plan(noise, count_noise, True, cost)
 
-    Parameters
-    ----------
-    planned, budget : CentredPlan, Budget
-        See `plan_centred`.
-    source : Source
-        The private records.
-    spend : Callable[[Cost], object] | None
-        Writes the cost of everything to the ledger, durably, or raises; called once, before any noise is drawn.
-    progress : Callable[[int], None]
-        Called with the number of rows read so far, in both readings together.
-    noise_source : NoiseSource | None
-        None in any real release; see `core.releases.seal.seal`.
+    @property
+    def centre_noise(self) -> NoiseScale:
+        """Of every counter of the first reading."""
+        return self._noise[0]
 
-    Returns
-    -------
-    Release
-        Its promise covers the centre that it shows.
-    """
-    rows = 0
-    reading = Building(_with_inner(planned.sketch, planned.everyone), source)
-    for read in reading:
-        rows = read
-        progress(rows)
-    total = reading.exact.table
-    # The slabs of classes add up to the table of everyone, which one record moves as it moves any one table.
-    total = total.sum(axis=0) if isinstance(planned.sketch, Classes) else total
-    check_drawable(planned.centre_noise, planned.table.noise, planned.table.count_noise)
-    if spend is not None:
-        spend(planned.table.cost)
-    noisy = add_noise(total, planned.centre_noise, noise_source)
-    sketch = _around(planned, noisy)
-    if sketch.sensitivity(budget.neighbours) != planned.sketch.sensitivity(budget.neighbours):
-        raise RuntimeError("The sensitivity of the table depends on its centre, so its noise cannot be fixed before.")
-    building = Building(sketch, source)
-    for read in building:
-        progress(rows + read)
-    return seal(sketch, building.exact, budget, noise_source=noise_source, planned=planned.table)
+    @property
+    def planned(self) -> Plan:
+        """Noise of the table and of the count."""
+        return self._noise[1]
+
+    @property
+    def cost(self) -> Cost:
+        """Of the centre, the table around it and, where none is in it, a count."""
+        return self.planned.cost
+
+    @property
+    def noises(self) -> tuple[NoiseScale | None, ...]:
+        """Of the first reading, of the table, and of a count of records."""
+        return self.centre_noise, self.planned.noise, self.planned.count_noise
+
+    @property
+    def table(self) -> LinearSketch:
+        """The sketch, whose size does not depend on its centre."""
+        return self.sketch
+
+    def first(self, reader: Reader) -> Filling:
+        """Sum everyone, and encode every record as the second reading will."""
+        return reader.filling(_with_inner(self.sketch, self.everyone))
+
+    def check(self, records: int) -> None:
+        """The second reading keeps the records that the first one kept."""
+        check_room(self.sketch, records)
+
+    def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
+        """Buy the centre, then release the table around it."""
+        table, _ = held
+        # The slabs of classes add up to the table of everyone, which one record moves as it moves any one table.
+        total = table.sum(axis=0) if isinstance(self.sketch, Classes) else table
+        noisy = add_noise(total, self.centre_noise, noise_source)
+        table[...] = 0
+        sketch = self._around(noisy)
+        return noised(sketch, reader.read(sketch), self.planned, self.budget, noise_source)
+
+    def _around(self, noisy: np.ndarray) -> LinearSketch:
+        """The sketch around what the noisy sums of everyone say."""
+        inner, everyone = _inner(self.sketch), self.everyone
+        if isinstance(everyone, Directions):
+            return _with_inner(self.sketch, replace(inner, pole=everyone.around(noisy).pole))
+        mean = everyone.mean(noisy, everyone.total(noisy))
+        return _with_inner(self.sketch, replace(inner, centre=tuple(mean.tolist())))
 
 
 def _everyone(sketch: LinearSketch, purchase: CentrePurchase) -> Directions | Moments:
@@ -171,15 +160,6 @@ def _everyone(sketch: LinearSketch, purchase: CentrePurchase) -> Directions | Mo
     if isinstance(inner, Moments):
         return replace(inner, radius=purchase.radius).for_mean()
     raise RequestError(f"A centre can be bought for directions and moments, and the mechanism {inner.name!r} has none.")
-
-
-def _around(planned: CentredPlan, noisy) -> LinearSketch:
-    """The sketch around what the noisy sums of everyone say."""
-    inner, everyone = _inner(planned.sketch), planned.everyone
-    if isinstance(everyone, Directions):
-        return _with_inner(planned.sketch, replace(inner, pole=everyone.around(noisy).pole))
-    mean = everyone.mean(noisy, everyone.total(noisy))
-    return _with_inner(planned.sketch, replace(inner, centre=tuple(mean.tolist())))
 
 
 def _inner(sketch: LinearSketch) -> LinearSketch:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
@@ -45,12 +46,25 @@ MEMORY = 2 << 30
 
 def save(path: str | Path, manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> None:
     """Write a release to a file that is either whole or not there at all; see `Release.save`."""
-    write = _writer(manifest, arrays, teaching, large)
+    _put(path, writer(manifest, arrays, teaching, large))
+
+
+def copy(kept: Path, path: str | Path) -> None:
+    """Write the contents of one release file to another place, as `save` does."""
+
+    def write(file: BinaryIO) -> None:
+        with kept.open("rb") as original:
+            shutil.copyfileobj(original, file)
+
+    _put(path, write)
+
+
+def _put(path: str | Path, write: Callable[[BinaryIO], None]) -> None:
     path = _checked_path(path)
     try:
         with unfinished(path) as file:
             write(file)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as problem:
         raise RequestError(
             f"The release cannot be written to {str(path)!r}: {problem.strerror or problem}; no file was left there."
@@ -59,7 +73,7 @@ def save(path: str | Path, manifest: Manifest, arrays: Arrays, teaching: bool, l
 
 def to_bytes(manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> bytes:
     """The contents of the file that `save` writes."""
-    write = _writer(manifest, arrays, teaching, large)
+    write = writer(manifest, arrays, teaching, large)
     file = io.BytesIO()
     write(file)
     return file.getvalue()
@@ -85,7 +99,7 @@ def _checked_path(path: object) -> Path:
     return Path(path)
 
 
-def _writer(manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> Callable[[BinaryIO], None]:
+def writer(manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> Callable[[BinaryIO], None]:
     """What writes the contents of a release's file; all that may be refused is refused here."""
     if not manifest.private and not teaching:
         raise RequestError(
@@ -116,7 +130,7 @@ def facts_of(manifest: Manifest, counters: int, large: int = LARGE) -> dict[str,
     return manifest.to_dict(LARGE_FORMAT_VERSION if is_large else FORMAT_VERSION)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name of a file last through a power cut, where the system knows how."""
     if hasattr(os, "O_DIRECTORY"):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

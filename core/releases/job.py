@@ -1,26 +1,277 @@
-"""Read private records once, pay, and release."""
+"""The one way in which releases are made: price, read, pay, draw noise, keep.
+
+Whoever makes a release drives a `Job`: the function `release`, the command line, the app, an estimator. What differs
+between kinds of releases lies in `core.releases.kind`; who pays in `core.releases.payment`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from ..engine.checkpoint import Checkpoints
-from ..engine.engines import LOCAL, building_on
+from ..engine.engines import LOCAL, check_engine
 from ..engine.resuming import Keeping, ResumableBuilding, times_paid
 from ..errors import RequestError
+from ..machine.files import strict_json
+from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
+from ..privacy.noise.noise import check_drawable, has_room
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
-from ..sketches.plan import plan
-from ..sources import open_source
-from .adaptive import release_adaptive
-from .payment import book_of, paid_from
+from ..sources import Source, open_source
+from .adaptive import Choosing
+from .bounded import Bounded, BoundsPurchase
+from .centred import Centred, CentrePurchase
+from .file import Room, copy
+from .kind import Filling, Kind, Reader
+from .payment import Payer, payer_of
+from .plain import Plain
 from .release import Release
-from .seal import seal
+from .seal import paid_for
+from .shelf import Place, shelf_of
 from .sizing import with_chosen_size
+
+BESIDE_THE_TABLE = 1 << 20
+"""Bytes that the rest of a file takes at most, beside its counters and its manifest."""
+
+
+class Job:
+    """One release, from what is asked for to what is kept.
+
+    Iterate to read everything before anything is paid for: each step yields the rows read so far, and to stop in
+    between costs nothing. Then `finish` pays and draws the noise, once. `run` does both.
+
+    What is refused is refused before the price is written to the ledger; it is written before any noise is drawn; and
+    room on the disk for what was paid for is taken before that.
+
+    Parameters
+    ----------
+    kind : Kind
+        What is released, how, and for how much; `kind_of` finds it.
+    source : Source
+        The private records.
+    payer : Payer | None
+        Who pays, and keeps the release beside the ledger; None leaves adding up and keeping to the caller.
+    out : Path | None
+        A file to write the release to as well.
+    engine : str
+        Who reads; see `core.engine.engines`.
+    keeping : Keeping | None
+        Where a long first reading is written down, if anywhere.
+    noise_source : NoiseSource | None
+        None in any real release; see `core.releases.seal.seal`.
+    say : Callable[[str], object]
+        Tells the owner what happens.
+
+    Attributes
+    ----------
+    kind : Kind
+        As given, or with the seeds of the run that is continued.
+    kept : Path | None
+        Where the release was kept beside the ledger, once it was.
+
+    Examples
+    --------
+    >>> job = Job(kind_of(sketch, budget), source, payer)  # doctest: +SKIP
+    >>> for rows in job: show(rows)  # doctest: +SKIP
+    >>> made = job.finish()  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        source: Source,
+        payer: Payer | None = None,
+        *,
+        out: Path | None = None,
+        engine: str = LOCAL,
+        keeping: Keeping | None = None,
+        noise_source: NoiseSource | None = None,
+        say: Callable[[str], object] = lambda words: None,
+    ):
+        self.kind, self.kept = kind, None
+        self._payer, self._out, self._noise_source, self._say = payer, out, noise_source, say
+        self._reader = Reader(source, engine, keeping, say)
+        self._first: Filling | None = None
+
+    @property
+    def kept_reading(self) -> bool:
+        """Whether what was read so far is on the disk, so that the same job can go on there."""
+        return isinstance(self._first, ResumableBuilding) and self._first.kept
+
+    def begin(self) -> int:
+        """Price it, and refuse what can be refused before reading.
+
+        Returns
+        -------
+        int
+            The row from which the reading goes on: 0, or where an earlier run of the same job was stopped.
+
+        Raises
+        ------
+        RequestError
+            When it cannot be made, or was paid for in the run that is continued.
+        BudgetError
+            When the budget does not allow it.
+        """
+        if self._first is None:
+            check_engine(self._reader.engine)
+            _priced(self.kind)
+            if self._payer is not None:
+                self._payer.check(self.kind.cost)
+            self._first = self.kind.first(self._reader)
+            if isinstance(self._first, ResumableBuilding):
+                self.kind = replace(self.kind, sketch=self._first.sketch)
+        return self._first.rows if isinstance(self._first, ResumableBuilding) else 0
+
+    def __iter__(self) -> Iterator[int]:
+        self.begin()
+        for rows in self._first:
+            self._reader.rows = rows
+            yield rows
+
+    def check_read(self) -> None:
+        """RuntimeError while not everything is read, as half a table must never be released by mistake."""
+        if self._first is None:
+            raise RuntimeError("The table is not finished: iterate over the job to its end first.")
+        _ = self._first.exact
+
+    def finish(self, progress: Callable[[int], object] = lambda rows: None) -> Release:
+        """Pay, draw the noise, and keep the release; RuntimeError when not everything was read, or the second time.
+
+        Parameters
+        ----------
+        progress : Callable[[int], object]
+            Called with the rows read so far, where further readings follow the noise.
+
+        Raises
+        ------
+        RequestError
+            When it can no longer be made, or cannot be saved; what is said tells where it is kept then.
+        BudgetError
+            When the ledger refuses; nothing was spent.
+        """
+        self.check_read()
+        exact = self._first.exact
+        self.kind.check(int(np.sum(exact.records)))
+        self._reader.progress = progress
+        with ExitStack() as rooms:
+            place, room = self._places(rooms)
+            held = paid_for(exact, self.kind.cost, self._spend)
+            made = self.kind.noised(held, self._reader, self._noise_source)
+            self._keep(made, place, room)
+        if isinstance(self._first, ResumableBuilding):
+            self._first.forget()
+        return made
+
+    def run(self, progress: Callable[[int], object] | None = None) -> Release:
+        """Read everything, then `finish`."""
+        show = progress or (lambda rows: None)
+        for rows in self:
+            show(rows)
+        return self.finish(show)
+
+    def _spend(self, cost: Cost) -> None:
+        if self._payer is not None:
+            self._payer.spend(cost, self.kind.sketch)
+
+    def _places(self, rooms: ExitStack) -> tuple[Place | None, Room | None]:
+        """Room for what is about to be paid for: beside the ledger, or where the file is to be when there is none."""
+        private = self._noise_source is None or self._noise_source.private
+        if self._payer is None or not private:  # a teaching release can be made again
+            return None, None
+        size = most_bytes(self.kind)
+        try:
+            return rooms.enter_context(shelf_of(self._payer.ledger).room(size)), None
+        except RequestError as problem:
+            if self._out is None:
+                raise
+            self._say(f"{problem} It is kept in {str(self._out)!r} alone.")
+        try:
+            return None, rooms.enter_context(Room.of(self._out.parent, size))
+        except OSError as problem:
+            raise RequestError(
+                f"There is no room for the release, of at most {size:,} bytes, in {str(self._out.parent)!r}: "
+                f"{problem.strerror or problem}."
+            ) from None
+
+    def _keep(self, made: Release, place: Place | None, room: Room | None) -> None:
+        """Write the release to its places; where one fails, say where it is."""
+        if place is not None:
+            try:
+                self.kept = place.keep(made, self._payer.dataset)
+            except RequestError as problem:
+                self._say(str(problem))
+        if self._out is not None and self.kept is None:
+            made.save(self._out, teaching=not made.private, room=room)
+        elif self._out is not None:
+            try:
+                copy(self.kept, self._out)
+            except RequestError as problem:
+                raise RequestError(f"{problem} The release itself is kept: {str(self.kept)!r}.") from None
+
+
+def most_bytes(kind: Kind) -> int:
+    """Bytes that the file of a release takes at most, from public facts."""
+    sketch = kind.table
+    widest = all(noise is None or has_room(np.dtype(sketch.counter_type), noise) for noise in kind.noises)
+    counter = np.dtype(sketch.counter_type).itemsize if widest else 8
+    table = counter * math.prod(sketch.shape) + 8 * math.prod(sketch.count_shape)
+    facts = strict_json.dumps([sketch.parameters(), sketch.domain.to_dict()])
+    return table + table // 500 + 4 * len(facts) + BESIDE_THE_TABLE  # four bytes a character, and packing may add a bit
+
+
+def kind_of(
+    sketch: LinearSketch | Adaptive,
+    budget: Budget,
+    records: int | None = None,
+    *,
+    bounds: BoundsPurchase | None = None,
+    centre: CentrePurchase | None = None,
+) -> Kind:
+    """How a sketch is released; its size is chosen by the forecast when it has none.
+
+    Parameters
+    ----------
+    sketch, budget : LinearSketch | Adaptive, Budget
+        What is released, and the promise of everything together.
+    records : int | None
+        A public guess of the number of records, for choosing the size of the table.
+    bounds : BoundsPurchase | None
+        Bounds to be bought with a share of the budget.
+    centre : CentrePurchase | None
+        A centre to be bought with a share of the budget.
+
+    Raises
+    ------
+    RequestError
+        When there is no such release.
+    """
+    if bounds is not None and centre is not None:
+        raise RequestError("Bounds and a centre cannot be bought in one release.")
+    sketch = with_chosen_size(sketch, budget, records)
+    if isinstance(sketch, Adaptive):
+        if bounds is not None or centre is not None:
+            raise RequestError(f"Nothing can be bought beside {sketch.name!r}, which shares its budget out by itself.")
+        return _priced(Choosing(sketch, budget))
+    if bounds is not None:
+        return _priced(Bounded(sketch, bounds, budget))
+    return _priced(Plain(sketch, budget) if centre is None else Centred(sketch, centre, budget))
+
+
+def _priced(kind: Kind) -> Kind:
+    """The same; RequestError when the promise cannot be kept or its noise cannot be drawn."""
+    _ = kind.cost
+    check_drawable(*kind.noises)
+    return kind
 
 
 def release(
@@ -31,18 +282,19 @@ def release(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     records: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    bounds: BoundsPurchase | None = None,
+    centre: CentrePurchase | None = None,
+    progress: Callable[[int], object] | None = None,
     noise_source: NoiseSource | None = None,
     engine: str = LOCAL,
     checkpoints: str | Path | None = None,
 ) -> Release:
-    """Read the data once, spend the budget, and return a private release.
+    """Read the data, spend the budget, and return a private release.
 
     Parameters
     ----------
     sketch : LinearSketch | Adaptive
-        For example `Race(domain, kernel)`; its size is chosen by the forecast when it has none. A mechanism that
-        chooses before it measures (`Adaptive`) is released by `core.releases.adaptive`.
+        For example `Race(domain, kernel)`; its size is chosen by the forecast when it has none.
     data : object
         Whatever `core.sources.open_source` opens: a path, a frame, an array.
     budget : Budget
@@ -50,12 +302,16 @@ def release(
     ledger : Ledger | str | None
         A `Ledger`, or its file or URL; the user's own when None.
     dataset : str | None
-        Name in the ledger. Without it nothing is recorded, and adding up is left to the caller. A name that the ledger
-        does not know is registered with exactly what this release spends.
+        Name in the ledger, beside which the release is kept then. Without it nothing is recorded or kept, and adding up
+        is left to the caller. A name that the ledger does not know is registered with exactly what this release spends.
     records : int | None
         A public guess of the number of records, for choosing the size of the table.
-    progress : Callable[[int], None] | None
-        Called with the number of rows read so far.
+    bounds : BoundsPurchase | None
+        Bounds to be bought with a share of the budget; see `core.releases.bounded`.
+    centre : CentrePurchase | None
+        A centre to be bought with a share of the budget; see `core.releases.centred`.
+    progress : Callable[[int], object] | None
+        Called with the number of rows read so far, in all readings together.
     noise_source : NoiseSource | None
         None; see `core.releases.seal.seal`.
     engine : str
@@ -73,32 +329,20 @@ def release(
     BudgetError
         When the data set's budget does not allow it; nothing was spent.
     """
-    if isinstance(sketch, Adaptive):
-        if checkpoints is not None:
-            raise RequestError(f"Checkpoints are for tables filled in one go, and {sketch.name!r} is not: leave them.")
-        paying = {"ledger": ledger, "dataset": dataset, "records": records}
-        return release_adaptive(
-            sketch, data, budget, **paying, progress=progress, noise_source=noise_source, engine=engine
-        )
-    sketch = with_chosen_size(sketch, budget, records)
-    planned = plan(sketch, budget)
-    spend = paid_from(ledger, dataset, sketch, planned.cost, budget)
-    keeping = None if checkpoints is None else _keeping(Path(checkpoints), ledger, dataset)
-    building = building_on(engine, sketch, open_source(data), keeping)
-    for rows in building:
-        if progress is not None:
-            progress(rows)
-    made = seal(sketch, building.exact, budget, spend, noise_source)
-    if isinstance(building, ResumableBuilding):
-        building.forget()
-    return made
+    kind = kind_of(sketch, budget, records, bounds=bounds, centre=centre)
+    if checkpoints is not None and not isinstance(kind, Plain):
+        raise RequestError(f"Checkpoints are for tables filled in one go, and {sketch.name!r} is not: leave them.")
+    payer = payer_of(ledger, dataset, budget, sketch.domain.unit)
+    keeping = None if checkpoints is None else _keeping(Path(checkpoints), payer)
+    job = Job(kind, open_source(data), payer, engine=engine, keeping=keeping, noise_source=noise_source)
+    return job.run(progress)
 
 
-def _keeping(folder: Path, ledger: Ledger | str | None, dataset: str | None) -> Keeping:
+def _keeping(folder: Path, payer: Payer | None) -> Keeping:
     """What is asked of checkpoints in a folder, for a sketch whose seeds are as they were typed."""
     checkpoints = Checkpoints(folder)
-    if dataset is None:
+    if payer is None:
         return Keeping(checkpoints, {}, lambda sketch: 0, any_seed=False)
-    book = book_of(ledger)
-    payer = {"ledger": book.where, "dataset": dataset}
-    return Keeping(checkpoints, payer, lambda sketch: times_paid(book, dataset, sketch), any_seed=False)
+    ledger, dataset = payer.ledger, payer.dataset
+    identity = {"ledger": ledger.where, "dataset": dataset}
+    return Keeping(checkpoints, identity, lambda sketch: times_paid(ledger, dataset, sketch), any_seed=False)

@@ -3,41 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
 
+from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.unit import PrivacyUnit
-from ..sketches.adaptive import Adaptive
-from ..sketches.linear import LinearSketch
 
 
-def paid_from(
-    ledger: Ledger | str | None, dataset: str | None, sketch: LinearSketch | Adaptive, cost: Cost, budget: Budget
-) -> Callable[[Cost], object] | None:
-    """What writes the cost of a release to a data set's ledger; None without a data set.
+class Noted(Protocol):
+    """What a ledger's note names: a sketch, or a mechanism that is more than one."""
+
+    name: str
+
+    def parameters(self) -> dict: ...
+
+
+@dataclass
+class Payer:
+    """The data set that pays for one release, and whether it has.
+
+    Attributes
+    ----------
+    ledger : Ledger
+        Where it is written down.
+    dataset : str
+        Its name there.
+    budget : Budget
+        What the release promises and spends.
+    unit : str
+        Who is protected, in the ledger's words.
+    total : Budget | None
+        What to promise for a data set that the ledger does not know yet; None is exactly what this release spends.
+    note : dict
+        Public facts that the ledger keeps with the price, beside what was released.
+    spent : bool | None
+        Whether the price was written down by this payer; None while that is being done.
+    registered : bool
+        Whether the ledger had not known the data set.
+    """
+
+    ledger: Ledger
+    dataset: str
+    budget: Budget
+    unit: str
+    total: Budget | None = None
+    note: dict = field(default_factory=dict)
+    spent: bool | None = False
+    registered: bool = False
+
+    def check(self, cost: Cost) -> None:
+        """Raise what `spend` would raise now; for before long work."""
+        if self.total is None or self.dataset in self.ledger.names():
+            self.ledger.check(self.dataset, cost, self.budget.neighbours, self.unit)
+
+    def spend(self, cost: Cost, released: Noted) -> None:
+        """Write the price down, for ever; only draw noise when this has returned.
+
+        Raises
+        ------
+        BudgetError, RequestError
+            When the ledger refuses; nothing was spent.
+        """
+        relation = {"neighbours": self.budget.neighbours, "unit": self.unit}
+        self.spent = None
+        try:
+            if self.total is not None:
+                self.ledger.register(self.dataset, self.total.epsilon, self.total.delta, **relation)
+            else:
+                self.registered = self.ledger.register_if_new(self.dataset, cost, **relation)
+            facts = {"mechanism": released.name, "parameters": released.parameters()}
+            self.ledger.spend(self.dataset, cost, facts | self.note, **relation)
+        except RequestError:
+            self.spent = False
+            raise
+        self.spent = True
+
+
+def payer_of(ledger: Ledger | str | None, dataset: str | None, budget: Budget, unit: PrivacyUnit) -> Payer | None:
+    """Who pays: a data set in a ledger, which is the user's own where none is named; nobody without a data set."""
+    if dataset is None:
+        return None
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    return Payer(book, dataset, budget, unit_words(unit))
+
+
+def spending(payer: Payer | None, cost: Cost, released: Noted) -> Callable[[Cost], object] | None:
+    """What a payer does when the price is due, for who draws noise without a release; None without a payer.
 
     Raises
     ------
     BudgetError
         When the budget is too small already, before any data is read; what is returned decides for good.
     """
-    if dataset is None:
+    if payer is None:
         return None
-    book = book_of(ledger)
-    unit = unit_words(sketch.domain.unit)
-    book.check(dataset, cost, budget.neighbours, unit)
-
-    def spend(cost: Cost) -> None:
-        book.register_if_new(dataset, cost, budget.neighbours, unit)
-        note = {"mechanism": sketch.name, "parameters": sketch.parameters()}
-        book.spend(dataset, cost, note, neighbours=budget.neighbours, unit=unit)
-
-    return spend
-
-
-def book_of(ledger: Ledger | str | None) -> Ledger:
-    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    payer.check(cost)
+    return lambda due: payer.spend(due, released)
 
 
 def unit_words(unit: PrivacyUnit) -> str:

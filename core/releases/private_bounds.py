@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
+import pyarrow as pa
 
 from ..domain import Domain, Numeric
 from ..privacy.accounting import Cost
@@ -51,11 +52,40 @@ def private_bounds(
     RequestError, BudgetError
         When the source cannot be read, or ``spend`` refuses; nothing was released.
     """
-    domain = Domain(tuple(Numeric(name, grid.low, grid.high) for name, grid in grids.items()), unit=unit)
-    counts = [np.zeros(grid.cells, dtype=np.int64) for grid in grids.values()]
-    for batch in source.batches(domain):
-        points = domain.encode(batch)
-        for place, grid in enumerate(grids.values()):
-            counts[place] += grid.count(points[:, place])
-    found = release_bounds(list(grids.values()), counts, budget, unit, spend=spend, quantiles=quantiles)
+    counts = GridCounts(grids, unit)
+    for batch in source.batches(counts.domain):
+        counts.add(batch)
+    found = release_bounds(list(grids.values()), counts.counts, budget, unit, spend=spend, quantiles=quantiles)
     return dict(zip(grids, found, strict=True))
+
+
+class GridCounts:
+    """How many records lie in every cell of some columns' grids: exact, and private.
+
+    A record that misses one of the values is left out of all of them, so one record moves one cell of each grid.
+
+    Parameters
+    ----------
+    grids : Mapping[str, Grid]
+        A generous public range for each column, by name.
+    unit : PrivacyUnit
+        Who one person is.
+
+    Attributes
+    ----------
+    domain : Domain
+        Of the columns that are counted.
+    counts : list[np.ndarray]
+        int64 (cells,) of every column.
+    """
+
+    def __init__(self, grids: Mapping[str, Grid], unit: PrivacyUnit):
+        self.domain = Domain(tuple(Numeric(name, grid.low, grid.high) for name, grid in grids.items()), unit=unit)
+        self.counts = [np.zeros(grid.cells, dtype=np.int64) for grid in grids.values()]
+        self._grids = tuple(grids.values())
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count the records of a batch, which may have further columns."""
+        points = self.domain.encode(batch)
+        for place, grid in enumerate(self._grids):
+            self.counts[place] += grid.count(points[:, place])

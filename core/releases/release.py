@@ -171,7 +171,9 @@ class Release:
         """Its numbers, by the names that they have in a file."""
         return {"table": self.table} if self.count is None else {"table": self.table, "count": self.count}
 
-    def save(self, path: str | Path, teaching: bool = False, large: int = file.LARGE) -> None:
+    def save(
+        self, path: str | Path, teaching: bool = False, large: int = file.LARGE, room: file.Room | None = None
+    ) -> None:
         """Write the release to a file that is either whole or not there at all.
 
         Parameters
@@ -182,13 +184,15 @@ class Release:
             Must be True for a release made with seeded noise, which protects nobody. The file says so.
         large : int
             Counters; a table that has more is written to be mapped.
+        room : Room | None
+            Room on the path's disk that was taken beforehand; None takes it now.
 
         Raises
         ------
         RequestError
             When the release is not private and not meant for teaching, or the file cannot be written.
         """
-        file.save(path, self.manifest, self.arrays, teaching, large)
+        file.save(path, self.manifest, self.arrays, teaching, large, room)
 
     def to_bytes(self, teaching: bool = False, large: int = file.LARGE) -> bytes:
         """The contents of the file that `save` writes; the same release gives the same bytes."""

@@ -1,7 +1,7 @@
 """From an exact table to a noisy one.
 
-The order in `seal` is the heart of the matter: calibrate from public facts, write the cost to the ledger, and only then
-draw noise. A crash in between loses budget, never privacy.
+The order is the heart of the matter: calibrate from public facts, write the cost to the ledger, and only then draw
+noise. A crash in between loses budget, never privacy.
 """
 
 from __future__ import annotations
@@ -52,18 +52,41 @@ def seal(
     Raises
     ------
     RuntimeError
-        When the exact table is used up already; nothing was spent.
+        When the exact table is used up already, or the plan's noise does not keep the promise for this sketch; nothing
+        was spent.
     """
     planned = plan(sketch, budget) if planned is None else planned
+    promise(sketch, planned, budget)
     check_drawable(planned.noise, planned.count_noise)
-    # Taken before it is paid for, so that nobody else can pay for the same table meanwhile.
-    table, records = held = exact.use_up()
+    return noised(sketch, paid_for(exact, planned.cost, spend), planned, budget, noise_source)
+
+
+def paid_for(exact: Exact, cost: Cost, spend: Callable[[Cost], object] | None) -> tuple[np.ndarray, int | np.ndarray]:
+    """The exact table and its number of records, for who draws their noise, once their price is written down.
+
+    They are taken before they are paid for, so that nobody else can pay for the same table meanwhile, and given back
+    where the ledger refuses.
+    """
+    held = exact.use_up()
     if spend is not None:
         try:
-            spend(planned.cost)
+            spend(cost)
         except BaseException:
             exact.give_back(held)
             raise
+    return held
+
+
+def noised(
+    sketch: LinearSketch,
+    held: tuple[np.ndarray, int | np.ndarray],
+    planned: Plan,
+    budget: Budget,
+    noise_source: NoiseSource | None,
+) -> Release:
+    """The release of exact sums that were paid for, which are gone afterwards."""
+    privacy = promise(sketch, planned, budget)
+    table, records = held
     table = _with_noise(table, planned.noise, noise_source)
     count = None
     if planned.counts:
@@ -72,18 +95,28 @@ def seal(
             # A vector, as noise is drawn for tables and one number is not one.
             count = add_noise(count.reshape(-1), planned.count_noise, noise_source).reshape(sketch.count_shape)
         count = count if sketch.count_shape else int(count)
-    return sealed(sketch, table, count, planned, budget, noise_source)
+    return sealed(sketch, table, count, privacy, noise_source)
 
 
 def sealed(
     sketch: LinearSketch,
     table: np.ndarray,
     count: int | np.ndarray | None,
-    planned: Plan,
-    budget: Budget,
+    privacy: PrivacyRecord,
     noise_source: NoiseSource | None,
 ) -> Release:
-    """The release of a table and a count that have their noise, under the promise of all that was paid for."""
+    """The release of a table and a count that have their noise."""
+    return Release(sketch, table, count, privacy, noise_source is None or noise_source.private, now(), SOFTWARE)
+
+
+def promise(sketch: LinearSketch, planned: Plan, budget: Budget) -> PrivacyRecord:
+    """What a release of this sketch under this plan promises.
+
+    Raises
+    ------
+    RuntimeError
+        When one person moves this sketch further than the plan's noise covers, or something else was paid for.
+    """
     privacy = PrivacyRecord(
         budget.epsilon,
         budget.delta,
@@ -95,7 +128,11 @@ def sealed(
         budget.epsilon,
         budget.delta,
     )
-    return Release(sketch, table, count, privacy, noise_source is None or noise_source.private, now(), SOFTWARE)
+    paid = (planned.cost.epsilon, planned.cost.delta) == (budget.epsilon, budget.delta)
+    moved = (sketch.sensitivity(budget.neighbours), sketch.count_sensitivity(budget.neighbours))
+    if not (paid and privacy.is_kept(*moved)):
+        raise RuntimeError(f"The noise that was planned and paid for does not cover this table of {sketch.name!r}.")
+    return privacy
 
 
 def _with_noise(table: np.ndarray, scale: NoiseScale, source: NoiseSource | None) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,10 +14,12 @@ import pytest
 
 from core import Budget, Ledger, load
 from core.cli.exit_codes import Unfinished
-from core.cli.payment import Account, billed
+from core.cli.payment import billed
 from core.engine import building
 from core.errors import RequestError
 from core.machine.files import npz
+from core.releases.payment import Payer
+from core.releases.shelf import shelf_of
 from tests.cli.conftest import SKETCH, refused
 
 ROOT = Path(__file__).parents[2]
@@ -27,8 +30,10 @@ def releasing(source, *more) -> list[str]:
 
 
 def left_over(folder: Path) -> set[str]:
-    """Files that a command left behind."""
-    return {path.name for path in folder.iterdir()} - {"people.csv", "ledger.sqlite"}
+    """Files that a command left behind, on the ledger's shelf too."""
+    shelf = folder / "ledger.sqlite.releases"
+    kept = {path.name for path in shelf.iterdir()} if shelf.exists() else set()
+    return kept | {path.name for path in folder.iterdir()} - {"people.csv", "ledger.sqlite", shelf.name}
 
 
 def test_usage_errors_are_one_sentence_too(command):
@@ -73,6 +78,30 @@ def test_a_disk_that_fills_up_after_spending(command, source, tmp_path, ledger, 
     assert sentence.endswith("ε = 1 of the data set 'people' is spent all the same.")
     assert len(Ledger(ledger).status("people").releases) == 1
     assert left_over(tmp_path) == set()
+
+
+def test_a_place_that_cannot_be_written_after_spending_loses_nothing(command, source, tmp_path, ledger, monkeypatch):
+    """What was paid for is kept beside the ledger, and it is said where."""
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    sentence = refused(command(*releasing(source)), code=1)
+    (entry,) = shelf_of(Ledger(ledger)).entries()
+    assert "No space left on device" in sentence and entry.name in sentence
+    assert shelf_of(Ledger(ledger)).load(entry.name).privacy.epsilon == 1
+    assert left_over(tmp_path) == {entry.name}
+
+
+def test_a_disk_without_room_is_refused_before_anything_is_spent(command, source, tmp_path, ledger, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    sentence = refused(command(*releasing(source)))
+    assert "No space left on device" in sentence and "nothing was spent" in sentence
+    assert Ledger(ledger).names() == [] and left_over(tmp_path) == set()
 
 
 def test_a_fault_of_the_program_shows_no_value_of_the_data(command, source, tmp_path, ledger, monkeypatch):
@@ -127,7 +156,7 @@ def test_an_interrupt_waits_when_it_could_only_lose_budget(capsys, spent, patien
     before = signal.getsignal(signal.SIGINT)
     survived = 0
     with pytest.raises(Unfinished) as ending, billed() as bill:
-        bill.account = Account(None, "people", Budget(1), "record", spent)
+        bill.payer = Payer(None, "people", Budget(1), "record", spent=spent)
         for _ in range(3):
             signal.raise_signal(signal.SIGINT)
             survived += 1

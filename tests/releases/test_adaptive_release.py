@@ -18,7 +18,6 @@ from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.selection import select
 from core.privacy.zcdp import largest_rho
-from core.releases.adaptive import release_adaptive
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.adaptive import Adaptive, Outcome, noisy_count, share_budget
@@ -157,7 +156,7 @@ def test_everything_is_paid_before_the_first_choice_and_a_crash_loses_only_budge
 @pytest.mark.parametrize("readings", [0, 2])
 def test_the_first_reading_is_used_again_and_further_ones_are_counted(readings):
     seen = []
-    made = release_adaptive(Fullest(PLANE, readings=readings), records(), Budget(1), progress=seen.append)
+    made = release(Fullest(PLANE, readings=readings), records(), Budget(1), progress=seen.append)
     assert seen == [400 * (1 + place) for place in range(1 + readings)]
     assert made.records == pytest.approx(400, abs=400)
 

@@ -17,7 +17,8 @@ from core.geometry import kernels
 from core.privacy import quantiles
 from core.privacy.quantiles import Grid, plan_bounds
 from core.privacy.unit import PrivacyUnit
-from core.releases.bounded import BoundsPurchase, plan_bounded, release_bounded
+from core.releases.bounded import Bounded, BoundsPurchase
+from core.releases.job import Job
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments
@@ -25,6 +26,7 @@ from core.sketches.distances.projected_distance import ProjectedDistance
 from core.sketches.plan import plan
 from core.sketches.projected import Projected
 from core.sources import open_source
+from tests.releases.paying import Paying
 
 GRID = Grid(0, 1e7, spacing="log")
 DOMAIN = Domain.of(pay=(0, 1e7), age=(0, 120))
@@ -42,7 +44,12 @@ def people(count=20_000):
 
 def released(budget, frame=None, spend=lambda cost: None, purchase=PURCHASE):
     source = open_source(people() if frame is None else frame)
-    return release_bounded(plan_bounded(sketch(), purchase, budget), purchase, source, budget, spend=spend)
+    return made(Bounded(sketch(), purchase, budget), source, spend)
+
+
+def made(kind, source, spend=lambda cost: None, progress=None):
+    release = Job(kind, source, Paying(spend)).run(progress)
+    return release, kind.bounds_of(release)
 
 
 @given(st.decimals("0.001", "100", places=3), st.decimals("0.001", "0.999", places=3))
@@ -99,10 +106,10 @@ def test_what_cannot_be_read_is_refused_before_anything_is_spent(problem, tmp_pa
     frame.loc[69_990, "age"] = "4711secret" if problem == "text" else None
     frame.to_csv(tmp_path / "people.csv", index=False)
     domain = Domain(DOMAIN.columns, missing="refuse")
-    planned = plan_bounded(sketch(domain), PURCHASE, Budget(1))
+    kind = Bounded(sketch(domain), PURCHASE, Budget(1))
     costs = []
     with pytest.raises(RequestError, match="69,991"):
-        release_bounded(planned, PURCHASE, open_source(tmp_path / "people.csv"), Budget(1), spend=costs.append)
+        made(kind, open_source(tmp_path / "people.csv"), costs.append)
     assert costs == []
 
 
@@ -124,11 +131,10 @@ def test_a_ledger_with_exactly_the_total_admits_it(tmp_path, delta):
     assert ledger.status("people").left == 0
 
 
-def test_progress_counts_the_first_and_the_last_reading():
+def test_the_records_are_read_twice_and_progress_counts_both():
     seen = []
     frame = people(100_000)
-    source, planned = open_source(frame), plan_bounded(sketch(), PURCHASE, Budget(1))
-    release_bounded(planned, PURCHASE, source, Budget(1), spend=lambda cost: None, progress=seen.append)
+    made(Bounded(sketch(), PURCHASE, Budget(1)), open_source(frame), progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 200_000
 
@@ -140,12 +146,12 @@ def test_bounds_that_cannot_be_bought():
     with pytest.raises(RequestError):
         BoundsPurchase({})
     with pytest.raises(RequestError, match="'weight' is none"):
-        plan_bounded(sketch(), BoundsPurchase({"weight": GRID}), Budget(1))
+        _ = Bounded(sketch(), BoundsPurchase({"weight": GRID}), Budget(1)).cost
     cities = Race(Domain.of(city=["a", "b"]), kernels.Euclidean(1), rows=40, width=32)
     with pytest.raises(RequestError, match="'city' is none"):
-        plan_bounded(cities, BoundsPurchase({"city": GRID}), Budget(1))
+        _ = Bounded(cities, BoundsPurchase({"city": GRID}), Budget(1)).cost
     with pytest.raises(RequestError, match="decimal places"):
-        plan_bounded(sketch(), BoundsPurchase({"pay": GRID}, "0.0000001"), Budget("0.0000001"))
+        _ = Bounded(sketch(), BoundsPurchase({"pay": GRID}, "0.0000001"), Budget("0.0000001")).cost
 
 
 @pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("id", 5)])
@@ -155,7 +161,7 @@ def test_bounds_that_cannot_be_bought():
 def test_every_split_of_a_promise_with_slack_can_be_written_down(unit, delta, epsilon, share):
     """Pure bounds and a Gaussian table add up by basic composition, however tight the table's own calibration is."""
     domain = Domain.of(pay=(0, 1e7), age=(0, 120), unit=unit)
-    planned = plan_bounded(sketch(domain), BoundsPurchase({"pay": GRID}, share), Budget(epsilon, delta))
+    planned = Bounded(sketch(domain), BoundsPurchase({"pay": GRID}, share), Budget(epsilon, delta))
     assert (planned.cost.epsilon, planned.cost.delta) == (Decimal(epsilon), Decimal(delta))
 
 
@@ -163,9 +169,7 @@ def test_bounds_are_bought_for_classes_too():
     domain = Domain.of(pay=(0, 1e7), age=(0, 120), sex=["f", "m"])
     labelled = Classes(domain, "sex", sketch(domain.without("sex")))
     frame = people().assign(sex="f")
-    release, found = release_bounded(
-        plan_bounded(labelled, PURCHASE, Budget(1)), PURCHASE, open_source(frame), Budget(1), spend=lambda cost: None
-    )
+    release, found = made(Bounded(labelled, PURCHASE, Budget(1)), open_source(frame))
     assert found["pay"].found and release.sketch.inner.domain == release.domain.without("sex")
     assert release.domain.columns[0].high == found["pay"].high < 1e7
 
@@ -183,4 +187,4 @@ def test_bounds_are_bought_for_classes_too():
 def test_what_might_not_fit_the_bounds_that_are_found_is_refused_before_paying(made_for_bounds):
     budget = Budget(1)
     with pytest.raises(RequestError, match="cannot be bought"):
-        plan_bounded(made_for_bounds.sized_for(budget, 1000), PURCHASE, budget)
+        _ = Bounded(made_for_bounds.sized_for(budget, 1000), PURCHASE, budget).cost

@@ -16,7 +16,8 @@ from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
-from core.releases.centred import CentrePurchase, plan_centred, release_centred
+from core.releases.centred import Centred, CentrePurchase
+from core.releases.job import Job
 from core.releases.job import release as plain_release
 from core.releases.release import load
 from core.sketches.classes import Classes
@@ -25,6 +26,7 @@ from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
 from core.sources import open_source
 from core.tasks.classes.means import direction_scores, mean_scores
+from tests.releases.paying import Paying
 
 D = 12
 CLASSES = ("a", "b", "c")
@@ -65,28 +67,28 @@ def source(rows, which):
 
 
 def made(sketch, budget, seed=5, records=900):
-    planned = plan_centred(sketch, CentrePurchase("0.2"), budget)
-    return release_centred(planned, source(*embeddings(records)), budget, noise_source=SeededSource(seed))
+    kind = Centred(sketch, CentrePurchase("0.2"), budget)
+    return Job(kind, source(*embeddings(records)), noise_source=SeededSource(seed)).run()
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("sketch", SKETCHES, ids=named)
 def test_both_readings_together_keep_the_promise_and_use_all_of_it(sketch, budget):
-    planned = plan_centred(sketch, CentrePurchase("0.2"), budget)
-    cost = planned.table.cost
+    kind = Centred(sketch, CentrePurchase("0.2"), budget)
+    cost = kind.planned.cost
     assert (cost.epsilon, cost.delta) == (budget.epsilon, budget.delta)
-    first, second = planned.everyone.sensitivity(budget.neighbours), sketch.sensitivity(budget.neighbours)
-    if planned.table.noise.distribution != "discrete_gaussian":
+    first, second = kind.everyone.sensitivity(budget.neighbours), sketch.sensitivity(budget.neighbours)
+    if kind.planned.noise.distribution != "discrete_gaussian":
         assert cost.pure_epsilon == 1
-        moved = first.blocks_l2 if planned.centre_noise.block else first.l1
-        assert moved / planned.centre_noise.parameter == Fraction(1, 5)
+        moved = first.blocks_l2 if kind.centre_noise.block else first.l1
+        assert moved / kind.centre_noise.parameter == Fraction(1, 5)
     else:
-        rho = first.l2_squared / (2 * planned.centre_noise.parameter)
+        rho = first.l2_squared / (2 * kind.centre_noise.parameter)
         assert float(rho / cost.rho) == pytest.approx(0.2, abs=1e-4)
         assert cost.rho == total_rho(cost.events) <= largest_rho(1.0, float(budget.delta))
         assert float(cost.rho) == pytest.approx(largest_rho(1.0, float(budget.delta)), rel=1e-4)
-        left = 1 if planned.table.count_noise is None else 1 - float(sketch.count_share)
-        own = second.l2_squared / (2 * planned.table.noise.parameter)
+        left = 1 if kind.planned.count_noise is None else 1 - float(sketch.count_share)
+        own = second.l2_squared / (2 * kind.planned.noise.parameter)
         assert float(own / cost.rho) == pytest.approx(0.8 * left, abs=1e-4)
 
 
@@ -98,20 +100,20 @@ def test_the_file_shows_the_centre_and_promises_its_price(sketch):
     read = load(release.to_bytes(teaching=True))
     assert read.sketch == release.sketch
     assert (read.table == release.table).all()
-    planned = plan_centred(sketch, CentrePurchase("0.2"), Budget(1, "1e-6"))
-    assert read.privacy.rho == planned.table.cost.rho
+    kind = Centred(sketch, CentrePurchase("0.2"), Budget(1, "1e-6"))
+    assert read.privacy.rho == kind.planned.cost.rho
     assert read.privacy.epsilon == 1
 
 
 def test_without_noise_to_speak_of_the_centre_is_that_of_everyone():
     rows, which = embeddings()
     budget = Budget(100, "1e-3")
-    planned = plan_centred(SKETCHES[3], CentrePurchase(), budget)
-    release = release_centred(planned, source(rows, which), budget, noise_source=SeededSource(1))
+    kind = Centred(SKETCHES[3], CentrePurchase(), budget)
+    release = Job(kind, source(rows, which), noise_source=SeededSource(1)).run()
     mean = rows.mean(axis=0)
     assert release.sketch.inner.pole == pytest.approx(mean / np.linalg.norm(mean), abs=0.01)
-    planned = plan_centred(SKETCHES[4], CentrePurchase(), budget)
-    release = release_centred(planned, source(rows, which), budget, noise_source=SeededSource(1))
+    kind = Centred(SKETCHES[4], CentrePurchase(), budget)
+    release = Job(kind, source(rows, which), noise_source=SeededSource(1)).run()
     assert release.sketch.inner.centre == pytest.approx(mean, abs=0.01)
 
 
@@ -129,15 +131,15 @@ def test_the_table_is_that_of_the_records_around_the_bought_centre():
 def test_the_ledger_gets_one_entry_before_any_noise(tmp_path):
     ledger = Ledger(tmp_path / "ledger.db")
     ledger.register("people", 1)
-    planned = plan_centred(SKETCHES[3], CentrePurchase(), Budget(1))
+    kind = Centred(SKETCHES[3], CentrePurchase(), Budget(1))
     seen = []
 
     def spend(cost):
         seen.append(cost)
         ledger.spend("people", cost, {}, neighbours=Neighbours.ADD_REMOVE, unit="record")
 
-    release_centred(planned, source(*embeddings()), Budget(1), spend=spend)
-    assert seen == [planned.table.cost]
+    Job(kind, source(*embeddings()), Paying(spend, tmp_path)).run()
+    assert seen == [kind.planned.cost]
     assert ledger.status("people").left == 0
 
 
@@ -149,26 +151,26 @@ def test_nothing_is_released_when_the_ledger_refuses():
     def refuse(cost):
         raise RequestError("no")
 
-    planned = plan_centred(SKETCHES[3], CentrePurchase(), Budget(1))
+    kind = Centred(SKETCHES[3], CentrePurchase(), Budget(1))
     with pytest.raises(RequestError, match="no"):
-        release_centred(planned, source(*embeddings()), Budget(1), spend=refuse, noise_source=Drawn(1))
+        Job(kind, source(*embeddings()), Paying(refuse), noise_source=Drawn(1)).run()
 
 
 def test_nothing_is_spent_on_noise_that_fits_no_counter():
     budget, spent = Budget("1e-6"), []
     crowded = Domain(INNER.columns, unit=PrivacyUnit("id", 100_000))
-    planned = plan_centred(Moments(crowded, 0.3).for_mean(), CentrePurchase(), budget)
+    kind = Centred(Moments(crowded, 0.3).for_mean(), CentrePurchase(), budget)
     rows, _ = embeddings(50)
     people = pa.table({"e": pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), D), "id": np.arange(50)})
     with pytest.raises(RequestError, match="a larger epsilon"):
-        release_centred(planned, open_source(people), budget, spend=spent.append)
+        Job(kind, open_source(people), Paying(spent.append)).run()
     assert not spent
 
 
 def test_progress_counts_both_readings():
     seen = []
-    planned = plan_centred(SKETCHES[0], CentrePurchase(), Budget(1))
-    release_centred(planned, source(*embeddings(100)), Budget(1), progress=seen.append, noise_source=SeededSource(1))
+    kind = Centred(SKETCHES[0], CentrePurchase(), Budget(1))
+    Job(kind, source(*embeddings(100)), noise_source=SeededSource(1)).run(seen.append)
     assert seen == [100, 200]
 
 
@@ -229,4 +231,4 @@ def test_shares_that_leave_nothing_are_refused(share):
 
 def test_only_what_has_a_centre_can_buy_one():
     with pytest.raises(RequestError, match="race"):
-        plan_centred(Race(INNER, Euclidean(1.0), rows=8), CentrePurchase(), Budget(1))
+        _ = Centred(Race(INNER, Euclidean(1.0), rows=8), CentrePurchase(), Budget(1)).cost

@@ -12,19 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from fractions import Fraction
+from functools import cached_property
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
-from ...engine.building import Building
 from ...engine.pace import Pace
 from ...errors import RequestError
 from ...privacy.budget import Budget
-from ...releases.bounded import covering_bounds
-from ...releases.payment import unit_words
+from ...releases.job import Job
+from ...releases.payment import Payer, unit_words
+from ...releases.plain import Plain
 from ...releases.release import Release
-from ...releases.seal import seal
-from ...sketches.plan import plan
 from ..frame.attendance import Attendance
 
 if TYPE_CHECKING:
@@ -71,25 +69,25 @@ class Order:
     bought: tuple[Cost, ...] = ()
     ticket: str = field(default_factory=lambda: secrets.token_hex(16))
 
+    @cached_property
+    def kind(self) -> Plain:
+        """How it is released."""
+        return Plain(self.sketch, self.budget, self.bought)
+
     @property
     def cost(self) -> Cost:
         """The price."""
-        return plan(self.sketch, self.budget).cost
+        return self.kind.cost
 
     @property
     def promised(self) -> Decimal:
         """The ε that the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
-        paid = sum((Fraction(cost.epsilon) for cost in self.bought), Fraction(self.budget.epsilon))
-        return Budget(paid, self.budget.delta).epsilon
+        return self.kind.promised.epsilon
 
-    def spend(self, cost: Cost) -> None:
-        """Write the price down, for ever; BudgetError or RequestError when it may not be spent."""
-        _ = self.promised  # refused now, if at all
+    def payer(self) -> Payer:
+        """Who pays; for one release, as it remembers whether it has."""
         unit = unit_words(self.sketch.domain.unit)
-        if self.total is not None:
-            self.ledger.register(self.dataset, self.total.epsilon, self.total.delta, self.budget.neighbours, unit)
-        facts = {"mechanism": self.sketch.name, "parameters": self.sketch.parameters()} | self.note
-        self.ledger.spend(self.dataset, cost, facts, neighbours=self.budget.neighbours, unit=unit)
+        return Payer(self.ledger, self.dataset, self.budget, unit, self.total, self.note)
 
 
 class Stage(StrEnum):
@@ -117,7 +115,6 @@ class Making:
     release : the result, once made.
     problem : why there is none, in one sentence, once failed.
     left_alone : whether it was stopped because nobody was there to get the result.
-    spent : whether the price has been written down.
     """
 
     def __init__(self, order: Order):
@@ -127,12 +124,17 @@ class Making:
         self.release: Release | None = None
         self.problem: str | None = None
         self.left_alone = False
-        self.spent = False
-        self._building: Building | None = Building(order.sketch, order.source)
-        self._steps: Iterator[int] = iter(self._building)
+        self._payer = order.payer()
+        self._job: Job | None = Job(order.kind, order.source, self._payer)
+        self._steps: Iterator[int] = iter(self._job)
         self._stage_lock, self._reading_lock = Lock(), Lock()
         self._over = Event()
         self._worker: Thread | None = None
+
+    @property
+    def spent(self) -> bool:
+        """Whether the price has been written down."""
+        return bool(self._payer.spent)
 
     @property
     def running(self) -> bool:
@@ -214,22 +216,18 @@ class Making:
         with self._reading_lock, self._stage_lock:
             if self.stage is not Stage.READING:
                 return
-            exact = self._building.exact
+            job = self._job
+            job.check_read()
             self.stage = Stage.SEALING
             self._forget()
         try:
-            made = seal(self.order.sketch, exact, self.order.budget, self._spend)
-            self.release = covering_bounds(made, self.order.bought)
+            self.release = job.finish()
             self._end(Stage.MADE)
         except RequestError as error:
             self._fail(str(error))
         except BaseException:
             self._fail("The release could not be made because of a fault of the program.")
             raise
-
-    def _spend(self, cost: Cost) -> None:
-        self.order.spend(cost)
-        self.spent = True
 
     def _fail(self, problem: str) -> None:
         price = f"its ε = {self.order.budget.epsilon} is spent" if self.spent else "nothing was spent"
@@ -245,7 +243,7 @@ class Making:
 
     def _forget(self) -> None:
         """Let go of the exact table as soon as it is not needed."""
-        self._building = None
+        self._job = None
         self._steps = iter(())
 
 

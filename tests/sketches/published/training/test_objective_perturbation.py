@@ -17,7 +17,7 @@ from core.domain import PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.privacy.audit import audit
 from core.privacy.noise.randomness import SeededSource
-from core.releases.payment import paid_from
+from core.releases.payment import payer_of, spending
 from core.sketches.published.training import objective_perturbation as module
 from core.sketches.published.training.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from core.sketches.published.training.logistic_model import LogisticModel, Perturbation
@@ -240,7 +240,7 @@ def test_it_is_paid_once_before_anything_is_drawn(tmp_path):
         def stream(self):
             raise RuntimeError("drawn")
 
-    spend = paid_from(ledger, "flowers", made, cost, Budget(1))
+    spend = spending(payer_of(ledger, "flowers", Budget(1), PLANE.unit), cost, made)
     with pytest.raises(RequestError):
         made.fit(open_source({"x": [1.0], "y": [None], "kind": ["no"]}), Budget(1), spend=spend)
     assert ledger.status("flowers").spent == 0

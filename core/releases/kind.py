@@ -1,0 +1,121 @@
+"""What differs between the kinds of releases: how they plan, how often they read, and where noise goes.
+
+`core.releases.job` drives them all alike: price, read, pay, draw noise, keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..engine.engines import LOCAL, building_on
+from ..engine.exact import Exact
+from ..engine.resuming import Keeping
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..sketches.adaptive import Adaptive
+from ..sketches.linear import LinearSketch
+from ..sources import Source
+from .release import Release
+
+Held = tuple[np.ndarray, "int | np.ndarray"]
+"""Exact sums and number of records, handed over by `Exact.use_up`."""
+
+
+class Filling(Protocol):
+    """One reading of the source; iterate to do the work, each step yields the rows read so far."""
+
+    def __iter__(self) -> Iterator[int]: ...
+
+    @property
+    def exact(self) -> Exact:
+        """What was summed; only after the last step."""
+
+
+@dataclass
+class Reader:
+    """Reads a source as often as a release needs.
+
+    Attributes
+    ----------
+    source : Source
+        The private records.
+    engine : str
+        Who reads them; see `core.engine.engines`.
+    keeping : Keeping | None
+        Where the first reading is written down, if anywhere.
+    say : Callable[[str], object]
+        Tells the owner about that.
+    progress : Callable[[int], object]
+        Called with the rows read so far, in all readings together.
+    rows : int
+        Rows that were read.
+    """
+
+    source: Source
+    engine: str = LOCAL
+    keeping: Keeping | None = None
+    say: Callable[[str], object] = lambda words: None
+    progress: Callable[[int], object] = lambda rows: None
+    rows: int = 0
+
+    def filling(self, sketch: LinearSketch) -> Filling:
+        """The first reading of the source, into the table of a sketch; it has not begun."""
+        return building_on(self.engine, sketch, self.source, self.keeping, self.say)
+
+    def read(self, sketch: LinearSketch) -> Held:
+        """The exact table of a sketch, by one further reading, handed over to who draws its noise."""
+        before, building = self.rows, building_on(self.engine, sketch, self.source)
+        for rows in building:
+            self.rows = before + rows
+            self.progress(self.rows)
+        return building.exact.use_up()
+
+
+class Kind(Protocol):
+    """One kind of release, of one sketch under one budget. Everything here but `noised` follows from public facts.
+
+    Attributes
+    ----------
+    sketch : LinearSketch | Adaptive
+        What is released, of a settled size; the ledger's note names it.
+    budget : Budget
+        The promise of everything together.
+    readings : int
+        How often the source is read, as far as that is known beforehand.
+    """
+
+    @property
+    def sketch(self) -> LinearSketch | Adaptive: ...
+
+    @property
+    def budget(self) -> Budget: ...
+
+    @property
+    def readings(self) -> int: ...
+
+    @property
+    def cost(self) -> Cost:
+        """Of everything; the ledger gets it as one entry. RequestError when the promise cannot be kept."""
+
+    @property
+    def noises(self) -> tuple[NoiseScale | None, ...]:
+        """All noise that will be drawn, and None where there is none."""
+
+    @property
+    def table(self) -> LinearSketch:
+        """A sketch of the size of the released table, as far as it is known before anything is read."""
+
+    def first(self, reader: Reader) -> Filling:
+        """The reading before anything is paid for. Whatever has to be refused comes out in it."""
+
+    def check(self, records: int) -> None:
+        """RequestError when so many records, which the first reading found, have no room in a later one."""
+
+    def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
+        """Draw all noise, and read again where that is needed. Called once, after `cost` was written to the ledger."""

@@ -1,0 +1,75 @@
+"""The release of a linear sketch: one reading, one table, and noise once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..sketches.linear import LinearSketch
+from ..sketches.plan import Plan, plan
+from .bounds_paid import covering_bounds
+from .kind import Filling, Held, Reader
+from .release import Release
+from .seal import noised
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A linear sketch under a budget.
+
+    Attributes
+    ----------
+    sketch, budget : LinearSketch, Budget
+        Of a settled size, and the promise.
+    bought : tuple[Cost, ...]
+        What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
+    """
+
+    sketch: LinearSketch
+    budget: Budget
+    bought: tuple[Cost, ...] = ()
+    readings: ClassVar[int] = 1
+
+    @cached_property
+    def planned(self) -> Plan:
+        """How the budget becomes noise."""
+        _ = self.promised  # what no file can promise is not planned either
+        return plan(self.sketch, self.budget)
+
+    @property
+    def cost(self) -> Cost:
+        """The price."""
+        return self.planned.cost
+
+    @property
+    def promised(self) -> Budget:
+        """What the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
+        paid = sum((Fraction(cost.epsilon) for cost in self.bought), Fraction(self.budget.epsilon))
+        return Budget(paid, self.budget.delta, self.budget.neighbours)
+
+    @property
+    def noises(self) -> tuple[NoiseScale | None, ...]:
+        """Of the table, and of a count of records."""
+        return self.planned.noise, self.planned.count_noise
+
+    @property
+    def table(self) -> LinearSketch:
+        """What is released."""
+        return self.sketch
+
+    def first(self, reader: Reader) -> Filling:
+        """The one reading."""
+        return reader.filling(self.sketch)
+
+    def check(self, records: int) -> None:
+        """Nothing is left to refuse: there is no later reading."""
+
+    def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
+        """The table with its noise."""
+        return covering_bounds(noised(self.sketch, held, self.planned, self.budget, noise_source), self.bought)
