@@ -30,6 +30,7 @@ from .vector import Vector
 MAX_COLUMNS = 10_000
 MAX_DIMENSIONS = 100_000
 MAX_CHARACTERS = 1_000_000
+COLUMNS_SHOWN = 6
 """Of all names, units and categories together, as every release file holds them and its reader allows no more."""
 FIRST_ROW = b"first_row"
 """Key of a batch's schema metadata: the place of its first row in the source, so that a refusal can name the row."""
@@ -99,6 +100,15 @@ class Domain:
         object.__setattr__(self, "category_distance", distance)
         if any(isinstance(column, Items) for column in self.columns):
             self._check_sets()
+
+    def __repr__(self) -> str:
+        """Short, as a domain may have a million names: its first columns, and the rules that are not the usual ones."""
+        shown = [f"{column.kind} {column.name!r}" for column in self.columns[:COLUMNS_SHOWN]]
+        further = len(self.columns) - COLUMNS_SHOWN
+        shown += [f"{further:,} more"] if further > 0 else []
+        rules = {name: getattr(self, name) for name in ("outside", "missing", "unit", "scale", "category_distance")}
+        shown += [f"{name}={value!r}" for name, value in rules.items() if value != getattr(Domain, name)]
+        return f"<Domain of {', '.join(shown)}>"
 
     def _check_sets(self) -> None:
         column = next(column for column in self.columns if isinstance(column, Items))

@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 import pyarrow as pa
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..domain import Categorical, Domain, Numeric, Vector
@@ -27,6 +28,11 @@ class PrivateEstimator(BaseEstimator):
     Subclasses have the parameters ``epsilon``, ``delta``, ``neighbours``, ``bounds``, ``dataset``, ``ledger`` and
     ``random_state``; see `PrivateKernelDensity` for what they mean.
     """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True  # noise is drawn anew by every `fit`, whatever the seed
+        return tags
 
     def _budget(self) -> Budget:
         return Budget(self.epsilon, self.delta, self.neighbours)

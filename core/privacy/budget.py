@@ -118,6 +118,9 @@ class Budget:
     delta: Decimal = Decimal(0)
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
+    def __repr__(self) -> str:
+        return f"Budget({decimal_text(self.epsilon)}, {decimal_text(self.delta)}, {str(self.neighbours)!r})"
+
     def __post_init__(self) -> None:
         epsilon = exact_decimal(self.epsilon, "Epsilon", EPSILON_PLACES)
         delta = exact_decimal(self.delta, "Delta", DELTA_PLACES)

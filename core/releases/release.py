@@ -22,9 +22,11 @@ from . import file
 from .manifest import Manifest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A noisy table with everything public that is needed to ask it anything.
+
+    Two releases are equal when everything that a file of them would hold is.
 
     Attributes
     ----------
@@ -52,6 +54,23 @@ class Release:
     private: bool
     created: str
     software: str
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Release):
+            return NotImplemented
+        if hash(self) != hash(other) or not _same_map(self.sketch, other.sketch):
+            return False
+        counted = np.array_equal(self.count, other.count) if self.count is not None else other.count is None
+        return counted and same(self.table, other.table)
+
+    def __hash__(self) -> int:
+        return hash((self.sketch.name, self.privacy, self.private, self.created, self.software))
+
+    def __repr__(self) -> str:
+        shape = " x ".join(f"{side:,}" for side in self.sketch.shape)
+        promise = f"epsilon={self.privacy.epsilon}" + ("" if self.privacy.pure else f", delta={self.privacy.delta}")
+        kind = "" if self.private else ", not private"
+        return f"<Release of {self.sketch.name}, {shape} counters, {promise}, made {self.created}{kind}>"
 
     @property
     def domain(self) -> Domain:
@@ -206,11 +225,7 @@ class Release:
         RequestError
             When parameters or promises differ.
         """
-        if (type(self.sketch), self.domain, self.sketch.parameters()) != (
-            type(other.sketch),
-            other.domain,
-            other.sketch.parameters(),
-        ):
+        if not _same_map(self.sketch, other.sketch):
             raise RequestError(
                 "Two releases can be merged only when mechanism, domain and all public parameters, hash seed included, "
                 "are the same (kernel, rows, width and so on); make the second one with the first one's."
@@ -257,6 +272,12 @@ def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verif
     made, arrays = file.read(source, memory, verify)
     table, count = arrays["table"], arrays.get("count")
     return Release(made.sketch, table, count, made.privacy, made.private, made.created, made.software)
+
+
+def _same_map(one: LinearSketch, other: LinearSketch) -> bool:
+    """Whether two sketches are the same function of records: mechanism, domain and all parameters, seeds included."""
+    facts = [(type(sketch), sketch.domain, sketch.parameters()) for sketch in (one, other)]
+    return facts[0] == facts[1]
 
 
 def now() -> str:

@@ -134,8 +134,9 @@ class Place:
     def keep(self, release: Release, dataset: str) -> Path:
         """Put the release there; RequestError when it cannot be written."""
         moment = datetime.fromisoformat(release.created).astimezone(UTC).strftime(MOMENT)
-        stem = re.sub("%.?$", "", quote(dataset, safe=" ")[:LONGEST])
-        path = self.shelf.folder / f"{stem}-{moment}-{secrets.token_hex(4)}{SUFFIX}"
+        while len(quote(dataset, safe=" ")) > LONGEST:
+            dataset = dataset[:-1]
+        path = self.shelf.folder / f"{quote(dataset, safe=' ')}-{moment}-{secrets.token_hex(4)}{SUFFIX}"
         release.save(path, room=self.room)
         return path
 

@@ -137,7 +137,12 @@ def test_a_refusal_of_the_ledger_leaves_no_file(command, source, tmp_path):
     options = ("release", source, *SKETCH, "--epsilon", "1", "--out")
     assert command(*options, "1.npz").exit_code == 0
     refused(command(*options, "2.npz"), code=3)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["1.npz", "ledger.sqlite", "ledger.sqlite.releases", "people.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "1.npz",
+        "ledger.sqlite",
+        "ledger.sqlite.releases",
+        "people.csv",
+    ]
 
 
 def test_a_release_protects_whom_the_total_protects(command, source):

@@ -1,13 +1,14 @@
 """The order of a release, the share of the count, and what the noisy table is worth."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from core.domain import Categorical, Domain, PrivacyUnit
+from core.domain import Categorical, Domain, Numeric, PrivacyUnit
 from core.engine.building import Building, check_room
 from core.engine.exact import Exact
 from core.errors import BudgetError, RequestError
@@ -18,12 +19,14 @@ from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
+from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches.audit import audit_sketch
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
+from tests.releases_for_tests import counted_release, small_release
 
 DOMAIN = Domain.of(x=(0, 10), y=(0, 10))
 DATA = np.random.default_rng(1).uniform(0, 10, (3000, 2))
@@ -307,3 +310,28 @@ def test_a_promise_that_a_sketch_cannot_keep_is_refused_before_any_data_is_opene
         with pytest.raises(RequestError, match="needs a delta"):
             release(refusing, "no such file", Budget(1))
         assert plan(refusing, Budget(1, "1e-6")).noise.variance > 0
+
+
+def test_releases_are_equal_when_their_files_are():
+    made = small_release()
+    again = load(made.to_bytes())
+    assert made == again and hash(made) == hash(again) and len({made, again}) == 1
+    assert made != "a release" and made != small_release(records=300)
+    other = made.table.copy()
+    other.flat[0] += 1
+    changes = ({"table": other}, {"count": 3}, {"private": False}, {"created": "2020-01-01T00:00:00+00:00"})
+    assert all(made != replace(made, **change) for change in changes)
+    counted = counted_release()
+    assert counted == replace(counted) and counted != replace(counted, count=counted.count + 1)
+
+
+def test_what_a_release_says_of_itself_fits_a_line():
+    names = Categorical("name", tuple(f"category {number}" for number in range(5000)))
+    wide = Domain((*(Numeric(f"column {number}", 0, 1) for number in range(50)), names), missing="refuse")
+    sketch = Race(wide, Euclidean(1.0), rows=4, width=8)
+    made = seal(sketch, Exact(sketch.zeros(), 0), Budget(1, "1e-6"), noise_source=SeededSource(1))
+    assert repr(made).startswith("<Release of race, 4 x 8 counters, epsilon=1, delta=0.000001, made 20")
+    assert repr(made).endswith("not private>")
+    assert "45 more" in repr(wide) and "missing='refuse'" in repr(wide) and "outside" not in repr(wide)
+    assert repr(made.privacy.budget) == "Budget(1, 0.000001, 'add_remove')"
+    assert all(len(text) < 400 for text in map(repr, (made, wide, sketch, made.privacy.budget)))

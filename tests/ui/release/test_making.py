@@ -16,6 +16,7 @@ from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.quantiles import plan_bounds
 from core.releases.release import load
+from core.releases.shelf import shelf_of
 from core.sketches.hashed.race import Race
 from core.sources import open_source
 from core.ui.frame.attendance import PATIENCE, Attendance
@@ -148,6 +149,20 @@ def test_the_price_is_written_down_before_the_noise_is_drawn(ledger, monkeypatch
     monkeypatch.setattr(core.releases.seal, "add_noise", looking)
     read(Making(order(ledger))).finish()
     assert spent_by_then and set(spent_by_then) == {1}
+
+
+def test_what_was_paid_for_is_kept_beside_the_ledger(ledger):
+    """A page that is loaded anew forgets its visitor, and the release with it."""
+    making = read(Making(order(ledger)))
+    making.finish()
+    (entry,) = shelf_of(ledger).entries()
+    assert entry.dataset == NAME and shelf_of(ledger).load(entry.name) == making.release
+
+
+def test_a_budget_that_is_too_small_is_refused_before_anything_is_read(ledger, gated):
+    ledger.register(NAME, 1)
+    making = Making(order(ledger, epsilon=2, total=None, source=gated))
+    assert not making.read_on() and making.stage is Stage.FAILED and not gated.waiting.is_set()
 
 
 def test_a_fault_after_the_price_says_that_it_is_spent_and_is_not_tried_again(ledger, monkeypatch):

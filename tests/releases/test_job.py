@@ -1,0 +1,230 @@
+"""One job makes every kind of release: refused before paying, paid before any noise, used up, and kept."""
+
+import numpy as np
+import pytest
+
+from core import Budget, Classes, Domain, Ledger, Moments, Race, release
+from core.domain import PrivacyUnit
+from core.engine.building import Building
+from core.engine.exact import Exact
+from core.errors import BudgetError, RequestError
+from core.geometry.kernels import Euclidean
+from core.privacy.noise.randomness import SeededSource, SystemSource
+from core.privacy.quantiles import Grid
+from core.releases.bounded import BoundsPurchase
+from core.releases.centred import CentrePurchase
+from core.releases.job import Job, kind_of, most_bytes
+from core.releases.payment import Payer
+from core.releases.seal import seal
+from core.releases.shelf import shelf_of
+from core.sketches.plan import plan
+from core.sketches.published.grids.mwem import MWEM
+from core.sources import open_source
+
+PLANE = Domain.of(x=(0, 1), y=(0, 1))
+REFUSING = Domain.of(x=(0, 1), y=(0, 1), missing="refuse")
+BUDGET = Budget(1)
+RACE = {"kernel": Euclidean(0.2), "rows": 8, "width": 16, "seed": 1}
+KINDS = {
+    "plain": lambda domain: kind_of(Race(domain, **RACE), BUDGET),
+    "choosing": lambda domain: kind_of(MWEM(domain, Euclidean(0.2), rounds=2, cells=(4, 4), queries=8), BUDGET),
+    "bounded": lambda domain: kind_of(Race(domain, **RACE), BUDGET, bounds=BoundsPurchase({"x": Grid(0, 100)})),
+    "centred": lambda domain: kind_of(Moments(domain, 1.0), BUDGET, centre=CentrePurchase()),
+}
+every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+def people(count=300):
+    random = np.random.default_rng(3)
+    return open_source({"x": random.uniform(0, 1, count), "y": random.uniform(0, 1, count)})
+
+
+def paying(ledger):
+    return Payer(ledger, "people", BUDGET, "record")
+
+
+class Watching:
+    """The system's randomness, and what the ledger knew when it was first asked for."""
+
+    private = True
+
+    def __init__(self, ledger):
+        self.ledger, self.known = ledger, None
+
+    def stream(self):
+        if self.known is None:
+            self.known = [entry.cost for entry in self.ledger.status("people").releases]
+        return SystemSource().stream()
+
+
+@every_kind
+def test_the_whole_price_is_in_the_ledger_before_any_noise_and_the_release_is_kept(kind, ledger):
+    watching = Watching(ledger)
+    job = Job(kind(PLANE), people(), paying(ledger), noise_source=watching)
+    made = job.run()
+    assert watching.known == [job.kind.cost] == [entry.cost for entry in ledger.status("people").releases]
+    assert made.private and made.privacy.epsilon == BUDGET.epsilon
+    (entry,) = shelf_of(ledger).entries()
+    assert (entry.name, entry.dataset) == (job.kept.name, "people")
+    assert shelf_of(ledger).load(entry.name) == made
+    assert entry.size < most_bytes(job.kind)
+
+
+@every_kind
+def test_a_finished_job_has_no_exact_sums_left_and_cannot_be_finished_again(kind, ledger):
+    job = Job(kind(PLANE), people(), paying(ledger))
+    for _ in job:
+        pass
+    exact = job._first.exact
+    table = exact.table
+    before = table.copy()
+    job.finish()
+    with pytest.raises(RuntimeError, match="already"):
+        _ = exact.table
+    assert not np.array_equal(table, before) or kind is KINDS["choosing"]
+    with pytest.raises(RuntimeError, match="already"):
+        job.finish()
+    assert len(ledger.status("people").releases) == 1
+
+
+@every_kind
+def test_half_a_reading_is_never_released(kind, ledger):
+    job = Job(kind(PLANE), people(), paying(ledger))
+    with pytest.raises(RuntimeError, match="iterate"):
+        job.finish()
+    assert ledger.names() == []
+
+
+@every_kind
+def test_what_cannot_be_read_is_refused_at_no_cost(kind, ledger):
+    bad = open_source({"x": [0.5] * 50 + [np.nan], "y": [0.5] * 51})
+    with pytest.raises(RequestError):
+        Job(kind(REFUSING), bad, paying(ledger)).run()
+    assert ledger.names() == [] and shelf_of(ledger).entries() == ()
+
+
+@every_kind
+def test_a_ledger_that_refuses_after_the_reading_gets_the_exact_sums_back(kind, ledger):
+    """Somebody else spent the budget while the records were read."""
+    ledger.register("people", 1)
+    job = Job(kind(PLANE), people(), paying(ledger))
+    for _ in job:
+        pass
+    ledger.spend("people", plan(Race(PLANE, **RACE), Budget("0.5")).cost)
+    with pytest.raises(BudgetError):
+        job.finish()
+    assert job._first.exact.table.any() and len(ledger.status("people").releases) == 1
+    assert shelf_of(ledger).entries() == () and list(shelf_of(ledger).folder.iterdir()) == []
+
+
+@every_kind
+def test_a_budget_that_is_too_small_is_refused_before_reading(kind, ledger):
+    ledger.register("people", "0.9")
+    source = people()
+    source.batches = lambda *_, **__: pytest.fail("records were read")
+    with pytest.raises(BudgetError):
+        Job(kind(PLANE), source, paying(ledger)).run()
+
+
+@pytest.mark.parametrize(("name", "readings"), [("plain", 1), ("bounded", 2), ("centred", 2)])
+def test_the_source_is_read_as_often_as_is_said(name, readings):
+    source, begun, seen = people(), [], []
+    batches = source.batches
+    source.batches = lambda *given, **facts: begun.append(1) or batches(*given, **facts)
+    kind = KINDS[name](PLANE)
+    Job(kind, source).run(seen.append)
+    assert len(begun) == kind.readings == readings and seen[-1] == 300 * readings
+
+
+def test_too_many_records_for_a_later_reading_are_refused_at_no_cost(ledger):
+    """The first reading's sums are whole numbers of records; those of the table are in fixed point."""
+    job = Job(KINDS["centred"](PLANE), people(), paying(ledger))
+    for _ in job:
+        pass
+    with pytest.raises(RequestError, match="64-bit counters"):
+        job.kind.check(1 << 62)
+    kind = KINDS["bounded"](PLANE)
+    with pytest.raises(RequestError, match="counters"):
+        kind.check(1 << 63)
+
+
+def test_a_teaching_release_is_not_kept_beside_the_ledger(ledger, tmp_path):
+    job = Job(KINDS["plain"](PLANE), people(), paying(ledger), noise_source=SeededSource(1), out=tmp_path / "a.npz")
+    assert not job.run().private and job.kept is None and shelf_of(ledger).entries() == ()
+
+
+def test_a_release_without_a_data_set_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("FROSTGLASS_LEDGER", str(tmp_path / "own.sqlite"))
+    release(Race(PLANE, **RACE), people(), BUDGET)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_found_before_paying(ledger, monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("core.releases.file._take", full)
+    for out in (None, tmp_path / "people.npz"):
+        job = Job(KINDS["plain"](PLANE), people(), paying(ledger), out=out)
+        with pytest.raises(RequestError, match="No space left"):
+            job.run()
+    assert ledger.names() == [] and list(shelf_of(ledger).folder.iterdir()) == []
+
+
+def test_where_there_is_room_for_the_file_alone_it_is_said_so(ledger, tmp_path):
+    shelf_of(ledger).folder.write_text("in the way")
+    said = []
+    job = Job(KINDS["plain"](PLANE), people(), paying(ledger), out=tmp_path / "people.npz", say=said.append)
+    job.run()
+    assert job.kept is None and (tmp_path / "people.npz").exists() and "alone" in said[0]
+    with pytest.raises(RequestError, match="no room to keep"):
+        Job(KINDS["plain"](PLANE), people(), Payer(ledger, "others", BUDGET, "record")).run()
+    assert ledger.names() == ["people"]
+
+
+def test_nothing_else_is_bought_beside_a_mechanism_that_shares_its_budget_out():
+    with pytest.raises(RequestError, match="shares its budget"):
+        kind_of(MWEM(PLANE, Euclidean(0.2), rounds=2, cells=(4, 4), queries=8), BUDGET, centre=CentrePurchase())
+    with pytest.raises(RequestError, match="in one release"):
+        kind_of(Moments(PLANE, 1.0), BUDGET, bounds=BoundsPurchase({"x": Grid(0, 9)}), centre=CentrePurchase())
+
+
+@pytest.mark.parametrize("budget", [Budget(1), Budget(1, "1e-6"), Budget(1, 0, "replace_one")], ids=str)
+def test_a_plan_that_does_not_cover_the_sketch_is_refused_at_no_cost(budget):
+    """A table of more rows is moved further by one person than the plan's noise hides."""
+    small, large = (Race(PLANE, **RACE | {"rows": rows}) for rows in (8, 16))
+    building = Building(large, people())
+    for _ in building:
+        pass
+    spent = []
+    for planned, promise in ((plan(small, budget), budget), (plan(large, Budget(2, budget.delta)), budget)):
+        with pytest.raises(RuntimeError, match="does not cover"):
+            seal(large, building.exact, promise, spent.append, planned=planned)
+    assert not spent and building.exact.table.any()
+    assert seal(large, building.exact, budget, planned=plan(large, budget)).privacy.epsilon == 1
+
+
+def test_a_plan_for_one_record_does_not_cover_a_person_with_more():
+    crowded = Domain.of(x=(0, 1), y=(0, 1), unit=PrivacyUnit("id", 5))
+    sketch = Race(crowded, **RACE)
+    exact = Exact(sketch.zeros(), 0)
+    with pytest.raises(RuntimeError, match="does not cover"):
+        seal(sketch, exact, BUDGET, planned=plan(Race(PLANE, **RACE), BUDGET))
+
+
+def test_classes_are_released_by_every_kind_that_knows_them():
+    labelled = Domain.of(x=(0, 1), y=(0, 1), sex=["f", "m"])
+    inner = labelled.without("sex")
+    source = open_source({"x": [0.5] * 40, "y": [0.5] * 40, "sex": ["f", "m"] * 20})
+    for facts in ({}, {"bounds": BoundsPurchase({"x": Grid(0, 100)})}):
+        made = release(Classes(labelled, "sex", Race(inner, **RACE)), source, Budget(50), **facts)
+        assert made.of_class("f").records == pytest.approx(20, abs=10)
+    made = release(
+        Classes(labelled, "sex", Moments(inner, 1.0).for_mean()), source, Budget(50), centre=CentrePurchase()
+    )
+    assert made.of_class("f").records == pytest.approx(20, abs=10)

@@ -1,0 +1,115 @@
+"""Nothing that was paid for is lost: every release is kept beside its ledger."""
+
+import os
+import stat
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from core import Ledger
+from core.errors import RequestError
+from core.releases.file import Room
+from core.releases.shelf import FORGOTTEN, Shelf, shelf_of
+from tests.releases_for_tests import small_release
+
+NAMES = [
+    "people",
+    "a/b",
+    "../up",
+    "..",
+    "Zürich – Süd",
+    "100%",
+    "x" * 100,
+    "ü" * 100,
+    "aü" * 50,
+    "aü" * 50,
+    "name-20200101T000000Z-00000000",
+]
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    return Shelf(tmp_path / "shelf")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_release_is_found_again_by_the_name_of_its_data_set(shelf, name):
+    made = small_release()
+    path = shelf.keep(made, name)
+    (entry,) = shelf.entries()
+    assert path.parent == shelf.folder and entry.name == path.name and entry.size == path.stat().st_size
+    assert entry.dataset == name or (len(entry.dataset) > 20 and name.startswith(entry.dataset))
+    assert entry.created == datetime.fromisoformat(made.created)
+    assert shelf.load(entry.name) == made
+    shelf.remove(entry.name)
+    assert shelf.entries() == () and list(shelf.folder.iterdir()) == []
+
+
+def test_what_is_kept_is_the_file_that_is_handed_out(shelf):
+    made = small_release()
+    assert shelf.keep(made, "people").read_bytes() == made.to_bytes()
+
+
+def test_the_latest_comes_first_and_none_takes_the_place_of_another(shelf):
+    made = small_release()
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    for day in (3, 1, 2, 2):
+        shelf.keep(replace(made, created=(moment + timedelta(days=day)).isoformat()), "people")
+    assert [entry.created.day for entry in shelf.entries()] == [4, 3, 3, 2]
+
+
+def test_a_shelf_without_a_folder_is_empty(shelf):
+    assert shelf.entries() == () and not shelf.folder.exists()
+
+
+@pytest.mark.parametrize("name", ["../ledger.sqlite", "people.npz", "", ".", "people-20260101T000000Z-00000000.npz"])
+def test_only_what_is_on_the_shelf_is_opened_or_removed(shelf, name, tmp_path):
+    (tmp_path / "ledger.sqlite").write_bytes(b"")
+    shelf.keep(small_release(), "people")
+    for act in (shelf.load, shelf.remove):
+        with pytest.raises(RequestError, match="no release"):
+            act(name)
+    assert (tmp_path / "ledger.sqlite").exists() and len(shelf.entries()) == 1
+
+
+def test_other_files_are_left_alone(shelf):
+    shelf.keep(small_release(), "people")
+    (shelf.folder / "notes.txt").write_text("mine")
+    assert len(shelf.entries()) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_only_the_owner_may_enter(shelf):
+    shelf.keep(small_release(), "people")
+    assert stat.S_IMODE(shelf.folder.stat().st_mode) == 0o700
+
+
+def test_it_lies_beside_the_ledger_s_file(tmp_path):
+    assert shelf_of(Ledger(tmp_path / "ledger.sqlite")).folder == tmp_path / "ledger.sqlite.releases"
+
+
+def test_room_is_there_until_it_is_filled_or_given_back(shelf):
+    with shelf.room(1 << 20) as place:
+        (held,) = shelf.folder.iterdir()
+        assert held.stat().st_size == 1 << 20 and shelf.entries() == ()
+        path = place.keep(small_release(), "people")
+        assert path.stat().st_size < 1 << 16
+    assert list(shelf.folder.iterdir()) == [path]
+    with pytest.raises(ZeroDivisionError), shelf.room(1 << 20):
+        raise ZeroDivisionError
+    assert list(shelf.folder.iterdir()) == [path]
+
+
+def test_room_that_is_not_there_is_refused_and_takes_none(shelf):
+    with pytest.raises(RequestError, match="no room to keep the release"), shelf.room(1 << 60):
+        pytest.fail("there is no such disk")
+    assert list(shelf.folder.iterdir()) == []
+
+
+def test_room_of_whoever_was_killed_is_given_back_in_the_end(shelf):
+    shelf.keep(small_release(), "people")
+    with Room.of(shelf.folder, 10) as fresh, Room.of(shelf.folder, 10) as old:
+        os.utime(old.path, (0, old.path.stat().st_mtime - FORGOTTEN - 60))
+        shelf.keep(small_release(), "people")
+        assert fresh.path.exists() and not old.path.exists()
