@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..engine.engines import LOCAL, check_engine
 from ..engine.resuming import Keeping, ResumableBuilding, times_paid
 from ..errors import RequestError
 from ..machine.files import strict_json
+from ..machine.files.transient import unfinished
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -30,7 +32,7 @@ from ..sources import Source, open_source
 from .adaptive import Choosing
 from .bounded import Bounded, BoundsPurchase
 from .centred import Centred, CentrePurchase
-from .file import Room, copy
+from .file import copy
 from .kind import Filling, Kind, Reader
 from .payment import Payer, payer_of
 from .plain import Plain
@@ -76,7 +78,7 @@ class Job:
     kind : Kind
         As given, or with the seeds of the run that is continued.
     kept : Path | None
-        Where the release was kept beside the ledger, once it was.
+        Where the release is on the disk, once it is.
 
     Examples
     --------
@@ -163,11 +165,19 @@ class Job:
         exact = self._first.exact
         self.kind.check(int(np.sum(exact.records)))
         self._reader.progress = progress
-        with ExitStack() as rooms:
-            place, room = self._places(rooms)
-            held = paid_for(exact, self.kind.cost, self._spend)
-            made = self.kind.noised(held, self._reader, self._noise_source)
-            self._keep(made, place, room)
+        made = None
+        try:
+            with self._place() as place:
+                held = paid_for(exact, self.kind.cost, self._spend)
+                made = self.kind.noised(held, self._reader, self._noise_source)
+                if place is not None:
+                    place.put(made)
+            self.kept = None if place is None else place.path
+        except (OSError, RequestError) as problem:
+            if made is None:
+                raise
+            self._say(f"The release could not be kept beside the ledger: {problem}")
+        self._hand_out(made)
         if isinstance(self._first, ResumableBuilding):
             self._first.forget()
         return made
@@ -183,40 +193,48 @@ class Job:
         if self._payer is not None:
             self._payer.spend(cost, self.kind.sketch)
 
-    def _places(self, rooms: ExitStack) -> tuple[Place | None, Room | None]:
+    @contextmanager
+    def _place(self) -> Iterator[Place | None]:
         """Room for what is about to be paid for: beside the ledger, or where the file is to be when there is none."""
-        private = self._noise_source is None or self._noise_source.private
-        if self._payer is None or not private:  # a teaching release can be made again
-            return None, None
+        if self._payer is None or not (self._noise_source is None or self._noise_source.private):
+            yield None  # a teaching release can be made again
+            return
         size = most_bytes(self.kind)
+        with ExitStack() as taken:
+            try:
+                place = taken.enter_context(shelf_of(self._payer.ledger).room(self._payer.dataset, size))
+            except RequestError as problem:
+                if self._out is None:
+                    raise
+                self._say(f"{problem} It is kept in {str(self._out)!r} alone.")
+                place = Place(self._out, taken.enter_context(_room(self._out, size)))
+            yield place
+
+    def _hand_out(self, made: Release) -> None:
+        """Write the release to the file that was asked for; where that fails, say where it is kept."""
+        if self._out is None or self.kept == self._out:
+            return
+        if self.kept is None:
+            made.save(self._out, teaching=not made.private)
+            return
         try:
-            return rooms.enter_context(shelf_of(self._payer.ledger).room(size)), None
+            copy(self.kept, self._out)
         except RequestError as problem:
-            if self._out is None:
-                raise
-            self._say(f"{problem} It is kept in {str(self._out)!r} alone.")
+            raise RequestError(f"{problem} The release itself is kept: {str(self.kept)!r}.") from None
+
+
+@contextmanager
+def _room(path: Path, size: int) -> Iterator[BinaryIO]:
+    """Room for a file; RequestError when there is none."""
+    with ExitStack() as taken:
         try:
-            return None, rooms.enter_context(Room.of(self._out.parent, size))
+            file = taken.enter_context(unfinished(path, size))
         except OSError as problem:
             raise RequestError(
-                f"There is no room for the release, of at most {size:,} bytes, in {str(self._out.parent)!r}: "
+                f"There is no room for the release, of at most {size:,} bytes, in {str(path.parent)!r}: "
                 f"{problem.strerror or problem}."
             ) from None
-
-    def _keep(self, made: Release, place: Place | None, room: Room | None) -> None:
-        """Write the release to its places; where one fails, say where it is."""
-        if place is not None:
-            try:
-                self.kept = place.keep(made, self._payer.dataset)
-            except RequestError as problem:
-                self._say(str(problem))
-        if self._out is not None and self.kept is None:
-            made.save(self._out, teaching=not made.private, room=room)
-        elif self._out is not None:
-            try:
-                copy(self.kept, self._out)
-            except RequestError as problem:
-                raise RequestError(f"{problem} The release itself is kept: {str(self.kept)!r}.") from None
+        yield file
 
 
 def most_bytes(kind: Kind) -> int:

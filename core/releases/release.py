@@ -190,9 +190,7 @@ class Release:
         """Its numbers, by the names that they have in a file."""
         return {"table": self.table} if self.count is None else {"table": self.table, "count": self.count}
 
-    def save(
-        self, path: str | Path, teaching: bool = False, large: int = file.LARGE, room: file.Room | None = None
-    ) -> None:
+    def save(self, path: str | Path, teaching: bool = False, large: int = file.LARGE) -> None:
         """Write the release to a file that is either whole or not there at all.
 
         Parameters
@@ -203,15 +201,17 @@ class Release:
             Must be True for a release made with seeded noise, which protects nobody. The file says so.
         large : int
             Counters; a table that has more is written to be mapped.
-        room : Room | None
-            Room on the path's disk that was taken beforehand; None takes it now.
 
         Raises
         ------
         RequestError
             When the release is not private and not meant for teaching, or the file cannot be written.
         """
-        file.save(path, self.manifest, self.arrays, teaching, large, room)
+        file.save(path, self.manifest, self.arrays, teaching, large)
+
+    def write_to(self, opened: BinaryIO, teaching: bool = False) -> None:
+        """Write the contents of the file that `save` writes to one that is open; OSError when that fails."""
+        file.writer(self.manifest, self.arrays, teaching, file.LARGE)(opened)
 
     def to_bytes(self, teaching: bool = False, large: int = file.LARGE) -> bytes:
         """The contents of the file that `save` writes; the same release gives the same bytes."""

@@ -8,28 +8,26 @@ from __future__ import annotations
 
 import re
 import secrets
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import quote, unquote
 
 from platformdirs import user_data_path
 
 from ..errors import RequestError
+from ..machine.files.transient import unfinished
 from ..privacy.ledger.ledger import Ledger
-from .file import UNFINISHED, Room
+from .file import sync_folder
 from .release import Release, load
 
-SUFFIX = ".npz"
 MOMENT = "%Y%m%dT%H%M%SZ"
 NAMED = re.compile(r"(?P<dataset>.+)-(?P<moment>\d{8}T\d{6}Z)-[0-9a-f]{8}\.npz", re.DOTALL)
 LONGEST = 150
 """Characters of a data set's name in that of a file, whose name may have 255."""
-FORGOTTEN = 7 * 86_400.0
-"""Seconds after which room that nobody has filled is given back: whoever asked for it was killed."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Entry:
     dataset : str
         That paid for it; cut where it is very long.
     created : datetime
-        When it was made, UTC.
+        When it was paid for, UTC.
     size : int
         Bytes of its file.
     """
@@ -68,29 +66,38 @@ class Shelf:
 
     def keep(self, release: Release, dataset: str) -> Path:
         """Put a release on the shelf; RequestError when it cannot be written."""
-        with self.room(0) as room:
-            return room.keep(release, dataset)
+        try:
+            with self.room(dataset, 0) as place:
+                place.put(release)
+        except OSError as problem:
+            raise RequestError(
+                f"The release cannot be kept in {str(self.folder)!r}: {problem.strerror or problem}."
+            ) from None
+        return place.path
 
     @contextmanager
-    def room(self, size: int) -> Iterator[Place]:
-        """A place for a file of at most so many bytes, which nothing else on the disk can take meanwhile.
+    def room(self, dataset: str, size: int) -> Iterator[Place]:
+        """Room for a file of at most so many bytes, which nothing else on the disk can take meanwhile.
+
+        What is put there is on the shelf when the room is left; where nothing could be put there, nothing is.
 
         Raises
         ------
         RequestError
             When there is no such room.
         """
+        path = self.folder / _name(dataset)
         with ExitStack() as taken:
             try:
                 self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._sweep()
-                room = taken.enter_context(Room.of(self.folder, size))
+                file = taken.enter_context(unfinished(path, size))
             except OSError as problem:
                 raise RequestError(
                     f"There is no room to keep the release, of at most {size:,} bytes, in {str(self.folder)!r}, beside "
                     f"the ledger: {problem.strerror or problem}."
                 ) from None
-            yield Place(self, room)
+            yield Place(path, file)
+        sync_folder(self.folder)
 
     def entries(self) -> tuple[Entry, ...]:
         """What is on the shelf, the latest first."""
@@ -117,28 +124,33 @@ class Shelf:
         """Take one off the shelf, for ever."""
         self.path(name).unlink()
 
-    def _sweep(self) -> None:
-        for path in self.folder.glob(f".*{UNFINISHED}"):
-            with suppress(OSError):
-                if time.time() - path.stat().st_mtime > FORGOTTEN:
-                    path.unlink()
-
 
 @dataclass(frozen=True)
 class Place:
-    """A place on a shelf that was made free beforehand."""
+    """Room for one release file, taken beforehand.
 
-    shelf: Shelf
-    room: Room
+    Attributes
+    ----------
+    path : Path
+        Where the file will be.
+    file : BinaryIO
+        Where it is written until then.
+    """
 
-    def keep(self, release: Release, dataset: str) -> Path:
-        """Put the release there; RequestError when it cannot be written."""
-        moment = datetime.fromisoformat(release.created).astimezone(UTC).strftime(MOMENT)
-        while len(quote(dataset, safe=" ")) > LONGEST:
-            dataset = dataset[:-1]
-        path = self.shelf.folder / f"{quote(dataset, safe=' ')}-{moment}-{secrets.token_hex(4)}{SUFFIX}"
-        release.save(path, room=self.room)
-        return path
+    path: Path
+    file: BinaryIO
+
+    def put(self, release: Release) -> None:
+        """Fill it; OSError or RequestError when that fails."""
+        release.write_to(self.file)
+
+
+def _name(dataset: str) -> str:
+    """The name of a file for a release that a data set pays for now; no two are alike."""
+    while len(quote(dataset, safe=" ")) > LONGEST:
+        dataset = dataset[:-1]
+    moment = datetime.now(UTC).strftime(MOMENT)
+    return f"{quote(dataset, safe=' ')}-{moment}-{secrets.token_hex(4)}.npz"
 
 
 def shelf_of(ledger: Ledger) -> Shelf:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core import Budget, Classes, Domain, Ledger, Moments, Race, release
+from core import Budget, Classes, Domain, Ledger, Moments, Race, load, release
 from core.domain import PrivacyUnit
 from core.engine.building import Building
 from core.engine.exact import Exact
@@ -164,11 +164,20 @@ def test_a_release_without_a_data_set_leaves_nothing_behind(tmp_path, monkeypatc
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_large_table_is_kept_as_it_is_handed_out(ledger, tmp_path, monkeypatch):
+    """What was taken of the disk and not needed is given back, whatever the file's format."""
+    monkeypatch.setattr("core.releases.file.LARGE", 0)
+    job = Job(KINDS["plain"](PLANE), people(), paying(ledger), out=tmp_path / "people.npz")
+    made = job.run()
+    assert job.kept.read_bytes() == (tmp_path / "people.npz").read_bytes() == made.to_bytes(large=0)
+    assert load(job.kept) == made
+
+
 def test_a_full_disk_is_found_before_paying(ledger, monkeypatch, tmp_path):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("core.releases.file._take", full)
+    monkeypatch.setattr("core.machine.files.transient._take", full)
     for out in (None, tmp_path / "people.npz"):
         job = Job(KINDS["plain"](PLANE), people(), paying(ledger), out=out)
         with pytest.raises(RequestError, match="No space left"):
@@ -181,7 +190,7 @@ def test_where_there_is_room_for_the_file_alone_it_is_said_so(ledger, tmp_path):
     said = []
     job = Job(KINDS["plain"](PLANE), people(), paying(ledger), out=tmp_path / "people.npz", say=said.append)
     job.run()
-    assert job.kept is None and (tmp_path / "people.npz").exists() and "alone" in said[0]
+    assert job.kept == tmp_path / "people.npz" and job.kept.exists() and "alone" in said[0]
     with pytest.raises(RequestError, match="no room to keep"):
         Job(KINDS["plain"](PLANE), people(), Payer(ledger, "others", BUDGET, "record")).run()
     assert ledger.names() == ["people"]

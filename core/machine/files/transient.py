@@ -22,6 +22,7 @@ except ImportError:  # Windows, where nobody can remove a file that is open
     fcntl = None  # type: ignore[assignment]  # as there is no such module, its absence is what is looked for
 
 PREFIX, LOCK, UNFINISHED = "frostglass-", "lock", ".unfinished"
+PIECE = 1 << 20
 
 
 @contextmanager
@@ -44,8 +45,16 @@ def private_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def unfinished(path: Path) -> Iterator[BinaryIO]:
+def unfinished(path: Path, size: int = 0) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of ``path`` once all of it is on the disk; on failure, nothing is left.
+
+    Parameters
+    ----------
+    path : Path
+        Where it will be.
+    size : int
+        Bytes that are taken on the disk at once, so that nothing else fills it meanwhile; what was not needed of them
+        is given back.
 
     Raises
     ------
@@ -59,7 +68,10 @@ def unfinished(path: Path) -> Iterator[BinaryIO]:
             with draft.open("xb") as file:
                 if not _hold(file, draft):
                     continue
+                _take(file, size)
                 yield file
+                if size:
+                    file.truncate()
                 file.flush()
                 os.fsync(file.fileno())
                 if fcntl is not None:
@@ -70,6 +82,18 @@ def unfinished(path: Path) -> Iterator[BinaryIO]:
         finally:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
+
+
+def _take(file: BinaryIO, size: int) -> None:
+    """Make an empty file so large that its bytes are there when they are written."""
+    if size and hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+    elif size:
+        for start in range(0, size, PIECE):
+            file.write(bytes(min(PIECE, size - start)))
+        file.flush()
+        os.fsync(file.fileno())
+        file.seek(0)
 
 
 def sweep() -> None:
