@@ -195,7 +195,6 @@ def with_size(
     from ..figures.report.meaning import table
     from ..forecast.forecast import DEFAULT_RECORDS, choose_size
     from ..sketches.adaptive import Adaptive
-    from ..sketches.grouped import GroupedSketch
 
     if sketch.sized:
         return sketch
@@ -203,9 +202,9 @@ def with_size(
     if isinstance(chosen, Adaptive):
         return chosen
     one, _ = chosen.one_answer
-    if isinstance(one, GroupedSketch) and groups is not None:
+    if one.in_groups and groups is not None:
         chosen = chosen.with_rows(one.rows, groups)
-    size = f"{one.rows:,} rows" if isinstance(one, GroupedSketch) else table(one)
+    size = f"{one.rows:,} rows" if one.in_groups else table(one)
     reason = "" if guess.records else ", as no --records says more"
     say(f"The forecast chose {size} for about {guess.records or DEFAULT_RECORDS:,.0f} records{reason}.")
     return chosen

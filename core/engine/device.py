@@ -58,9 +58,13 @@ def adding(sketch: LinearSketch) -> Add:
 
 def on_device(sketch: LinearSketch, arrays: Arrays) -> Add:
     """The same for given arrays."""
-    if not isinstance(sketch, (Race, MinHash)) or math.prod(sketch.shape) > MOST_COUNTERS:
+    if type(sketch) not in BLOCKS or math.prod(sketch.shape) > MOST_COUNTERS:
         return sketch.add
     return _Adding.of(sketch, arrays)
+
+
+BLOCKS: dict[type[LinearSketch], Callable[[Any, Arrays], Blocks]] = {Race: RaceOnDevice, MinHash: MinHashOnDevice}
+"""What finds the columns of a sketch on a device; one of another type, though it be a subclass, adds by itself."""
 
 
 class _Adding:
@@ -73,8 +77,7 @@ class _Adding:
     @classmethod
     def of(cls, sketch: Race | MinHash, arrays: Arrays) -> Self:
         """With what finds the columns of such a sketch."""
-        blocks = RaceOnDevice(sketch, arrays) if isinstance(sketch, Race) else MinHashOnDevice(sketch, arrays)
-        return cls(sketch, blocks, arrays)
+        return cls(sketch, BLOCKS[type(sketch)](sketch, arrays), arrays)
 
     def __call__(self, table: np.ndarray, points: np.ndarray | Sets) -> None:
         """Add a batch to a table, once, here or there."""
@@ -106,7 +109,7 @@ class _Adding:
 
     def _agrees(self) -> bool:
         """Whether the device counts public random records as the compiled loops do."""
-        tried = [self, *([_Adding.of(_finest(self._sketch), self._arrays)] if isinstance(self._sketch, Race) else [])]
+        tried = [self, *([_Adding.of(_finest(self._sketch), self._arrays)] if self._sketch.has_cells else [])]
         return all(one._agrees_on(_public_sample(one._sketch)) for one in tried)
 
     def _agrees_on(self, sample: np.ndarray | Sets) -> bool:
@@ -125,7 +128,7 @@ def _finest(race: Race) -> Race:
 def _public_sample(sketch: Race | MinHash) -> np.ndarray | Sets:
     """Public random records of the sketch's domain, always the same."""
     random = PublicRandom(0, SAMPLE)
-    if isinstance(sketch, MinHash):
+    if sketch.domain.holds_sets:
         sizes = (random.words(SAMPLE) >> np.uint64(60)).astype(np.int64) + 1
         return Sets.of_sizes(sizes, random.words(int(sizes.sum())))
     low, high = sketch.domain.bounds(sketch.metric)

@@ -56,7 +56,7 @@ def distance_unit(sketch: LinearSketch) -> str:
 
     Columns that are measured in shares of their ranges have ranges as their unit.
     """
-    norm = "squared" if sketch.name == "moments" else getattr(sketch, "norm", "l2")
+    norm = sketch.distance_norm
     if norm.startswith("lp:"):
         return ""
     if sketch.domain.scale == "box":

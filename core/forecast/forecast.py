@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
+from typing import cast
 
 import numpy as np
 
@@ -300,7 +301,7 @@ def choose_size(
     if isinstance(sketch, Adaptive):
         return sketch.sized_for(budget, records)
     one, _ = sketch.one_answer
-    if isinstance(one, GroupedSketch):
+    if one.in_groups:
         return sketch.with_rows(choose_rows(sketch, budget, records, density, sample, set_size))
     return sketch.sized_for(budget, records)
 
@@ -397,7 +398,7 @@ def _file_bytes(counters: int, noise: NoiseScale) -> int:
 
 
 def _seconds(sketch: LinearSketch, records: float, counters: int) -> float:
-    if isinstance(sketch, GroupedSketch):
+    if sketch.in_groups:
         return building_seconds(sketch, records, counters)
     return sketch.shape[0] * records / 1.5e9 + counters * 1.5e-7
 
@@ -409,8 +410,8 @@ def _sampling_error(
     records: float,
     set_size: float | None,
 ) -> _Sampling:
-    if isinstance(sketch, MinHash):
-        return _set_error(sketch, density, sample, records, set_size)
+    if sketch.domain.holds_sets:
+        return _set_error(cast(MinHash, sketch), density, sample, records, set_size)
     if sample is None:
         if sketch.answers == "closeness":
             checked_density(density)
@@ -494,7 +495,7 @@ def _queries_and_records(
 
 def _simulate(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray) -> _Sampling:
     """Try the sketch on public points, of which some are queries."""
-    if isinstance(sketch, GroupedSketch):
+    if sketch.in_groups:
         error, gains = _grouped_error(sketch, queries, records, exact)
     else:
         error, gains = _plain_error(sketch, queries, records, exact), sketch.noise_variance(1.0, queries)

@@ -149,6 +149,21 @@ class Classes(LinearSketch):
     def reseeded(self, seed: int) -> Self:
         return self.with_inner(self.inner.reseeded(seed))
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.categories
+
+    @property
+    def class_rules(self) -> tuple[str, ...]:
+        return self.inner.class_rules
+
+    @property
+    def distance_norm(self) -> str:
+        return self.inner.distance_norm
+
+    def with_one_answer(self, one: LinearSketch) -> LinearSketch:
+        return self.with_inner(one)
+
     def with_inner(self, inner: LinearSketch) -> Self:
         """The same classes, each with another sketch."""
         return replace(self, inner=inner)

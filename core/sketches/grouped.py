@@ -7,7 +7,7 @@ far the groups' own means lie apart is its error, whatever it comes from.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class GroupedSketch(LinearSketch):
     Subclasses have the fields ``kernel``, ``rows`` (None until chosen), ``groups`` and ``seed``.
     """
 
+    in_groups: ClassVar[bool] = True
     kernel: Kernel
     rows: int | None
     groups: int | None

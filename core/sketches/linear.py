@@ -164,6 +164,18 @@ class LinearSketch(Declared, ABC):
     """Whether its theory is of Gaussian noise alone, which it then has even where other noise would be smaller."""
     takes_rows: ClassVar[bool] = False
     """Whether `add_rows` adds long records as they lie in memory; see `core.sketches.distances.ball.Rows`."""
+    in_groups: ClassVar[bool] = False
+    """Whether its answers are means over independent groups of rows: see `core.sketches.grouped`."""
+    by_column: ClassVar[bool] = False
+    """Whether the sums of distances along every column can be read apart."""
+    has_cells: ClassVar[bool] = False
+    """Whether its rows are cut into cells that its `columns` know, as RACE's are."""
+    has_means: ClassVar[bool] = False
+    """Whether the mean of all records can be read off it, by `mean` and `sum_variance`."""
+    drawn_from: ClassVar[str] = "population"
+    """What records that resemble the real ones are drawn from: "cells" (`cell_counts`) or "records" (`synthetic`) of
+    its own, or a population that explains its answers.
+    """
 
     def _check(self) -> None:
         """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""
@@ -223,6 +235,25 @@ class LinearSketch(Declared, ABC):
     def one_answer(self) -> tuple[LinearSketch, float]:
         """The sketch that one answer is read off, and the share of the records in it: itself, or that of one class."""
         return self, 1.0
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that it tells apart, if any."""
+        return ()
+
+    @property
+    def class_rules(self) -> tuple[str, ...]:
+        """The rules by which classes of it may be told apart, the usual one first."""
+        return ("posterior", "likelihood") if self.answers == "closeness" else ("distance",)
+
+    @property
+    def distance_norm(self) -> str:
+        """What distance is summed, where distances are: "l1", "l2", "squared", "lp:P", "capped:C", "above", "below"."""
+        return "l1"
+
+    def with_one_answer(self, one: LinearSketch) -> LinearSketch:
+        """The same with another sketch that answers are read off: see `one_answer`."""
+        return one
 
     def check_budget(self, budget: Budget) -> None:
         """Refuse a promise under which the sketch's own theory gives none, before anything is read or paid.

@@ -118,7 +118,7 @@ def unregister(name: str) -> None:
     del _registered[name]
 
 
-def forget() -> None:
+def look_again() -> None:
     """Look again for installed packages that bring mechanisms."""
     _found.cache_clear()
     _loaded.cache_clear()

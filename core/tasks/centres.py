@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from scipy.special import ndtri
@@ -26,7 +27,6 @@ from ..domain import Categorical, Domain
 from ..errors import RequestError
 from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
-from ..sketches.distances.distance import Distance
 from ..sketches.distances.moments import Moments
 from ..sketches.linear import check_level
 from .answerable import check_one_population
@@ -104,12 +104,12 @@ def find_centres(release: Release, count: int = 1, level: float = 0.95, seed: in
     sketch = release.sketch
     if sketch.answers == "closeness":
         return _of_population(release, count, seed)
-    if getattr(sketch, "norm", "") in ("above", "below"):
+    if sketch.distance_norm in ("above", "below"):
         raise RequestError(
             "A distance to one side only has no centre, as it falls all the way to the bounds; release the norm l1."
         )
     if count > 1:
-        if not isinstance(sketch, Distance) or sketch.norm != "l1" or len(Box.of(sketch).numeric) != 1:
+        if not sketch.by_column or sketch.distance_norm != "l1" or len(Box.of(sketch).numeric) != 1:
             raise RequestError(
                 "Several centres can be read off L1 distances of one column of numbers alone: with more columns the "
                 "release knows each by itself and not how they hang together, and other distances have one centre; "
@@ -151,11 +151,11 @@ def described(release: Release, count: int = 1) -> str:
         )
     if count > 1:
         return "By the released distribution, these are the places with the least sum of distances to the nearest one."
-    if sketch.name == "moments":
+    if sketch.distance_norm == "squared":
         return "This is the mean, where the sum of squared distances is least."
-    if sketch.name == "projected-distance":
+    if sketch.distance_norm == "l2":
         return "This is the geometric median, where the sum of straight-line distances is least."
-    if getattr(sketch, "norm", "l1") == "l1":
+    if sketch.distance_norm == "l1":
         return "This is the median of every column, where the sum of distances is least."
     return "This is where the sum of distances is least."
 
@@ -188,9 +188,10 @@ def _finder(release: Release, box: Box) -> Callable[[Release, np.ndarray | None]
     """How to find the centre (d,) of a release like this one, from a place close to it where there is one."""
     sketch = release.sketch
     low, high = box.bounds
-    if isinstance(sketch, Moments):
-        return lambda one, near: _rounded(box, sketch.mean(one.table, one.records))
-    if isinstance(sketch, Distance):
+    if sketch.has_means:
+        moments = cast(Moments, sketch)
+        return lambda one, near: _rounded(box, moments.mean(one.table, one.records))
+    if sketch.by_column:
         return lambda one, near: _column_by_column(one, box)
 
     def descended(one: Release, near: np.ndarray | None) -> np.ndarray:

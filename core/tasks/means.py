@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,6 @@ import pandas as pd
 from ..domain import Domain
 from ..errors import RequestError
 from ..releases.release import Release
-from ..sketches.classes import Classes
 from ..sketches.distances.moments import Moments
 
 
@@ -56,14 +56,14 @@ def means(release: Release) -> Means:
     RequestError
         When the release is of another mechanism.
     """
-    has_classes = isinstance(release.sketch, Classes)
-    sketch = release.sketch.inner if has_classes else release.sketch
-    if not isinstance(sketch, Moments):
+    classes = release.sketch.classes
+    sketch = cast(Moments, release.sketch.one_answer[0])
+    if not sketch.has_means:
         raise RequestError(f"A mean is read off moments, and this release is of the mechanism {sketch.name!r}.")
-    tables = release.table if has_classes else release.table[None]
+    tables = release.table if classes else release.table[None]
     numbers = np.atleast_1d(release.counts)
     variance = sketch.sum_variance(release.privacy.counter_variance)
     points = np.array([sketch.mean(table, number) for table, number in zip(tables, numbers, strict=True)])
     offsets = points - sketch.origin
     error = np.sqrt(variance + offsets**2 * release.count_error**2) / numbers[:, None]
-    return Means(release.sketch.categories if has_classes else (), sketch.domain, points, error)
+    return Means(classes, sketch.domain, points, error)

@@ -16,7 +16,6 @@ from scipy.stats import t as student
 from ..checks import check_integer
 from ..errors import RequestError
 from ..releases.release import Release
-from ..sketches.grouped import GroupedSketch
 from .answerable import check_closeness
 from .box import Box
 from .climbing import Height, affordable_starts, climb, close_to, first_steps, starting_points
@@ -201,7 +200,7 @@ def _noise_kept(release: Release, one: np.ndarray, other: np.ndarray) -> np.ndar
     Where noise was split, its spread is all there is to see, and needs no floor.
     """
     kernel = getattr(release.sketch, "point_kernel", None)
-    if kernel is None or not isinstance(release.sketch, GroupedSketch):
+    if kernel is None or not release.sketch.in_groups:
         return np.zeros(len(one))
     closeness = np.array([kernel.evaluate(a[None, :], b[None, :])[0, 0] for a, b in zip(one, other, strict=True)])
     return 2.0 * (1.0 - closeness)

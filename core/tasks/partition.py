@@ -13,6 +13,7 @@ other rows are taken in falling order, and one whose cell does not meet the rest
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from scipy.optimize import linprog
@@ -104,8 +105,8 @@ def intersect_partitions(release: Release, level: float = 0.95) -> Intersection:
         When the release has no such cells, when noise drowns them all, or when there are more numbers than can be
         worked through.
     """
-    sketch = release.sketch
-    if not isinstance(sketch, Race):
+    sketch = cast(Race, release.sketch)
+    if not sketch.has_cells:
         raise RequestError("Only RACE releases have cells to intersect; find modes by search instead.")
     box = Box.of(sketch)
     if len(box.numeric) > MOST_NUMBERS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import product
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -94,10 +95,10 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
     check_closeness(release, "population to draw")
     random = np.random.default_rng(seed)
     box = Box.of(release.sketch)
-    if sharpen and isinstance(release.sketch, GridSketch):
+    if sharpen and release.sketch.drawn_from == "cells":
         return Sample(box.decode(_from_cells(release, n, random)), "cells")
-    if sharpen and isinstance(release.sketch, SyntheticSketch):
-        records = release.sketch.synthetic(release.table)
+    if sharpen and release.sketch.drawn_from == "records":
+        records = cast(SyntheticSketch, release.sketch).synthetic(release.table)
         return Sample(box.decode(records[random.integers(len(records), size=n)]), "records")
     if sharpen:
         population = explaining_population(release, random)
@@ -116,8 +117,9 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
 
 def _from_cells(release: Release, n: int, random: np.random.Generator) -> np.ndarray:
     """Encoded points (n, dimensions): a cell by its released count, then a place in the cell."""
-    counts = release.sketch.cell_counts(release.table, release.counts, release.privacy.counter_variance)
-    grid, weights = release.sketch.grid, np.maximum(counts, 0.0).reshape(-1)
+    sketch = cast(GridSketch, release.sketch)
+    counts = sketch.cell_counts(release.table, release.counts, release.privacy.counter_variance)
+    grid, weights = sketch.grid, np.maximum(counts, 0.0).reshape(-1)
     if not weights.any():
         raise RequestError("No released count is above zero, as noise drowns them, so nothing can be drawn.")
     cells = random.choice(grid.size, n, p=weights / weights.sum())

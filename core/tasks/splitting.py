@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Splitting:
     @property
     def grouped(self) -> bool:
         """Whether the sketch itself is made of independent groups, whose spread shows all of the error."""
-        return isinstance(self.release.sketch, GroupedSketch)
+        return self.release.sketch.in_groups
 
     @property
     def readings(self) -> int:
@@ -52,7 +53,7 @@ class Splitting:
         """Estimates at encoded points (n, d), float64 (G, n), and the weights (G,) with which they make the answer."""
         release = self.release
         if self.grouped:
-            return release.sketch.group_estimates(release.table, release.records, points)
+            return cast(GroupedSketch, release.sketch).group_estimates(release.table, release.records, points)
         variance = PARTS * release.privacy.counter_variance
         answers = [release.sketch.answer(table, release.counts, points, variance, 0.95) for table in self._tables]
         return np.array([one.estimate for one in answers]), np.full(PARTS, 1.0 / PARTS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from ..releases.release import Release
-from ..sketches.grouped import GroupedSketch
 
 READS = 5e8
 """Counters that one picture may read: about half a second on two cores."""
@@ -16,6 +15,6 @@ WHOLE_TABLE = 16.0
 def counters_read(release: Release, queries: float) -> float:
     """Work of that many queries, in reads of a counter; a long projection costs more than the read itself."""
     sketch = release.sketch
-    if isinstance(sketch, GroupedSketch):
+    if sketch.in_groups:
         return queries * sketch.shape[0] * (1.0 + release.domain.dimensions / 16.0)
     return queries * WHOLE_TABLE * math.prod(sketch.shape)

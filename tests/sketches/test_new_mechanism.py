@@ -171,13 +171,13 @@ def test_an_installed_package_brings_one(module, monkeypatch):
     ]
     monkeypatch.setitem(sys.modules, "toy_of_a_test", module)
     monkeypatch.setattr(registry, "entry_points", lambda group: brought if group == registry.ENTRY_POINTS else [])
-    registry.forget()
+    registry.look_again()
     try:
         assert registry.card("toy") is module.CARD and registry.command_names()[-1] == "toy"
         assert registry.card("race").title == "RACE"
     finally:
         monkeypatch.undo()
-        registry.forget()
+        registry.look_again()
     assert "toy" not in registry.command_names()
 
 

@@ -25,7 +25,6 @@ from ...geometry.kernels import (
     SmoothSquared,
 )
 from ...releases.release import Release
-from ...sketches.classes import Classes
 from ...sketches.linear import LinearSketch
 from ...sketches.registry import card_of
 from ...words.numbers import number, percent, significant
@@ -107,7 +106,7 @@ def noise_in_answer(release: Release, deviation: float) -> str:
 
 def classes(sketch: LinearSketch) -> str:
     """The public list of classes, as a sentence; "" where there are none."""
-    if not isinstance(sketch, Classes):
+    if not sketch.classes:
         return ""
     return (
         f"It answers for each class of the column {shown(sketch.label)} by itself: "

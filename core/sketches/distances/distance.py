@@ -91,6 +91,7 @@ class Distance(LinearSketch):
     name: ClassVar[str] = "distance"
     described: ClassVar[str] = "distance sum"
     answers: ClassVar[str] = "distance"
+    by_column: ClassVar[bool] = True
 
     def _check(self) -> None:
         super()._check()
@@ -106,6 +107,10 @@ class Distance(LinearSketch):
             if len(self.weights) != len(self.domain.columns):
                 raise RequestError("A distance sum needs one weight for each column.")
             self._settle(cells=self.strategy.cells)
+
+    @property
+    def distance_norm(self) -> str:
+        return self.norm
 
     @property
     def metric(self) -> str:

@@ -88,6 +88,9 @@ class Moments(LinearSketch):
     name: ClassVar[str] = "moments"
     described: ClassVar[str] = "sketch of moments"
     answers: ClassVar[str] = "distance"
+    class_rules: ClassVar[tuple[str, ...]] = ("mean", "distance")  # type: ignore[assignment]
+    distance_norm: ClassVar[str] = "squared"  # type: ignore[assignment]
+    has_means: ClassVar[bool] = True
     takes_rows: ClassVar[bool] = True
 
     def _check(self) -> None:

@@ -73,6 +73,7 @@ class Race(GroupedSketch):
     groups: int | None = parameter(GROUPS, None, kw_only=True)
     seed: int = parameter(Seed("The hash seed of a sketch"), None)
     name: ClassVar[str] = "race"
+    has_cells: ClassVar[bool] = True
     described: ClassVar[str] = "RACE sketch"
     reads_mapped: ClassVar[bool] = True
 

@@ -23,7 +23,6 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, softmax
 
 from ...releases.release import Release
-from ...sketches.distances.moments import Moments
 from .scores import Scores
 
 FAR_BELOW = -1e4
@@ -46,7 +45,7 @@ def class_probabilities(release: Release, scores: Scores, rule: str) -> np.ndarr
     if rule == "direction":  # unit vectors of cosine c are 2 - 2c apart, squared
         return _by_distance(2.0 - 2.0 * scores.value, 4.0 * scores.variance, math.sqrt(d))
     if rule == "distance":
-        squared = isinstance(release.sketch.inner, Moments)
+        squared = release.sketch.distance_norm == "squared"
         return _by_distance(-scores.value, scores.variance, d / 2 if squared else d)
     return _by_closeness(scores)
 

@@ -12,6 +12,7 @@ direction    cosine between a place and the mean direction of a class's records
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -42,18 +43,14 @@ class Scores:
 
 def classes_of(release: Release) -> Classes:
     """The release's sketch, which must have classes; RequestError otherwise."""
-    if not isinstance(release.sketch, Classes):
+    if not release.sketch.classes:
         raise RequestError("The release tells no classes apart: it was made without a column of classes.")
-    return release.sketch
+    return cast(Classes, release.sketch)
 
 
 def rules_of(sketch: Classes) -> tuple[str, ...]:
     """The rules that suit a sketch with classes, the usual one first."""
-    if isinstance(sketch.inner, Moments):
-        return "mean", "distance"
-    if isinstance(sketch.inner, Directions):
-        return "direction", "posterior", "likelihood"
-    return ("posterior", "likelihood") if sketch.answers == "closeness" else ("distance",)
+    return sketch.class_rules
 
 
 def checked_rule(release: Release, rule: str | None) -> str:
@@ -89,11 +86,11 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
     """
     sketch = classes_of(release)
     counter = release.privacy.counter_variance
-    if rule == "direction" and isinstance(sketch.inner, Directions):
-        return Scores(*direction_scores(sketch.inner, release.table, counter, points))
-    if rule == "mean" and isinstance(sketch.inner, Moments):
+    if rule == "direction":
+        return Scores(*direction_scores(cast(Directions, sketch.inner), release.table, counter, points))
+    if rule == "mean":
         numbers, spread = class_sizes(release).number, max(SQUARE_SPREAD[n.distribution] for n in release.privacy.noise)
-        return Scores(*mean_scores(sketch.inner, release.table, numbers, counter, points, spread))
+        return Scores(*mean_scores(cast(Moments, sketch.inner), release.table, numbers, counter, points, spread))
     sums = np.column_stack(
         [
             sketch.inner.answer(slab, float(records), points, counter, 0.95).estimate

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...domain import Domain
 from ...releases.release import Release
-from ...sketches.classes import Classes
 from ...tasks.classes.classification import Classification
 from ...tasks.classes.scores import rules_of
 from ...words.numbers import percent
@@ -29,7 +28,7 @@ NEARLY = 0.9999
 
 def has_groups(release: Release) -> bool:
     """Whether a released file tells groups apart."""
-    return isinstance(release.sketch, Classes)
+    return bool(release.sketch.classes)
 
 
 def rules(release: Release) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from ...figures.report.exploration import Centres, Density
 from ...figures.report.pictures import drawn, in_words, picture_figure
 from ...figures.report.tables import table_of
 from ...releases.release import Release
-from ...sketches.distances.distance import Distance
 from ...tasks.centres import MOST_CENTRES, Centre, described
 from ...words.escapes import in_markdown
 from ...words.numbers import percent, rounded, rounded_range, significant
@@ -44,7 +43,7 @@ def has_centres(release: Release) -> bool:
 def several(release: Release) -> bool:
     """Whether more than one centre can be told: L1 distances of one column of numbers."""
     sketch = release.sketch
-    return isinstance(sketch, Distance) and sketch.norm == "l1" and sketch.domain.dimensions == 1
+    return sketch.by_column and sketch.distance_norm == "l1" and sketch.domain.dimensions == 1
 
 
 def centres_view(opened: Opened) -> None:

@@ -17,8 +17,7 @@ ONE_SIDED = ("above", "below")
 
 def kind_of(sketch: LinearSketch) -> tuple[str, float]:
     """The kind of a sketch's distances, and the number that belongs to it: "l1", "l2", "squared", "lp" and P, …"""
-    norm = "squared" if sketch.name == "moments" else getattr(sketch, "norm", "l2")
-    kind, _, number = norm.partition(":")
+    kind, _, number = sketch.distance_norm.partition(":")
     return kind, float(number or 1)
 
 

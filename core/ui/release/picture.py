@@ -9,7 +9,6 @@ from ...domain import Vector
 from ...figures.classes import decision_figure, decision_in_words
 from ...figures.report.pictures import picture_figure
 from ...releases.release import Release
-from ...sketches.classes import Classes
 from ...tasks.classes.decision_map import DecisionMap, decision_map
 from ...tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
 from .aim import CLOSENESS
@@ -42,7 +41,7 @@ def _picture(name: str, _release: Release) -> Curve | Heatmap | DecisionMap | No
     columns = _release.sketch.query_domain.columns
     axes = [column.name for column in columns if not isinstance(column, Vector)][:2]
     averaged = len(axes) < len(columns)
-    if isinstance(_release.sketch, Classes):
+    if _release.sketch.classes:
         return decision_map(_release, *axes) if len(axes) == 2 else None
     if not axes:
         return None

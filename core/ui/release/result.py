@@ -6,7 +6,6 @@ import streamlit as st
 
 from ...figures.report.label import PrivacyLabel, privacy_label
 from ...releases.release import Release
-from ...sketches.classes import Classes
 from ...words.phrases import day, listed
 from ...words.quantities import size
 from ..frame.charts import show
@@ -44,7 +43,7 @@ def show_result(visitor: Session, desk: Desk) -> None:
 
 def _onward(release: Release) -> None:
     """The page that asks the file what it was made for."""
-    if isinstance(release.sketch, Classes) and CLASSIFY.exists:
+    if release.sketch.classes and CLASSIFY.exists:
         st.page_link(CLASSIFY.path, label="Ask it which group someone is like, as anyone can who gets the file")
     else:
         st.page_link(EXPLORE.path, label="Explore it, as anyone can who gets the file")

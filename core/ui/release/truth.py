@@ -10,7 +10,6 @@ import streamlit as st
 from ...engine.building import Building
 from ...figures.forecast import exact_figure
 from ...releases.release import Release
-from ...sketches.classes import Classes
 from ...sources import Source
 from ...tasks.classes.classification import classify_points
 from ...words.numbers import percent
@@ -72,7 +71,7 @@ def compare(release: Release, source: Source) -> Compared:
     queries = np.asfortranarray(np.random.default_rng(0).permutation(places)[:PLACES])
     exact = sketch.exact(queries, np.asfortranarray(records))
     answers = release.answer_points(queries)
-    agreement = agreement_of(release, source, queries) if isinstance(sketch, Classes) else None
+    agreement = agreement_of(release, source, queries) if sketch.classes else None
     return Compared(exact, answers.estimate, answers.low, answers.high, agreement)
 
 

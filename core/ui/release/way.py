@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...sketches.grouped import GroupedSketch
-from ...sketches.hashed.race import Race
 from ...sketches.registry import card
 from ...words.escapes import in_markdown
 from ...words.numbers import percent
@@ -72,7 +70,7 @@ def title(name: str) -> str:
 def _size(draft: Draft, way: Way) -> Way:
     """Rows and columns by hand, where the mechanism has them."""
     one, _ = way.sketch.one_answer
-    if not isinstance(one, GroupedSketch):
+    if not one.in_groups:
         return way
     left, right = st.columns(2, gap="medium")
     rows = left.number_input(
@@ -87,7 +85,7 @@ def _size(draft: Draft, way: Way) -> Way:
         "more closely; without slack they also need more noise. Left empty, the forecast chooses the best.",
     )
     width = None
-    if isinstance(one, Race):
+    if "--width" in card(way.name).options:
         width = right.number_input(
             "Columns at most W",
             2,

@@ -9,7 +9,6 @@ import streamlit as st
 
 from ...forecast.forecast import Forecast, forecast
 from ...forecast.recommendation import Closeness, Distances, Question, recommend
-from ...sketches.classes import Classes
 from ...sketches.linear import LinearSketch
 from .draft import Draft
 
@@ -111,8 +110,7 @@ def resized(draft: Draft, way: Way, rows: int | None, width: int | None) -> Way:
     """
     sketch = way.sketch
     if width is not None:
-        inner = replace(sketch.one_answer[0], width=width)
-        sketch = sketch.with_inner(inner) if isinstance(sketch, Classes) else inner
+        sketch = sketch.with_one_answer(replace(sketch.one_answer[0], width=width))
     if rows is not None:
         sketch = sketch.with_rows(rows)
     if sketch == way.sketch:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,7 @@ _PLACES = 41
 class GridSketch(LinearSketch):
     """A sketch that tells how many records each cell of a grid has. Subclasses are frozen dataclasses with a kernel."""
 
+    drawn_from: ClassVar[str] = "cells"
     kernel: Kernel
 
     def _check(self) -> None:

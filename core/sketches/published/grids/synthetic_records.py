@@ -44,6 +44,7 @@ class SyntheticSketch(LinearSketch):
     """
 
     linear_decode: ClassVar[bool] = False
+    drawn_from: ClassVar[str] = "records"
     kernel: Kernel
     counts: tuple[int, ...]
     seed: int
