@@ -22,7 +22,7 @@ MIXED = Domain((Numeric("x", 0, 8), Categorical("c", ("u", "v", "w")), Numeric("
 KNOWN = {path.stem: path for path in sorted((Path(__file__).parents[1] / "known_releases").glob("*.npz"))}
 """Small ones of all columns, kernels, shapes and privacy units that there are."""
 OTHERS: dict[str, Callable[[], LinearSketch]] = {
-    "sum": lambda: ExponentialSum(PLACES, Smooth(2.0), 20, seed=1),
+    "sum": lambda: ExponentialSum(PLACES, Smooth(2.0), 30, seed=1),
     "intervals": lambda: IntervalTree(PLACES, levels=6),
     "counts": lambda: CountsAndSums(PLACES, levels=4),
     "poles": lambda: Directions(PLACES, pole=(1.0, 0.5)),

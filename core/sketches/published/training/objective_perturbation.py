@@ -49,9 +49,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....checks import check_choice, check_integer, check_number
 from ....domain import Categorical, Domain
 from ....errors import RequestError
+from ....parameters import Choice, Declared, Number, Text, Whole, parameter
 from ....privacy.accounting import Cost, PureParts
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours
@@ -69,14 +69,15 @@ MAX_RECORDS = 1 << 40
 MAX_NUMBERS = 1 << 27
 """Records times coordinates that are held in memory, as they are all needed at every step."""
 MAX_COORDINATES = 2_000
-LEAST_REGULARISATION, MOST_REGULARISATION = 1e-9, 1e9
+REGULARISATION = Number("The regularisation", 1e-9, 1e9, "as zero would leave no promise")
+RADIUS = Number("The radius of the features", 1e-100, 1e100)
 LENGTHS = (1 << UNIT_BITS) ** 2
 """The largest squared length, in units."""
 DECIMALS = Context(prec=60)
 
 
 @dataclass(frozen=True)
-class ObjectivePerturbation:
+class ObjectivePerturbation(Declared):
     """What is public about a private logistic regression.
 
     Parameters
@@ -103,14 +104,14 @@ class ObjectivePerturbation:
     """
 
     domain: Domain
-    label: str
-    regularisation: float | None = None
-    records: int | None = None
-    radius: float | None = None
-    constants: str = "sharp"
+    label: str = parameter(Text("The label"))
+    regularisation: float | None = parameter(REGULARISATION, None)
+    records: int | None = parameter(Whole("The public number of records", 1, MAX_RECORDS), None)
+    radius: float = parameter(RADIUS, None)
+    constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
     name: ClassVar[str] = "objective-perturbation"
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         if not isinstance(self.domain, Domain):
             raise RequestError("A private logistic regression is made of a domain and the name of its class column.")
         self.domain.check_coordinates()
@@ -122,22 +123,11 @@ class ObjectivePerturbation:
             )
         if self.features.dimensions + 1 > MAX_COORDINATES:
             raise RequestError(f"A private logistic regression takes at most {MAX_COORDINATES - 1:,} coordinates.")
-        check_choice(self.constants, "The constants", CONSTANTS)
-        if self.regularisation is not None:
-            value = check_number(self.regularisation, "The regularisation")
-            if not LEAST_REGULARISATION <= value <= MOST_REGULARISATION:
-                raise RequestError("The regularisation must lie between 1e-9 and 1e9; zero would leave no promise.")
-            object.__setattr__(self, "regularisation", value)
-        elif self.constants == "published":
+        if self.regularisation is None and self.constants == "published":
             raise RequestError("The published constants need a regularisation.")
-        if self.records is not None:
-            check_integer(self.records, "The public number of records", 1, MAX_RECORDS)
-        low, high = self.features.bounds()
-        radius = self.radius if self.radius is not None else math.sqrt(math.fsum(((high - low) / 2.0) ** 2))
-        radius = check_number(radius, "The radius of the features")
-        if not 1e-100 < radius < 1e100:
-            raise RequestError("The radius of the features must be above zero and finite.")
-        object.__setattr__(self, "radius", radius)
+        if self.radius is None:
+            low, high = self.features.bounds()
+            self._settle(radius=RADIUS.checked(math.sqrt(math.fsum(((high - low) / 2.0) ** 2))))
 
     @cached_property
     def features(self) -> Domain:
@@ -156,13 +146,7 @@ class ObjectivePerturbation:
 
     def parameters(self) -> dict:
         """All public parameters but the domain, for JSON."""
-        return {
-            "label": self.label,
-            "regularisation": self.regularisation,
-            "records": self.records,
-            "radius": self.radius,
-            "constants": self.constants,
-        }
+        return self.written()
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs: an equal share of epsilon a problem.
