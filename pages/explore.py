@@ -15,6 +15,7 @@ from core.ui.explore.sample import sample_view
 from core.ui.explore.sets import one_set_view, sets_view
 from core.ui.frame.frame import EXPLORE, frame
 from core.ui.frame.session import Opened, Session
+from core.ui.release.kept import open_last
 
 VIEWS = {
     "Density": density_view,
@@ -68,6 +69,7 @@ def explore(visitor: Session, opened: Opened) -> None:
 
 
 with frame(EXPLORE) as visitor:
+    open_last(visitor)
     if visitor.shown is None:
         open_first(visitor)
         no_report_yet()

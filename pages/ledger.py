@@ -12,6 +12,7 @@ from core.ui.ledger.accounts import PICK, pick_account, show_account
 from core.ui.ledger.register import register_data_set
 from core.ui.ledger.what_if import explain_composition, what_if
 from core.ui.release.account import note_stranger, open_ledger
+from core.ui.release.kept import kept_releases
 from core.words.escapes import in_markdown
 
 
@@ -22,6 +23,7 @@ def accounts(visitor: Session, ledger: Ledger) -> None:
         status = pick_account(ledger, visitor.dataset)
         with rail(Visibility.PRIVATE, "account", f"Budget of {status.name}"):
             show_account(status)
+        kept_releases(visitor, "ledger", "Its releases, kept beside this ledger", status.name)
     with aside, side("ledger"):
         with rail(Visibility.PRIVATE, "what-if", "What if I release once more?"):
             what_if(ledger, status)

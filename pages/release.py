@@ -8,6 +8,7 @@ from core.ui.frame.frame import DATA, RELEASE, frame
 from core.ui.frame.marks import main_action, note
 from core.ui.frame.session import Session
 from core.ui.release.account import open_ledger
+from core.ui.release.kept import kept_releases
 from core.ui.release.making import Desk, Stage
 from core.ui.release.progress import confirm, release_desk, show_progress
 from core.ui.release.result import show_result
@@ -15,9 +16,10 @@ from core.ui.release.steps import release_steps
 from core.words.escapes import in_markdown
 
 
-def nothing_yet() -> None:
+def nothing_yet(visitor: Session) -> None:
     note("There is nothing to release yet: say first which data it is, or take a sample.")
     st.page_link(DATA.path, label="Describe your data")
+    kept_releases(visitor, "release", "What you released is still here, kept beside your ledger")
     main_action("Release", ["data to release"], "release")
 
 
@@ -50,7 +52,7 @@ with frame(RELEASE) as visitor:
     elif desk.making is not None:
         show_progress(desk.making)
     elif visitor.own is None:
-        nothing_yet()
+        nothing_yet(visitor)
     else:
         try:
             ledger = open_ledger(visitor)

@@ -40,6 +40,13 @@ def gated():
 
 
 @pytest.fixture(autouse=True)
+def data_folder(tmp_path, monkeypatch):
+    """A folder of the test's own for what the app keeps for its owner, where nothing else is named."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("FROSTGLASS_LEDGER", raising=False)
+
+
+@pytest.fixture(autouse=True)
 def request_headers(monkeypatch):
     """The headers of every request, as a page without a browser has none: a visit from this computer, to begin with."""
     headers = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}

@@ -168,10 +168,15 @@ class Store:
             ) from error
 
 
+def default_place() -> Path:
+    """The file of a ledger that nobody named: one in the user's data folder."""
+    return user_data_path("frostglass", appauthor=False) / "ledger.sqlite"
+
+
 def _parse(where: str | Path | None) -> sa.URL:
     """Return the address of a ledger, or say which there are."""
     if where is None:
-        where = user_data_path("frostglass", appauthor=False) / "ledger.sqlite"
+        where = default_place()
     if isinstance(where, Path) or "://" not in where:
         return sa.URL.create("sqlite", database=str(Path(where).expanduser().absolute()))
     try:

@@ -9,6 +9,7 @@ from ...words.escapes import in_html, in_markdown
 from ..frame.marks import Visibility, facts, mark, note, rail
 from ..frame.markup import draw
 from ..frame.session import Opened, Session
+from ..release.kept import kept_releases
 from . import answers
 from .gallery import gallery
 from .words import one_line
@@ -44,6 +45,7 @@ def open_first(visitor: Session) -> None:
         note("It is read in this session only. You need nothing else: no data, no password, no connection.")
     with what, rail(Visibility.PUBLIC, "what", "What a released file is"):
         facts(WHAT_IT_IS)
+    kept_releases(visitor, "explore")
     st.space("medium")
     st.subheader("Or look at one of these", anchor=False)
     gallery(visitor)
@@ -79,3 +81,4 @@ def open_another(visitor: Session, opened: Opened) -> None:
     if st.button("Close this file", key="explore-close"):
         visitor.close(opened.name)
         st.rerun()
+    kept_releases(visitor, "explore-another")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 
 from ...privacy.accounting import Cost, admits, largest_pure_admitted, spent
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger, Preview, Status
+from ...privacy.ledger.store import default_place
 from ...privacy.neighbours import Neighbours
 from ..frame.marks import note
 from ..frame.owner import stranger
@@ -31,6 +33,19 @@ def open_ledger(visitor: Session) -> Ledger:
     if stranger() is not None:
         return Ledger(visitor.folder / "ledger.sqlite")
     return Ledger(os.environ.get(VARIABLE) or None)
+
+
+def known_ledger() -> Ledger | None:
+    """The owner's ledger where there is one already; None for strangers.
+
+    Raises
+    ------
+    RequestError : it cannot be used.
+    """
+    where = os.environ.get(VARIABLE) or default_place()
+    if stranger() is not None or not ((isinstance(where, str) and "://" in where) or Path(where).expanduser().exists()):
+        return None
+    return Ledger(where)
 
 
 def note_stranger() -> None:

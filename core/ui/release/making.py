@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
@@ -113,6 +114,8 @@ class Making:
     stage : how far it is.
     pace : rows read so far, and how fast; private, for the owner's eyes.
     release : the result, once made.
+    kept : where it is kept beside the ledger, once it is.
+    remark : what there is to say about the keeping, in one sentence.
     problem : why there is none, in one sentence, once failed.
     left_alone : whether it was stopped because nobody was there to get the result.
     """
@@ -122,10 +125,12 @@ class Making:
         self.stage = Stage.READING
         self.pace = Pace()
         self.release: Release | None = None
+        self.kept: Path | None = None
+        self.remark = ""
         self.problem: str | None = None
         self.left_alone = False
         self._payer = order.payer()
-        self._job: Job | None = Job(order.kind, order.source, self._payer)
+        self._job: Job | None = Job(order.kind, order.source, self._payer, say=self._hear)
         self._steps: Iterator[int] = iter(self._job)
         self._stage_lock, self._reading_lock = Lock(), Lock()
         self._over = Event()
@@ -221,13 +226,16 @@ class Making:
             self.stage = Stage.SEALING
             self._forget()
         try:
-            self.release = job.finish()
+            self.release, self.kept = job.finish(), job.kept
             self._end(Stage.MADE)
         except RequestError as error:
             self._fail(str(error))
         except BaseException:
             self._fail("The release could not be made because of a fault of the program.")
             raise
+
+    def _hear(self, words: str) -> None:
+        self.remark = words
 
     def _fail(self, problem: str) -> None:
         price = f"its ε = {self.order.budget.epsilon} is spent" if self.spent else "nothing was spent"

@@ -12,7 +12,9 @@ from ..frame.charts import show
 from ..frame.frame import CLASSIFY, EXPLORE, LEDGER
 from ..frame.marks import Visibility, facts, note, rail
 from ..frame.odds import odds
+from ..frame.owner import stranger
 from ..frame.session import Opened, Session
+from .kept import public_name
 from .making import Desk, Making
 from .picture import release_picture
 from .truth import offer_comparison
@@ -21,7 +23,7 @@ from .truth import offer_comparison
 def show_result(visitor: Session, desk: Desk) -> None:
     """The page after a release was made."""
     opened = _opened(visitor, desk.making)
-    _save(opened)  # first: whatever happens to the rest of the page, the file can be saved
+    _save(opened, desk.making)  # first: whatever happens to the rest of the page, the file can be saved
     st.subheader("It is released", anchor=False)
     label = privacy_label(opened.release, opened.data)
     main, aside = st.columns([1.75, 1], gap="large")
@@ -49,7 +51,7 @@ def _onward(release: Release) -> None:
         st.page_link(EXPLORE.path, label="Explore it, as anyone can who gets the file")
 
 
-def _save(opened: Opened) -> None:
+def _save(opened: Opened, making: Making) -> None:
     """The one main action now, where it is on every page."""
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-save"):
         st.download_button(
@@ -61,10 +63,15 @@ def _save(opened: Opened) -> None:
             type="primary",
             on_click="ignore",
         )
-        note(
-            f"{size(len(opened.data))}. Save it now: only this session keeps it, and making it again would "
-            "cost the same again."
-        )
+        note(f"{size(len(opened.data))}. {_where_kept(making)}")
+
+
+def _where_kept(making: Making) -> str:
+    """Whether the release is there when this session is not."""
+    if making.kept is None or stranger() is not None:
+        again = "only this session keeps it, and making it again would cost the same again."
+        return f"{making.remark} Save it now: {again}".strip()
+    return "A copy is kept beside your ledger and is here again after a reload."
 
 
 def _opened(visitor: Session, making: Making) -> Opened:
@@ -77,6 +84,8 @@ def _opened(visitor: Session, making: Making) -> Opened:
 
 def file_name(making: Making) -> str:
     """A name that says nothing of the data: the time of release, and a mark that tells two of one second apart."""
+    if making.kept is not None:
+        return public_name(making.kept.name)
     stamp = "".join(sign for sign in making.release.created[:19] if sign.isdigit() or sign == "T")
     return f"release-{stamp}-{making.order.ticket[:4]}.npz"
 
