@@ -3,9 +3,9 @@
 import streamlit as st
 
 from core.errors import RequestError
+from core.figures import drawings
 from core.ui.data.picking import ORIGIN, SAMPLE
 from core.ui.explore.gallery import gallery
-from core.ui.frame import drawings
 from core.ui.frame.frame import DATA, EXPLORE, HOME, LEARN, frame
 from core.ui.frame.marks import Visibility, facts, rail
 from core.ui.frame.markup import draw

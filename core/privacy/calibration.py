@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from ..words.numbers import significant
 from .neighbours import Sensitivity
 from .noise.rounded_l2 import LARGEST_BLOCK, rounded_l2_variance
 from .unit_shifts import unit_shift_delta
@@ -81,16 +82,14 @@ class NoiseScale:
 
     def describe(self) -> str:
         """One plain sentence."""
+        deviation = significant(math.sqrt(self.variance), 4)
         if self.block is not None:
             return (
                 f"Every vector of {self.block:,} counters gets one draw of noise as a whole, of random direction and "
-                f"length and rounded, with standard deviation {math.sqrt(self.variance):.4g} in each counter."
+                f"length and rounded, with standard deviation {deviation} in each counter."
             )
         kind = "Laplace" if self.distribution == "discrete_laplace" else "Gaussian"
-        return (
-            f"Every counter gets its own whole-number draw of {kind} noise with standard deviation "
-            f"{math.sqrt(self.variance):.4g}."
-        )
+        return f"Every counter gets its own whole-number draw of {kind} noise with standard deviation {deviation}."
 
     def to_dict(self) -> dict[str, str | int]:
         """Return an exact record, for JSON; with a block only where there is one."""

@@ -16,8 +16,8 @@ from ...words.escapes import in_html
 from ...words.phrases import listed
 from ..explore.columns import choose_two, drawable, grain, hold_others, label_of, number_format, tidy
 from ..explore.export import take_along
-from ..explore.picture import picture_config
 from ..explore.point import STRONG, AskedPoint
+from ..frame.charts import picture_config
 from ..frame.marks import note, side
 from ..frame.markup import draw
 from ..frame.session import Opened

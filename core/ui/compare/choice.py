@@ -10,11 +10,11 @@ from typing import Literal
 import streamlit as st
 
 from ...experiments.comparison.methods import METHODS, Method
+from ...experiments.comparison.plan import Plan
 from ...figures.comparison.marks import MethodMark, method_marks
 from ...privacy.budget import Budget
 from ..frame.marks import facts, note
 from ..release.draft import EPSILONS, SLACK
-from .plan import Plan
 from .subject import Subject
 
 STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))

@@ -12,7 +12,10 @@ import numpy as np
 import streamlit as st
 
 from ...experiments.comparison.methods import METHODS
+from ...experiments.comparison.plan import Outcome, Step
+from ...experiments.comparison.work import Bench
 from ...figures.comparison.functions import curves_figure, distance, functions_in_words, map_ends, map_figure
+from ...figures.comparison.swatches import swatch
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
 from ..frame.charts import show
@@ -20,10 +23,7 @@ from ..frame.marks import note
 from ..frame.markup import draw
 from .choice import Chosen, choose_several, marks, plainly
 from .picture import Picture
-from .plan import Outcome, Step
 from .results import LOOK_EVERY
-from .swatches import swatch
-from .work import Bench
 
 NEXT_EVERY = 1.2
 """Seconds that a draw is shown while they play."""

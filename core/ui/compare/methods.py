@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from ...experiments.comparison.curves import Curve, curves
 from ...experiments.comparison.methods import METHODS, Method
+from ...experiments.comparison.plan import Outcome, Step
+from ...figures.comparison.swatches import swatch
 from ...words.escapes import in_html
 from ...words.numbers import percent
 from ..frame.marks import note
 from ..frame.markup import draw
 from .choice import Chosen, marks
-from .plan import Outcome, Step
 from .results import trials_of
-from .swatches import swatch
 
 
 def about_methods(chosen: Chosen, known: Mapping[Step, Outcome], measure: str, looking: bool) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from ...experiments.comparison.work import Task
 from ..frame.marks import note
 from ..frame.session import Session
 from .choice import Chosen, choose_plan
@@ -14,7 +15,6 @@ from .functions import choose_epsilon, functions
 from .methods import about_methods
 from .results import bench, choose_measure, results, trials_of
 from .saving import nothing_to_save, save_action
-from .work import Task
 
 
 def compare(visitor: Session) -> None:

@@ -12,18 +12,18 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from ...experiments.comparison.curves import Curve, curves
 from ...experiments.comparison.methods import METHODS
 from ...experiments.comparison.outcome import Trial
+from ...experiments.comparison.plan import Outcome, Step
 from ...experiments.comparison.public_data import PublicData
+from ...experiments.comparison.work import Bench, Results, Turns
 from ...figures.comparison.costs import Costs, costs_figure, costs_in_words
 from ...figures.comparison.curves import errors_figure, errors_in_words
+from ...figures.comparison.reading import advice_sentence, measured_sentence
+from ...machine.attendance import Attendance
 from ...words.escapes import in_markdown
 from ...words.quantities import size, taken
-from ..frame.attendance import Attendance
 from ..frame.charts import show
 from ..frame.marks import note
 from .choice import Chosen, marks, plainly
-from .plan import Outcome, Step
-from .reading import advice_sentence, measured_sentence
-from .work import Bench, Results, Turns
 
 LOOK_FIRST, LOOK_EVERY = 0.8, 2.5
 """Seconds until the browser looks again what is there: while nothing is, and then. Figures take time to draw, which the

@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 from ...domain import Domain
 from ...experiments.comparison.methods import METHODS, Method
 from ...experiments.comparison.outcome import Trial
+from ...experiments.comparison.plan import Advice, Step
 from ...experiments.comparison.public_data import PublicData
 from ...experiments.comparison.trial import released_functions, run_trial
 from ...forecast.forecast import forecast
@@ -21,7 +22,6 @@ from ...geometry.kernels import Gaussian, Kernel, Laplacian, Smooth
 from ...geometry.kernels.kernel import Stationary
 from ...privacy.budget import Budget
 from .picture import Picture, picture_of
-from .plan import Advice, Step
 
 RECORDS, QUERIES = 10_000, 150
 """Most records and held-out questions: enough for the curves, and few enough to see them within seconds."""

@@ -17,6 +17,7 @@ from ...privacy.ledger.ledger import Ledger
 from ...privacy.quantiles import Grid, plan_bounds
 from ...releases.payment import unit_words
 from ...releases.private_bounds import private_bounds
+from ...releases.purchases import Purchase
 from ...words.escapes import in_markdown
 from ...words.phrases import listed
 from ..frame.marks import note
@@ -25,7 +26,6 @@ from ..release.account import Account, open_ledger, price
 from ..release.payer import Payer, choose_payer
 from .column_form import fill_row
 from .declaration import ColumnDraft, Declaration
-from .purchases import Purchase
 
 DEFAULT_PRICE = 0.1
 REACHES = {

@@ -7,13 +7,13 @@ import streamlit as st
 from ...errors import RequestError
 from ...sources import Source, Upload, open_source
 from ...sources.arrays import ArraySource
+from ...sources.found import Found
 from ...sources.opening import named_files
 from ...sources.samples import samples
 from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.owner import stranger
 from ..frame.session import Records, Session
-from .found import Found
 from .picking_path import pick_path, title_of
 
 ORIGIN = "data-origin"

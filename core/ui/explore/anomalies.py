@@ -21,13 +21,13 @@ from ...words.escapes import in_markdown
 from ...words.numbers import rounded_all
 from ...words.phrases import listed, plural
 from ..frame.asked_table import LISTED, dropped_table, worked_out
+from ..frame.charts import picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from . import answers
 from .answers import View
 from .columns import choose_two, drawable
 from .export import take_along
-from .picture import picture_config
 from .words import noun
 
 FILE, READ = "explore-points", "explore-points-read"

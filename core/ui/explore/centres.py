@@ -17,6 +17,7 @@ from ...tasks.centres import MOST_CENTRES, Centre, described
 from ...words.escapes import in_markdown
 from ...words.numbers import percent, rounded, rounded_range, significant
 from ...words.phrases import listed, plural
+from ..frame.charts import picture_config
 from ..frame.marks import note
 from ..frame.session import Opened
 from . import answers
@@ -25,7 +26,6 @@ from .columns import choose_two, drawable
 from .distance_words import distance_sentence, kind_sentence, one_sided
 from .distances import marked
 from .export import take_along
-from .picture import picture_config
 from .point import say
 from .words import noun, place_words
 

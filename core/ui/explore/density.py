@@ -12,6 +12,7 @@ from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
 from ...words.escapes import in_html
 from ...words.phrases import listed
+from ..frame.charts import picture_config
 from ..frame.marks import note, side
 from ..frame.markup import draw
 from ..frame.session import Opened
@@ -20,7 +21,6 @@ from .answers import View
 from .columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_picture
 from .distances import held_sentence, marked, nearest_values, picture_table
 from .export import take_along
-from .picture import picture_config
 from .point import AskedPoint
 
 CHART, MATRIX = "explore-picture", "explore-pairs"

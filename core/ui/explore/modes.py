@@ -16,13 +16,13 @@ from ...tasks.modes import Mode
 from ...words.escapes import in_markdown
 from ...words.numbers import percent, rounded, rounded_range
 from ...words.phrases import listed, plural
+from ..frame.charts import picture_config
 from ..frame.marks import note
 from ..frame.session import Opened
 from . import answers
 from .answers import View
 from .columns import choose_two, drawable
 from .export import take_along
-from .picture import picture_config
 from .words import noun, place_words, standing_out
 
 

@@ -12,12 +12,12 @@ from ...figures.scatter import MAX_DRAWN, sample_figure
 from ...tasks.sampling import MOST_POINTS, Sample
 from ...words.escapes import in_markdown
 from ...words.phrases import listed
+from ..frame.charts import picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from . import answers
 from .columns import choose_two, drawable
 from .export import take_along
-from .picture import picture_config
 
 WHAT_THEY_ARE = (
     "These points are **nobody**. They were made from the released file alone, never from a person's record, so they "

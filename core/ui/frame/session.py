@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from ...errors import RequestError
-from ..data.purchases import Purchases
+from ...releases.purchases import Purchases
 
 if TYPE_CHECKING:
     from ...domain import Domain
     from ...privacy.accounting import Cost
     from ...releases.release import Release
     from ...sources import Source
-    from ..data.found import Found
+    from ...sources.found import Found
 
 KEY = "frostglass"
 MAX_OPENED = 20

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ...figures.palette import AMBER, FAINT, INK, PAPER, TEAL, Colour
-from ..release.question_pictures import density_picture, distance_picture, group_picture, picture_style
+from ...figures.question_pictures import density_picture, distance_picture, group_picture, picture_style
 
 
 def _variable(name: str, colour: Colour) -> str:

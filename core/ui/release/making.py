@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 from ...engine.pace import Pace
 from ...errors import RequestError
+from ...machine.attendance import Attendance
 from ...privacy.budget import Budget
 from ...releases.job import Job
 from ...releases.payment import Payer, unit_words
 from ...releases.plain import Plain
 from ...releases.release import Release
-from ..frame.attendance import Attendance
 
 if TYPE_CHECKING:
     from ...privacy.accounting import Cost

@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from ...machine.attendance import Attendance
 from ...parameters import SEED_BITS
 from ...words.escapes import in_markdown
-from ..frame.attendance import Attendance
 from ..frame.marks import Visibility, note, rail
 from ..frame.odds import odds_sentence
 from .account import price

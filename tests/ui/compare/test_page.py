@@ -12,7 +12,10 @@ from core.domain import Domain
 from core.experiments.comparison.curves import Curve
 from core.experiments.comparison.methods import METHODS
 from core.experiments.comparison.outcome import Trial
+from core.experiments.comparison.plan import Step
 from core.experiments.comparison.public_data import from_sample
+from core.figures.comparison.reading import advice_sentence, measured_sentence
+from core.figures.comparison.swatches import swatch
 from core.forecast.recommendation import Closeness
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
@@ -23,11 +26,8 @@ from core.ui.compare.choice import marks
 from core.ui.compare.data import DECLARED, ON_FACTS, ON_FILE
 from core.ui.compare.methods import tuning_sentence
 from core.ui.compare.picture import picture_of
-from core.ui.compare.plan import Step
-from core.ui.compare.reading import advice_sentence, measured_sentence
 from core.ui.compare.results import shown_curves
 from core.ui.compare.subject import SHAPES, Subject, kernels_like
-from core.ui.compare.swatches import swatch
 from core.ui.data.picking import OWN_FILE
 from core.ui.frame.session import KEY, OwnData, Session
 

@@ -12,6 +12,7 @@ import core.releases.seal
 from core.domain import Domain
 from core.engine.building import Building
 from core.geometry.kernels import Euclidean
+from core.machine.attendance import PATIENCE, Attendance
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.quantiles import plan_bounds
@@ -19,7 +20,6 @@ from core.releases.release import load
 from core.releases.shelf import shelf_of
 from core.sketches.hashed.race import Race
 from core.sources import open_source
-from core.ui.frame.attendance import PATIENCE, Attendance
 from core.ui.release.making import Desk, Making, Order, Stage
 
 DOMAIN = Domain.of(x=(0, 1))

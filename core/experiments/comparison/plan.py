@@ -13,8 +13,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from ...experiments.comparison.curves import best_sizes
-from ...experiments.comparison.outcome import MEASURES, Trial
+from .curves import best_sizes
+from .outcome import MEASURES, Trial
 
 REPETITIONS, AT_FIRST = 5, 3
 """Draws of hashes and noise at each ε: all of them, and those before any setting is tuned."""

@@ -6,11 +6,11 @@ from threading import Event
 import pytest
 
 from core.errors import RequestError
+from core.experiments.comparison import work as compare_work
+from core.experiments.comparison.plan import Outcome, Plan, Step
+from core.experiments.comparison.work import FAULT, Bench, Results, Task, Turns
+from core.machine.attendance import Attendance
 from core.machine.threads import cores
-from core.ui.compare import work as compare_work
-from core.ui.compare.plan import Outcome, Plan, Step
-from core.ui.compare.work import FAULT, Bench, Results, Task, Turns
-from core.ui.frame.attendance import Attendance
 
 PLAN = Plan(("a", "b"), (Decimal(1), Decimal(2)), Decimal(0), False)
 THERE = Attendance(lambda: True)

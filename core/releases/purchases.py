@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from threading import Lock
 
-from ...privacy.accounting import Cost
-from ...privacy.quantiles import Bounds
+from ..privacy.accounting import Cost
+from ..privacy.quantiles import Bounds
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from threading import Lock, Thread
 from time import thread_time
 
 from ...errors import RequestError
+from ...machine.attendance import Attendance
 from ...machine.threads import one_core
-from ..frame.attendance import Attendance
 from .plan import Outcome, Plan, Step
 
 MOST_COMPARED = 12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...figures.comparison.marks import MethodMark
+from .marks import MethodMark
 
 _SYMBOLS = {
     "circle": '<circle cx="14" cy="6" r="3.6"/>',

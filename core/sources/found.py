@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import RequestError
-from ...sources import Source
-from ...words.phrases import count
-from ...words.quantities import size
+from ..errors import RequestError
+from ..words.phrases import count
+from ..words.quantities import size
+from . import Source
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from urllib.parse import quote
 
-from ...figures.palette import AMBER, FAINT, INK, TEAL
+from .palette import AMBER, FAINT, INK, TEAL
 
 WIDTH, HEIGHT = 240, 84
 

@@ -5,7 +5,7 @@ import pytest
 from core.errors import BudgetError
 from core.privacy.budget import Budget
 from core.privacy.quantiles import Bounds, plan_bounds
-from core.ui.data.purchases import Purchase, Purchases
+from core.releases.purchases import Purchase, Purchases
 
 COST = plan_bounds(1, Budget("0.1")).cost
 

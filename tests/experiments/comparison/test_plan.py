@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from core.experiments.comparison.outcome import Trial
-from core.ui.compare.plan import AT_FIRST, MOST_SECONDS, REPETITIONS, TUNING, Advice, Outcome, Plan, Step
+from core.experiments.comparison.plan import AT_FIRST, MOST_SECONDS, REPETITIONS, TUNING, Advice, Outcome, Plan, Step
 
 EPSILONS = tuple(map(Decimal, ("0.1", "0.5", "1", "10")))
 PLAN = Plan(("quick", "slow"), EPSILONS, Decimal(0), True, Decimal("0.5"), 100)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...experiments.comparison.curves import Curve
 from ...experiments.comparison.methods import METHODS
-from ...experiments.comparison.public_data import PublicData
-from ...figures.comparison.curves import error_at
+from ...experiments.comparison.plan import Advice
 from ...words.numbers import percent
-from .plan import Advice
+from .curves import error_at
+
+if TYPE_CHECKING:
+    from ...experiments.comparison.public_data import PublicData
 
 MEANINGS = {
     "relative_error": "The average error is how far an answer is from the exact one, as a share of it, on average over "
