@@ -1,9 +1,6 @@
 """What `pip install .` installs, and that the locked versions are what it asks for."""
 
 import re
-import shutil
-import subprocess
-import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -11,6 +8,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.wheel import built
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -72,14 +71,7 @@ def test_a_lock_holds_hashes_for_all_platforms_and_no_address(file):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """Built from a copy, as building leaves folders behind, by what is installed already."""
-    folder = tmp_path_factory.mktemp("wheel")
-    skipped = shutil.ignore_patterns(".*cache*", "__pycache__", ".git", ".venv", "artefacts", "build", "tests")
-    shutil.copytree(ROOT, folder / "checkout", ignore=skipped)
-    build = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(folder), "."]
-    subprocess.run([sys.executable, "-m", "pip", *build], cwd=folder / "checkout", check=True)
-    (made,) = folder.glob("frostglass-*.whl")
-    return made
+    return built(tmp_path_factory.mktemp("wheel"))
 
 
 def test_a_wheel_holds_the_library_and_the_app_once(wheel):
