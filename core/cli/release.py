@@ -78,7 +78,6 @@ def release(
     from ..releases.job import Job, kind_of
     from ..releases.payment import Payer, unit_words
     from ..sketches.adaptive import Adaptive
-    from ..sketches.registry import sketch_from_parameters
     from ..sources import open_source
     from ..words.numbers import rounded
 
@@ -97,8 +96,6 @@ def release(
             raise RequestError("--engine cannot be given beside --private-bounds, which are bought on one computer.")
         sketch = _sketch(data, shape, guess, budget, purchase)
         if not isinstance(sketch, Adaptive):
-            # Whatever could not be read back must be refused before it is paid for.
-            sketch_from_parameters(sketch.name, sketch.domain, sketch.parameters())
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
         name = dataset or _named_after(source)
         bill.payer = payer = Payer(books.open(), name, budget, unit_words(sketch.domain.unit))

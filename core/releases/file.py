@@ -20,7 +20,7 @@ import io
 import math
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -31,11 +31,19 @@ from ..errors import ReleaseFileError, RequestError
 from ..machine.files import aligned, narrow, npz, strict_json
 from ..machine.files.archive import FREE_BYTES, Archive
 from ..machine.files.transient import unfinished
-from ..machine.tables import Table, array
-from .manifest import FORMAT_VERSION, LARGE_FORMAT_VERSION, MAX_MANIFEST, Manifest, described_sketch, parse
+from ..machine.tables import Narrow, Table, array
+from .manifest import (
+    FORMAT_VERSION,
+    LARGE_FORMAT_VERSION,
+    MAX_MANIFEST,
+    Manifest,
+    check_length,
+    described_sketch,
+    parse,
+)
 
-Arrays = Mapping[str, "np.ndarray | Table | int"]
-"""The numbers of a release by name: its `table` and, where it has one, its `count`."""
+Arrays = tuple["np.ndarray | Table", "int | np.ndarray | None"]
+"""The numbers of a release: its table, and its number of records where that is released apart."""
 LARGE = 1 << 26
 """Counters; the table of a larger release is written to be mapped, where its sketch reads such tables."""
 ARRAYS = ("manifest", "table", "count")
@@ -83,7 +91,7 @@ def read(source: str | Path | bytes | BinaryIO, memory: int, verify: bool) -> tu
     """What is in a release file; see `core.releases.release.load`."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _read(io.BytesIO(source), memory, False, verify)
-    if hasattr(source, "read") and hasattr(source, "seek"):
+    if not isinstance(source, (str, Path)) and hasattr(source, "read") and hasattr(source, "seek"):
         return _read(source, memory, False, verify)
     path = _checked_path(source)
     try:
@@ -106,15 +114,12 @@ def writer(manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> Ca
             "This release was made with noise that can be repeated, so it protects nobody and is not saved as a "
             "release; it can be saved as a teaching file, which says so."
         )
-    table = arrays["table"]
+    table, released = arrays
     facts = facts_of(manifest, table.size, large)
     text = strict_json.dumps(facts)
-    if len(text) > MAX_MANIFEST:
-        raise RequestError(
-            f"The public facts of the release take {len(text):,} characters, and a file may have {MAX_MANIFEST:,}."
-        )
+    check_length(text)
     written = {"manifest": np.array(text, dtype=f"<U{len(text)}")}
-    count = {"count": np.array(arrays["count"], dtype="<i8")} if "count" in arrays else {}
+    count = {} if released is None else {"count": np.array(released, dtype="<i8")}
     if facts["format_version"] == LARGE_FORMAT_VERSION:
         small = written | count
         return lambda file: aligned.write(file, chain(small.items(), narrow.arrays(table)))
@@ -160,19 +165,19 @@ def _read(file: BinaryIO, memory: int, mapped: bool, verify: bool) -> tuple[Mani
         if archive.shape("table") != sketch.shape:
             raise ReleaseFileError("The table of the file has another shape than its parameters say.")
         manifest = Manifest.from_dict(facts, sketch)
-        arrays = _count(archive, manifest)
+        count = _count(archive, manifest)
         table = narrow.read(archive, mapped) if is_large else archive.integers("table")
-        if is_large and verify:
+        if verify and isinstance(table, Narrow):
             narrow.verify(archive, table)
     except ReleaseFileError:
         raise
     except RequestError as problem:
         raise ReleaseFileError(f"The file does not describe a release that can be used. {problem}") from None
-    return manifest, {"table": table} | arrays
+    return manifest, (table, count)
 
 
-def _count(archive: Archive, manifest: Manifest) -> dict[str, np.ndarray | int]:
-    """The released number of records, hidden by noise or public; nothing where it is read off the table.
+def _count(archive: Archive, manifest: Manifest) -> int | np.ndarray | None:
+    """The released number of records, hidden by noise or public; None where it is read off the table.
 
     One class of a release with classes has none where they had none, though the number of all records was public.
     """
@@ -181,10 +186,10 @@ def _count(archive: Archive, manifest: Manifest) -> dict[str, np.ndarray | int]:
     if "count" not in archive:
         if noisy or (public and not math.isfinite(sketch.total_variance(1.0))):
             raise ReleaseFileError("The file's count of records is missing.")
-        return {}
+        return None
     if not (noisy or public):
         raise ReleaseFileError("The file's count of records is there without noise that would hide it.")
     if archive.shape("count") != sketch.count_shape:
         raise ReleaseFileError("The file does not hold as many counts of records as its parameters say.")
     count = archive.integers("count")
-    return {"count": count if sketch.count_shape else int(count)}
+    return count if sketch.count_shape else int(count)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..engine.checkpoint import Checkpoints
 from ..engine.engines import LOCAL, check_engine
+from ..engine.exact import Exact
 from ..engine.resuming import Keeping, ResumableBuilding, times_paid
 from ..errors import RequestError
 from ..machine.files import strict_json
@@ -34,6 +35,7 @@ from .bounded import Bounded, BoundsPurchase
 from .centred import Centred, CentrePurchase
 from .file import copy
 from .kind import Filling, Kind, Reader
+from .manifest import check_describable
 from .payment import Payer, payer_of
 from .plain import Plain
 from .release import Release
@@ -99,7 +101,8 @@ class Job:
         noise_source: NoiseSource | None = None,
         say: Callable[[str], object] = lambda words: None,
     ):
-        self.kind, self.kept = kind, None
+        self.kind = kind
+        self.kept: Path | None = None
         self._payer, self._out, self._noise_source, self._say = payer, out, noise_source, say
         self._reader = Reader(source, engine, keeping, say)
         self._first: Filling | None = None
@@ -128,23 +131,26 @@ class Job:
             check_engine(self._reader.engine)
             _priced(self.kind)
             if self._payer is not None:
+                if isinstance(self.kind.sketch, LinearSketch):  # whatever no file can hold is not paid for
+                    check_describable(self.kind.sketch)
                 self._payer.check(self.kind.cost)
             self._first = self.kind.first(self._reader)
-            if isinstance(self._first, ResumableBuilding):
+            if isinstance(self._first, ResumableBuilding) and isinstance(self.kind, Plain):
                 self.kind = replace(self.kind, sketch=self._first.sketch)
         return self._first.rows if isinstance(self._first, ResumableBuilding) else 0
 
     def __iter__(self) -> Iterator[int]:
         self.begin()
-        for rows in self._first:
-            self._reader.rows = rows
-            yield rows
+        if self._first is not None:
+            for rows in self._first:
+                self._reader.rows = rows
+                yield rows
 
-    def check_read(self) -> None:
-        """RuntimeError while not everything is read, as half a table must never be released by mistake."""
+    def check_read(self) -> Exact:
+        """What was read; RuntimeError while that is not everything, as half a table must never be released."""
         if self._first is None:
             raise RuntimeError("The table is not finished: iterate over the job to its end first.")
-        _ = self._first.exact
+        return self._first.exact
 
     def finish(self, progress: Callable[[int], object] = lambda rows: None) -> Release:
         """Pay, draw the noise, and keep the release; RuntimeError when not everything was read, or the second time.
@@ -161,8 +167,7 @@ class Job:
         BudgetError
             When the ledger refuses; nothing was spent.
         """
-        self.check_read()
-        exact = self._first.exact
+        exact = self.check_read()
         self.kind.check(int(np.sum(exact.records)))
         self._reader.progress = progress
         made = None

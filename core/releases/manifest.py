@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from ..checks import check_text, exact_fields
 from ..domain import Domain
@@ -78,7 +79,7 @@ class Manifest:
         }
 
     @classmethod
-    def from_dict(cls, facts: dict, sketch: LinearSketch) -> Manifest:
+    def from_dict(cls, facts: dict[str, Any], sketch: LinearSketch) -> Manifest:
         """The manifest that `to_dict` wrote, of the sketch that it describes; RequestError on anything else."""
         privacy = PrivacyRecord.from_dict(facts["privacy"])
         if privacy.unit != sketch.domain.unit:
@@ -89,12 +90,28 @@ class Manifest:
         return cls(sketch, privacy, *_origin(facts))
 
 
-def described_sketch(facts: dict) -> LinearSketch:
+def check_describable(sketch: LinearSketch) -> None:
+    """RequestError when no file could hold a release of a sketch, or none could be read back; for before paying."""
+    if not has_format(sketch):
+        raise RequestError(f"A release of the mechanism {sketch.name!r} has no file format.")
+    sketch_from_parameters(sketch.name, sketch.domain, sketch.parameters())
+    check_length(strict_json.dumps([sketch.parameters(), sketch.domain.to_dict()]))
+
+
+def check_length(text: str) -> None:
+    """RequestError when a manifest is longer than a file may have it."""
+    if len(text) > MAX_MANIFEST:
+        raise RequestError(
+            f"The public facts of the release take {len(text):,} characters, and a file may have {MAX_MANIFEST:,}."
+        )
+
+
+def described_sketch(facts: dict[str, Any]) -> LinearSketch:
     """The sketch that a manifest describes; RequestError when there is none."""
     return sketch_from_parameters(facts["mechanism"], Domain.from_dict(facts["domain"]), facts["parameters"])
 
 
-def parse(text: str) -> dict:
+def parse(text: str) -> dict[str, Any]:
     """The fields of a manifest's text; a stranger may have written it.
 
     Raises
@@ -122,7 +139,7 @@ def parse(text: str) -> dict:
         raise ReleaseFileError(str(problem)) from None
 
 
-def _origin(facts: dict) -> tuple[bool, str, str]:
+def _origin(facts: dict[str, Any]) -> tuple[bool, str, str]:
     """Whether the release is private, when it was made, and by which software."""
     private, created, software = facts["private"], facts["created"], facts["software"]
     if type(private) is not bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..errors import RequestError
 from ..privacy.accounting import Cost
@@ -16,9 +16,10 @@ from ..privacy.unit import PrivacyUnit
 class Noted(Protocol):
     """What a ledger's note names: a sketch, or a mechanism that is more than one."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
-    def parameters(self) -> dict: ...
+    def parameters(self) -> dict[str, Any]: ...
 
 
 @dataclass
@@ -50,7 +51,7 @@ class Payer:
     budget: Budget
     unit: str
     total: Budget | None = None
-    note: dict = field(default_factory=dict)
+    note: dict[str, Any] = field(default_factory=dict)
     spent: bool | None = False
     registered: bool = False
 

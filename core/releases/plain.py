@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 from ..privacy.accounting import Cost
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, exact_decimal
 from ..privacy.calibration import NoiseScale
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.linear import LinearSketch
@@ -51,7 +51,7 @@ class Plain:
     def promised(self) -> Budget:
         """What the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
         paid = sum((Fraction(cost.epsilon) for cost in self.bought), Fraction(self.budget.epsilon))
-        return Budget(paid, self.budget.delta, self.budget.neighbours)
+        return replace(self.budget, epsilon=exact_decimal(paid, "The promise"))
 
     @property
     def noises(self) -> tuple[NoiseScale | None, ...]:

@@ -60,8 +60,9 @@ class Release:
             return NotImplemented
         if hash(self) != hash(other) or not _same_map(self.sketch, other.sketch):
             return False
-        counted = np.array_equal(self.count, other.count) if self.count is not None else other.count is None
-        return counted and same(self.table, other.table)
+        if self.count is None or other.count is None:
+            return self.count is other.count and same(self.table, other.table)
+        return np.array_equal(self.count, other.count) and same(self.table, other.table)
 
     def __hash__(self) -> int:
         return hash((self.sketch.name, self.privacy, self.private, self.created, self.software))
@@ -187,8 +188,8 @@ class Release:
 
     @property
     def arrays(self) -> file.Arrays:
-        """Its numbers, by the names that they have in a file."""
-        return {"table": self.table} if self.count is None else {"table": self.table, "count": self.count}
+        """Its numbers, as a file holds them."""
+        return self.table, self.count
 
     def save(self, path: str | Path, teaching: bool = False, large: int = file.LARGE) -> None:
         """Write the release to a file that is either whole or not there at all.
@@ -238,10 +239,11 @@ class Release:
         privacy = self.privacy.merged(other.privacy)
         if (self.count is None) != (other.count is None):
             raise RequestError("Two releases can be merged only when both or neither have a count of records.")
+        counts = None if self.count is None or other.count is None else self.count + other.count
         return Release(
             self.sketch,
             added(self.table, other.table),
-            None if self.count is None else self.count + other.count,
+            counts,
             privacy,
             self.private and other.private,
             now(),
@@ -269,8 +271,7 @@ def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verif
     RequestError
         When there is no such file, or it cannot be read.
     """
-    made, arrays = file.read(source, memory, verify)
-    table, count = arrays["table"], arrays.get("count")
+    made, (table, count) = file.read(source, memory, verify)
     return Release(made.sketch, table, count, made.privacy, made.private, made.created, made.software)
 
 
