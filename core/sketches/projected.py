@@ -42,6 +42,8 @@ PROJECTION_ERROR = 0.02
 """Expected error that a projection may add to an average closeness."""
 SLACK = 1.0 + 2.0**-20
 """Projected coordinates are clamped to bounds that much wider, so that it is never for rounding that the clamp acts."""
+COORDINATE_SECONDS = 6e-9
+"""Of one core, for one coordinate of a record that is projected the fast way, as measured; the others take less."""
 RADIUS = Number("The radius of a projected sketch", 1e-300, 1e100)
 _PARTS = 35
 """Label of the stream of public randomness that the groups' seeds come from."""
@@ -212,6 +214,15 @@ class Projected(GroupedSketch):
     @property
     def largest_entry(self) -> int:
         return self.inner.largest_entry
+
+    @property
+    def record_seconds(self) -> float:
+        """That of the inner sketch, and of a projection for each group."""
+        return self.inner.record_seconds + self.groups * COORDINATE_SECONDS * self.domain.dimensions
+
+    @property
+    def setup_seconds(self) -> float:
+        return self.inner.setup_seconds
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         centred = self._clipped(points)

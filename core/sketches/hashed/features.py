@@ -11,7 +11,9 @@ kernels get a random scale a row instead of a structure for each term of a sum.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -24,17 +26,24 @@ from ...geometry.hashing.structured import Structured, check_structure, draw_str
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
 from ...parameters import Choice, Seed, parameter
+from ...privacy.budget import Budget
+from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
-from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch
+from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, ROWS_TRIED, GroupedSketch
 from ..projected import Projected, enough_dimensions, on_fewer, only_many
 from . import fast_phases, phases
 from .waves import Waves, waves
 
 TRANSFORMS = ("dense", "fast")
 WAVES = ("circle", "quadrant")
-MANY_DIMENSIONS = 128
-"""From here on a recommendation takes the fast transform, where the kernel has one."""
+FAST_SECONDS, LAYER_SECONDS = 1e-9, 1e-9
+"""Of one core, for one row of structured frequencies, and for each layer of its transform."""
+FASTER, FASTER_BY_FAR = 1.5, 6.0
+"""Fast frequencies have up to 1.3 times the sampling error of as many dense ones, so that they are taken where they buy
+1.5 times as many rows; where noise grows with the rows these are no use, and only time that is hard to bear counts."""
+USUAL_ROWS = 1000
+"""For which waves are compared where the number of rows is not known yet; from some dozens on that says which."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +146,16 @@ class Features(GroupedSketch):
     def largest_entry(self) -> int:
         return self.entries.largest
 
+    @property
+    def row_seconds(self) -> float:
+        if self.transform == "dense":
+            return super().row_seconds
+        return FAST_SECONDS + LAYER_SECONDS * math.log2(padded(self.domain.dimensions))
+
+    @property
+    def setup_seconds(self) -> float:
+        return super().setup_seconds if self.transform == "dense" else ROW_SETUP_SECONDS * self._chosen_rows
+
     def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
         return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)
 
@@ -188,7 +207,18 @@ class Features(GroupedSketch):
 
 def _made(facts: Facts) -> Features | Projected:
     """The wave that has the least noise under the budget, and the fast transform where it pays."""
-    domain, kernel, wave = facts.domain, facts.kernel, "quadrant" if facts.budget.pure else "circle"
+    return min((_made_with(wave, facts) for wave in WAVES), key=lambda sketch: _noise(sketch, facts.budget))
+
+
+def _noise(sketch: Features | Projected, budget: Budget) -> float:
+    """Variance of an answer's noise; the wave matters more than the number of rows."""
+    sized = sketch if sketch.sized else sketch.with_rows(USUAL_ROWS)
+    scale = calibrate(sized.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+    return float(sized.noise_variance(scale.variance))
+
+
+def _made_with(wave: str, facts: Facts) -> Features | Projected:
+    domain, kernel = facts.domain, facts.kernel
     if facts.project is not None:
         return Projected.of(
             domain,
@@ -202,9 +232,12 @@ def _made(facts: Facts) -> Features | Projected:
             rows=facts.size,
             groups=facts.groups,
         )
-    many = domain.dimensions >= MANY_DIMENSIONS and _has_structure(kernel)
-    transform = "fast" if many else "dense"
-    return Features(domain, kernel, facts.size, facts.seed, groups=facts.groups, transform=transform, wave=wave)
+    dense = Features(domain, kernel, facts.size, facts.seed, groups=facts.groups, wave=wave)
+    if not _has_structure(kernel):
+        return dense
+    fast = replace(dense, transform="fast")
+    enough = FASTER_BY_FAR if facts.budget.pure else FASTER
+    return fast if enough * fast.row_seconds < dense.row_seconds else dense
 
 
 def _has_structure(kernel: Kernel) -> bool:

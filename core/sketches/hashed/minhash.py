@@ -129,9 +129,9 @@ class MinHash(GroupedSketch):
         return 0 if self.rows is None else BYTES_A_ROW * self.rows
 
     @property
-    def record_seconds(self) -> float:
+    def row_seconds(self) -> float:
         """For a set of a dozen items or so; a public bound on their number says nothing of the usual one."""
-        return SET_SECONDS * self.shape[0]
+        return SET_SECONDS
 
     def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
         return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)

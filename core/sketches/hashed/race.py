@@ -124,10 +124,9 @@ class Race(GroupedSketch):
         return 0 if self.rows is None else drawing_bytes(self.kernel, self.domain.dimensions, self.rows)
 
     @property
-    def record_seconds(self) -> float:
+    def row_seconds(self) -> float:
         """Every hash of a row beyond the first has to be made a part of its column."""
-        hashes = atomic_hashes(self.kernel, self.domain.dimensions)
-        return super().record_seconds + HASH_SECONDS * self._chosen_rows * (hashes - 1)
+        return super().row_seconds + HASH_SECONDS * (atomic_hashes(self.kernel, self.domain.dimensions) - 1)
 
     def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
         return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)
