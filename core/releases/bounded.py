@@ -28,11 +28,8 @@ from ..privacy.budget import Budget, Number, exact_decimal
 from ..privacy.calibration import NoiseScale
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.quantiles import Bounds, BoundsPlan, Grid, plan_bounds, release_bounds
-from ..sketches.classes import Classes
-from ..sketches.distances.projected_distance import ProjectedDistance
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan, plan
-from ..sketches.projected import Projected
 from ..sources import Source
 from .bounds_paid import covering_bounds
 from .kind import Filling, Held, Reader
@@ -187,8 +184,8 @@ class _Counting:
 
 def _check_free_of_bounds(sketch: LinearSketch) -> None:
     """Refuse what could not be made within the bounds that are found, as that must not come out after paying."""
-    inner = sketch.inner if isinstance(sketch, Classes) else sketch
-    if isinstance(inner, (Projected, ProjectedDistance)):
+    inner, _ = sketch.one_answer
+    if not inner.free_of_bounds:
         raise RequestError("Bounds cannot be bought for projected records, as the projection's own bounds follow them.")
     if getattr(inner, "centre", None) is not None:
         raise RequestError("Bounds cannot be bought beside a public centre, which might lie outside of them.")
@@ -201,7 +198,4 @@ def _within(sketch: LinearSketch, bounds: Mapping[str, Bounds]) -> LinearSketch:
         if not isinstance(columns.get(name), Numeric):
             raise RequestError(f"Bounds can be bought for columns of numbers that are used, and {name!r} is none.")
         columns[name] = replace(columns[name], low=ends.low, high=ends.high)
-    domain = replace(sketch.domain, columns=tuple(columns.values()))
-    if isinstance(sketch, Classes):
-        return replace(sketch, domain=domain, inner=_within(sketch.inner, bounds))
-    return replace(sketch, domain=domain)
+    return sketch.within(replace(sketch.domain, columns=tuple(columns.values())))

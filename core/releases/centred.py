@@ -12,7 +12,7 @@ no sensitivity depends on the centre.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -26,9 +26,6 @@ from ..privacy.budget import Budget, Number, exact_decimal
 from ..privacy.calibration import NoiseScale, calibrate_shares
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..sketches.classes import Classes
-from ..sketches.distances.directions import Directions
-from ..sketches.distances.moments import Moments
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan
 from .kind import Filling, Held, Reader
@@ -77,9 +74,9 @@ class Centred:
     readings: ClassVar[int] = 2
 
     @cached_property
-    def everyone(self) -> Directions | Moments:
+    def everyone(self) -> LinearSketch:
         """The sketch of the first reading, of all records in one; RequestError when there is no centre to buy."""
-        return _everyone(self.sketch, self.purchase)
+        return self.sketch.one_answer[0].finding_centre(self.purchase.radius)
 
     @cached_property
     def _noise(self) -> tuple[NoiseScale, Plan]:
@@ -128,7 +125,7 @@ class Centred:
 
     def first(self, reader: Reader) -> Filling:
         """Sum everyone, and encode every record as the second reading will."""
-        return reader.filling(_with_inner(self.sketch, self.everyone))
+        return reader.filling(self.sketch.with_one_answer(self.everyone))
 
     def check(self, records: int) -> None:
         """The second reading keeps the records that the first one kept."""
@@ -138,7 +135,7 @@ class Centred:
         """Buy the centre, then release the table around it."""
         table, _ = held
         # The slabs of classes add up to the table of everyone, which one record moves as it moves any one table.
-        total = table.sum(axis=0) if isinstance(self.sketch, Classes) else table
+        total = table.sum(axis=0) if self.sketch.classes else table
         noisy = add_noise(total, self.centre_noise, noise_source)
         table[...] = 0
         sketch = self._around(noisy)
@@ -146,25 +143,5 @@ class Centred:
 
     def _around(self, noisy: np.ndarray) -> LinearSketch:
         """The sketch around what the noisy sums of everyone say."""
-        inner, everyone = _inner(self.sketch), self.everyone
-        if isinstance(everyone, Directions):
-            return _with_inner(self.sketch, replace(inner, pole=everyone.around(noisy).pole))
-        mean = everyone.mean(noisy, everyone.total(noisy))
-        return _with_inner(self.sketch, replace(inner, centre=tuple(mean.tolist())))
-
-
-def _everyone(sketch: LinearSketch, purchase: CentrePurchase) -> Directions | Moments:
-    inner = _inner(sketch)
-    if isinstance(inner, Directions):
-        return replace(inner, pole=None)
-    if isinstance(inner, Moments):
-        return replace(inner, radius=purchase.radius).for_mean()
-    raise RequestError(f"A centre can be bought for directions and moments, and the mechanism {inner.name!r} has none.")
-
-
-def _inner(sketch: LinearSketch) -> LinearSketch:
-    return sketch.inner if isinstance(sketch, Classes) else sketch
-
-
-def _with_inner(sketch: LinearSketch, inner: LinearSketch) -> LinearSketch:
-    return sketch.with_inner(inner) if isinstance(sketch, Classes) else inner
+        one, _ = self.sketch.one_answer
+        return self.sketch.with_one_answer(one.centred_by(self.everyone, noisy))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -161,11 +161,11 @@ class Release:
         RequestError
             When the release has no classes, or not this one.
         """
-        if not isinstance(self.sketch, Classes):
+        if not self.sketch.classes:
             raise RequestError("The release tells no classes apart: it was made without a column of classes.")
-        place = self.sketch.index_of(which)
+        place = cast(Classes, self.sketch).index_of(which)
         count = None if self.count is None else int(self.count[place])
-        return replace(self, sketch=self.sketch.inner, table=self.table[place], count=count)
+        return replace(self, sketch=self.sketch.one_answer[0], table=self.table[place], count=count)
 
     def of_everyone(self) -> Release:
         """The records of all classes together, as a release of one population: itself where there are no classes.
@@ -173,13 +173,14 @@ class Release:
         All slabs share the public random numbers of one sketch, so their sum is that sketch of all records, under the
         noise of all of them.
         """
-        if not isinstance(self.sketch, Classes):
+        if not self.sketch.classes:
             return self
-        classes = len(self.sketch.categories)
+        classes = len(self.sketch.classes)
         noise, count_noise = self.privacy.noise * classes, self.privacy.count_noise * classes
         privacy = replace(self.privacy, noise=noise, count_noise=count_noise)
         count = None if self.count is None else int(self.count.sum())
-        return replace(self, sketch=self.sketch.inner, table=sum_of_slabs(self.table), count=count, privacy=privacy)
+        one, _ = self.sketch.one_answer
+        return replace(self, sketch=one, table=sum_of_slabs(self.table), count=count, privacy=privacy)
 
     @property
     def manifest(self) -> Manifest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..forecast.forecast import checked_records, choose_size
+from ..forecast.forecast import choose_size
 from ..privacy.budget import Budget
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
@@ -12,6 +12,4 @@ def with_chosen_size(sketch: LinearSketch | Adaptive, budget: Budget, records: i
     """The sketch with a size: its own, or the best one by forecast."""
     if sketch.sized:
         return sketch
-    if isinstance(sketch, Adaptive):
-        return sketch.sized_for(budget, checked_records(records))
     return choose_size(sketch, budget, records)

@@ -164,6 +164,9 @@ class Classes(LinearSketch):
     def with_one_answer(self, one: LinearSketch) -> LinearSketch:
         return self.with_inner(one)
 
+    def within(self, domain: Domain) -> Self:
+        return replace(self, domain=domain, inner=self.inner.within(domain.without(self.label)))
+
     def with_inner(self, inner: LinearSketch) -> Self:
         """The same classes, each with another sketch."""
         return replace(self, inner=inner)

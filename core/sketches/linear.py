@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -170,6 +170,8 @@ class LinearSketch(Declared, ABC):
     """Whether the sums of distances along every column can be read apart."""
     has_cells: ClassVar[bool] = False
     """Whether its rows are cut into cells that its `columns` know, as RACE's are."""
+    free_of_bounds: ClassVar[bool] = True
+    """Whether nothing else of it follows the bounds, so that it can be made within others: see `within`."""
     has_means: ClassVar[bool] = False
     """Whether the mean of all records can be read off it, by `mean` and `sum_variance`."""
     drawn_from: ClassVar[str] = "population"
@@ -254,6 +256,31 @@ class LinearSketch(Declared, ABC):
     def with_one_answer(self, one: LinearSketch) -> LinearSketch:
         """The same with another sketch that answers are read off: see `one_answer`."""
         return one
+
+    def within(self, domain: Domain) -> LinearSketch:
+        """The same for a domain with other bounds."""
+        return replace(self, domain=domain)
+
+    def finding_centre(self, radius: float | None) -> LinearSketch:
+        """The sketch whose noisy table says around which centre this one has less noise; see `centred_by`.
+
+        Parameters
+        ----------
+        radius : float | None
+            Records farther than this from the middle of the bounds are moved towards it, where that is of use.
+
+        Raises
+        ------
+        RequestError
+            When it has no centre.
+        """
+        raise RequestError(
+            f"A centre can be bought for directions and moments, and the mechanism {self.name!r} has none."
+        )
+
+    def centred_by(self, found: LinearSketch, noisy: np.ndarray) -> LinearSketch:
+        """The same around the centre that a noisy table of `finding_centre` says."""
+        return self
 
     def check_budget(self, budget: Budget) -> None:
         """Refuse a promise under which the sketch's own theory gives none, before anything is read or paid.

@@ -97,6 +97,7 @@ class Projected(GroupedSketch):
     projection: Projection = parameter(Described("The projection", Projection))
     radius: float = parameter(RADIUS, None, settled="its radius")
     name: ClassVar[str] = "projected"
+    free_of_bounds: ClassVar[bool] = False
     described: ClassVar[str] = "projected sketch"
 
     def _check(self) -> None:

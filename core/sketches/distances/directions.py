@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -195,6 +195,12 @@ class Directions(LinearSketch):
         """
         square = float((self.sum(table) ** 2).sum())
         return math.sqrt(max(square - self.dimensions * counter_variance / UNITS**2, square / 4.0))
+
+    def finding_centre(self, radius: float | None) -> Self:
+        return replace(self, pole=None)
+
+    def centred_by(self, found: LinearSketch, noisy: np.ndarray) -> Self:
+        return replace(self, pole=cast(Directions, found).around(noisy).pole)
 
     def around(self, table: np.ndarray) -> Self:
         """The same sketch with the direction of a noisy sum as its pole; itself where the sum has none."""

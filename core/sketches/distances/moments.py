@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -140,6 +140,13 @@ class Moments(LinearSketch):
             square = min(LARGEST_SQUARE_WEIGHT, int(UNITS / math.sqrt(2.0 * reach)))
             count = max(1, int(UNITS * math.sqrt(reach / 2.0)))
         return replace(self, count_weight=count, square_weight=square)
+
+    def finding_centre(self, radius: float | None) -> Self:
+        return replace(self, radius=radius).for_mean()
+
+    def centred_by(self, found: LinearSketch, noisy: np.ndarray) -> Self:
+        mean = cast(Moments, found).mean(noisy, found.total(noisy))
+        return replace(self, centre=tuple(mean.tolist()))
 
     def for_mean(self) -> Self:
         """The same sketch with weights that tell the mean best, and distances badly.

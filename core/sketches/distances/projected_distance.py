@@ -93,6 +93,7 @@ class ProjectedDistance(LinearSketch):
     name: ClassVar[str] = "projected-distance"
     described: ClassVar[str] = "projected distance"
     answers: ClassVar[str] = "distance"
+    free_of_bounds: ClassVar[bool] = False
     distance_norm: ClassVar[str] = "l2"  # type: ignore[assignment]
 
     def _check(self) -> None:
