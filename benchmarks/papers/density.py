@@ -109,18 +109,20 @@ class Density:
         """
         domain, question = self.question(settings)
         for key, method in COMPARED.items():
-            if not settings.takes(key) or (delta != "0" and not method.own and not _needs_delta(key, domain, question)):
+            if not settings.takes(key) or (
+                delta != "0" and method.card.rival and not _needs_delta(key, domain, question)
+            ):
                 continue
-            for data, tried in self._variants(domain, method.own):
+            for data, tried in self._variants(domain, method.card.rival):
                 if method.refusal(tried, question, Budget(1, delta)) is None:
                     sizes = method.sizes(tried, question, 10_000)
                     yield key, data, sizes[:3] if settings.quick else sizes
                     break
 
-    def _variants(self, domain: Domain, own: bool) -> Iterator[tuple[str, Domain]]:
+    def _variants(self, domain: Domain, rival: bool) -> Iterator[tuple[str, Domain]]:
         """The data as they are, and for rivals on fewer and fewer directions."""
         yield self.data, domain
-        if domain.dimensions >= WIDE and not own:
+        if domain.dimensions >= WIDE and rival:
             for dimensions in range(FEW, 0, -1):
                 few = Domain.of(**{f"p{place}": (-12, 12) for place in range(dimensions)})
                 yield f"{self.data}/{dimensions}", few
