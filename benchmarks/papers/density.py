@@ -109,11 +109,10 @@ class Density:
         """
         domain, question = self.question(settings)
         for key, method in COMPARED.items():
-            if not settings.takes(key) or (
-                delta != "0" and method.card.rival and not _needs_delta(key, domain, question)
-            ):
+            rival = method.card.rival
+            if not settings.takes(key) or (delta != "0" and rival and not _needs_delta(key, domain, question)):
                 continue
-            for data, tried in self._variants(domain, method.card.rival):
+            for data, tried in self._variants(domain, rival):
                 if method.refusal(tried, question, Budget(1, delta)) is None:
                     sizes = method.sizes(tried, question, 10_000)
                     yield key, data, sizes[:3] if settings.quick else sizes
