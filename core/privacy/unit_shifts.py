@@ -117,6 +117,7 @@ def _normal_density(x: float) -> float:
     return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
 
-def mills_ratio(x: float | np.ndarray) -> float | np.ndarray:
+def mills_ratio(x: float | Floats) -> Floats:
     """Return Φ(-x)/φ(x), which neither overflows nor loses digits in the tail."""
-    return math.sqrt(math.pi / 2) * erfcx(np.asarray(x) / math.sqrt(2))
+    ratio: Floats = math.sqrt(math.pi / 2) * erfcx(np.asarray(x) / math.sqrt(2))
+    return ratio
