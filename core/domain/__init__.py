@@ -1,9 +1,8 @@
 """What is publicly known about records before anyone looks at them, and the map from a record to coordinates."""
 
 from .categorical import Categorical
-from ..privacy.unit import PrivacyUnit
 from .columns import Column
-from .domain import Domain
+from .domain import Domain, PrivacyUnit
 from .items import Items
 from .numeric import Numeric
 from .vector import Vector

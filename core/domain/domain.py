@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ import pyarrow as pa
 
 from ..checks import check_choice, check_number, exact_fields, field_names
 from ..errors import RequestError
-from ..machine.array_types import Floats, Truths
 from ..privacy.unit import EACH_RECORD, PrivacyUnit
 from .arrow import arrow_table
 from .categorical import Categorical
@@ -138,7 +136,7 @@ class Domain:
         unit: PrivacyUnit = EACH_RECORD,
         scale: str = "none",
         category_distance: float = 1.0,
-        **columns: Sequence[Any],
+        **columns: Sequence,
     ) -> Domain:
         """A domain from keywords: a pair of numbers is a numeric column, a list of texts is a categorical one."""
         return cls(
@@ -173,8 +171,7 @@ class Domain:
     @property
     def gathers(self) -> bool:
         """Whether a record is a set whose items stand in rows of their own, all those of one id."""
-        column = self.columns[0]
-        return isinstance(column, Items) and column.gathered
+        return self.holds_sets and self.columns[0].gathered
 
     @property
     def keeps_every_record(self) -> bool:
@@ -244,9 +241,8 @@ class Domain:
             return self._encode_sets(batch)
         rows = self.rows(batch)
         if rows is not None:
-            points: Floats = np.empty(rows.shape, order="F")
-            np.add(rows, 0.0, out=points)  # a zero loses its sign, as below
-            return points
+            points = np.empty(rows.shape, order="F")
+            return np.add(rows, 0.0, out=points)  # a zero loses its sign, as below
         points, missing, unknown = self._read(batch, metric)
         low, high = self._natural_bounds(metric)
         by_coordinate = points.T  # C order, one row a coordinate
@@ -255,7 +251,7 @@ class Domain:
             np.clip(by_coordinate, low[:, None], high[:, None], out=by_coordinate)
         else:
             # A missing number is NaN and compares as outside; it is left out or refused either way.
-            inside: Truths = ((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None])).all(axis=0)
+            inside = ((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None])).all(axis=0)
             outside = _either(~inside, *unknown.values())
             unknown = {}
         # Of -0.0 and a bound 0.0 either may be taken, as the place in the batch has it; the sum is 0.0 for both.
@@ -289,7 +285,7 @@ class Domain:
         return None if isinstance(array, pa.ChunkedArray) else column.rows(array, self.outside == "clamp")
 
     def encode_queries(
-        self, queries: object, metric: str = "l2", first: int = 0, order: Literal["C", "F"] = "F"
+        self, queries: object, metric: str = "l2", first: int = 0, order: str = "F"
     ) -> np.ndarray | Sets:
         """Coordinates of queries, or their sets; none is dropped or clamped, and a query may lie outside the bounds.
 
@@ -327,8 +323,7 @@ class Domain:
         if not finite.all():
             row = first + int(np.argmin(finite)) + 1
             raise RequestError(f"The query in row {row} is not made of finite numbers.")
-        scaled: Floats = np.asarray(self._scaled(points), order=order)
-        return scaled
+        return np.asarray(self._scaled(points), order=order)
 
     def are_encoded(self, queries: np.ndarray) -> bool:
         """Whether `encode_queries` gives the very numbers of an array (n, columns), or refuses one that is not finite.
@@ -376,7 +371,7 @@ class Domain:
             raise RequestError(f"The column {name!r} is the only one, and a domain needs another beside it.")
         return replace(self, columns=tuple(column for column in self.columns if column.name != name))
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict:
         """A value for JSON from which `from_dict` makes an equal domain, bit for bit."""
         return {
             "columns": [column_to_dict(column) for column in self.columns],
@@ -397,9 +392,7 @@ class Domain:
         unit = PrivacyUnit(**exact_fields(facts.pop("unit"), "privacy unit", field_names(PrivacyUnit)))
         return cls(columns=tuple(column_from_dict(column) for column in columns), unit=unit, **facts)
 
-    def _read(
-        self, table: pa.RecordBatch | pa.Table, metric: str
-    ) -> tuple[Floats, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def _read(self, table: pa.RecordBatch | pa.Table, metric: str) -> tuple[np.ndarray, dict, dict]:
         """Coordinates before clamping and scaling, and by column name the rows that miss a value or are unknown."""
         amplitude = self.amplitude(metric)
         points = np.empty((table.num_rows, self.dimensions), order="F")
@@ -411,8 +404,6 @@ class Domain:
             array = table.column(column.name)
             if isinstance(array, pa.ChunkedArray):
                 array = array.combine_chunks()
-            if isinstance(column, Items):
-                raise TypeError("Sets have no coordinates.")
             misses, strays = column.read_into(points[:, place], array, amplitude)
             if misses is not None:
                 missing[column.name] = misses
@@ -440,9 +431,7 @@ class Domain:
         return sets
 
     def _read_sets(self, table: pa.RecordBatch | pa.Table) -> Sets:
-        column = self.columns[0]
-        if not isinstance(column, Items):
-            raise TypeError("Only sets are read as such.")
+        (column,) = self.columns
         if table.schema.get_field_index(column.name) < 0:
             raise RequestError(f"The data must have one column {column.name!r}.")
         array = table.column(column.name)
@@ -475,14 +464,14 @@ class Domain:
         shift, width = np.zeros(self.dimensions), np.ones(self.dimensions)
         if self.scale == "box":
             for column, place in self._places():
-                if isinstance(column, (Numeric, Vector)):
+                if not isinstance(column, Categorical):
                     shift[place], width[place] = column.low, column.high - column.low
         return shift, width
 
     def _natural_bounds(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
         amplitude = self.amplitude(metric)
-        pairs = np.array([column.bounds(amplitude) for column in self.columns if not isinstance(column, Items)])
-        widths = [column.width for column in self.columns if not isinstance(column, Items)]
+        pairs = np.array([column.bounds(amplitude) for column in self.columns])
+        widths = [column.width for column in self.columns]
         return np.repeat(pairs[:, 0], widths), np.repeat(pairs[:, 1], widths)
 
     def _places(self) -> Iterator[tuple[Column, slice]]:
@@ -492,7 +481,7 @@ class Domain:
             start += column.width
 
 
-def _column_from_keyword(name: str, facts: Sequence[Any]) -> Column:
+def _column_from_keyword(name: str, facts: Sequence) -> Column:
     if isinstance(facts, Sequence) and not isinstance(facts, str):
         if facts and all(isinstance(fact, str) for fact in facts):
             return Categorical(name, tuple(facts))
@@ -506,12 +495,7 @@ def _either(*masks: Mask) -> Mask:
     return np.logical_or.reduce(present) if present else None
 
 
-def _refuse_first(
-    what: str,
-    missing: Mapping[str, np.ndarray],
-    unknown: Mapping[str, np.ndarray],
-    batch: pa.RecordBatch | None = None,
-) -> None:
+def _refuse_first(what: str, missing: dict, unknown: dict, batch: pa.RecordBatch | None = None) -> None:
     """Refuse a value that is missing, or else one of an unknown category; the row is named, the value is not."""
     for masks, problem in ((missing, "is missing"), (unknown, "is not on the public list of categories")):
         for name, mask in masks.items():

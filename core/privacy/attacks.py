@@ -78,8 +78,7 @@ class Attacks:
         return [lengths[0] - lengths[1]]
 
 
-def _distinct(rows: np.ndarray) -> Integers:
+def _distinct(rows: np.ndarray) -> np.ndarray:
     """Number of different values in each row, int64 (n,): few when the same noise was used more than once."""
     ordered = np.sort(rows, axis=1)
-    changes: Integers = (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
-    return 1 + changes
+    return 1 + (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)

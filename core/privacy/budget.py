@@ -5,7 +5,6 @@ import numbers
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from ..errors import RequestError
 from .neighbours import Neighbours
@@ -121,10 +120,6 @@ class Budget:
 
     def __repr__(self) -> str:
         return f"Budget({decimal_text(self.epsilon)}, {decimal_text(self.delta)}, {str(self.neighbours)!r})"
-
-    if TYPE_CHECKING:  # any exact number may be given, and is kept as a decimal
-
-        def __init__(self, epsilon: Number, delta: Number = 0, neighbours: Neighbours | str = ...) -> None: ...
 
     def __post_init__(self) -> None:
         epsilon = exact_decimal(self.epsilon, "Epsilon", EPSILON_PLACES)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import zip_longest
-from typing import Any
 
 from ..checks import exact_fields, field_names
 from ..errors import RequestError
@@ -171,7 +170,7 @@ class PrivacyRecord:
             self.overlap_delta + other.overlap_delta,
         )
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict:
         """A value for JSON: exact numbers as text."""
         return {
             "epsilon": decimal_text(self.epsilon),
@@ -219,7 +218,7 @@ class PrivacyRecord:
         )
 
 
-def _short_list(value: object) -> list[Any]:
+def _short_list(value: object) -> list:
     if not isinstance(value, list) or len(value) > MAX_PARTS:
         raise ValueError("not a short list")
     return value

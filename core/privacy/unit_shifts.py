@@ -117,7 +117,6 @@ def _normal_density(x: float) -> float:
     return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
 
-def mills_ratio(x: float | Floats) -> Floats:
+def mills_ratio(x: float | np.ndarray) -> float | np.ndarray:
     """Return Φ(-x)/φ(x), which neither overflows nor loses digits in the tail."""
-    ratio: Floats = math.sqrt(math.pi / 2) * erfcx(np.asarray(x) / math.sqrt(2))
-    return ratio
+    return math.sqrt(math.pi / 2) * erfcx(np.asarray(x) / math.sqrt(2))

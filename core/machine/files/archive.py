@@ -17,7 +17,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from typing import IO, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -62,7 +62,7 @@ class _Header(NamedTuple):
         return int(self.kind[2:]) * (4 if self.is_text else 1)
 
     @property
-    def entries(self) -> int:
+    def count(self) -> int:
         return math.prod(self.shape)
 
 
@@ -206,12 +206,12 @@ class Archive:
             if start + member.compress_size > end:
                 raise ReleaseFileError("Two arrays of the file lie over each other, so it is not a release.")
             if member is self._members[name]:
-                found = int(start) + self._headers[name].start
+                found = start + self._headers[name].start
         return found
 
     def _filled(self, name: str, kind: np.dtype) -> np.ndarray:
         header = self._headers[name]
-        values = np.empty(header.entries, dtype=kind)
+        values = np.empty(header.count, dtype=kind)
         filled = 0
         for chunk in self._entries(name):
             part = np.frombuffer(chunk, dtype=header.kind)
@@ -224,7 +224,7 @@ class Archive:
             raise ReleaseFileError(f"The file holds no {name}, which it should, so it is not a whole release.")
         return self._headers[name]
 
-    def _open(self, member: zipfile.ZipInfo) -> IO[bytes]:
+    def _open(self, member: zipfile.ZipInfo) -> zipfile.ZipExtFile:
         try:
             return self._zip.open(member)
         except _DAMAGE:

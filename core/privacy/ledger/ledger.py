@@ -15,7 +15,6 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -175,7 +174,7 @@ class Ledger:
         self,
         name: str,
         cost: Cost,
-        note: dict[str, Any] | None = None,
+        note: dict | None = None,
         *,
         neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
         unit: str = "record",
@@ -296,7 +295,7 @@ def _checked_text(text: str, what: str) -> str:
     )
 
 
-def _checked_note(note: dict[str, Any]) -> str:
+def _checked_note(note: dict) -> str:
     """Return a note as JSON, or say what a note may be."""
     try:
         written = canonical(note) if isinstance(note, dict) else ""
