@@ -8,7 +8,7 @@ import pytest
 from core.domain import Domain
 from core.engine.exact import Exact
 from core.errors import RequestError
-from core.forecast.forecast import choose_rows, error_curve, forecast
+from core.forecast.forecast import _unshared, choose_rows, error_curve, forecast
 from core.forecast.reference_population import reference_population
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture
 from core.privacy.budget import Budget
@@ -132,3 +132,17 @@ def test_reference_points_have_a_category_each_and_spread_over_numbers_however_f
             assert (block > 0).mean(axis=0).min() > 0.1
     spread = reference_population(domain, "l1", Laplacian((0.01, 1.0, 0.5, 0.5)), None)[:, :2].std(axis=0)
     assert spread / spread.max() == pytest.approx((1.0, 0.01), rel=1.0) and spread[0] > 2.0
+
+
+def test_groups_tried_together_share_no_error_by_chance_and_keep_their_bias():
+    """Means of 10 of 24 groups drawn again and again are as wide as means of 10 fresh groups."""
+    random = np.random.default_rng(0)
+    spread, biased = [], []
+    for _ in range(300):
+        errors = random.normal(0, 1, (24, 40))
+        batches = np.zeros((50, 24))
+        np.add.at(batches, (np.arange(50)[:, None], random.integers(0, 24, (50, 10))), 0.1)
+        spread.append(np.mean((batches @ _unshared(errors)) ** 2))
+        biased.append(_unshared(errors + 2.0).mean())
+    assert np.mean(spread) == pytest.approx(0.1, rel=0.1)
+    assert np.mean(biased) == pytest.approx(2.0, rel=0.03)
