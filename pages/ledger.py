@@ -9,9 +9,9 @@ from core.ui.frame.marks import Visibility, note, rail, side
 from core.ui.frame.owner import stranger
 from core.ui.frame.session import Session
 from core.ui.ledger.accounts import PICK, pick_account, show_account
+from core.ui.ledger.opening import note_stranger, open_ledger
 from core.ui.ledger.register import register_data_set
 from core.ui.ledger.what_if import explain_composition, what_if
-from core.ui.release.account import note_stranger, open_ledger
 from core.ui.release.kept import kept_releases
 from core.words.escapes import in_markdown
 

@@ -3,16 +3,17 @@
 import streamlit as st
 
 from core.errors import RequestError
+from core.forecast.words import summary
 from core.privacy.ledger.ledger import Ledger
 from core.ui.frame.frame import DATA, RELEASE, frame
 from core.ui.frame.marks import main_action, note
 from core.ui.frame.session import Session
-from core.ui.release.account import open_ledger
+from core.ui.ledger.opening import open_ledger
 from core.ui.release.kept import kept_releases
 from core.ui.release.making import Desk, Stage
 from core.ui.release.progress import confirm, release_desk, show_progress
 from core.ui.release.result import show_result
-from core.ui.release.steps import release_steps
+from core.ui.release.steps import order_of, release_steps
 from core.words.escapes import in_markdown
 
 
@@ -26,9 +27,10 @@ def nothing_yet(visitor: Session) -> None:
 @st.fragment
 def choose(visitor: Session, desk: Desk, ledger: Ledger) -> None:
     """The steps and the button with the price on it; a click runs only this part of the page again."""
-    chosen = release_steps(visitor, ledger)
-    if main_action(chosen.label, chosen.missing, "release", chosen.summary):
-        confirm(desk, desk.ask(chosen.order(visitor.own, ledger, desk.looked)), chosen)
+    draft = release_steps(visitor, ledger)
+    said = "" if draft.way is None else summary(draft, draft.forecast)
+    if main_action(draft.action, draft.missing, "release", said):
+        confirm(desk, desk.ask(order_of(draft, visitor.own, ledger, desk.looked)), draft)
 
 
 def what_happened(desk: Desk) -> None:

@@ -159,3 +159,17 @@ def _digits(value: float, error: float, towards: Callable[[float], int]) -> str:
     whole = towards(value * 10.0**-k) if k < 0 else towards(value / 10.0**k)
     text = f"{whole * 10**k:,}" if k >= 0 else f"{whole / 10**-k:,.{-k}f}"
     return text.replace("-", MINUS)
+
+
+def amount(epsilon: Decimal) -> str:
+    """An ε as it stands on a price tag: exact, with at least one decimal place."""
+    text = format(epsilon.normalize(), "f")
+    return text if "." in text else f"{text}.0"
+
+
+def rounded_down(epsilon: Decimal) -> Decimal:
+    """What is left of a budget, in three digits and never more than there is."""
+    if epsilon <= 0:
+        return Decimal(0)
+    step = Decimal(1).scaleb(epsilon.adjusted() - 2)
+    return (epsilon // step) * step

@@ -14,7 +14,7 @@ from ...experiments.comparison.plan import Plan
 from ...figures.comparison.marks import MethodMark, method_marks
 from ...privacy.budget import Budget
 from ..frame.marks import facts, note
-from ..release.draft import EPSILONS, SLACK
+from ..release.privacy import EPSILONS, SLACK
 from .subject import Subject
 
 STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))

@@ -10,6 +10,7 @@ import streamlit as st
 from ...domain import Column, Domain
 from ...errors import RequestError
 from ...experiments.comparison.public_data import from_file, from_sample
+from ...forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel
 from ...forecast.recommendation import Closeness, Distances
 from ...sources import Upload, open_source
 from ...sources.public_sample import public_facts
@@ -19,7 +20,6 @@ from ..data.picking import FILE_TYPES, OWN_FILE
 from ..frame.frame import DATA
 from ..frame.marks import note
 from ..frame.session import OwnData, Session
-from ..release.draft import DEFAULT_SHARE, kernel_at, suggested_kernel
 from ..release.questions import NORMS
 from .subject import QUERIES, RECORDS, Subject, kernels_like
 

@@ -5,6 +5,7 @@ Every file that shows the bounds has their price in its promise, see `core.relea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 import streamlit as st
@@ -13,7 +14,9 @@ from ...domain import Numeric
 from ...errors import RequestError
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
+from ...privacy.ledger.account import Account, price
 from ...privacy.ledger.ledger import Ledger
+from ...privacy.neighbours import Neighbours
 from ...privacy.quantiles import Grid, plan_bounds
 from ...releases.payment import unit_words
 from ...releases.private_bounds import private_bounds
@@ -22,8 +25,8 @@ from ...words.escapes import in_markdown
 from ...words.phrases import listed
 from ..frame.marks import note
 from ..frame.session import Records, Session
-from ..release.account import Account, open_ledger, price
-from ..release.payer import Payer, choose_payer
+from ..ledger.opening import open_ledger
+from ..release.payer import choose_payer
 from .column_form import fill_row
 from .declaration import ColumnDraft, Declaration
 
@@ -56,7 +59,7 @@ def purchase(visitor: Session, records: Records, declared: Declaration) -> None:
     try:
         ledger = open_ledger(visitor)
         unit = declared.unit
-        payer = choose_payer(ledger, records, records.number, unit_words(unit), slack=False)
+        neighbours, account, lacking = choose_payer(ledger, records, records.number, unit_words(unit), slack=False)
     except RequestError as error:
         note(str(error))
         return
@@ -80,31 +83,40 @@ def purchase(visitor: Session, records: Records, declared: Declaration) -> None:
         persist_state="session",
     )
     given = {"how far from zero anyone can be": most, "a price": epsilon}
-    missing = [*payer.missing, *(word for word, value in given.items() if not value)]
+    missing = [*lacking, *(word for word, value in given.items() if not value)]
     words = f"Buy the bounds of {in_markdown(listed([column.name for column in wanted], 3))}" + (
         "" if missing else f" for {price(Budget(epsilon))}"
     )
     if st.button(words, disabled=bool(missing), key="bounds-buy"):
-        _buy(visitor, records, wanted, declared, ledger, payer, Decimal(repr(epsilon)), most)
+        _buy(visitor, records, wanted, declared, ledger, account, neighbours, Decimal(repr(epsilon)), most)
     if missing:
         note("Still missing: " + "; ".join(missing) + ".")
 
 
-def _buy(visitor, records, wanted, declared, ledger: Ledger, payer: Payer, epsilon: Decimal, most: float) -> None:
+def _buy(
+    visitor: Session,
+    records: Records,
+    wanted: Sequence[ColumnDraft],
+    declared: Declaration,
+    ledger: Ledger,
+    account: Account,
+    neighbours: Neighbours,
+    epsilon: Decimal,
+    most: float,
+) -> None:
     """Spend, then count with noise; the rows are filled in the next run, as theirs are drawn already in this one.
 
     A second click ends this run at the next word to Streamlit, be it after the price was paid. So there is none between
     paying and remembering, and the run of that click finds everything bought.
     """
-    account: Account = payer.account
-    budget, unit = Budget(epsilon, 0, payer.neighbours), unit_words(declared.unit)
+    budget, unit = Budget(epsilon, 0, neighbours), unit_words(declared.unit)
 
     def spend(cost: Cost) -> None:
         if not account.known:
             total = account.total
-            ledger.register(account.name, total.epsilon, total.delta, payer.neighbours, unit)
+            ledger.register(account.name, total.epsilon, total.delta, neighbours, unit)
         facts = {"mechanism": "bounds", "columns": [column.name for column in wanted]}
-        ledger.spend(account.name, cost, facts, neighbours=payer.neighbours, unit=unit)
+        ledger.spend(account.name, cost, facts, neighbours=neighbours, unit=unit)
 
     grids = {column.name: Grid(-most, most, CELLS, "log", SMALLEST) for column in wanted}
     cost = plan_bounds(len(grids), budget, declared.unit).cost

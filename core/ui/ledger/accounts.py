@@ -8,14 +8,13 @@ import streamlit as st
 
 from ...figures.ledger import budget_bars, time_line
 from ...privacy.accounting import spent
+from ...privacy.ledger.account import unit_in_words
 from ...privacy.ledger.ledger import Entry, Ledger, Status
-from ...words.numbers import number, significant
+from ...words.numbers import amount, number, rounded_down, significant
 from ...words.phrases import count, day, lowered
 from ..frame.bars import bar
 from ..frame.charts import show
 from ..frame.marks import facts, note
-from ..release.account import unit_in_words
-from ..release.draft import amount, rounded_down
 from ..release.privacy import RELATIONS
 
 MOST_BARS = 15

@@ -6,14 +6,13 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...privacy.budget import Budget
+from ...privacy.ledger.account import price
 from ...privacy.ledger.ledger import LONGEST_NAME, Ledger
 from ...privacy.unit import PrivacyUnit
 from ...releases.payment import unit_words
 from ...words.escapes import in_markdown
 from ..frame.marks import main_action, note
-from ..release.account import price
-from ..release.draft import SLACK
-from ..release.privacy import RELATIONS
+from ..release.privacy import RELATIONS, SLACK
 
 EACH_ROW, BY_COLUMN = "Each row is one person", "A column says who the person is"
 

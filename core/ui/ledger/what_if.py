@@ -12,11 +12,11 @@ from ...privacy.calibration import calibrate
 from ...privacy.ledger.ledger import Ledger, Status
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...words.escapes import in_markdown
-from ...words.numbers import significant
+from ...words.numbers import amount, significant
 from ..frame.bars import budget_bar
 from ..frame.charts import show
 from ..frame.marks import note
-from ..release.draft import EPSILONS, SLACK, amount
+from ..release.privacy import EPSILONS, SLACK
 
 ROWS = (1, 10, 100, 1_000, 10_000)
 EXAMPLE_ROWS = 1_000

@@ -8,28 +8,49 @@ import streamlit as st
 
 from ...domain import Domain
 from ...figures.kernel import kernel_figure, kernel_in_words
-from ...geometry.kernels import MAX_POWER, Angular, Bandwidth, Kernel
-from ...sources.samples import Sample
-from ...words.escapes import in_markdown
-from ...words.numbers import percent
-from ..frame.charts import show
-from ..frame.marks import note
-from .aim import CLOSENESS, Aim
-from .draft import (
+from ...forecast.draft import Draft
+from ...forecast.nearness import (
     DEFAULT_SHARE,
     FACTORS,
-    KERNELS,
     SHARES,
-    Fineness,
-    Guesses,
     distance_words,
     factor_words,
     kernel_at,
     stretched,
     suggested_kernel,
 )
+from ...geometry.kernels import (
+    MAX_POWER,
+    Angular,
+    Bandwidth,
+    Euclidean,
+    Exponential,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Manhattan,
+    Smooth,
+    SmoothL1,
+    SmoothSquared,
+)
+from ...sources.samples import Sample
+from ...words.escapes import in_markdown
+from ...words.numbers import percent
+from ..frame.charts import show
+from ..frame.marks import note
 
 AUTOMATIC, BY_HAND = "Automatic", "By hand"
+KERNELS: dict[str, type[Kernel]] = {
+    "Gaussian": Gaussian,
+    "Exponential": Exponential,
+    "Laplacian": Laplacian,
+    "Euclidean": Euclidean,
+    "Manhattan": Manhattan,
+    "Smooth": Smooth,
+    "Smooth, squared": SmoothSquared,
+    "Smooth, city blocks": SmoothL1,
+    "Angular": Angular,
+}
 FALLING = {
     "Gaussian": "Distance in a straight line. Closeness falls like a bell: far records hardly count.",
     "Exponential": "Distance in a straight line. Closeness falls fast at first, then evenly.",
@@ -48,12 +69,12 @@ DENSITIES = (0.003, 0.01, 0.03, 0.1, 0.3)
 DENSITY_WORDS = {None: "ordinary", 0.003: "scattered (0.3%)", 0.3: "crowded (30%)"}
 
 
-def choose_scale(domain: Domain, number: int) -> Domain:
-    """The domain, compared in natural units or in shares of each column's range."""
-    if len(domain.columns) == 1:
-        return domain
+def choose_scale(draft: Draft, number: int) -> Draft:
+    """Whether columns are compared in natural units or in shares of each one's range."""
+    if len(draft.domain.columns) == 1:
+        return draft
     key = f"release-box-{number}"
-    st.session_state.setdefault(key, domain.scale == "box")
+    st.session_state.setdefault(key, draft.domain.scale == "box")
     box = st.toggle(
         "Measure every column in shares of its range",
         key=key,
@@ -62,17 +83,18 @@ def choose_scale(domain: Domain, number: int) -> Domain:
         help="Switch it on when units differ: a metre and a year cannot be compared as they are. It uses the bounds "
         "you typed and nothing of the data.",
     )
-    return replace(domain, scale="box" if box else "none")
+    return replace(draft, domain=replace(draft.domain, scale="box" if box else "none"))
 
 
-def choose_fineness(domain: Domain, aim: Aim, number: int, sample: Sample | None) -> Fineness:
-    """Kernel and bandwidth; a sample starts with the kernel that suits it.
+def choose_fineness(draft: Draft, number: int, sample: Sample | None) -> tuple[Draft, bool]:
+    """Kernel and bandwidth, and whether the owner wants to settle the size by hand as well.
 
-    Where distances are asked for there is nothing to choose: how finely they are told apart follows from the budget.
+    A sample starts with the kernel that suits it. Where distances are asked for there is nothing to choose: how finely
+    they are told apart follows from the budget.
     """
-    if aim.answers != CLOSENESS:
-        return Fineness()
-    domain = aim.compared(domain)
+    if not draft.measures_closeness:
+        return draft, False
+    domain = draft.compared
     suggested = None if sample is None else suggested_kernel(domain, sample)
     how = st.segmented_control(
         "Settings",
@@ -86,10 +108,10 @@ def choose_fineness(domain: Domain, aim: Aim, number: int, sample: Sample | None
     if how == AUTOMATIC:
         kernel = _nearness(domain, number) if suggested is None else _suggested_nearness(suggested, number)
         _draw(domain, kernel)
-        return Fineness(kernel)
+        return replace(draft, kernel=kernel), False
     kernel = _kernel(domain, number, suggested or kernel_at(domain, DEFAULT_SHARE))
     _draw(domain, kernel)
-    return Fineness(kernel, by_hand=True)
+    return replace(draft, kernel=kernel), True
 
 
 def _nearness(domain: Domain, number: int) -> Kernel:
@@ -178,34 +200,35 @@ def _draw(domain: Domain, kernel: Kernel) -> None:
     note(words)
 
 
-def choose_guesses(aim: Aim, number: int, sample: Sample | None) -> Guesses:
+def choose_guesses(draft: Draft, number: int, sample: Sample | None) -> Draft:
     """Public guesses for the forecast, how many records and how crowded a place; a sample comes with its own."""
-    closeness = aim.answers == CLOSENESS
+    closeness = draft.measures_closeness
     note(
         f"The forecast never looks at the data, so it needs {'two guesses' if closeness else 'a guess'} from what "
         "anyone may know, which changes nothing about privacy. Do not count your records for it: what you choose here "
         "shapes the file."
     )
-    start = Guesses() if sample is None else Guesses(sample.records_guess, sample.density_guess)
+    if sample is not None:
+        draft = replace(draft, records=sample.records_guess, density=sample.density_guess)
     many, crowded = st.columns(2, gap="medium")
     records = many.select_slider(
         "About how many records?",
-        sorted({*RECORDS, start.records}),
-        start.records,
+        sorted({*RECORDS, draft.records}),
+        draft.records,
         format_func=lambda records: f"{records:,}",
         key=f"release-records-{number}",
         persist_state="session",
     )
     if not closeness:
-        return Guesses(records)
+        return replace(draft, records=records, density=None)
     density = crowded.select_slider(
         "How crowded is a typical place?",
-        [None, *sorted({*DENSITIES, start.density} - {None})],
-        start.density,
+        [None, *sorted({*DENSITIES, draft.density} - {None})],
+        draft.density,
         format_func=lambda density: DENSITY_WORDS.get(density) or percent(density),
         key=f"release-density-{number}",
         persist_state="session",
         help="The average closeness of two records: 10% means that a typical place is worth a tenth of all records. "
         "“Ordinary” takes people who spread over about a sixth of the bounds.",
     )
-    return Guesses(records, density)
+    return replace(draft, records=records, density=density)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...figures.forecast import error_figure, error_in_words
+from ...forecast.draft import Draft
+from ...forecast.words import forecast_sentence, size_and_time, typical_answer
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
 from ..frame.bars import budget_bar
@@ -16,26 +17,22 @@ from ..frame.charts import show
 from ..frame.marks import Visibility, note, rail
 from ..frame.markup import draw
 from ..frame.odds import odds
-from .outlook import CURVE, Outlook
-from .words import forecast_sentence, size_and_time, typical_answer
-
-if TYPE_CHECKING:
-    from .steps import Chosen
+from .outlook import CURVE, errors, promising
 
 
-def side_panel(chosen: Chosen) -> DeltaGenerator:
+def side_panel(draft: Draft) -> DeltaGenerator:
     """Everything that moves with the controls; the place of the error curve, which takes longer to work out."""
-    draft, seen, account, after = chosen.draft, chosen.seen, chosen.account, chosen.after
+    account, after = draft.account, draft.after
     with rail(Visibility.PUBLIC, "forecast", "What people will get"):
-        if draft is None or seen is None:
+        if draft.way is None:
             note("The forecast appears when the choices can be made.")
         else:
-            _headline(seen)
+            _headline(draft)
         curve = st.container()
-        if seen is not None:
-            note(f"{math.prod(seen.sketch.shape):,} numbers: a file of {size_and_time(seen.chosen)} to make.")
+        if draft.way is not None:
+            note(f"{math.prod(draft.sketch.shape):,} numbers: a file of {size_and_time(draft.forecast)} to make.")
     with rail(Visibility.PUBLIC, "risk", "What a guesser could gain"):
-        if draft is None:
+        if draft.budget is None:
             note("It depends on ε.")
         else:
             odds(float(draft.budget.epsilon), float(draft.budget.delta), draft.protected)
@@ -48,28 +45,29 @@ def side_panel(chosen: Chosen) -> DeltaGenerator:
     return curve
 
 
-def _headline(seen: Outlook) -> None:
-    answer = typical_answer(seen.draft, seen.chosen)
+def _headline(draft: Draft) -> None:
+    answer = typical_answer(draft, draft.forecast)
     draw(
         f'<p class="fg-figure">{answer.figure} <span>± {answer.band} {in_html(answer.unit)}</span></p>'
-        f'<p class="fg-note">{in_html(forecast_sentence(seen.draft, seen.chosen))}</p>'
+        f'<p class="fg-note">{in_html(forecast_sentence(draft, draft.forecast))}</p>'
     )
 
 
-def error_curve(seen: Outlook) -> None:
+def error_curve(draft: Draft) -> None:
     """Error against ε, with slack and without, and where the draft stands."""
-    epsilons, budget = [float(step) for step in CURVE], seen.draft.budget
+    pure, slack = errors(draft, slack=False), errors(draft, slack=True)
+    epsilons, budget = [float(step) for step in CURVE], draft.budget
     show(
-        error_figure(epsilons, seen.pure_errors, seen.slack_errors, float(budget.epsilon), not budget.pure),
+        error_figure(epsilons, pure, slack, float(budget.epsilon), not budget.pure),
         "release-error-curve",
-        error_in_words(epsilons, seen.pure_errors if budget.pure else seen.slack_errors),
+        error_in_words(epsilons, pure if budget.pure else slack),
     )
 
 
-def slack_sentence(seen: Outlook) -> str:
+def slack_sentence(draft: Draft) -> str:
     """What slack gains here."""
-    gain = seen.gain
+    pure, slack = (promising(draft, slack)[1].relative_error for slack in (False, True))
+    gain = pure / slack
     if gain < 1.05:
         return "It would gain nothing here."
-    slack, pure = percent(seen.slack.relative_error), percent(seen.pure.relative_error)
-    return f"{significant(gain, 2)} × less error here: {slack} of a typical answer instead of {pure}."
+    return f"{significant(gain, 2)} × less error here: {percent(slack)} of a typical answer instead of {percent(pure)}."

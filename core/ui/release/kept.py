@@ -12,7 +12,7 @@ from ...words.quantities import size
 from ..frame.frame import EXPLORE
 from ..frame.marks import Visibility, note, rail
 from ..frame.session import Opened, Session
-from .account import known_ledger
+from ..ledger.opening import known_ledger
 
 GREETED = "kept-greeted"
 """Session state: that the last release was opened for this visitor, who may since have closed it."""

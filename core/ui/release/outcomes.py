@@ -15,23 +15,23 @@ from ...figures.forecast import (
     possible_releases_in_words,
 )
 from ...figures.possible_distances import possible_distances, possible_distances_in_words
+from ...forecast.draft import Draft
+from ...forecast.words import typical_answer
 from ...sketches.plan import plan
 from ...words.escapes import in_plotly
 from ..frame.charts import show
 from ..frame.marks import note
-from .outlook import Outlook
-from .words import typical_answer
 
 
-def possible_outcomes(seen: Outlook) -> None:
+def possible_outcomes(draft: Draft) -> None:
     """Fifty releases that could come out, of an imagined crowd and of one answer."""
-    axis = next((column for column in seen.one.domain.columns if isinstance(column, Numeric)), None)
-    answer = typical_answer(seen.draft, seen.chosen)
+    axis = next((column for column in draft.one.domain.columns if isinstance(column, Numeric)), None)
+    answer = typical_answer(draft, draft.forecast)
     *before, counts = st.columns([1] if axis is None else 2, gap="medium")
     for lines in before:
         with lines:
-            possible, words = _of_a_crowd(seen, axis)
-            title = "answer" if seen.draft.measures_closeness else "average distance"
+            possible, words = _of_a_crowd(draft, axis)
+            title = "answer" if draft.measures_closeness else "average distance"
             show(possible_releases_figure(possible, in_plotly(axis.name), title), "release-possible", words)
             note(f"Fifty possible releases of an imagined crowd (thick line). {words}")
     with counts:
@@ -41,16 +41,16 @@ def possible_outcomes(seen: Outlook) -> None:
         note("One answer in fifty possible releases, all of them equally likely.")
 
 
-def _of_a_crowd(seen: Outlook, axis: Numeric) -> tuple[PossibleReleases, str]:
+def _of_a_crowd(draft: Draft, axis: Numeric) -> tuple[PossibleReleases, str]:
     """Possible releases along a column, and what they come to."""
-    one, forecast = seen.one, seen.chosen
+    one, forecast = draft.one, draft.forecast
     places = _places(one.domain, one.metric, axis)
-    if seen.draft.measures_closeness:
+    if draft.measures_closeness:
         possible = possible_releases(
             axis.low, axis.high, one.point_kernel, places, forecast.estimate, forecast.standard_error
         )
         return possible, possible_releases_in_words(possible)
-    variance = plan(seen.sketch, seen.draft.budget).noise.variance
+    variance = plan(draft.sketch, draft.budget).noise.variance
     possible = possible_distances(axis.low, axis.high, one, places, forecast.records, variance)
     return possible, possible_distances_in_words(possible)
 

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 
 from ...privacy.budget import Budget
+from ...privacy.ledger.account import Account
 from ...privacy.ledger.ledger import LONGEST_NAME, Ledger
 from ...privacy.neighbours import Neighbours
 from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.session import OwnData
-from .account import Account, note_stranger
-from .draft import SLACK
-from .privacy import choose_relation
+from ..ledger.opening import note_stranger
+from .privacy import SLACK, choose_relation
 
 SAMPLE_TOTAL = 3.0
 
 
-@dataclass(frozen=True)
-class Payer:
-    """What a release hides, and who pays for it: an account, or the words for what is missing to have one."""
-
-    neighbours: Neighbours
-    account: Account | None = None
-    missing: tuple[str, ...] = ()
-
-
-def choose_payer(ledger: Ledger, own: OwnData, number: int, unit: str, slack: bool) -> Payer:
+def choose_payer(
+    ledger: Ledger, own: OwnData, number: int, unit: str, slack: bool
+) -> tuple[Neighbours, Account | None, tuple[str, ...]]:
     """Let the owner name the data set and, when the ledger does not know it, its total.
 
     Parameters
@@ -41,6 +32,11 @@ def choose_payer(ledger: Ledger, own: OwnData, number: int, unit: str, slack: bo
         Whom the release protects, in the ledger's words.
     slack : bool
         Whether the release needs a total with a δ.
+
+    Returns
+    -------
+    tuple
+        What the release hides; who pays, None while nobody does; and what is missing, in a few words each.
     """
     named, total = st.columns([1.6, 1], gap="medium")
     with named:
@@ -55,7 +51,7 @@ def choose_payer(ledger: Ledger, own: OwnData, number: int, unit: str, slack: bo
         trouble = account.mismatch(neighbours, unit)
         if trouble:
             st.error(in_markdown(trouble))
-        return Payer(neighbours, account, ("a data set that protects the same people",) if trouble else ())
+        return neighbours, account, ("a data set that protects the same people",) if trouble else ()
     with total:
         epsilon = st.number_input(
             "Its total budget, for ever (ε)",
@@ -73,9 +69,9 @@ def choose_payer(ledger: Ledger, own: OwnData, number: int, unit: str, slack: bo
     delta = SLACK if _total_slack(slack) else 0
     neighbours = choose_relation(None)
     if name and epsilon:
-        return Payer(neighbours, Account(name, Budget(epsilon, delta, neighbours), unit))
+        return neighbours, Account(name, Budget(epsilon, delta, neighbours), unit), ()
     words = {"a name for the data set": name, "the total budget of the data set": epsilon}
-    return Payer(neighbours, None, tuple(word for word, given in words.items() if not given))
+    return neighbours, None, tuple(word for word, given in words.items() if not given)
 
 
 def _name(ledger: Ledger, own: OwnData, number: int) -> str | None:

@@ -11,7 +11,6 @@ from ...figures.report.pictures import picture_figure
 from ...releases.release import Release
 from ...tasks.classes.decision_map import DecisionMap, decision_map
 from ...tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
-from .aim import CLOSENESS
 
 
 def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figure, str] | None:
@@ -32,7 +31,7 @@ def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figu
     if isinstance(picture, DecisionMap):
         words = decision_in_words(f"Which group each place is like, in {contents}", picture)
         return decision_figure(picture, release.sketch.query_domain), words
-    what = "Density" if release.sketch.answers == CLOSENESS else "Average distance"
+    what = "Density" if release.sketch.answers == "closeness" else "Average distance"
     return picture_figure(release, picture), f"{what} of {contents}."
 
 

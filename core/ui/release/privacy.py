@@ -7,8 +7,8 @@ from decimal import Decimal
 import streamlit as st
 
 from ...privacy.neighbours import Neighbours
+from ...words.numbers import amount
 from ..frame.marks import note
-from .draft import EPSILONS, SLACK, amount, nearest_step
 
 STEP, EXACT, WITH_SLACK, RELATION = (
     "release-epsilon",
@@ -17,6 +17,17 @@ STEP, EXACT, WITH_SLACK, RELATION = (
     "release-relation",
 )
 START = Decimal(1)
+SLACK = Decimal("0.000001")
+"""The δ behind the switch: one in a million."""
+EPSILONS = tuple(
+    Decimal(step)
+    for step in (
+        "0.01 0.012 0.015 0.02 0.025 0.03 0.04 0.05 0.06 0.08 "
+        "0.1 0.12 0.15 0.2 0.25 0.3 0.4 0.5 0.6 0.8 "
+        "1 1.2 1.5 2 2.5 3 4 5 6 8 10"
+    ).split()
+)
+"""Steps of the slider: round numbers, about equally far apart on a logarithmic scale from 0.01 to 10."""
 RELATIONS = {
     Neighbours.ADD_REMOVE: "That someone is in the data at all",
     Neighbours.REPLACE_ONE: "What someone's record says",
@@ -85,3 +96,8 @@ def choose_relation(settled: Neighbours | None) -> Neighbours:
     if settled is not None:
         note("The budget of this data set was promised for this, and promises of two kinds do not add up.")
     return chosen
+
+
+def nearest_step(epsilon: Decimal) -> Decimal:
+    """The step of the slider that is nearest to an ε, on its logarithmic scale."""
+    return min(EPSILONS, key=lambda step: abs((step / epsilon).ln()))

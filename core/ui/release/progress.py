@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from ...forecast.draft import Draft
 from ...machine.attendance import Attendance
 from ...parameters import SEED_BITS
+from ...privacy.ledger.account import price
 from ...words.escapes import in_markdown
+from ...words.numbers import amount
 from ..frame.marks import Visibility, note, rail
 from ..frame.odds import odds_sentence
-from .account import price
-from .draft import amount
 from .making import Desk, Making, Order, Stage
 from .news import KEY, progress
-
-if TYPE_CHECKING:
-    from .steps import Chosen
 
 LOOK_EVERY = 0.5
 """Seconds until the browser looks again how far the work is."""
@@ -41,10 +38,10 @@ def release_desk() -> Desk:
 
 
 @st.dialog("Release it?", on_dismiss="rerun")
-def confirm(desk: Desk, order: Order, chosen: Chosen) -> None:
+def confirm(desk: Desk, order: Order, draft: Draft) -> None:
     """Ask once more, in words; the ticket of the order counts once, however often the button is pressed."""
     budget = order.budget
-    odds = odds_sentence(float(budget.epsilon), float(budget.delta), chosen.draft.protected)
+    odds = odds_sentence(float(budget.epsilon), float(budget.delta), draft.protected)
     # Names are data set names as the owner typed them: as text, in which nothing is Markdown.
     st.markdown(f"You hand out one file, for ever, at the price of **{price(budget)}**. {odds}")
     st.text(f"It is paid from the budget of “{order.dataset}”.")
@@ -57,7 +54,7 @@ def confirm(desk: Desk, order: Order, chosen: Chosen) -> None:
         st.markdown(f"Its total of **{price(order.total)}** is promised by this, for all releases there will ever be.")
     st.markdown(
         f"What is spent cannot be had back, even if nobody ever gets the file. "
-        f"It leaves **ε = {amount(chosen.left)}** of the total of {amount(chosen.account.total.epsilon)}."
+        f"It leaves **ε = {amount(draft.left)}** of the total of {amount(draft.account.total.epsilon)}."
     )
     with st.container(horizontal=True, gap="small"):
         ticket = (order.ticket,)

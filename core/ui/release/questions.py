@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from ...domain import Categorical, Column, Domain
+from ...forecast.draft import DENSITY, DISTANCE, GROUP, Draft
 from ...sources.samples import Sample
 from ..frame.marks import note
-from .aim import CLOSENESS, DENSITY, DISTANCE, GROUP, Aim
 
 KEY = "release-question"
 
@@ -21,7 +21,7 @@ class Question:
     Attributes
     ----------
     key : str
-        One of the questions of `Aim`.
+        One of the questions of a `Draft`.
     title : str
         The question as a person asks it.
     sentence : str
@@ -109,31 +109,33 @@ def choose_question() -> str:
     return chosen
 
 
-def choose_aim(domain: Domain, number: int, sample: Sample | None) -> tuple[Aim | None, Domain, tuple[str, ...]]:
-    """The question, and what belongs to it.
+def choose_aim(draft: Draft, number: int, sample: Sample | None) -> Draft:
+    """The question, the columns that it is asked by, and what belongs to it.
 
     Parameters
     ----------
-    domain : Domain
-        As declared on the Data page.
+    draft : Draft
+        With the domain as declared on the Data page.
     number : int
         Number of the pick on the Data page, part of keys that belong to its columns.
     sample : Sample | None
         The bundled sample, or None for anyone's own data.
-
-    Returns
-    -------
-    tuple
-        What is asked, or None while something is missing; the domain with the columns that it is asked by, and the one
-        that says the group; and what is missing, in a few words each.
     """
-    question = choose_question()
-    if question == GROUP:
-        return _group(domain, number, sample)
-    norm = _norm("release-norm") if question == DISTANCE else None
-    columns = _asked_by(domain, question, number)
-    missing = () if columns else ("a column to ask by",)
-    return Aim(question, norm) if columns else None, replace(domain, columns=columns or domain.columns), missing
+    draft = replace(draft, question=choose_question())
+    if draft.question == GROUP:
+        return _group(draft, number, sample)
+    norm = _norm("release-norm") if draft.question == DISTANCE else None
+    return _asking(replace(draft, norm=norm), number, "a column to ask by")
+
+
+def _asking(draft: Draft, number: int, missing: str) -> Draft:
+    """With the columns that a query has, and the one that says the group; or with what is missing."""
+    question = DISTANCE if draft.question == GROUP and draft.norm is not None else draft.question
+    columns = _asked_by(draft.domain, question, number, draft.label)
+    if not columns:
+        return draft.lacking(missing)
+    labels = tuple(column for column in draft.domain.columns if column.name == draft.label)
+    return replace(draft, domain=replace(draft.domain, columns=(*columns, *labels)))
 
 
 def _asked_by(domain: Domain, question: str, number: int, label: str | None = None) -> tuple[Column, ...]:
@@ -168,8 +170,9 @@ def _norm(key: str) -> str:
     return norm
 
 
-def _group(domain: Domain, number: int, sample: Sample | None) -> tuple[Aim | None, Domain, tuple[str, ...]]:
+def _group(draft: Draft, number: int, sample: Sample | None) -> Draft:
     """The column that says the group, what is compared between groups, and by which columns."""
+    domain = draft.domain
     labels = {column.name: column for column in domain.columns if isinstance(column, Categorical)}
     if sample is not None and sample.label is not None:
         labels = {sample.label.name: sample.label} | labels
@@ -178,7 +181,7 @@ def _group(domain: Domain, number: int, sample: Sample | None) -> tuple[Aim | No
             "It needs a column of categories that says the group, and another column to compare by. Declare both on "
             "the Data page: the categories become public, as everything that is typed there does."
         )
-        return None, domain, ("a column of categories that says the group",)
+        return draft.lacking("a column of categories that says the group")
     known = len(labels) == 1 or (sample is not None and sample.label is not None)
     label = st.selectbox(
         "Which column says the group?",
@@ -193,15 +196,15 @@ def _group(domain: Domain, number: int, sample: Sample | None) -> tuple[Aim | No
         list(COMPARED),
         key="release-compared",
         required=True,
-        default=CLOSENESS,
+        default="closeness",
         format_func=lambda which: COMPARED[which][0],
         persist_state="session",
     )
     note(COMPARED[compared][1])
-    norm = None if compared == CLOSENESS else _norm("release-group-norm")
+    norm = None if compared == "closeness" else _norm("release-group-norm")
+    draft = replace(draft, norm=norm)
     if label is None:
-        return None, domain, ("the column that says the group",)
-    columns = _asked_by(domain, GROUP if norm is None else DISTANCE, number, label)
-    if not columns:
-        return None, domain, ("a column to compare by",)
-    return Aim(GROUP, norm, label), replace(domain, columns=(*columns, labels[label])), ()
+        return draft.lacking("the column that says the group")
+    others = tuple(column for column in domain.columns if column.name != label)
+    labelled = replace(domain, columns=(*others, labels[label]))
+    return _asking(replace(draft, label=label, domain=labelled), number, "a column to compare by")

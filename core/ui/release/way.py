@@ -2,54 +2,89 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
 import streamlit as st
 
+from ...forecast.draft import Draft
+from ...forecast.forecast import forecast
+from ...forecast.recommendation import Recommendation, recommend
+from ...forecast.words import size_and_time
+from ...sketches.classes import Classes
+from ...sketches.grouped import GroupedSketch
 from ...sketches.registry import card
 from ...words.escapes import in_markdown
 from ...words.numbers import percent
 from ..frame.marks import facts, note
-from .draft import Draft
-from .ways import Way, Ways, resized
-from .words import size_and_time
 
 PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""
 
 
-def choose_way(draft: Draft, ways: Ways) -> Way:
+def choose_way(draft: Draft, by_hand: bool) -> Draft:
     """Show the first choice with its reason, and let the owner pick another and, by hand, its size.
 
     The pick is kept by name, as the order changes with every control; picking the first choice again follows it.
+
+    Raises
+    ------
+    RequestError : there is no way; the sentence says why.
     """
-    question = f"{draft.aim.question}-{draft.aim.norm}"
-    names = [way.name for way in ways.possible]
+    ranked = _ways(_described(draft), draft)
+    possible = [way for way in ranked if way.sketch is not None]
+    question = f"{draft.question}-{draft.norm}"
+    names = [way.name for way in possible]
     picked = st.session_state.setdefault(PICKED, {}).get(question)
     name = picked if picked in names else names[0]
-    chosen = ways.possible[names.index(name)]
-    st.markdown(f"**Made with: {title(name)}.**")
+    chosen = possible[names.index(name)]
+    st.markdown(f"**Made with: {in_markdown(title(name))}.**")
     note(chosen.reason)
     if len(names) > 1:
         with st.expander("Other ways to do it", type="compact"):
-            _list(ways, name, question)
-    return _size(draft, chosen) if draft.fineness.by_hand else chosen
+            _list(ranked, name, question)
+    draft = replace(draft, way=chosen)
+    return _size(draft) if by_hand else draft
 
 
-def _list(ways: Ways, name: str, question: str) -> None:
+def _described(draft: Draft) -> str:
+    """A text that differs whenever the ways may."""
+    kernel = None if draft.kernel is None else draft.kernel.to_dict()
+    budget = draft.budget
+    promise = [str(budget.epsilon), str(budget.delta), budget.neighbours]
+    guessed = [draft.records, draft.density, draft.radius, draft.seed]
+    return json.dumps([draft.domain.to_dict(), draft.question, draft.norm, draft.label, kernel, promise, guessed])
+
+
+# What is cached is public, and still kept to the visitor's own session: it tells what they typed.
+@st.cache_data(scope="session", max_entries=100, show_spinner="Comparing the ways to do it …")
+def _ways(key: str, _draft: Draft) -> list[Recommendation]:
+    return list(
+        recommend(
+            _draft.domain, _draft.records, _draft.budget, _draft.asked, label=_draft.label, density=_draft.density
+        )
+    )
+
+
+def _list(ranked: Sequence[Recommendation], name: str, question: str) -> None:
     """All ways with their errors, files and reasons; and what cannot be done, and why."""
-    names, key = [way.name for way in ways.possible], f"release-way-{question}"
+    possible = [way for way in ranked if way.sketch is not None]
+    names, key = [way.name for way in possible], f"release-way-{question}"
     st.session_state[key] = name
     st.radio(
         "How it is made",
         names,
         key=key,
         format_func=lambda name: in_markdown(title(name)),
-        captions=[in_markdown(_in_words(way)) for way in ways.possible],
+        captions=[in_markdown(_in_words(way)) for way in possible],
         on_change=_pick,
         args=(question, key, names[0]),
         label_visibility="collapsed",
     )
-    if ways.impossible:
-        facts([(title(other), reason) for other, reason in ways.impossible])
+    impossible = [(title(way.name), way.reason) for way in ranked if way.sketch is None]
+    if impossible:
+        facts(impossible)
 
 
 def _pick(question: str, key: str, first: str) -> None:
@@ -57,7 +92,7 @@ def _pick(question: str, key: str, first: str) -> None:
     st.session_state[PICKED][question] = None if name == first else name
 
 
-def _in_words(way: Way) -> str:
+def _in_words(way: Recommendation) -> str:
     """Error, file and time, and the reason."""
     return f"Off by {percent(way.forecast.relative_error)} · {size_and_time(way.forecast)}. {way.reason}"
 
@@ -67,11 +102,11 @@ def title(name: str) -> str:
     return card(name).plainly
 
 
-def _size(draft: Draft, way: Way) -> Way:
+def _size(draft: Draft) -> Draft:
     """Rows and columns by hand, where the mechanism has them."""
-    one, _ = way.sketch.one_answer
-    if not one.in_groups:
-        return way
+    one = draft.one
+    if not isinstance(one, GroupedSketch):
+        return draft
     left, right = st.columns(2, gap="medium")
     rows = left.number_input(
         "Rows R",
@@ -85,7 +120,7 @@ def _size(draft: Draft, way: Way) -> Way:
         "more closely; without slack they also need more noise. Left empty, the forecast chooses the best.",
     )
     width = None
-    if "--width" in card(way.name).options:
+    if "--width" in card(draft.way.name).options:
         width = right.number_input(
             "Columns at most W",
             2,
@@ -95,4 +130,30 @@ def _size(draft: Draft, way: Way) -> Way:
             persist_state="session",
             help="Counters a row may have. Where all cells fit, a smaller table loses nothing.",
         )
-    return resized(draft, way, rows, width)
+    return resized(draft, rows, width)
+
+
+def resized(draft: Draft, rows: int | None, width: int | None) -> Draft:
+    """The draft with a table of another size, and what that would give.
+
+    Parameters
+    ----------
+    rows : int | None
+        Of a sketch of rows; None keeps those that were chosen.
+    width : int | None
+        Most columns of a RACE; None keeps them.
+
+    Raises
+    ------
+    RequestError : the table would be too large.
+    """
+    sketch = draft.sketch
+    if width is not None:
+        inner = replace(draft.one, width=width)
+        sketch = sketch.with_inner(inner) if isinstance(sketch, Classes) else inner
+    if rows is not None:
+        sketch = sketch.with_rows(rows)
+    if sketch == draft.sketch:
+        return draft
+    seen = forecast(sketch, draft.budget, draft.records, draft.density)
+    return replace(draft, way=replace(draft.way, sketch=sketch, forecast=seen), settled=rows is not None)

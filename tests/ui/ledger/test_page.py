@@ -8,11 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.privacy.accounting import epsilon_spent
+from core.privacy.ledger.account import Account, unit_in_words
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.ui.frame.session import Session
+from core.ui.ledger.opening import open_ledger
 from core.ui.ledger.what_if import cost_of_rows
-from core.ui.release.account import Account, open_ledger, unit_in_words
 
 APP = str(Path(__file__).parents[3] / "app.py")
 SLACK = "0.000001"

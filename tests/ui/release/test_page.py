@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 import core.releases.job
 import core.releases.seal
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
+from core.forecast.nearness import suggested_kernel
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
@@ -22,7 +23,6 @@ from core.sketches.hashed.race import Race
 from core.sources import open_source
 from core.sources.samples import sample, samples
 from core.ui.frame.session import KEY, OwnData, Session
-from core.ui.release.draft import suggested_kernel
 from core.ui.release.making import Stage
 from core.ui.release.progress import KEY as DESK
 from core.ui.release.truth import compare

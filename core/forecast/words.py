@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...domain import Categorical, Domain
-from ...forecast.forecast import Forecast
-from ...words.numbers import rounded
-from ...words.quantities import size, wait
-from .aim import GROUP
-from .draft import Draft
+from ..domain import Categorical, Domain
+from ..words.numbers import rounded
+from ..words.quantities import size, wait
+from .draft import GROUP, Draft
+from .forecast import Forecast
 
 BAND = 1.96
 
@@ -49,7 +48,7 @@ def typical_answer(draft: Draft, seen: Forecast) -> Answer:
         value, error, unit, name = seen.estimate, seen.standard_error, draft.counted, "a typical answer"
     else:
         value, error = seen.density, seen.standard_error / seen.records
-        unit = distance_unit(draft.compared, draft.aim.norm)
+        unit = distance_unit(draft.compared, draft.norm)
         name = f"average distance ({unit})" if unit else "average distance"
     return Answer(rounded(value, error), rounded(BAND * error, error), unit, value, error, name)
 
@@ -69,7 +68,7 @@ def distance_unit(domain: Domain, norm: str | None) -> str:
 def forecast_sentence(draft: Draft, seen: Forecast) -> str:
     """What the figure is, below it."""
     band = "and the band that 95 of 100 releases fall into."
-    whose = "in one group, " if draft.aim.question == GROUP else ""
+    whose = "in one group, " if draft.question == GROUP else ""
     if not draft.measures_closeness:
         place = "a group from a typical place, " if whose else "everyone from a typical place, "
         return f"The average distance of {place}{band}"
@@ -81,9 +80,9 @@ def summary(draft: Draft, seen: Forecast) -> str:
     """The forecast in a few words."""
     answer = typical_answer(draft, seen).text
     if not draft.measures_closeness:
-        whose = "of a group " if draft.aim.question == GROUP else ""
+        whose = "of a group " if draft.question == GROUP else ""
         return f"The average distance {whose}from a typical place will be {answer}."
-    whose = "in one group " if draft.aim.question == GROUP else ""
+    whose = "in one group " if draft.question == GROUP else ""
     return f"A typical answer {whose}will be {answer}."
 
 

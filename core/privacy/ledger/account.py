@@ -2,59 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 
-from ...privacy.accounting import Cost, admits, largest_pure_admitted, spent
-from ...privacy.budget import Budget
-from ...privacy.ledger.ledger import Ledger, Preview, Status
-from ...privacy.ledger.store import default_place
-from ...privacy.neighbours import Neighbours
-from ..frame.marks import note
-from ..frame.owner import stranger
-from ..frame.session import Session
-from .draft import amount, rounded_down
-
-VARIABLE = "FROSTGLASS_LEDGER"
-
-
-def open_ledger(visitor: Session) -> Ledger:
-    """The ledger that ``FROSTGLASS_LEDGER`` names, or the one in the user's data folder; a stranger's own otherwise.
-
-    A ledger lists what its owner holds and has released, which is nobody else's business. So whoever may be someone
-    else counts in a ledger of the session, which knows of nothing else and ends with it.
-
-    Raises
-    ------
-    RequestError : it cannot be used.
-    """
-    if stranger() is not None:
-        return Ledger(visitor.folder / "ledger.sqlite")
-    return Ledger(os.environ.get(VARIABLE) or None)
-
-
-def known_ledger() -> Ledger | None:
-    """The owner's ledger where there is one already; None for strangers.
-
-    Raises
-    ------
-    RequestError : it cannot be used.
-    """
-    where = os.environ.get(VARIABLE) or default_place()
-    if stranger() is not None or not ((isinstance(where, str) and "://" in where) or Path(where).expanduser().exists()):
-        return None
-    return Ledger(where)
-
-
-def note_stranger() -> None:
-    """Say why the ledger is not the owner's, where it is not."""
-    if (why := stranger()) is not None:
-        note(
-            f"Others may reach this app ({why}), so what you spend is counted in this session only and forgotten with "
-            "it; on your own computer, the app keeps count for ever."
-        )
+from ...words.numbers import amount, rounded_down
+from ..accounting import Cost, admits, largest_pure_admitted, spent
+from ..budget import Budget
+from ..neighbours import Neighbours
+from .ledger import Preview, Status
 
 
 @dataclass(frozen=True)

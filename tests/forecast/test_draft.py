@@ -9,31 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
-from core.geometry.kernels import Euclidean, Gaussian, Laplacian
-from core.privacy.budget import Budget
-from core.sources.samples import sample, samples
-from core.ui.release.account import price
-from core.ui.release.aim import DENSITY, GROUP, Aim
-from core.ui.release.draft import (
-    EPSILONS,
+from core.forecast.draft import GROUP, Draft
+from core.forecast.nearness import (
     FACTORS,
     FEW_DIMENSIONS,
     SHARES,
-    SLACK,
-    Draft,
-    Fineness,
-    Guesses,
-    amount,
     distance_words,
     factor_words,
     half_distance,
     kernel_at,
-    nearest_step,
     radius_of,
-    rounded_down,
     stretched,
     suggested_kernel,
 )
+from core.forecast.recommendation import recommend
+from core.geometry.kernels import Euclidean, Gaussian, Laplacian
+from core.privacy.budget import Budget
+from core.privacy.ledger.account import Account, price
+from core.sources.samples import sample, samples
+from core.ui.release.privacy import EPSILONS, SLACK, nearest_step
+from core.words.numbers import amount, rounded_down
 
 TWO = Domain.of(x=(0, 20), y=(0, 10))
 
@@ -124,27 +119,29 @@ def test_a_kernel_is_stretched_in_all_its_bandwidths():
 
 
 def draft(**changes):
-    facts = {
-        "domain": TWO,
-        "budget": Budget(1),
-        "aim": Aim(DENSITY),
-        "fineness": Fineness(Euclidean(1)),
-        "guesses": Guesses(),
-        "seed": 7,
-    }
-    return Draft(**facts | changes)
+    return Draft(**{"domain": TWO, "budget": Budget(1), "kernel": Euclidean(1), "seed": 7} | changes)
 
 
-def test_a_draft_promises_with_slack_or_without():
-    with_slack = draft().promising(slack=True)
-    assert with_slack.budget == Budget(1, SLACK) and with_slack.promising(slack=False) == draft()
+def test_a_draft_lists_everything_that_is_in_its_way():
+    assert draft().missing == () and draft().lacking("a").lacking("b", "c").missing == ("a", "b", "c")
+
+
+def test_a_draft_has_a_price_once_a_way_was_chosen_and_somebody_pays():
+    bare = draft(account=Account("visits", Budget(3), "record"))
+    assert bare.action == "Release" and bare.after is None and bare.left is None
+    ranked = recommend(TWO, 10_000, Budget(1), bare.asked)
+    ready = replace(bare, way=ranked[0])
+    assert ready.action == "Release for ε = 1.0, leaving 2.0" and ready.after.admitted and ready.left == 2
+    assert ready.sketch is ranked[0].sketch and ready.one is ready.sketch
+    poor = replace(ready, account=Account("visits", Budget("0.5"), "record"))
+    assert poor.left is None and poor.after.refusal == "a smaller ε, as 0.5 is left of this data set's total"
 
 
 def test_what_is_compared_leaves_out_who_is_in_which_group():
     labelled = Domain.of(x=(0, 20), kind=["a", "b"])
-    of_groups = draft(domain=labelled, aim=Aim(GROUP, label="kind"))
+    of_groups = draft(domain=labelled, question=GROUP, label="kind")
     assert of_groups.compared.names == ("x",) and of_groups.measures_closeness
-    assert not draft(aim=Aim(GROUP, norm="l1", label="kind"), domain=labelled).measures_closeness
+    assert not draft(question=GROUP, norm="l1", label="kind", domain=labelled).measures_closeness
     assert draft().compared == TWO
 
 

@@ -1,0 +1,139 @@
+"""What an owner has chosen of a release so far, and what it comes to. Everything in it is public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+
+from ..domain import Domain
+from ..geometry.kernels import Kernel
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..privacy.ledger.account import Account, price
+from ..privacy.ledger.ledger import Preview
+from ..sketches.linear import LinearSketch
+from ..sketches.plan import plan
+from .forecast import Forecast
+from .recommendation import Closeness, Distances, Question, Recommendation
+
+DENSITY, DISTANCE, GROUP = "density", "distance", "group"
+"""How dense is it here? How far is everyone from here? Which group is this like?"""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A release as it stands, before anyone confirmed it; each step of choosing replaces what it settles.
+
+    Attributes
+    ----------
+    domain : Domain
+        The public facts, as declared, with the columns that are used.
+    seed : int
+        The public hash seed, the same while the owner tries settings.
+    question : str
+        `DENSITY`, `DISTANCE` or `GROUP`.
+    norm : str | None
+        How distance is measured, "l1", "l2" or "squared"; None where closeness is asked for.
+    label : str | None
+        The column that says the group, of the question for it.
+    budget : Budget | None
+        The promise; None while it has no ε.
+    account : Account | None
+        Who pays; None while nobody does.
+    kernel : Kernel | None
+        Which places count as close, where closeness is asked for.
+    radius : float | None
+        No record is further than this from the middle of the bounds, a public fact; None where nobody said so.
+    records, density : int, float | None
+        Guessed from public knowledge, to forecast with: how many there are, and the average closeness of two of them,
+        None for an ordinary one.
+    way : Recommendation | None
+        The mechanism that was chosen, with its size and forecast; None while the release cannot be made as it stands.
+    settled : bool
+        Whether the owner settled the size of the table, which then is no matter of the budget.
+    missing : tuple[str, ...]
+        What is in the way of the release, in a few words each.
+    """
+
+    domain: Domain
+    seed: int = 0
+    question: str = DENSITY
+    norm: str | None = None
+    label: str | None = None
+    budget: Budget | None = None
+    account: Account | None = None
+    kernel: Kernel | None = None
+    radius: float | None = None
+    records: int = 10_000
+    density: float | None = None
+    way: Recommendation | None = None
+    settled: bool = False
+    missing: tuple[str, ...] = ()
+
+    def lacking(self, *missing: str) -> Draft:
+        """The same with more in its way."""
+        return replace(self, missing=(*self.missing, *missing))
+
+    @property
+    def protected(self) -> str:
+        """Who is protected: a person named by a column, or a record by itself."""
+        return "record" if self.domain.unit.column is None else "person"
+
+    @property
+    def counted(self) -> str:
+        """What answers count: a record is a person unless a column says that a person may have several."""
+        return "people" if self.domain.unit.column is None else "records"
+
+    @property
+    def compared(self) -> Domain:
+        """The columns of a query: all of them but the one that says the group."""
+        columns = tuple(column for column in self.domain.columns if column.name != self.label)
+        return self.domain if self.label is None else replace(self.domain, columns=columns)
+
+    @property
+    def measures_closeness(self) -> bool:
+        """Whether answers count who is close, rather than how far all are."""
+        return self.norm is None
+
+    @property
+    def asked(self) -> Question:
+        """The question as the recommendation takes it."""
+        if self.measures_closeness:
+            return Closeness(self.kernel, self.radius, self.seed)
+        return Distances(self.norm, None if self.norm == "l1" else self.radius, self.seed)
+
+    @property
+    def sketch(self) -> LinearSketch:
+        """The sketch to be made; only once a way was chosen."""
+        return self.way.sketch
+
+    @property
+    def one(self) -> LinearSketch:
+        """The sketch that one answer is read off: that of one group, where there are groups."""
+        return self.sketch.one_answer[0]
+
+    @property
+    def forecast(self) -> Forecast:
+        """What the release would give; only once a way was chosen."""
+        return self.way.forecast
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What the ledger would write down."""
+        return plan(self.sketch, self.budget).cost
+
+    @cached_property
+    def after(self) -> Preview | None:
+        """What the release would leave of the total; None while nobody pays, or it cannot be made."""
+        return None if self.account is None or self.way is None else self.account.after(self.cost)
+
+    @property
+    def left(self) -> Decimal | None:
+        """What the release leaves of the total; None while it may not be made."""
+        return self.account.left(self.after) if self.after is not None and self.after.admitted else None
+
+    @property
+    def action(self) -> str:
+        """The main button, with the price on it."""
+        return "Release" if self.way is None else f"Release for {price(self.budget, self.left)}"
