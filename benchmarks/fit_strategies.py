@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from time import perf_counter
 
-from core.geometry.distances import known
+from core.geometry.distances import kept_strategies
 from core.geometry.distances.fitting import SIZES, best_top, hung_below, unit_variance
 from core.geometry.distances.profiles import OneSided, Power, Profile
 
@@ -30,7 +30,7 @@ def main() -> None:
                 variance, seconds = unit_variance(strategy, profile, pure), perf_counter() - start
                 print(f"{profile.notation} {pure=} {cells=}: variance {variance:.4f}, {seconds:.1f} s", flush=True)
     text = ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries)
-    (Path(known.__file__).parent / known.FILE).write_text(f"[\n{text}\n]\n", encoding="utf-8")
+    (Path(kept_strategies.__file__).parent / kept_strategies.FILE).write_text(f"[\n{text}\n]\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from ...privacy.neighbours import Neighbours
-from .known import known_strategy
+from .kept_strategies import kept_strategy
 from .profiles import Profile
 from .splines import gram_of_queries
 from .strategy import Strategy, mean_variance
@@ -50,7 +50,7 @@ def fitted_strategy(profile: Profile, cells: int, pure: bool) -> Strategy:
     pure : bool
         Fitted to Laplace noise, or else to Gaussian noise.
     """
-    known = known_strategy(profile, cells, pure)
+    known = kept_strategy(profile, cells, pure)
     if known is not None:
         return known
     if cells <= TOP_CELLS:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.errors import RequestError
 from core.geometry.distances.fitting import SIZES, fitted_strategy, unit_variance
-from core.geometry.distances.known import known_strategy
+from core.geometry.distances.kept_strategies import kept_strategy
 from core.geometry.distances.profiles import Capped, OneSided, Power
 from core.geometry.distances.splines import gram_of_queries
 from core.geometry.distances.strategy import Strategy, mean_variance
@@ -60,7 +60,7 @@ def test_the_estimator_undoes_the_matrix():
 def test_kept_strategies_are_kept_for_every_size_and_far_better_than_measuring_the_masses(profile):
     for pure in (True, False):
         for cells in SIZES:
-            strategy = known_strategy(profile, cells, pure)
+            strategy = kept_strategy(profile, cells, pure)
             assert strategy.cells == cells
             if cells > 64:
                 continue  # a pseudo-inverse of that size takes a second

@@ -15,10 +15,10 @@ from .strategy import Strategy
 FILE = "strategies.json"
 
 
-def known_strategy(profile: Profile, cells: int, pure: bool) -> Strategy | None:
+def kept_strategy(profile: Profile, cells: int, pure: bool) -> Strategy | None:
     """The kept strategy of a profile on a grid, or None. What lies below a query lies above it in a mirror."""
     if profile == OneSided(above=False):
-        mirrored = known_strategy(OneSided(above=True), cells, pure)
+        mirrored = kept_strategy(OneSided(above=True), cells, pure)
         return mirrored and Strategy(tuple(row[::-1] for row in mirrored.top), mirrored.hats)
     return _kept().get((profile.notation, cells, pure))
 
