@@ -60,7 +60,11 @@ def url(tmp_path_factory):
             time.sleep(0.1)
     yield address
     server.terminate()
-    server.wait()
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:  # it waits for threads, which need not end
+        server.kill()
+        server.wait()
     log.close()
 
 
