@@ -20,6 +20,7 @@ test test-deep: $(VENV)/.dev $(VENV)/.warm
 	tests/install_chromium.sh
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 bench: $(VENV)/.dev

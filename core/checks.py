@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import fields
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def check_choice(value: object, what: str, choices: Sequence[str]) -> None:
         raise RequestError(f"{what} must be {' or '.join(map(repr, choices))}.")
 
 
-def exact_fields(value: object, what: str, expected: Sequence[str]) -> dict:
+def exact_fields(value: object, what: str, expected: Sequence[str]) -> dict[str, Any]:
     """A copy of a JSON object that has the expected fields and no others."""
     if not isinstance(value, dict) or set(value) != set(expected):
         raise RequestError(f"The description of a {what} must have the fields {', '.join(expected)} and no others.")

@@ -17,7 +17,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -134,16 +134,16 @@ class Several(Kind):
     least: int = 0
     greatest: int | None = None
 
-    def checked(self, value: object) -> tuple:
+    def checked(self, value: object) -> tuple[Any, ...]:
         return tuple(self.kind.checked(one) for one in self._sized(value, (tuple, list)))
 
-    def written(self, value: tuple) -> list:
+    def written(self, value: tuple[Any, ...]) -> list[Any]:
         return [self.kind.written(one) for one in value]
 
-    def read(self, value: object) -> list:
+    def read(self, value: object) -> list[Any]:
         return [self.kind.read(one) for one in self._sized(value, (list,))]
 
-    def _sized(self, value: object, types: tuple[type, ...]) -> Sequence:
+    def _sized(self, value: object, types: tuple[type[Sequence[object]], ...]) -> Sequence[object]:
         """The values, before any of them is looked at; RequestError unless there are so many."""
         if isinstance(value, np.ndarray) and tuple in types:
             value = value.tolist()
@@ -152,7 +152,7 @@ class Several(Kind):
         if not self.least <= len(value) <= (len(value) if self.greatest is None else self.greatest):
             most = f"at least {self.least:,}" if self.greatest is None else f"from {self.least:,} to {self.greatest:,}"
             raise RequestError(f"{self.what} must be {most}, not {len(value):,}.")
-        return value
+        return cast(Sequence[Any], value)
 
 
 @dataclass(frozen=True)
@@ -167,8 +167,9 @@ class Described(Kind):
             raise RequestError(f"{self.what} must be a {self.type.__name__}.")
         return value
 
-    def written(self, value: Any) -> dict:
-        return value.to_dict()
+    def written(self, value: Any) -> dict[str, object]:
+        facts: dict[str, object] = value.to_dict()
+        return facts
 
 
 def parameter(kind: Kind, default: object = MISSING, *, settled: str = "", kw_only: bool = False) -> Any:
@@ -233,6 +234,6 @@ class Declared:
         return facts
 
 
-def declared(owner: type) -> Sequence[Field]:
+def declared(owner: type) -> Sequence[Field[Any]]:
     """The fields of a class that say what they may be, in order."""
     return [one for one in fields(owner) if "kind" in one.metadata]

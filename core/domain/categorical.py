@@ -93,7 +93,8 @@ class Categorical:
                 ) from None
             known, places = pa.array(self.categories, pa.large_string()), np.arange(self.width, dtype=np.int32)
         found = to_numpy(pc.fill_null(pc.index_in(array, value_set=known, skip_nulls=True), len(known)))
-        return np.append(places, np.int32(-1))[found]
+        codes: np.ndarray = np.append(places, np.int32(-1))[found]
+        return codes
 
     @cached_property
     def _numeric_categories(self) -> tuple[pa.Array, np.ndarray]:

@@ -73,13 +73,14 @@ def as_float64(name: str, array: pa.Array) -> np.ndarray:
 
 
 def may_miss(array: pa.Array) -> bool:
-    return array.null_count > 0 or pa.types.is_dictionary(array.type) or pa.types.is_floating(array.type)
+    return bool(array.null_count > 0 or pa.types.is_dictionary(array.type) or pa.types.is_floating(array.type))
 
 
 def to_numpy(array: pa.Array) -> np.ndarray:
-    return array.to_numpy(zero_copy_only=False)
+    values: np.ndarray = array.to_numpy(zero_copy_only=False)
+    return values
 
 
 def is_list(kind: pa.DataType) -> bool:
     """Whether the values of an Arrow type are lists, of one length or of any."""
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))

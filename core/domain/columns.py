@@ -16,7 +16,7 @@ from .vector import Vector
 Column = Numeric | Categorical | Vector | Items
 
 
-def column_to_dict(column: Column) -> dict:
+def column_to_dict(column: Column) -> dict[str, object]:
     """A value for JSON from which `column_from_dict` makes an equal column, bit for bit."""
     facts = {name: getattr(column, name) for name in field_names(type(column))}
     if isinstance(column, Categorical):

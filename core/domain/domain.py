@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ import pyarrow as pa
 
 from ..checks import check_choice, check_number, exact_fields, field_names
 from ..errors import RequestError
+from ..machine.array_types import Floats
 from ..privacy.unit import EACH_RECORD, PrivacyUnit
 from .arrow import arrow_table
 from .categorical import Categorical
@@ -26,6 +28,9 @@ from .items import Items
 from .numeric import Numeric
 from .sets import Sets
 from .vector import Vector
+
+Masks = dict[str, np.ndarray]
+"""Rows that are meant, by name of the column."""
 
 MAX_COLUMNS = 10_000
 MAX_DIMENSIONS = 100_000
@@ -136,7 +141,7 @@ class Domain:
         unit: PrivacyUnit = EACH_RECORD,
         scale: str = "none",
         category_distance: float = 1.0,
-        **columns: Sequence,
+        **columns: Sequence[Any],
     ) -> Domain:
         """A domain from keywords: a pair of numbers is a numeric column, a list of texts is a categorical one."""
         return cls(
@@ -171,7 +176,8 @@ class Domain:
     @property
     def gathers(self) -> bool:
         """Whether a record is a set whose items stand in rows of their own, all those of one id."""
-        return self.holds_sets and self.columns[0].gathered
+        column = self.columns[0]
+        return isinstance(column, Items) and column.gathered
 
     @property
     def keeps_every_record(self) -> bool:
@@ -241,8 +247,9 @@ class Domain:
             return self._encode_sets(batch)
         rows = self.rows(batch)
         if rows is not None:
-            points = np.empty(rows.shape, order="F")
-            return np.add(rows, 0.0, out=points)  # a zero loses its sign, as below
+            points: Floats = np.empty(rows.shape, order="F")
+            np.add(rows, 0.0, out=points)  # a zero loses its sign, as below
+            return points
         points, missing, unknown = self._read(batch, metric)
         low, high = self._natural_bounds(metric)
         by_coordinate = points.T  # C order, one row a coordinate
@@ -251,7 +258,7 @@ class Domain:
             np.clip(by_coordinate, low[:, None], high[:, None], out=by_coordinate)
         else:
             # A missing number is NaN and compares as outside; it is left out or refused either way.
-            inside = ((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None])).all(axis=0)
+            inside = np.all((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None]), axis=0)
             outside = _either(~inside, *unknown.values())
             unknown = {}
         # Of -0.0 and a bound 0.0 either may be taken, as the place in the batch has it; the sum is 0.0 for both.
@@ -285,7 +292,7 @@ class Domain:
         return None if isinstance(array, pa.ChunkedArray) else column.rows(array, self.outside == "clamp")
 
     def encode_queries(
-        self, queries: object, metric: str = "l2", first: int = 0, order: str = "F"
+        self, queries: object, metric: str = "l2", first: int = 0, order: Literal["C", "F"] = "F"
     ) -> np.ndarray | Sets:
         """Coordinates of queries, or their sets; none is dropped or clamped, and a query may lie outside the bounds.
 
@@ -323,7 +330,8 @@ class Domain:
         if not finite.all():
             row = first + int(np.argmin(finite)) + 1
             raise RequestError(f"The query in row {row} is not made of finite numbers.")
-        return np.asarray(self._scaled(points), order=order)
+        scaled: Floats = np.asarray(self._scaled(points), order=order)
+        return scaled
 
     def are_encoded(self, queries: np.ndarray) -> bool:
         """Whether `encode_queries` gives the very numbers of an array (n, columns), or refuses one that is not finite.
@@ -371,7 +379,7 @@ class Domain:
             raise RequestError(f"The column {name!r} is the only one, and a domain needs another beside it.")
         return replace(self, columns=tuple(column for column in self.columns if column.name != name))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, object]:
         """A value for JSON from which `from_dict` makes an equal domain, bit for bit."""
         return {
             "columns": [column_to_dict(column) for column in self.columns],
@@ -392,7 +400,7 @@ class Domain:
         unit = PrivacyUnit(**exact_fields(facts.pop("unit"), "privacy unit", field_names(PrivacyUnit)))
         return cls(columns=tuple(column_from_dict(column) for column in columns), unit=unit, **facts)
 
-    def _read(self, table: pa.RecordBatch | pa.Table, metric: str) -> tuple[np.ndarray, dict, dict]:
+    def _read(self, table: pa.RecordBatch | pa.Table, metric: str) -> tuple[Floats, Masks, Masks]:
         """Coordinates before clamping and scaling, and by column name the rows that miss a value or are unknown."""
         amplitude = self.amplitude(metric)
         points = np.empty((table.num_rows, self.dimensions), order="F")
@@ -404,6 +412,8 @@ class Domain:
             array = table.column(column.name)
             if isinstance(array, pa.ChunkedArray):
                 array = array.combine_chunks()
+            if isinstance(column, Items):
+                raise TypeError("Sets have no coordinates.")
             misses, strays = column.read_into(points[:, place], array, amplitude)
             if misses is not None:
                 missing[column.name] = misses
@@ -431,7 +441,9 @@ class Domain:
         return sets
 
     def _read_sets(self, table: pa.RecordBatch | pa.Table) -> Sets:
-        (column,) = self.columns
+        column = self.columns[0]
+        if not isinstance(column, Items):
+            raise TypeError("Only sets are read as such.")
         if table.schema.get_field_index(column.name) < 0:
             raise RequestError(f"The data must have one column {column.name!r}.")
         array = table.column(column.name)
@@ -464,14 +476,14 @@ class Domain:
         shift, width = np.zeros(self.dimensions), np.ones(self.dimensions)
         if self.scale == "box":
             for column, place in self._places():
-                if not isinstance(column, Categorical):
+                if isinstance(column, (Numeric, Vector)):
                     shift[place], width[place] = column.low, column.high - column.low
         return shift, width
 
     def _natural_bounds(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
         amplitude = self.amplitude(metric)
-        pairs = np.array([column.bounds(amplitude) for column in self.columns])
-        widths = [column.width for column in self.columns]
+        pairs = np.array([column.bounds(amplitude) for column in self.columns if not isinstance(column, Items)])
+        widths = [column.width for column in self.columns if not isinstance(column, Items)]
         return np.repeat(pairs[:, 0], widths), np.repeat(pairs[:, 1], widths)
 
     def _places(self) -> Iterator[tuple[Column, slice]]:
@@ -481,7 +493,7 @@ class Domain:
             start += column.width
 
 
-def _column_from_keyword(name: str, facts: Sequence) -> Column:
+def _column_from_keyword(name: str, facts: Sequence[Any]) -> Column:
     if isinstance(facts, Sequence) and not isinstance(facts, str):
         if facts and all(isinstance(fact, str) for fact in facts):
             return Categorical(name, tuple(facts))
@@ -495,7 +507,12 @@ def _either(*masks: Mask) -> Mask:
     return np.logical_or.reduce(present) if present else None
 
 
-def _refuse_first(what: str, missing: dict, unknown: dict, batch: pa.RecordBatch | None = None) -> None:
+def _refuse_first(
+    what: str,
+    missing: Mapping[str, np.ndarray],
+    unknown: Mapping[str, np.ndarray],
+    batch: pa.RecordBatch | None = None,
+) -> None:
     """Refuse a value that is missing, or else one of an unknown category; the row is named, the value is not."""
     for masks, problem in ((missing, "is missing"), (unknown, "is not on the public list of categories")):
         for name, mask in masks.items():

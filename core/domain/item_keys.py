@@ -13,12 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
+from ..machine.array_types import Integers, Truths, Words
 from ..machine.compiled_code import njit
 from .matching import is_number, whole_numbers
+
+Bytes = npt.NDArray[np.uint8]
 
 _P1, _P2, _P3, _P4, _P5 = (
     np.uint64(prime)
@@ -34,12 +38,12 @@ _MOST = np.uint64((1 << 63) - 1)
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _turn(word, by):
+def _turn(word: np.uint64, by: int) -> np.uint64:
     return (word << np.uint64(by)) | (word >> np.uint64(64 - by))
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _word(data, at, length):
+def _word(data: Bytes, at: int, length: int) -> np.uint64:
     """The little-endian number in ``length`` bytes."""
     word = np.uint64(0)
     for k in range(length):
@@ -48,12 +52,12 @@ def _word(data, at, length):
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _round(lane, word):
+def _round(lane: np.uint64, word: np.uint64) -> np.uint64:
     return _turn(lane + word * _P2, 31) * _P1
 
 
 @njit(nogil=True, cache=True)
-def _xxh64(data, start, stop):
+def _xxh64(data: Bytes, start: int, stop: int) -> np.uint64:
     """XXH64 with seed 0 of the bytes from ``start`` to ``stop``."""
     at = start
     if stop - start >= 32:
@@ -85,7 +89,7 @@ def _xxh64(data, start, stop):
 
 
 @njit(nogil=True, cache=True)
-def _text_key(data, start, stop):
+def _text_key(data: Bytes, start: int, stop: int) -> np.uint64:
     """The integer that the bytes spell as Python would print it, where it fits into 64 bits; otherwise their hash."""
     at = start
     negative = at < stop and data[at] == 45
@@ -107,7 +111,7 @@ def _text_key(data, start, stop):
 
 
 @njit(nogil=True, cache=True)
-def _text_keys(offsets, data, out):
+def _text_keys(offsets: Integers, data: Bytes, out: Words) -> None:
     for i in range(len(out)):
         out[i] = _text_key(data, offsets[i], offsets[i + 1])
 
@@ -172,12 +176,12 @@ def keys_of_values(values: Sequence[object], what: str) -> np.ndarray:
     for kind in set(kinds):
         places = np.flatnonzero(kinds == kind)
         try:
-            array = pa.array([values[place] for place in places])
+            array = pa.array([values[place] for place in places.tolist()])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             # Whole numbers beyond 64 bits are what their digits say; anything else is no item.
             if kind is not int:
                 raise RequestError(f"{what} holds something that cannot be an item of a set.") from None
-            array = pa.array([str(values[place]) for place in places])
+            array = pa.array([str(values[place]) for place in places.tolist()])
         found, present = item_keys(array, what)
         if present is not None and not present.all():
             raise RequestError(f"{what} holds a missing value, which is no item of a set.")
@@ -193,14 +197,16 @@ def _family(value: object) -> type:
     return type(value)
 
 
-def _present(array: pa.Array) -> np.ndarray | None:
-    return pc.is_valid(array).to_numpy(zero_copy_only=False) if array.null_count else None
+def _present(array: pa.Array) -> Truths | None:
+    present: Truths | None = pc.is_valid(array).to_numpy(zero_copy_only=False) if array.null_count else None
+    return present
 
 
-def _integer_keys(array: pa.Array) -> np.ndarray:
-    values = (pc.fill_null(array, 0) if array.null_count else array).to_numpy(zero_copy_only=False)
+def _integer_keys(array: pa.Array) -> Words:
+    values: np.ndarray = (pc.fill_null(array, 0) if array.null_count else array).to_numpy(zero_copy_only=False)
     if values.dtype != np.uint64:
-        return values.astype(np.int64, copy=False).view(np.uint64)
+        signed: Integers = values.astype(np.int64, copy=False)
+        return signed.view(np.uint64)
     beyond = values > _MOST
     if beyond.any():  # no signed number: what its digits say, as their text does
         values = values.copy()

@@ -30,7 +30,7 @@ _WIDEST = pa.decimal256(76, 0)
 
 def is_number(kind: pa.DataType) -> bool:
     """Whether the values of an Arrow type are numbers."""
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def whole_numbers(numbers: pa.Array, what: str) -> pa.Array:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import RequestError
+from ..machine.array_types import Integers, Words
 from ..machine.compiled_code import njit
 from .item_keys import keys_of_values
 
@@ -41,8 +42,8 @@ class Sets:
         elements = np.asarray(self.elements, dtype=np.uint64).view()
         if first.ndim != 1 or elements.ndim != 1 or not len(first) or first[0] != 0 or first[-1] != len(elements):
             raise ValueError("Sets are given by n + 1 places that begin at 0 and end at the number of elements.")
-        for name, array in (("first", first), ("elements", elements)):
-            array = np.ascontiguousarray(array).view()
+        for name, given in (("first", first), ("elements", elements)):
+            array: np.ndarray = np.ascontiguousarray(given).view()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
@@ -125,15 +126,17 @@ def _places_of(sizes: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
-def _listed(items: object) -> list:
+def _listed(items: object) -> list[object]:
     if isinstance(items, np.ndarray):
-        return items.tolist()
+        return list(items.tolist())
     if isinstance(items, (str, bytes)):
         raise TypeError("a text is an item, not a set of them")
-    return list(items)  # type: ignore[call-overload]
+    if not isinstance(items, Iterable):
+        raise TypeError("nothing to go through")
+    return list(items)
 
 
 @njit(nogil=True, cache=True)
-def _copy(first, elements, places, new_first, out):
+def _copy(first: Integers, elements: Words, places: Integers, new_first: Integers, out: Words) -> None:
     for i in range(len(places)):
         out[new_first[i] : new_first[i + 1]] = elements[first[places[i]] : first[places[i] + 1]]

@@ -38,4 +38,6 @@ class Attendance:
     @property
     def ended(self) -> bool:
         """Whether they have been away for too long to come back."""
-        return not self.present and self._clock() - self._away_since > PATIENCE
+        if self.present or self._away_since is None:
+            return False
+        return self._clock() - self._away_since > PATIENCE

@@ -17,26 +17,31 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 from numba.core import config
 
 LIBRARY = Path(__file__).parents[1]
 _CHOOSING = Lock()
+SETTINGS: Any = config
+"""Numba's, which it makes as it is loaded, so no type checker knows them."""
+
+Compiled = TypeVar("Compiled", bound=Callable[..., Any])
 
 
-def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def njit(**options: Any) -> Callable[[Compiled], Compiled]:
     """``numba.njit`` with these options, for a function of this library."""
 
-    def compiled(function: Callable[..., Any]) -> Any:
+    def compiled(function: Compiled) -> Compiled:
         with _CHOOSING:
-            usual = config.CACHE_DIR
-            config.CACHE_DIR = usual or room(LIBRARY) or ""
+            usual = SETTINGS.CACHE_DIR
+            SETTINGS.CACHE_DIR = usual or room(LIBRARY) or ""
             try:
-                return numba.njit(**options)(function)
+                loop: Compiled = numba.njit(**options)(function)
+                return loop
             finally:
-                config.CACHE_DIR = usual
+                SETTINGS.CACHE_DIR = usual
 
     return compiled
 

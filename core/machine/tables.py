@@ -16,6 +16,8 @@ from functools import cached_property, reduce
 
 import numpy as np
 
+from .array_types import Integers
+
 PIECE = 1 << 20
 """Counters that are held as int64 at a time: 8 MiB."""
 FETCHED = 1 << 16
@@ -93,7 +95,7 @@ class Narrow(Table):
     def take(self, at: np.ndarray) -> np.ndarray:
         if self.fetch is not None and len(at) <= FETCHED:
             self.fetch(at)
-        counters = self._flat[at].astype(np.int64)
+        counters: Integers = self._flat[at].astype(np.int64)
         marked = np.flatnonzero(counters == self._mark)
         if len(marked) and len(self.beyond_at):
             wanted = at[marked]
@@ -153,7 +155,8 @@ def take(table: np.ndarray | Table, at: np.ndarray) -> np.ndarray:
     """
     if isinstance(table, Table):
         return table.take(at)
-    return table.reshape(-1)[at].astype(np.int64, copy=False)
+    counters: Integers = table.reshape(-1)[at].astype(np.int64, copy=False)
+    return counters
 
 
 def blocks(table: np.ndarray | Table) -> Iterator[np.ndarray]:
@@ -206,14 +209,17 @@ def added(left: np.ndarray | Table, right: np.ndarray | Table) -> np.ndarray | T
 def sum_of_slabs(table: np.ndarray | Table) -> np.ndarray | Table:
     """The slabs ``table[0]``, ``table[1]`` and so on added up; an array as NumPy adds 64-bit numbers."""
     if isinstance(table, np.ndarray):
-        return table.sum(axis=0, dtype=np.int64)
-    return reduce(added, table)
+        summed: Integers = table.sum(axis=0, dtype=np.int64)
+        return summed
+    slabs: Iterator[np.ndarray | Table] = (table[place] for place in range(table.shape[0]))
+    return reduce(added, slabs)
 
 
 def _piece(table: np.ndarray | Table, start: int, stop: int) -> np.ndarray:
     if isinstance(table, Table):
         return table.piece(start, stop)
-    return table.reshape(-1)[start:stop].astype(np.int64, copy=False)
+    piece: Integers = table.reshape(-1)[start:stop].astype(np.int64, copy=False)
+    return piece
 
 
 def _part(table: np.ndarray | Table, start: int, shape: tuple[int, ...]) -> np.ndarray | Table:
@@ -222,8 +228,8 @@ def _part(table: np.ndarray | Table, start: int, shape: tuple[int, ...]) -> np.n
     return table.reshape(-1)[start : start + math.prod(shape)].reshape(shape)
 
 
-def _sum(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    total = left + right
+def _sum(left: Integers, right: Integers) -> Integers:
+    total: Integers = left + right
     # A sum of two numbers has wrapped round when its sign is that of neither.
     wrapped = ((left ^ total) & (right ^ total)) < 0
     total[wrapped] = np.where(left[wrapped] < 0, LEAST, MOST)

@@ -28,10 +28,11 @@ one rule and the lucky ones to the other, and the two δ would add up.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from .budget import Budget, decimal_below, decimal_text
 from .calibration import NoiseScale
@@ -107,7 +108,7 @@ class Cost:
         words = f"ε = {decimal_text(self.epsilon)}"
         return words if not self.delta else f"{words} with δ = {decimal_text(self.delta)}"
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, object]:
         """Return an exact record, for JSON."""
         return {
             "epsilon": decimal_text(self.epsilon),
@@ -116,7 +117,7 @@ class Cost:
         }
 
     @classmethod
-    def from_dict(cls, record: dict) -> "Cost":
+    def from_dict(cls, record: Mapping[str, Any]) -> "Cost":
         """Rebuild what `to_dict` wrote; ValueError, TypeError or KeyError for anything else."""
         events = tuple(event_from_dict(event) for event in record["events"])
         return cls(events, Decimal(record["epsilon"]), Decimal(record["delta"]))
@@ -133,7 +134,9 @@ def keeps_promise(events: Sequence[Event], epsilon: Decimal, delta: Decimal) -> 
         return True
     # Basic composition: pure events of ε' and others that are (ε - ε', δ)-private, such as bought bounds and a table.
     others = [event for event in events if isinstance(event, Gaussian)]
-    left = Fraction(epsilon) - pure_sum(event for event in events if isinstance(event, PureParts))
+    left = Fraction(epsilon) - sum(
+        (event.epsilon * event.count for event in events if isinstance(event, PureParts)), Fraction(0)
+    )
     if 0 < len(others) < len(events) and left > 0 and _gaussian_keeps(others, left, delta):
         return True
     return epsilon_spent(events, float(delta)) <= float(epsilon)

@@ -7,6 +7,8 @@ best attack on correct noise of a known shape; the others look for what incorrec
 
 import numpy as np
 
+from ..machine.array_types import Integers
+
 # Counters that are looked at one by one: those in which the exact tables differ most.
 SINGLE_COUNTERS = 16
 
@@ -78,7 +80,8 @@ class Attacks:
         return [lengths[0] - lengths[1]]
 
 
-def _distinct(rows: np.ndarray) -> np.ndarray:
+def _distinct(rows: np.ndarray) -> Integers:
     """Number of different values in each row, int64 (n,): few when the same noise was used more than once."""
     ordered = np.sort(rows, axis=1)
-    return 1 + (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
+    changes: Integers = (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1)
+    return 1 + changes

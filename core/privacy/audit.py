@@ -12,7 +12,7 @@ most. Passing proves nothing by itself: the attack may be too weak. The tests sh
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -22,6 +22,7 @@ import numpy as np
 from scipy.stats import beta
 
 from ..errors import RequestError
+from ..machine.array_types import Floats
 from .attacks import Attacks
 
 Number = int | float | Decimal | Fraction
@@ -143,7 +144,7 @@ def audit(
             "The outputs for the two data sets have different shapes, and the shape alone tells them apart: the shape "
             "of what is published must not depend on the data."
         )
-    attacks = Attacks(*centres, block)
+    attacks = Attacks(centres[0], centres[1], block)
 
     def scores(count: int) -> list[np.ndarray]:
         batches = ([attacks.scores(batch) for batch in _outputs(mechanism, side, count, runs_a_call)] for side in sides)
@@ -176,7 +177,7 @@ class _Event:
         return column >= self.cut if self.upper else column <= self.cut
 
 
-def _outputs(mechanism: Callable, side: Any, runs: int, runs_a_call: int | None):
+def _outputs(mechanism: Callable[[Any], object], side: Any, runs: int, runs_a_call: int | None) -> Iterator[np.ndarray]:
     """Yield outputs of a mechanism, float64 (n, m), until there are `runs`."""
     done = 0
     while done < runs:
@@ -196,9 +197,9 @@ def _outputs(mechanism: Callable, side: Any, runs: int, runs_a_call: int | None)
         yield outputs
 
 
-def _centre(outputs: np.ndarray) -> np.ndarray:
+def _centre(outputs: np.ndarray) -> Floats:
     """Estimate an exact table: symmetric noise has it as its median; whole outputs come from whole counters."""
-    centre = np.median(outputs, axis=0)
+    centre: Floats = np.median(outputs, axis=0)
     return np.rint(centre) if (outputs == np.rint(outputs)).all() else centre
 
 

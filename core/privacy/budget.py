@@ -5,6 +5,7 @@ import numbers
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from ..errors import RequestError
 from .neighbours import Neighbours
@@ -118,8 +119,18 @@ class Budget:
     delta: Decimal = Decimal(0)
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
+    if TYPE_CHECKING:  # any exact number may be given, and is kept as a decimal
+
+        def __init__(
+            self, epsilon: Number, delta: Number = 0, neighbours: Neighbours | str = Neighbours.ADD_REMOVE
+        ) -> None: ...
+
     def __repr__(self) -> str:
         return f"Budget({decimal_text(self.epsilon)}, {decimal_text(self.delta)}, {str(self.neighbours)!r})"
+
+    if TYPE_CHECKING:  # any exact number may be given, and is kept as a decimal
+
+        def __init__(self, epsilon: Number, delta: Number = 0, neighbours: Neighbours | str = ...) -> None: ...
 
     def __post_init__(self) -> None:
         epsilon = exact_decimal(self.epsilon, "Epsilon", EPSILON_PLACES)

@@ -17,10 +17,10 @@ largest share. Less noise under one promise is not free: in a ledger it counts f
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from ..words.numbers import significant
 from .neighbours import Sensitivity
@@ -97,7 +97,7 @@ class NoiseScale:
         return record if self.block is None else {**record, "block": self.block}
 
     @classmethod
-    def from_dict(cls, record: dict) -> "NoiseScale":
+    def from_dict(cls, record: Mapping[str, Any]) -> "NoiseScale":
         """Rebuild what `to_dict` wrote; ValueError, TypeError or KeyError for anything else."""
         return cls(record["distribution"], parse_fraction(record["parameter"]), record.get("block"))
 

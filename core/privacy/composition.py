@@ -75,7 +75,7 @@ def _composed_epsilon(
     total = losses[0]
     for loss in losses[1:]:
         total = total.compose(loss)
-    return total.get_epsilon_for_delta(within) + slack.epsilon
+    return float(total.get_epsilon_for_delta(within)) + slack.epsilon
 
 
 def _randomised_response_losses(epsilon: float, count: int, grid: float) -> pld.PrivacyLossDistribution:

@@ -1,8 +1,9 @@
 """What happens to privacy, as frozen facts; `composition` and `accounting` judge them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from .calibration import NoiseScale, parse_fraction
 from .neighbours import Sensitivity
@@ -25,7 +26,7 @@ class PureParts:
         """ε-DP is ε²/2-zCDP (Bun, Steinke 2016, Proposition 1.4)."""
         return self.epsilon**2 * self.count / 2
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, object]:
         """Return an exact record, for JSON."""
         return {"kind": "pure_parts", "epsilon": str(self.epsilon), "count": self.count}
 
@@ -42,7 +43,7 @@ class Selections(PureParts):
         """ε²/8 each (Cesar, Rogers 2021; proven in `selection`)."""
         return self.epsilon**2 * self.count / 8
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, object]:
         """Return an exact record, for JSON."""
         return {**super().to_dict(), "kind": "selections"}
 
@@ -73,7 +74,7 @@ class Gaussian:
         """(Δ2², σ²) for the bounds of `unit_shifts`, or None where they do not apply."""
         return None if self.l2_squared is None else (self.l2_squared, float(self.l2_squared / (2 * self.rho)))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, object]:
         """Return an exact record, for JSON."""
         return {"kind": "gaussian", "rho": str(self.rho), "l2_squared": self.l2_squared}
 
@@ -92,6 +93,8 @@ def event_of(sensitivity: Sensitivity, scale: NoiseScale) -> Event:
     if not scale.fits(sensitivity):
         raise ValueError(f"The sensitivity says nothing of blocks of {scale.block} counters.")
     if scale.distribution == "rounded_l2":
+        if sensitivity.blocks_l2 is None:
+            raise ValueError("The sensitivity says nothing of blocks.")
         return PureParts(sensitivity.blocks_l2 / scale.parameter)
     if scale.distribution == "discrete_gaussian":
         rho = sensitivity.l2_squared / (2 * scale.parameter)
@@ -102,7 +105,7 @@ def event_of(sensitivity: Sensitivity, scale: NoiseScale) -> Event:
     return PureParts(sensitivity.l1 / scale.parameter / parts, parts)
 
 
-def event_from_dict(record: dict) -> Event:
+def event_from_dict(record: Mapping[str, Any]) -> Event:
     """Rebuild what an event's `to_dict` wrote; ValueError, TypeError or KeyError for anything else."""
     if record["kind"] in ("pure_parts", "selections"):
         kind = PureParts if record["kind"] == "pure_parts" else Selections

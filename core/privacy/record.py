@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import zip_longest
+from typing import Any
 
 from ..checks import exact_fields, field_names
 from ..errors import RequestError
@@ -170,7 +171,7 @@ class PrivacyRecord:
             self.overlap_delta + other.overlap_delta,
         )
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, object]:
         """A value for JSON: exact numbers as text."""
         return {
             "epsilon": decimal_text(self.epsilon),
@@ -218,7 +219,7 @@ class PrivacyRecord:
         )
 
 
-def _short_list(value: object) -> list:
+def _short_list(value: object) -> list[Any]:
     if not isinstance(value, list) or len(value) > MAX_PARTS:
         raise ValueError("not a short list")
     return value

@@ -42,6 +42,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import erfcx
 
+from ..machine.array_types import Floats
+
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
@@ -117,6 +119,7 @@ def _normal_density(x: float) -> float:
     return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
 
-def mills_ratio(x: float | np.ndarray) -> float | np.ndarray:
+def mills_ratio(x: float | Floats) -> Floats:
     """Return Φ(-x)/φ(x), which neither overflows nor loses digits in the tail."""
-    return math.sqrt(math.pi / 2) * erfcx(np.asarray(x) / math.sqrt(2))
+    ratio: Floats = math.sqrt(math.pi / 2) * erfcx(np.asarray(x) / math.sqrt(2))
+    return ratio

@@ -17,7 +17,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from typing import BinaryIO, NamedTuple
+from typing import IO, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -62,7 +62,7 @@ class _Header(NamedTuple):
         return int(self.kind[2:]) * (4 if self.is_text else 1)
 
     @property
-    def count(self) -> int:
+    def entries(self) -> int:
         return math.prod(self.shape)
 
 
@@ -130,7 +130,7 @@ class Archive:
         header = self._found(name)
         if header.is_text:
             raise ReleaseFileError(f"The {name} of the file does not hold whole numbers.")
-        needed = 8 * header.count
+        needed = 8 * header.entries
         if needed > FREE_BYTES + MAX_EXPANSION * self._members[name].compress_size:
             raise ReleaseFileError(
                 f"The {name} of the file would unpack to {needed:,} bytes of memory, far more than a file of its "
@@ -153,7 +153,7 @@ class Archive:
     def stored_bytes(self, name: str) -> int:
         """Bytes of the entries of an array in their own type."""
         header = self._found(name)
-        return header.count * header.entry_bytes
+        return header.entries * header.entry_bytes
 
     def stored(self, name: str) -> np.ndarray:
         """An array that `lies_plainly`, in its own type; what `stored_bytes` says is allocated here."""
@@ -171,7 +171,7 @@ class Archive:
         header, start = self._found(name), self._entries_at(name)
         try:
             whole = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-            entries = np.frombuffer(whole, header.kind, header.count, offset=start)
+            entries = np.frombuffer(whole, header.kind, header.entries, offset=start)
         except (OSError, ValueError):
             raise ReleaseFileError(DAMAGED) from None
 
@@ -206,12 +206,12 @@ class Archive:
             if start + member.compress_size > end:
                 raise ReleaseFileError("Two arrays of the file lie over each other, so it is not a release.")
             if member is self._members[name]:
-                found = start + self._headers[name].start
+                found = int(start) + self._headers[name].start
         return found
 
     def _filled(self, name: str, kind: np.dtype) -> np.ndarray:
         header = self._headers[name]
-        values = np.empty(header.count, dtype=kind)
+        values = np.empty(header.entries, dtype=kind)
         filled = 0
         for chunk in self._entries(name):
             part = np.frombuffer(chunk, dtype=header.kind)
@@ -224,7 +224,7 @@ class Archive:
             raise ReleaseFileError(f"The file holds no {name}, which it should, so it is not a whole release.")
         return self._headers[name]
 
-    def _open(self, member: zipfile.ZipInfo) -> zipfile.ZipExtFile:
+    def _open(self, member: zipfile.ZipInfo) -> IO[bytes]:
         try:
             return self._zip.open(member)
         except _DAMAGE:
@@ -242,7 +242,7 @@ class Archive:
             raise ReleaseFileError("The file holds an array that is not of whole numbers or text as NumPy writes them.")
         shape = tuple(int(size) for size in re.findall(rb"\d+", described[2]))
         header = _Header(described[1].decode(), shape, PREAMBLE + length)
-        if header.start + header.count * header.entry_bytes != member.file_size:
+        if header.start + header.entries * header.entry_bytes != member.file_size:
             raise ReleaseFileError("An array of the file has another length than its shape says.")
         return header
 
@@ -257,7 +257,7 @@ class Archive:
                 left -= min(CHUNK, left)
 
 
-def _read(stream: zipfile.ZipExtFile, count: int) -> bytes:
+def _read(stream: IO[bytes], count: int) -> bytes:
     try:
         data = stream.read(count)
     except _DAMAGE:

@@ -54,6 +54,7 @@ def check_directory(file: BinaryIO, members: int) -> int:
         raise ReleaseFileError("The file cannot be read from its end, which a release file has to be.") from None
     if not isinstance(tail, bytes) or len(tail) < END.size:
         raise ReleaseFileError(DAMAGED)
+    start: int
     magic, disk, first_disk, here, total, length, start, comment = END.unpack(tail[-END.size :])
     end = size - END.size
     if magic != b"PK\x05\x06" or disk or first_disk or comment or here != total:

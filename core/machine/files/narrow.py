@@ -35,7 +35,7 @@ def narrowest(table: np.ndarray | Table) -> np.dtype:
     apart = dict.fromkeys(KINDS[:-1], 0)
     for piece in pieces(table):
         for kind in list(apart):
-            apart[kind] += np.count_nonzero(_is_apart(piece, kind))
+            apart[kind] += int(np.count_nonzero(_is_apart(piece, kind)))
             if apart[kind] > table.size // FEWEST:
                 del apart[kind]
     return next(iter(apart), KINDS[-1])
@@ -93,7 +93,8 @@ def read(archive: Archive, mapped: bool) -> Narrow:
         When the lists are not what `arrays` writes.
     """
     counters, fetch = archive.mapped("table") if mapped else (archive.stored("table"), None)
-    table = Narrow(counters, *(archive.stored(name) for name in LISTED), fetch)
+    beyond_at, beyond = (archive.stored(name) for name in LISTED)
+    table = Narrow(counters, beyond_at, beyond, fetch)
     places = table.beyond_at
     if len(places) and not (places[0] >= 0 and places[-1] < table.size and (places[:-1] < places[1:]).all()):
         raise ReleaseFileError("The places of counters that stand apart do not rise, or lie outside the table.")
@@ -114,7 +115,7 @@ def verify(archive: Archive, table: Narrow) -> None:
     marked, mark = 0, np.iinfo(table.counters.dtype).min
     flat = table.counters.reshape(-1)
     for start in range(0, table.size, CHUNK):
-        marked += np.count_nonzero(flat[start : start + CHUNK] == mark)
+        marked += int(np.count_nonzero(flat[start : start + CHUNK] == mark))
     if marked != len(table.beyond_at) or (flat[table.beyond_at] != mark).any():
         raise ReleaseFileError("The counters that are marked as standing apart are not those that do.")
 

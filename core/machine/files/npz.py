@@ -31,11 +31,11 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], *, packed: bool = True)
             with archive.open(member, "w", force_zip64=long) as stream:
                 if packed and array.dtype.kind == "i":
                     # No public option of `zipfile` leads to zlib's strategies; a test sees that this one is followed.
-                    stream._compressor = noise_compressor()
+                    stream._compressor = noise_compressor()  # type: ignore[attr-defined]  # private, as said above
                 npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
 
 
-def noise_compressor():
+def noise_compressor() -> zlib._Compress:
     """What packs whole numbers with noise: common bytes get short codes, and runs of one byte a shorter one.
 
     Noise has nothing else to find. Searching for longer repeats took 3 to 8 times as long for nothing: of noise with

@@ -34,7 +34,7 @@ def loads(text: str) -> object:
         raise ValueError("values are nested too deeply") from None
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict:
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) < len(pairs):
         raise ValueError("a key is there twice")

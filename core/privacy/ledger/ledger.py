@@ -15,6 +15,7 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -174,7 +175,7 @@ class Ledger:
         self,
         name: str,
         cost: Cost,
-        note: dict | None = None,
+        note: dict[str, Any] | None = None,
         *,
         neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
         unit: str = "record",
@@ -295,7 +296,7 @@ def _checked_text(text: str, what: str) -> str:
     )
 
 
-def _checked_note(note: dict) -> str:
+def _checked_note(note: dict[str, Any]) -> str:
     """Return a note as JSON, or say what a note may be."""
     try:
         written = canonical(note) if isinstance(note, dict) else ""

@@ -7,9 +7,11 @@ the chains, so that a missing last record is noticed too.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -52,7 +54,7 @@ class Entry:
     id: str
     when: datetime
     cost: Cost
-    note: dict = field(hash=False)
+    note: dict[str, Any] = field(hash=False)
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class History:
         return [entry.cost for entry in self.entries]
 
 
-def canonical(record: dict) -> str:
+def canonical(record: Mapping[str, Any]) -> str:
     """Return the one text of a JSON object; ValueError or TypeError for what JSON cannot hold."""
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -143,7 +145,7 @@ def append_release(connection: sa.Connection, history: History, cost: str, note:
     return link[:ID_LENGTH]
 
 
-def _dataset(store: Store, row: sa.Row, number: int, previous: str) -> Dataset:
+def _dataset(store: Store, row: sa.Row[Any], number: int, previous: str) -> Dataset:
     fields = {
         name: getattr(row, name) for name in ("number", "name", "epsilon", "delta", "neighbours", "unit", "created")
     }
@@ -157,7 +159,7 @@ def _dataset(store: Store, row: sa.Row, number: int, previous: str) -> Dataset:
     return Dataset(row.name, budget.epsilon, budget.delta, budget.neighbours, row.unit, created)
 
 
-def _entry(store: Store, row: sa.Row, number: int, previous: str) -> Entry:
+def _entry(store: Store, row: sa.Row[Any], number: int, previous: str) -> Entry:
     fields = {name: getattr(row, name) for name in ("dataset", "number", "created", "cost", "note")}
     if row.number != number or row.link != _link(previous, fields):
         raise store.damaged(f"release {number} of data set number {row.dataset} was changed")
@@ -168,7 +170,7 @@ def _entry(store: Store, row: sa.Row, number: int, previous: str) -> Entry:
         raise store.damaged(f"release {number} of data set number {row.dataset} cannot be read") from error
 
 
-def _link(previous: str, fields: dict) -> str:
+def _link(previous: str, fields: dict[str, Any]) -> str:
     # default=str: a damaged file may hold any type in any column, and must give another link rather than an error.
     text = json.dumps([previous, fields], sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()

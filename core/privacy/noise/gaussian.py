@@ -35,6 +35,7 @@ from math import isqrt
 
 import numpy as np
 
+from ...machine.array_types import Integers, Words
 from ...machine.compiled_code import njit
 from .bernoulli import WORD_BITS, Coin
 from .laplace import LARGEST_SCALE, Draws, LaplaceSampler, laplace_sampler
@@ -129,7 +130,7 @@ def exponential_bytes() -> np.ndarray:
 
 
 @njit(nogil=True, cache=True)
-def upper_half(a, b):
+def upper_half(a: np.uint64, b: np.uint64) -> np.uint64:
     """Return ⌊ab / 2^64⌋ for uint64 a and b, by the schoolbook in 32-bit digits."""
     half, mask = np.uint64(32), np.uint64(0xFFFF_FFFF)
     a_low, a_high, b_low, b_high = a & mask, a >> half, b & mask, b >> half
@@ -139,7 +140,14 @@ def upper_half(a, b):
 
 
 @njit(nogil=True, cache=True)
-def _bounds(candidate, shift, factor, offset, largest_y, exponentials):
+def _bounds(
+    candidate: np.int64,
+    shift: np.uint64,
+    factor: np.uint64,
+    offset: np.uint64,
+    largest_y: np.uint64,
+    exponentials: Words,
+) -> tuple[np.uint64, np.uint64]:
     """Return `low` and `high` of the module for one candidate, uint64."""
     one, two, byte = np.uint64(1), np.uint64(2), np.uint64(0xFF)
     y = np.uint64(abs(candidate))
@@ -159,7 +167,7 @@ def _bounds(candidate, shift, factor, offset, largest_y, exponentials):
 
 
 @njit(nogil=True, cache=True)
-def _decide(candidates, uniform, constants, exponentials, fate):
+def _decide(candidates: Integers, uniform: Words, constants: Words, exponentials: Words, fate: np.ndarray) -> None:
     """Keep or reject each candidate by the first 64 digits of its uniform number, or leave it undecided.
 
     Nothing branches on a candidate: which way it goes is what no processor can predict.

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...machine.array_types import Integers, Words
 from ...machine.compiled_code import njit
 from .bernoulli import Coin
 from .randomness import Stream
@@ -131,7 +132,7 @@ def laplace_sampler(scale: Fraction) -> LaplaceSampler:
 
 
 @njit(nogil=True, cache=True)
-def _toss_lanes(digits, words, position):
+def _toss_lanes(digits: Words, words: Words, position: int) -> tuple[np.uint64, np.uint64, int]:
     """Compare 64 uniform numbers with a probability, digit by digit.
 
     Returns
@@ -150,7 +151,7 @@ def _toss_lanes(digits, words, position):
 
 
 @njit(nogil=True, cache=True)
-def _draw_blocks(values, block, digits, words, unsettled):
+def _draw_blocks(values: Integers, block: int, digits: Words, words: Words, unsettled: Words) -> tuple[int, int, int]:
     """Fill blocks of 64 draws until values, words or room for unsettled tosses run out.
 
     Returns

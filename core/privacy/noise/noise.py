@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import RequestError
+from ...machine.array_types import Integers
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from .gaussian import LARGEST_SIGMA2, GaussianSampler, gaussian_sampler
@@ -184,6 +185,8 @@ def _sampler(scale: "NoiseScale") -> Sampler:
     if scale.distribution == "discrete_gaussian":
         return _gaussian(scale.parameter)
     if scale.distribution == "rounded_l2":
+        if scale.block is None:
+            raise ValueError("Noise for whole vectors needs their length.")
         return _rounded_l2(scale.parameter, scale.block)
     raise ValueError(f"There is no noise called {scale.distribution!r}.")
 
@@ -261,7 +264,7 @@ def _add_chunk(exact_sums: np.ndarray, sampler: Sampler, stream: Stream, sums: n
 
 
 @njit(nogil=True, cache=True)
-def _add_saturating(left, right, total, least, most):
+def _add_saturating(left: Integers, right: Integers, total: np.ndarray, least: int, most: int) -> None:
     for i in range(total.size):
         wrapped = left[i] + right[i]
         # The sum of two numbers has wrapped round when its sign is that of neither.

@@ -46,6 +46,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import erfc, gammaln
 
+from ...machine.array_types import Integers, Truths, Words
 from ...machine.compiled_code import njit
 from .bernoulli import WORD_BITS
 from .gaussian import upper_half
@@ -199,7 +200,15 @@ def expansions(normals: Normals, vector: int, length: int, places: int) -> list[
 
 
 @njit(nogil=True, cache=True)
-def _round(cells, negative, factors, widths, fraction_bits, values, decided):
+def _round(
+    cells: Words,
+    negative: Truths,
+    factors: Words,
+    widths: Words,
+    fraction_bits: Words,
+    values: Integers,
+    decided: Truths,
+) -> None:
     one = np.uint64(1)
     for vector in range(cells.shape[0]):
         factor, width, bits = factors[vector], widths[vector], fraction_bits[vector]
