@@ -249,3 +249,14 @@ def test_sketches_inside_must_fit():
         sketch(rows=7, groups=4)
     with pytest.raises(RequestError, match="rows"):
         _ = sketch(rows=None, groups=None).shape
+
+
+def test_images_beyond_the_inner_bounds_are_moved_to_them(monkeypatch):
+    """Only rounding takes an image there; what is certain for points inside the bounds is certain then for all."""
+    projected = sketch(seed=1)
+    kind, seen = type(projected.projection), []
+    project = kind.project
+    monkeypatch.setattr(kind, "project", lambda self, records: 100.0 * project(self, records))
+    monkeypatch.setattr(Race, "add", lambda self, table, images: seen.append(np.abs(images).max()))
+    filled(projected, points(50, 3, length=2.0))
+    assert seen and set(seen) == {projected.inner.domain.columns[0].high}
