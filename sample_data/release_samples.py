@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core import Budget, Race, Release, release
 from core.domain import Vector
-from core.forecast.forecast import choose_rows
+from core.forecast.sizing import choose_rows
 from core.releases.centred import CentrePurchase
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions

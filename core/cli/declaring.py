@@ -193,18 +193,19 @@ def with_size(
         Independent groups of rows, when they were typed.
     """
     from ..figures.report.meaning import table
-    from ..forecast.forecast import DEFAULT_RECORDS, choose_size
+    from ..forecast.sizing import choose_size
     from ..sketches.adaptive import Adaptive
 
     if sketch.sized:
         return sketch
-    chosen = choose_size(sketch, budget, guess.records, guess.density, set_size=guess.set_size)
+    asked = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
+    sample = guess.public_sample(asked.domain)
+    chosen = choose_size(sketch, budget, guess.records, guess.density, sample, guess.set_size)
     if isinstance(chosen, Adaptive):
         return chosen
     one, _ = chosen.one_answer
     if one.in_groups and groups is not None:
         chosen = chosen.with_rows(one.rows, groups)
     size = f"{one.rows:,} rows" if one.in_groups else table(one)
-    reason = "" if guess.records else ", as no --records says more"
-    say(f"The forecast chose {size} for about {guess.records or DEFAULT_RECORDS:,.0f} records{reason}.")
+    say(f"The forecast chose {size} for {guess.records:,.0f} records.")
     return chosen

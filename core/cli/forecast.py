@@ -103,28 +103,43 @@ def _promises(asked: Budget) -> list[Budget]:
 
 
 def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> Expected:
-    from ..forecast.forecast import choose_size, forecast
+    from ..forecast.forecast import forecast
+    from ..forecast.sizing import choose_size
+    from ..sketches.adaptive import Adaptive
 
-    guessed = {"records": guess.records, "density": guess.density, "set_size": guess.set_size}
+    one = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
+    guessed = {
+        "records": guess.records,
+        "density": guess.density,
+        "sample": guess.public_sample(one.domain),
+        "set_size": guess.set_size,
+    }
     sized = sketch if sketch.sized else choose_size(sketch, budget, **guessed)
     return Expected(sized, forecast(sized, budget, **guessed))
 
 
 def _opening(one: Expected, guess: GuessOptions, asked: Budget) -> str:
     """What the forecast is about, as a sentence."""
-    records = f"About {one.forecast.records:,.0f} records{' a class' if one.sketch.count_shape else ''}"
+    records = f"{one.forecast.records:,.0f} records{' a class' if one.sketch.count_shape else ''}"
     hiding = f"hiding under {asked.neighbours}."
     if one.forecast.answers == "distance":
         return f"{records}; {hiding}"
-    stated = "stated" if guess.density is not None else "assumed, as --density says nothing"
+    stated = (
+        "as in the sample"
+        if guess.sample is not None
+        else "stated"
+        if guess.density is not None
+        else "assumed, as neither --density nor --sample says more"
+    )
     return f"{records}, two of them {percent(one.forecast.density, 3)} close on average ({stated}); {hiding}"
 
 
 FIGURES: dict[str, Callable[[Expected], str]] = {
     "table": lambda one: one.table,
-    "relative error": lambda one: percent(one.forecast.relative_error, 3),
-    "error from noise (sd)": lambda one: f"{one.forecast.noise_error:,.4g}",
-    "error from sampling (sd)": lambda one: f"{one.forecast.sampling_error:,.4g}",
+    "error of an answer (sd)": lambda one: one.forecast.error_words,
+    "relative error": lambda one: one.forecast.relative_words,
+    "of that from noise (sd)": lambda one: f"{one.forecast.noise_error:,.4g}",
+    "of that from sampling (sd)": lambda one: f"{one.forecast.sampling_error:,.4g}",
     "number of records known to (sd)": lambda one: f"± {one.forecast.records_error:,.0f}",
     "file": lambda one: f"{one.forecast.file_bytes / 1e6:,.2f} MB",
     "time on two cores": lambda one: f"{one.forecast.seconds:,.1f} s",

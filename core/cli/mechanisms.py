@@ -195,7 +195,8 @@ def _recommended(shape: SketchOptions, domain: Domain, budget: Budget, guess: Gu
     if guess is None:
         raise RequestError("--mechanism auto cannot be given here, as there is nothing to forecast; name a mechanism.")
     asked = question(shape, domain)
-    best = recommend(domain, guess.records, budget, asked, label=shape.label, density=guess.density)[0]
+    sample = guess.public_sample(domain if shape.label is None else domain.without(shape.label))
+    best = recommend(domain, guess.records, budget, asked, label=shape.label, density=guess.density, sample=sample)[0]
     if best.sketch is None:
         raise RequestError(f"No mechanism fits: {best.reason}")
     say(best.reason)

@@ -17,6 +17,9 @@ from ..sketches.registry import command_names
 from . import notation
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..domain import Domain
     from ..privacy.budget import Budget
     from ..privacy.ledger.ledger import Ledger
     from ..releases.bounded import BoundsPurchase
@@ -406,7 +409,8 @@ class GuessOptions:
         float | None,
         Option(
             metavar="NUMBER",
-            help="About how many records there are, from public knowledge; 10,000 without it.",
+            help="How many records there are at least, from public knowledge; forecasts need it, and a release "
+            "without it buys a count with a share of its budget first.",
             rich_help_panel=GUESS,
         ),
     ] = None
@@ -415,7 +419,7 @@ class GuessOptions:
         Option(
             metavar="SHARE",
             help="Average closeness of two records, between 0 and 1; without it, records spread "
-            "over a sixth of the bounds.",
+            "over a sixth of the bounds, in several ways.",
             rich_help_panel=GUESS,
         ),
     ] = None
@@ -423,11 +427,27 @@ class GuessOptions:
         float | None,
         Option(
             metavar="ITEMS",
-            help="About how many items a set has on average; 12 without it.",
+            help="About how many items a set has on average; 4, 12 and 36 are tried without it.",
             rich_help_panel=GUESS,
             show_default=False,
         ),
     ] = None
+    sample: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="A public table that lies as the private one is thought to, at least 200 records; sharpens the "
+            "forecast.",
+            rich_help_panel=GUESS,
+            show_default=False,
+        ),
+    ] = None
+
+    def public_sample(self, domain: Domain) -> pa.Table | None:
+        """What the public sample says of the domain's columns, in a random order."""
+        from .reading import shuffled
+
+        return None if self.sample is None else shuffled(self.sample, domain)
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,14 @@ def read_queries(name: str, domain: Domain) -> pa.Table:
     return queries.read_queries(open_source(name), domain, MOST_QUERIES)
 
 
+def shuffled(name: Path, domain: Domain) -> pa.Table:
+    """A public file's columns of the domain, in a random order that is always the same: files may be sorted."""
+    import numpy as np
+
+    table = read_queries(str(name), domain)
+    return table.take(np.random.default_rng(0).permutation(table.num_rows))
+
+
 def read_places(texts: Sequence[str] | None, domain: Domain) -> dict[str, object]:
     """Values by column from texts such as ``G=120``: numbers for numeric columns, texts for categories."""
     columns = {column.name: column for column in domain.columns}

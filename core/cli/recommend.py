@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from ..words.numbers import percent
 from ..words.quantities import size
 from .declaring import declared_domain
 from .grouped import grouped
@@ -46,13 +45,22 @@ def recommend(
     asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
     check_options(asked, "auto")
     domain = declared_domain(data, classes)
+    sample = guess.public_sample(domain if classes.label is None else domain.without(classes.label))
     found = ranked(
-        domain, guess.records, promise.budget(), question(asked, domain), label=classes.label, density=guess.density
+        domain,
+        guess.records,
+        promise.budget(),
+        question(asked, domain),
+        label=classes.label,
+        density=guess.density,
+        sample=sample,
     )
     if json:
         print_json([_facts(one) for one in found])
         return
-    print_table(("mechanism", "relative error", "file", "time", "table"), [_row(one) for one in found if one.forecast])
+    print_table(
+        ("mechanism", "error", "relative error", "file", "time", "table"), [_row(one) for one in found if one.forecast]
+    )
     for one in found:
         print(one.reason if one is found[0] else f"{one.name}: {one.reason}")
 
@@ -61,7 +69,14 @@ def _row(one: Recommendation) -> tuple[str, ...]:
     from ..figures.report.meaning import table
 
     seen = one.forecast
-    return one.name, percent(seen.relative_error), size(seen.file_bytes), f"{seen.seconds:,.1f} s", table(one.sketch)
+    return (
+        one.name,
+        seen.error_words,
+        seen.relative_words,
+        size(seen.file_bytes),
+        f"{seen.seconds:,.1f} s",
+        table(one.sketch),
+    )
 
 
 def _facts(one: Recommendation) -> dict[str, object]:

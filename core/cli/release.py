@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from .checkpoints import CheckpointOptions
-from .declaring import declared_sketch, like, with_size
+from .declaring import declared_domain, declared_sketch, like, with_size
 from .grouped import grouped
 from .options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, SketchOptions
 from .output import check_writable, reading, say
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from ..privacy.budget import Budget
     from ..privacy.quantiles import Bounds
     from ..releases.bounded import BoundsPurchase
+    from ..releases.counted import Counted
     from ..releases.job import Job
+    from ..releases.payment import Payer
     from ..releases.release import Release
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
@@ -75,8 +78,9 @@ def release(
     """
     from ..engine.engines import check_engine
     from ..figures.report.meaning import table
+    from ..releases.counted import covered
     from ..releases.job import Job, kind_of
-    from ..releases.payment import Payer, unit_words
+    from ..releases.payment import Payer
     from ..sketches.adaptive import Adaptive
     from ..sources import open_source
     from ..words.numbers import rounded
@@ -94,14 +98,18 @@ def release(
         purchase = bought.purchase()
         if purchase is not None and engine != LOCAL:
             raise RequestError("--engine cannot be given beside --private-bounds, which are bought on one computer.")
-        sketch = _sketch(data, shape, guess, budget, purchase)
+        if guess.sample is not None and guess.sample.resolve() == Path(source).resolve():
+            raise RequestError("--sample names the private file itself, which would choose the size for its records.")
+        name = dataset or _named_after(source)
+        bill.payer = payer = Payer(books.open(), name, budget, _who(data, shape))
+        counted = _counted(opened, payer, data, shape, guess, purchase)
+        guess = replace(guess, records=guess.records or counted.records)
+        sketch = _sketch(data, shape, guess, counted.left, purchase)
         if not isinstance(sketch, Adaptive):
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
-        name = dataset or _named_after(source)
-        bill.payer = payer = Payer(books.open(), name, budget, unit_words(sketch.domain.unit))
-        kind = kind_of(sketch, budget, bounds=purchase)
+        kind = covered(kind_of(sketch, counted.left, bounds=purchase), counted)
         keeping = None
-        if purchase is None and not isinstance(sketch, Adaptive):
+        if purchase is None and not counted.bought and not isinstance(sketch, Adaptive):
             keeping = kept.keeping(payer, any_seed=shape.seed is None and shape.like is None)
         job = Job(kind, opened, payer, out=out, engine=engine, keeping=keeping, say=say)
         made = _run(job, opened)
@@ -144,6 +152,39 @@ def _sketch(
             "down before the bounds are known."
         )
     return sketch
+
+
+def _who(data: DataOptions, shape: SketchOptions) -> str:
+    """Who is protected, in the ledger's words."""
+    from ..releases.payment import unit_words
+
+    return unit_words(like(shape).domain.unit if shape.like is not None else declared_domain(data, shape).unit)
+
+
+def _counted(
+    source: Source,
+    payer: Payer,
+    data: DataOptions,
+    shape: SketchOptions,
+    guess: GuessOptions,
+    purchase: BoundsPurchase | None,
+) -> Counted:
+    """How many records there are, bought where a size follows from it and nobody said it."""
+    from ..releases.counted import Counted, count_first
+    from ..releases.job import kind_of
+
+    budget = payer.budget
+    if purchase is not None or guess.records is not None or shape.mechanism == "auto":
+        return Counted(guess.records or 1.0, budget)
+    sketch = declared_sketch(data, shape, budget)
+    if sketch.sized:
+        return Counted(1.0, budget)
+    counted = count_first(
+        sketch.domain, source, budget, payer, lambda left, ordinary: kind_of(sketch, left, ordinary).cost
+    )
+    price = f"for ε = {counted.bought[0].epsilon:f}" if counted.bought else "at no cost, as their number is public"
+    say(f"No --records says how many there are, so they were counted first, {price}: about {counted.records:,.0f}.")
+    return counted
 
 
 def _run(job: Job, source: Source) -> Release:

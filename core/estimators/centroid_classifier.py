@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..checks import check_choice
 from ..domain import Domain
 from ..geometry.projections.fast import FastProjection
+from ..privacy.budget import Budget
 from ..releases.centred import CentrePurchase
-from ..releases.release import Release
 from ..sketches.distances.directions import Directions, dimensions_for
 from ..sketches.distances.moments import Moments
 from ..sketches.linear import LinearSketch
 from .classifier import PrivateClassifier
 
-DEFAULT_RECORDS = 10_000
+DEFAULT_SHARE = "0.12"
+"""Of the budget, for the centre of directions."""
 
 
 class PrivateCentroidClassifier(PrivateClassifier):
@@ -34,7 +33,8 @@ class PrivateCentroidClassifier(PrivateClassifier):
         it, bounds may be left out.
     centre_share : float | str | None
         Part of the budget that buys the middle of everyone, around which vectors are short and need less noise; None
-        buys none. It pays for embeddings, which all point much the same way.
+        buys none. "auto" buys it with 12% for "cosine", as embeddings all point much the same way, and for "euclidean"
+        where a ``centred_radius`` is stated.
     centred_radius : float | None
         With a bought centre and "euclidean", a public distance from it beyond which records are moved closer; None is
         the radius.
@@ -69,7 +69,7 @@ class PrivateCentroidClassifier(PrivateClassifier):
         rule: str | None = None,
         bounds: object = None,
         radius: float | None = None,
-        centre_share: float | str | None = None,
+        centre_share: float | str | None = "auto",
         centred_radius: float | None = None,
         records: int | None = None,
         dataset: str | None = None,
@@ -96,30 +96,30 @@ class PrivateCentroidClassifier(PrivateClassifier):
             return (-self.radius, self.radius)
         return self.bounds
 
-    def _inner(self, domain: Domain) -> LinearSketch:
+    @property
+    def _settled(self) -> bool:
+        return self.metric == "euclidean"
+
+    def _centre(self) -> CentrePurchase | None:
+        """The middle of everyone: bought for directions unless it is declined, and for distances where it pays."""
+        share = self.centre_share
+        if share == "auto":
+            share = DEFAULT_SHARE if self.metric == "cosine" or self.centred_radius is not None else None
+        return None if share is None else CentrePurchase(share, self.radius)
+
+    def _inner(self, domain: Domain, records: float, budget: Budget) -> LinearSketch:
         check_choice(self.metric, "The metric of centroids", ("euclidean", "cosine"))
         if self.metric == "euclidean":
-            centred = self.centre_share is not None and self.centred_radius is not None
+            centred = self._centre() is not None and self.centred_radius is not None
             return Moments(domain, self.centred_radius if centred else self.radius).for_mean()
-        return Directions(domain, projection=self._projection(domain))
+        return Directions(domain, projection=self._projection(domain, records, budget))
 
-    def _projection(self, domain: Domain) -> FastProjection | None:
+    def _projection(self, domain: Domain, records: float, budget: Budget) -> FastProjection | None:
         """To as few dimensions as suit the budget; see `dimensions_for`."""
-        left = 1.0 - float(self.centre_share or 0.0)
-        records = (self.records or DEFAULT_RECORDS) / len(self.classes_)
-        target = dimensions_for(domain.dimensions, records, self._budget(), left)
+        centre = self._centre()
+        left = 1.0 if centre is None else 1.0 - float(centre.share)
+        target = dimensions_for(domain.dimensions, records, budget, left)
         if target == domain.dimensions:
             return None
         seed = self._hash_seed()
         return FastProjection(domain.dimensions, target, *(() if seed is None else (seed,)))
-
-    def _release(
-        self,
-        sketch: LinearSketch,
-        X: np.ndarray,
-        labels: np.ndarray | None = None,
-        centre: CentrePurchase | None = None,
-    ) -> Release:
-        if self.centre_share is not None:
-            centre = CentrePurchase(self.centre_share, self.radius)
-        return super()._release(sketch, X, labels, centre)

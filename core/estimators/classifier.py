@@ -11,6 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..checks import check_choice
 from ..domain import Domain
 from ..errors import RequestError
+from ..privacy.budget import Budget
+from ..releases.centred import CentrePurchase
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
 from ..tasks.classes.classification import Classification, classify
@@ -51,8 +53,17 @@ class PrivateClassifier(LabelledEstimator):
     """
 
     @abstractmethod
-    def _inner(self, domain: Domain) -> LinearSketch:
-        """The sketch of one class, on the features' domain."""
+    def _inner(self, domain: Domain, records: float, budget: Budget) -> LinearSketch:
+        """The sketch of one class with so many records, on the features' domain."""
+
+    @property
+    @abstractmethod
+    def _settled(self) -> bool:
+        """Whether the sketch is the same for any number of records."""
+
+    def _centre(self) -> CentrePurchase | None:
+        """What is bought besides; nothing as a rule."""
+        return None
 
     @abstractmethod
     def _feature_bounds(self) -> object:
@@ -79,10 +90,15 @@ class PrivateClassifier(LabelledEstimator):
         codes = self._codes(y)
         names = tuple(str(label) for label in self.classes_)
         domain = self._domain(self._feature_bounds(), names)
-        sketch = Classes(domain, CLASS, self._inner(domain.without(CLASS)))
-        if self.rule is not None:
-            check_choice(self.rule, "The rule", rules_of(sketch))  # before anything is spent
-        self.release_ = self._release(sketch, X, np.array(names, dtype=object)[codes])
+
+        def make(records: float, budget: Budget) -> LinearSketch:
+            sketch = Classes(domain, CLASS, self._inner(domain.without(CLASS), records / len(names), budget))
+            if self.rule is not None:
+                check_choice(self.rule, "The rule", rules_of(sketch))  # before anything is spent
+            return sketch
+
+        labels = np.array(names, dtype=object)[codes]
+        self.release_ = self._release(domain, X, labels, make, settled=self._settled, centre=self._centre())
         return self
 
     def predict(self, X: object) -> np.ndarray:

@@ -79,8 +79,9 @@ class PrivateDistanceSum(PrivateEstimator):
             When a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
-        sketch = distance(self._domain(self.bounds), self.norm, radius=self.radius, seed=self._hash_seed())
-        self.release_ = self._release(sketch, X)
+        domain = self._domain(self.bounds)
+        sketch = distance(domain, self.norm, radius=self.radius, seed=self._hash_seed())
+        self.release_ = self._release(domain, X, None, lambda records, budget: sketch, settled=sketch.sized)
         return self
 
     def distance_sum(self, X: object, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..domain import Domain
 from ..geometry.kernels import Kernel
+from ..privacy.budget import Budget
 from ..sketches.linear import LinearSketch
 from .classifier import PrivateClassifier
 from .kernel_names import kernel_of, kernel_sketch
@@ -76,7 +77,10 @@ class PrivateKernelClassifier(PrivateClassifier):
     def _feature_bounds(self) -> object:
         return self.bounds
 
-    def _inner(self, domain: Domain) -> LinearSketch:
+    @property
+    def _settled(self) -> bool:
+        return self.rows is not None
+
+    def _inner(self, domain: Domain, records: float, budget: Budget) -> LinearSketch:
         kernel = kernel_of(self.kernel, self.bandwidth)
-        records = None if self.records is None else self.records / len(self.classes_)
-        return kernel_sketch(domain, kernel, self.mechanism, self.rows, records, self._budget(), self._hash_seed())
+        return kernel_sketch(domain, kernel, self.mechanism, self.rows, records, budget, self._hash_seed())

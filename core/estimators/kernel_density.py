@@ -6,6 +6,8 @@ import numpy as np
 from sklearn.base import DensityMixin
 
 from ..geometry.kernels import Kernel
+from ..privacy.budget import Budget
+from ..sketches.linear import LinearSketch
 from .kernel_names import kernel_of, kernel_sketch
 from .private import PrivateEstimator
 
@@ -100,9 +102,12 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
             When a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
-        domain, kernel, budget = self._domain(self.bounds), kernel_of(self.kernel, self.bandwidth), self._budget()
-        sketch = kernel_sketch(domain, kernel, self.mechanism, self.rows, self.records, budget, self._hash_seed())
-        self.release_ = self._release(sketch, X)
+        domain, kernel, seed = self._domain(self.bounds), kernel_of(self.kernel, self.bandwidth), self._hash_seed()
+
+        def make(records: float, budget: Budget) -> LinearSketch:
+            return kernel_sketch(domain, kernel, self.mechanism, self.rows, records, budget, seed)
+
+        self.release_ = self._release(domain, X, None, make, settled=self.rows is not None)
         return self
 
     def score_samples(self, X: object) -> np.ndarray:

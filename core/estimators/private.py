@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 
 import numpy as np
@@ -15,9 +16,13 @@ from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..privacy.budget import Budget
 from ..releases.centred import CentrePurchase
-from ..releases.job import release
+from ..releases.counted import Counted, count_first, covered
+from ..releases.job import Job, kind_of
+from ..releases.kind import Kind
+from ..releases.payment import payer_of
 from ..releases.release import Release
 from ..sketches.linear import LinearSketch
+from ..sources import open_source
 
 FEATURES, CLASS = "x", "class"
 
@@ -82,21 +87,38 @@ class PrivateEstimator(BaseEstimator):
 
     def _release(
         self,
-        sketch: LinearSketch,
+        domain: Domain,
         X: np.ndarray,
-        labels: np.ndarray | None = None,
+        labels: np.ndarray | None,
+        make: Callable[[float, Budget], LinearSketch],
+        *,
+        settled: bool = False,
         centre: CentrePurchase | None = None,
     ) -> Release:
-        """Spend the budget and release; nothing of X is kept."""
-        return release(
-            sketch,
-            as_table(sketch.domain, X, labels),
-            self._budget(),
-            ledger=self.ledger,
-            dataset=self.dataset,
-            records=getattr(self, "records", None),
-            centre=centre,
-        )
+        """Spend the budget and release; nothing of X is kept.
+
+        Parameters
+        ----------
+        domain, X, labels : Domain, np.ndarray, np.ndarray | None
+            The public facts, and the private records.
+        make : Callable[[float, Budget], LinearSketch]
+            The sketch for so many records under a budget.
+        settled : bool
+            Whether the sketch is the same for any number of records.
+        centre : CentrePurchase | None
+            What is to be bought besides.
+        """
+        budget, source = self._budget(), open_source(as_table(domain, X, labels))
+        payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
+
+        def kind(left: Budget, records: float) -> Kind:
+            return kind_of(make(records, left), left, records, centre=centre)
+
+        if settled or self.records is not None:
+            counted = Counted(self.records or 1.0, budget)
+        else:
+            counted = count_first(domain, source, budget, payer, lambda *guess: kind(*guess).cost)
+        return Job(covered(kind(counted.left, counted.records), counted), source, payer).run()
 
     def _hash_seed(self) -> int | None:
         """None, for a fresh public seed, unless the hash functions are to be the same again; noise never is."""

@@ -10,8 +10,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Kernel
@@ -21,8 +19,9 @@ from ..sketches.card import Facts
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import card
-from ..words.numbers import percent
-from .forecast import Forecast, checked_density, checked_records, choose_size, forecast
+from .forecast import Forecast, forecast
+from .guesses import checked_density, checked_records
+from .sizing import choose_size
 
 TIE = 1.03
 """Errors this close to each other are alike; the smaller file is better then."""
@@ -126,7 +125,7 @@ def recommend(
     *,
     label: str | None = None,
     density: float | None = None,
-    sample: np.ndarray | None = None,
+    sample: object = None,
 ) -> list[Recommendation]:
     """Every mechanism for a question, the best first, those that cannot answer last.
 
@@ -135,7 +134,7 @@ def recommend(
     domain : Domain
         The public facts about the records.
     records : float | None
-        A public guess of their number; 10,000 when None.
+        How many there are at least, as anybody may know.
     budget : Budget
         The promise.
     question : Question
@@ -181,15 +180,27 @@ def recommend(
 
 
 def _ranked(possible: list[Recommendation]) -> list[Recommendation]:
-    """By forecast error; of those alike to the best, the smallest file comes first, then the shortest time."""
-    least = min(one.forecast.relative_error for one in possible)
+    """By the largest regret; of those alike to the best, the smallest file comes first, then the shortest time.
+
+    Which mechanism is best may depend on what the records are like. The regret of one is its error over that of the
+    best one for the same kind of records, and the largest over all kinds is what a choice may cost.
+    """
+    regrets = {one.name: regret for one, regret in zip(possible, _regrets(possible), strict=True)}
+    least = min(regrets.values())
 
     def rank(one: Recommendation) -> tuple[float, ...]:
-        seen = one.forecast
-        alike = seen.relative_error <= TIE * least
-        return (0.0, seen.file_bytes, seen.seconds) if alike else (seen.relative_error, 0.0, 0.0)
+        seen, regret = one.forecast, regrets[one.name]
+        return (0.0, seen.file_bytes, seen.seconds) if regret <= TIE * least else (regret, 0.0, 0.0)
 
-    return sorted(possible, key=lambda one: (one.forecast.relative_error > TIE * least, *rank(one)))
+    return sorted(possible, key=rank)
+
+
+def _regrets(possible: list[Recommendation]) -> list[float]:
+    errors = [one.forecast.errors for one in possible]
+    if len({len(own) for own in errors}) > 1:  # a rehearsal knows one kind of records only
+        errors = [(one.forecast.standard_error,) for one in possible]
+    least = [min(column) for column in zip(*errors, strict=True)]
+    return [max(own / best for own, best in zip(row, least, strict=True)) for row in errors]
 
 
 def _explained(ranked: list[Recommendation]) -> list[Recommendation]:
@@ -201,21 +212,23 @@ def _explained(ranked: list[Recommendation]) -> list[Recommendation]:
 def _first_reason(ranked: list[Recommendation]) -> str:
     best, *others = ranked
     why = card(best.name).because(best.sketch.one_answer[0])
-    error = percent(best.forecast.relative_error)
+    error = best.forecast.error_words
     if not others:
         return f"{_titled(best.name)} the only mechanism for this, {why}: an error of {error} is expected."
     second = others[0]
-    against = f"{error} against {percent(second.forecast.relative_error)} for {_named(second.name)}"
-    if second.forecast.relative_error <= TIE * best.forecast.relative_error:
+    against = f"{error} against {second.forecast.error_words} for {_named(second.name)}"
+    if second.forecast.standard_error <= TIE * best.forecast.standard_error:
         smaller = ", and the file is smaller" if best.forecast.file_bytes < second.forecast.file_bytes else ""
         return f"{_titled(best.name)} as good as {_named(second.name)} here{smaller}: {against}."
+    if second.forecast.standard_error * TIE < best.forecast.standard_error:
+        return f"{_titled(best.name)} safest here, as its error is never far from the least: {against}."
     return f"{_titled(best.name)} best here, {why}: {against}."
 
 
 def _other_reason(one: Recommendation, best: Recommendation) -> str:
     seen = one.forecast
-    error = f"An error of {percent(seen.relative_error)} is expected"
-    ratio = seen.relative_error / best.forecast.relative_error
+    error = f"An error of {seen.error_words} is expected"
+    ratio = seen.standard_error / best.forecast.standard_error
     if ratio <= TIE:
         larger = ", and a larger file" if seen.file_bytes > best.forecast.file_bytes else ""
         return f"{error}, much as with {_named(best.name)}{larger}."

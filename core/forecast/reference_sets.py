@@ -18,8 +18,8 @@ from ..geometry.kernels import Jaccard
 REFERENCE_SETS = 20_000
 MOST_ITEMS = 3_000_000
 QUERIES = 300
-DEFAULT_SIZE = 12.0
-"""Items of a set on average, when nobody says."""
+SIZES = (4.0, 12.0, 36.0)
+"""Items of a set on average that are reckoned with when nobody says."""
 LONGEST = 400.0
 """The longest set, in multiples of the shortest."""
 UNIVERSE = 1.5
@@ -29,7 +29,7 @@ LEAST_ANSWER = 100.0
 """Sums from which on it is the share of similar sets, and no longer their number, that decides how sure they are."""
 
 
-def reference_sets(records: float, density: float | None, size: float | None) -> Sets:
+def reference_sets(records: float, density: float | None, size: float) -> Sets:
     """Public random sets in a random order.
 
     Parameters
@@ -38,10 +38,9 @@ def reference_sets(records: float, density: float | None, size: float | None) ->
         How many there are; fewer are made where they are many, as alike to each other as makes answers as sure.
     density : float | None
         Average similarity of two sets, as far as such sets can have it; None for what is ordinary.
-    size : float | None
-        Items of a set on average; None for what is ordinary.
+    size : float
+        Items of a set on average.
     """
-    size = DEFAULT_SIZE if size is None else size
     count = int(max(QUERIES, min(records, REFERENCE_SETS, MOST_ITEMS / size)))
     random = PublicRandom(0, 11)
     multiples = np.minimum(1.0 / random.uniforms(count), LONGEST)

@@ -14,12 +14,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
 from ..errors import RequestError
+from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale, calibrate
+from ..sketches.adaptive import Adaptive
 from ..sketches.grouped import MAX_ROWS, GroupedSketch
+from ..sketches.linear import LinearSketch
+from .guesses import checked_records
+from .trial import root_mean_square, trials
 
 TRIED = tuple(128 * 4**k for k in range(7))
 """Numbers of rows at which the sampling error is tried, as far as they are needed."""
@@ -73,22 +80,22 @@ class Trials:
     Attributes
     ----------
     sampling : Callable[[int], float]
-        Relative sampling error with so many rows, root mean square.
+        Sampling error of an average with so many rows, root mean square.
     noise : Callable[[int], float]
         Standard deviation of an answer's noise with so many rows.
     file_bytes : Callable[[int], float]
         Size of the file with so many rows.
     counters : int
         Of one row, in all classes.
-    answers : np.ndarray
-        Typical answers.
+    records : float
+        How many records an answer sums.
     """
 
     sampling: Callable[[int], float]
     noise: Callable[[int], float]
     file_bytes: Callable[[int], float]
     counters: int
-    answers: np.ndarray
+    records: float
 
 
 def best_rows(sketch: GroupedSketch, records: float, trials: Trials) -> Rows:
@@ -111,12 +118,12 @@ def best_rows(sketch: GroupedSketch, records: float, trials: Trials) -> Rows:
         share, stopped_by = _dearest(sketch, rows, records, trials)
         if share > 1.0 and errors:
             return _worthwhile(errors, free, stopped_by)
-        noise = trials.noise(rows) / trials.answers
-        if errors and float(np.mean(noise)) > FLAT * min(errors.values()):
+        noise = trials.noise(rows) / trials.records
+        if errors and noise > FLAT * min(errors.values()):
             return Rows(_flat(errors), "noise")
-        errors[rows] = float(np.mean(np.hypot(between_trials(sampling, tried, rows), noise)))
+        errors[rows] = math.hypot(between_trials(sampling, tried, rows), noise)
         free = rows if share <= FREE else free
-        if errors[rows] <= FLAT * float(np.mean(noise)):
+        if errors[rows] <= FLAT * noise:
             return _worthwhile(errors, free, "gain")
     return _worthwhile(errors, free, "limit")
 
@@ -179,3 +186,86 @@ def _resized(sketch: GroupedSketch, rows: int) -> GroupedSketch | None:
         return sketch.with_rows(rows)
     except RequestError:
         return None
+
+
+def choose_size(
+    sketch: LinearSketch | Adaptive,
+    budget: Budget,
+    records: float | None = None,
+    density: float | None = None,
+    sample: object = None,
+    set_size: float | None = None,
+) -> LinearSketch | Adaptive:
+    """The sketch with the size of the least forecast error, from public facts alone; see `core.forecast.forecast`."""
+    records = checked_records(records)
+    if isinstance(sketch, Adaptive):
+        return sketch.sized_for(budget, records)
+    one, _ = sketch.one_answer
+    if one.in_groups:
+        return sketch.with_rows(choose_rows(sketch, budget, records, density, sample, set_size))
+    return sketch.sized_for(budget, records)
+
+
+def choose_rows(
+    sketch: LinearSketch,
+    budget: Budget,
+    records: float | None = None,
+    density: float | None = None,
+    sample: object = None,
+    set_size: float | None = None,
+) -> int:
+    """The number of rows that serves best, from public facts alone."""
+    return sized_rows(sketch, budget, records, density, sample, set_size).rows
+
+
+def sized_rows(
+    sketch: LinearSketch,
+    budget: Budget,
+    records: float | None = None,
+    density: float | None = None,
+    sample: object = None,
+    set_size: float | None = None,
+) -> Rows:
+    """The number of rows that serves best, and what stopped it from being larger.
+
+    The number of records is that of all classes.
+    """
+    records = checked_records(records)
+    one, share = sketch.one_answer
+    trial = one.with_rows(128)
+
+    @cache
+    def sampling(rows: int) -> float:
+        tried = trials(one.with_rows(rows), records * share, density, sample, set_size)
+        return root_mean_square([trial.absolute for trial in tried])
+
+    @cache
+    def noise(rows: int) -> NoiseScale:
+        return calibrate(
+            one.with_rows(rows).sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta)
+        )
+
+    # Noise of a mean of rows: known for every size from one of them, so that no size but those tried needs its hashes.
+    one_row = trial.noise_variance(1.0) * trial.shape[0]
+    counters = int(np.prod(sketch.with_rows(128).shape)) // trial.shape[0]
+    facts = Trials(
+        sampling,
+        lambda rows: math.sqrt(noise(rows).variance * one_row / rows),
+        lambda rows: file_bytes(counters * rows, noise(rows)),
+        counters,
+        records * share,
+    )
+    return best_rows(one, records, facts)
+
+
+def file_bytes(counters: int, noise: NoiseScale) -> int:
+    """The noise is most of what a counter holds, and noise does not compress: its entropy, and a fifth on top."""
+    bits = max(1.0, 0.5 * math.log2(2.0 * math.pi * math.e * max(noise.variance, 0.1)))
+    return 2_000 + int(1.2 * counters * bits / 8)
+
+
+def seconds_to_make(sketch: LinearSketch, records: float, counters: int) -> float:
+    """Rough time to make a release on two cores."""
+    if sketch.in_groups:
+        return building_seconds(sketch, records, counters)
+    return sketch.shape[0] * records / 1.5e9 + counters * 1.5e-7

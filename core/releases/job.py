@@ -33,6 +33,7 @@ from ..sources import Source, open_source
 from .adaptive import Choosing
 from .bounded import Bounded, BoundsPurchase
 from .centred import Centred, CentrePurchase
+from .counted import Counted, count_first, covered
 from .file import copy
 from .kind import Filling, Kind, Reader
 from .manifest import check_describable
@@ -255,7 +256,7 @@ def most_bytes(kind: Kind) -> int:
 def kind_of(
     sketch: LinearSketch | Adaptive,
     budget: Budget,
-    records: int | None = None,
+    records: float | None = None,
     *,
     bounds: BoundsPurchase | None = None,
     centre: CentrePurchase | None = None,
@@ -266,8 +267,8 @@ def kind_of(
     ----------
     sketch, budget : LinearSketch | Adaptive, Budget
         What is released, and the promise of everything together.
-    records : int | None
-        A public guess of the number of records, for choosing the size of the table.
+    records : float | None
+        A public number of records, for choosing the size of the table.
     bounds : BoundsPurchase | None
         Bounds to be bought with a share of the budget.
     centre : CentrePurchase | None
@@ -304,7 +305,7 @@ def release(
     *,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
-    records: int | None = None,
+    records: float | None = None,
     bounds: BoundsPurchase | None = None,
     centre: CentrePurchase | None = None,
     progress: Callable[[int], object] | None = None,
@@ -327,8 +328,9 @@ def release(
     dataset : str | None
         Name in the ledger, beside which the release is kept then. Without it nothing is recorded or kept, and adding up
         is left to the caller. A name that the ledger does not know is registered with exactly what this release spends.
-    records : int | None
-        A public guess of the number of records, for choosing the size of the table.
+    records : float | None
+        How many records there are at least, as anybody may know, for choosing the size of the table. Where it is
+        needed and left out, a count is bought first; see `core.releases.counted`.
     bounds : BoundsPurchase | None
         Bounds to be bought with a share of the budget; see `core.releases.bounded`.
     centre : CentrePurchase | None
@@ -352,12 +354,27 @@ def release(
     BudgetError
         When the data set's budget does not allow it; nothing was spent.
     """
-    kind = kind_of(sketch, budget, records, bounds=bounds, centre=centre)
+    sketch.check_budget(budget)
+    source, payer = open_source(data), payer_of(ledger, dataset, budget, sketch.domain.unit)
+    purchases = {"bounds": bounds, "centre": centre}
+    if records is None and not sketch.sized:
+        if checkpoints is not None:
+            raise RequestError("Checkpoints need a number of records (records=...), as a count that is bought is new.")
+        counted = count_first(
+            sketch.domain,
+            source,
+            budget,
+            payer,
+            lambda left, ordinary: kind_of(sketch, left, ordinary, **purchases).cost,
+            noise_source,
+        )
+    else:
+        counted = Counted(records or 1.0, budget)
+    kind = kind_of(sketch, counted.left, counted.records, **purchases)
     if checkpoints is not None and not isinstance(kind, Plain):
         raise RequestError(f"Checkpoints are for tables filled in one go, and {sketch.name!r} is not: leave them.")
-    payer = payer_of(ledger, dataset, budget, sketch.domain.unit)
     keeping = None if checkpoints is None else _keeping(Path(checkpoints), payer)
-    job = Job(kind, open_source(data), payer, engine=engine, keeping=keeping, noise_source=noise_source)
+    job = Job(covered(kind, counted), source, payer, engine=engine, keeping=keeping, noise_source=noise_source)
     return job.run(progress)
 
 

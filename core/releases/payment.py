@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..errors import RequestError
-from ..privacy.accounting import Cost
+from ..privacy.accounting import Cost, admits
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.unit import PrivacyUnit
@@ -60,6 +60,25 @@ class Payer:
         if self.total is None or self.dataset in self.ledger.names():
             self.ledger.check(self.dataset, cost, self.budget.neighbours, self.unit)
 
+    def has_room_for(self, *costs: Cost) -> bool:
+        """Whether the total admits these prices one after the other, each an entry of its own."""
+        known = self.dataset in self.ledger.names()
+        total = self.ledger.status(self.dataset) if known else self.total or self.budget
+        before = [entry.cost for entry in total.releases] if known else []
+        return all(
+            admits([*before, *costs[:place]], cost, total.epsilon, total.delta) for place, cost in enumerate(costs)
+        )
+
+    def spend_part(self, cost: Cost, released: Noted) -> None:
+        """Write down the first of several prices that make up the budget; a new data set is promised all of it."""
+        if self.total is None and self.dataset not in self.ledger.names():
+            relation = {"neighbours": self.budget.neighbours, "unit": self.unit}
+            self.ledger.register(self.dataset, self.budget.epsilon, self.budget.delta, **relation)
+            self.registered = True
+        registered = self.registered
+        self.spend(cost, released)
+        self.total, self.registered = None, registered
+
     def spend(self, cost: Cost, released: Noted) -> None:
         """Write the price down, for ever; only draw noise when this has returned.
 
@@ -74,7 +93,7 @@ class Payer:
             if self.total is not None:
                 self.ledger.register(self.dataset, self.total.epsilon, self.total.delta, **relation)
             else:
-                self.registered = self.ledger.register_if_new(self.dataset, cost, **relation)
+                self.registered |= self.ledger.register_if_new(self.dataset, cost, **relation)
             facts = {"mechanism": released.name, "parameters": released.parameters()}
             self.ledger.spend(self.dataset, cost, facts | self.note, **relation)
         except RequestError:

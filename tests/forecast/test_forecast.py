@@ -8,8 +8,10 @@ import pytest
 from core.domain import Domain
 from core.engine.exact import Exact
 from core.errors import RequestError
-from core.forecast.forecast import _unshared, choose_rows, error_curve, forecast
+from core.forecast.forecast import error_curve, forecast
 from core.forecast.reference_population import reference_population
+from core.forecast.sizing import choose_rows
+from core.forecast.trial import _unshared
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
@@ -117,10 +119,10 @@ def test_a_tiny_sample_is_refused():
 def test_categories_may_have_a_bandwidth_of_their_own():
     """A category has several coordinates and one bandwidth; equal bandwidths are forecast like a common one."""
     domain = Domain.of(a=(0, 100), city=["x", "y", "z"])
-    each = forecast(Race(domain, Euclidean((4.0, 4.0)), rows=100, width=100, seed=0), Budget(1), density=0.05)
-    common = forecast(Race(domain, Euclidean(4.0), rows=100, width=100, seed=0), Budget(1), density=0.05)
+    each = forecast(Race(domain, Euclidean((4.0, 4.0)), rows=100, width=100, seed=0), Budget(1), 9000, density=0.05)
+    common = forecast(Race(domain, Euclidean(4.0), rows=100, width=100, seed=0), Budget(1), 9000, density=0.05)
     assert each == common
-    assert choose_rows(Race(domain, Laplacian((4.0, 0.5)), width=50), Budget(1)) > 0
+    assert choose_rows(Race(domain, Laplacian((4.0, 0.5)), width=50), Budget(1), 9000) > 0
 
 
 def test_reference_points_have_a_category_each_and_spread_over_numbers_however_fine_the_kernel():

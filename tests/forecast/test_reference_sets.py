@@ -6,8 +6,9 @@ import pytest
 from core.domain import Domain, Items
 from core.domain.sets import Sets
 from core.errors import RequestError
-from core.forecast.forecast import choose_rows, choose_size, forecast
+from core.forecast.forecast import forecast
 from core.forecast.reference_sets import reference_sets
+from core.forecast.sizing import choose_rows, choose_size
 from core.geometry.kernels import Jaccard
 from core.privacy.budget import Budget
 from core.sketches.hashed.minhash import MinHash
@@ -45,9 +46,9 @@ def test_a_public_sample_of_sets_makes_the_forecast_sharp():
     table = sketch.zeros()
     sketch.add(table, sets[1000:])
     exact = Jaccard().sums(sets[:300], sets[1000:])
-    error = np.abs(sketch.answer(table, 2000, sets[:300], 0.0, 0.95).estimate / exact - 1.0).mean()
+    error = np.sqrt(np.mean((sketch.answer(table, 2000, sets[:300], 0.0, 0.95).estimate - exact) ** 2))
     seen = forecast(sketch, Budget(100), 2000, sample=sets[:1000])
-    assert seen.sampling_error / seen.estimate * np.sqrt(2 / np.pi) == pytest.approx(error, rel=0.35)
+    assert seen.sampling_error == pytest.approx(error, rel=0.35)
     with pytest.raises(RequestError, match="200 sets"):
         forecast(sketch, Budget(1), 2000, sample=sets[:100])
 
@@ -56,7 +57,7 @@ def test_rows_of_sets_are_chosen_and_more_noise_wants_fewer():
     rows = [choose_rows(MinHash(SETS), Budget(epsilon), 20_000, 0.001) for epsilon in (1, 100)]
     assert rows[0] < rows[1]
     pure, slack = (choose_size(MinHash(SETS), Budget(1, delta), 20_000, 0.05) for delta in (0, "1e-6"))
-    assert slack.rows > 2 * pure.rows
+    assert slack.rows > 1.4 * pure.rows
     with pytest.raises(RequestError, match="items a set has"):
         forecast(MinHash(SETS, 50), Budget(1), 100, set_size=0.0)
 

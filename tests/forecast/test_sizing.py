@@ -2,11 +2,9 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from core import Budget, Domain
-from core.forecast.forecast import choose_rows, sized_rows
 from core.forecast.sizing import (
     MOST_FILE_BYTES,
     MOST_QUERY_SECONDS,
@@ -17,6 +15,8 @@ from core.forecast.sizing import (
     best_rows,
     between_trials,
     building_seconds,
+    choose_rows,
+    sized_rows,
 )
 from core.geometry.kernels import Gaussian, Laplacian
 from core.sketches.hashed.features import Features
@@ -28,8 +28,8 @@ SKETCH = Features(PLANE, Gaussian(0.3), wave="circle")
 
 
 def trials(noise, file_bytes: float = 8.0, counters: int = 2) -> Trials:
-    """A sampling error of 1/sqrt(R), answers of one, and a given noise by the number of rows."""
-    return Trials(lambda rows: 1 / math.sqrt(rows), noise, lambda rows: file_bytes * rows, counters, np.ones(3))
+    """A sampling error of 1/sqrt(R), one record, and a given noise by the number of rows."""
+    return Trials(lambda rows: 1 / math.sqrt(rows), noise, lambda rows: file_bytes * rows, counters, 1.0)
 
 
 def test_noise_that_grows_with_the_rows_has_its_optimum():

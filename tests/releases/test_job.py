@@ -29,7 +29,7 @@ KINDS = {
     "plain": lambda domain: kind_of(Race(domain, **RACE), BUDGET),
     "choosing": lambda domain: kind_of(MWEM(domain, Euclidean(0.2), rounds=2, cells=(4, 4), queries=8), BUDGET),
     "bounded": lambda domain: kind_of(Race(domain, **RACE), BUDGET, bounds=BoundsPurchase({"x": Grid(0, 100)})),
-    "centred": lambda domain: kind_of(Moments(domain, 1.0), BUDGET, centre=CentrePurchase()),
+    "centred": lambda domain: kind_of(Moments(domain, 1.0), BUDGET, 1000, centre=CentrePurchase()),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 

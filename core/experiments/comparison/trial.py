@@ -11,7 +11,7 @@ import numpy as np
 
 from ...engine.building import check_room
 from ...engine.exact import Exact
-from ...forecast.forecast import choose_size
+from ...forecast.sizing import choose_size
 from ...privacy.budget import Budget
 from ...privacy.noise.randomness import SeededSource
 from ...releases.job import release

@@ -8,7 +8,8 @@ import numpy as np
 import streamlit as st
 
 from ...forecast.draft import Draft
-from ...forecast.forecast import Forecast, choose_size, error_curve, forecast
+from ...forecast.forecast import Forecast, error_curve, forecast
+from ...forecast.sizing import choose_size
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ...sketches.linear import LinearSketch
