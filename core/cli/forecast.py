@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ..words.numbers import percent
-from .declaring import declared_sketch
+from .declaring import declared_sketch, like
 from .grouped import grouped
 from .options import DataOptions, GuessOptions, PromiseOptions, SketchOptions
 from .output import print_json, print_table
@@ -69,6 +69,8 @@ def forecast(
     """
     asked = promise.budget()
     slack = SLACK if asked.pure else asked.delta
+    if guess.records is None and shape.like is not None:
+        guess = replace(guess, records=like(shape).records)  # which is public
     settled = declared_sketch(data, shape, asked, guess) if shape.mechanism == "auto" else None
 
     def expected(budget: Budget) -> Expected:

@@ -26,7 +26,7 @@ def test_a_forecast_is_that_of_the_library(command):
 
 
 def test_a_forecast_in_words_shows_both_promises_side_by_side(command):
-    result = command("forecast", *SKETCH, "--epsilon", "2", "--delta", "1e-5")
+    result = command("forecast", *SKETCH, "--epsilon", "2", "--delta", "1e-5", "--records", "10000")
     assert result.exit_code == 0, result.output
     assert "ε = 2, δ = 0.00001" in result.stdout
     assert "10,000 records" in result.stdout
@@ -46,16 +46,17 @@ def test_a_forecast_of_the_same_again(command, released):
 
 
 def test_a_forecast_spends_nothing(command, ledger):
-    assert command("forecast", *SKETCH, "--epsilon", "1").exit_code == 0
+    assert command("forecast", *SKETCH, "--epsilon", "1", "--records", "500").exit_code == 0
     assert not ledger.exists()
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--density", "0"), "density"),
-        (("--density", "1.5"), "density"),
+        (("--density", "0", "--records", "500"), "density"),
+        (("--density", "1.5", "--records", "500"), "density"),
         (("--records", "0"), "number of records"),
+        ((), "records there are at least"),
         (("--epsilon", "0"), "Epsilon must be above 0"),
         (("--epsilon", "101"), "at most 100"),
         (("--epsilon", "nan"), "finite"),
