@@ -24,11 +24,11 @@ def classify(
     queries: QueriesArgument,
     out: TableOption = None,
     rule: Annotated[
-        Literal["posterior", "likelihood", "distance", "mean", "direction"] | None,
+        Literal["likelihood", "posterior", "distance", "mean", "direction"] | None,
         Option(
-            help="What decides: closeness of all of a class's records (posterior), their average closeness "
-            "(likelihood) or "
-            "distance, or the distance from their mean or direction; without it, what suits the release.",
+            help="What decides: average closeness of a class's records (likelihood), that of all of them together "
+            "(posterior), their average distance, or the distance from their mean or direction; without it, what suits "
+            "the release: likelihood where closeness is released.",
             show_default=False,
         ),
     ] = None,
@@ -54,6 +54,7 @@ def classify(
     from ..sources.queries import beside
     from ..tasks.classes.classification import classify as classified
     from ..tasks.classes.confusion import confusion_of, label_codes
+    from ..tasks.classes.largest_class import drowned_in_largest
     from ..tasks.classes.scores import classes_of
 
     check_table(out)
@@ -70,6 +71,9 @@ def classify(
         f"Certain of {percent(float(found.certain.mean()), 3)} of {len(found.codes):,} places, by the rule of "
         f"{found.rule}."
     )
+    drowned = drowned_in_largest(opened, found.rule, found.codes)
+    if drowned is not None:
+        say(f"{drowned} Ask with --rule likelihood.")
 
 
 def _column(table: pa.Table, name: str) -> pa.ChunkedArray:

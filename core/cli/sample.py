@@ -28,15 +28,23 @@ def sample(
     of_class: ClassOption = None,
     out: TableOption = None,
 ) -> None:
-    """Make up records that resemble the real ones, at no further cost in privacy."""
+    """Make up records that resemble the real ones, at no further cost in privacy.
+
+    From 4 dimensions on, those of a kernel sketch are not meant for counting or for statistics of single columns.
+    """
     import pyarrow as pa
 
+    from ..tasks.sampling import not_meant_for
     from ..tasks.sampling import sample as draw
 
     check_table(out)
-    drawn = draw(opened(release, of_class), points, seed, sharpen=not smoothed)
+    asked = opened(release, of_class)
+    drawn = draw(asked, points, seed, sharpen=not smoothed)
     write_table(pa.Table.from_pandas(drawn.points, preserve_index=False), out)
     say(_trust(drawn))
+    caution = not_meant_for(asked, drawn)
+    if caution is not None:
+        say(caution)
 
 
 def _trust(drawn: Sample) -> str:

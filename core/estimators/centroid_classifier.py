@@ -39,8 +39,8 @@ class PrivateCentroidClassifier(PrivateClassifier):
         With a bought centre and "euclidean", a public distance from it beyond which records are moved closer; None is
         the radius.
     rule : str | None
-        "mean" or "distance" (which counts how scattered a class is) for "euclidean"; "direction", "posterior" or
-        "likelihood" for "cosine"; None for the first.
+        "mean" or "distance" (which counts how scattered a class is) for "euclidean"; "direction", "likelihood" or
+        "posterior" for "cosine"; None for the first.
 
     Attributes
     ----------

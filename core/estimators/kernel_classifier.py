@@ -11,7 +11,7 @@ from .kernel_names import kernel_of, kernel_sketch
 
 
 class PrivateKernelClassifier(PrivateClassifier):
-    """Classes compared by private kernel sums: maximum a posteriori or maximum likelihood (CCS 2021, section 5).
+    """Classes compared by private kernel sums: maximum likelihood or maximum a posteriori (CCS 2021, section 5).
 
     Parameters
     ----------
@@ -22,8 +22,9 @@ class PrivateKernelClassifier(PrivateClassifier):
     classes : object
         The public list of labels.
     rule : str | None
-        "posterior", the largest closeness of all records of a class; "likelihood", the largest average closeness, which
-        counts rare classes as much as frequent ones; None for the posterior.
+        "likelihood", the largest average closeness, which counts rare classes as much as frequent ones; "posterior",
+        the largest closeness of all records of a class, which at a bandwidth that is not small says the largest class
+        nearly everywhere; None for the likelihood.
 
     Attributes
     ----------

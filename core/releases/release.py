@@ -16,7 +16,7 @@ from ..errors import RequestError
 from ..machine.tables import Table, added, same, sum_of_slabs
 from ..privacy.record import PrivacyRecord
 from ..sketches.classes import Classes
-from ..sketches.linear import Answers, LinearSketch
+from ..sketches.linear import Answers, LinearSketch, level_of_each
 from ..version import SOFTWARE
 from . import file
 from .manifest import Manifest
@@ -113,8 +113,10 @@ class Release:
             return "public, as the promise hides what a record says and not how many there are"
         return "a count of its own" if self.count is not None else "the table itself"
 
-    def answer(self, queries: object, level: float = 0.95) -> Answers:
+    def answer(self, queries: object, level: float = 0.95, together: bool = False) -> Answers:
         """Sums over all records, with intervals and averages, at n queries in natural units.
+
+        The errors at all queries of one release move together: see `Answers`.
 
         Parameters
         ----------
@@ -123,16 +125,19 @@ class Release:
             columns are those of the sketch's `query_domain`.
         level : float
             Probability with which the interval holds the exact kernel sum.
+        together : bool
+            Whether it is the probability that the intervals of all n queries hold at once, as they are longer then.
 
         Raises
         ------
         RequestError
             When a query cannot be read, or the level is not between 0 and 1.
         """
-        return self.answer_points(self.sketch.query_domain.encode_queries(queries, self.sketch.metric), level)
+        points = self.sketch.query_domain.encode_queries(queries, self.sketch.metric)
+        return self.answer_points(points, level_of_each(level, len(points)) if together else level)
 
     def answer_points(self, points: np.ndarray, level: float = 0.95) -> Answers:
-        """The same for encoded points, float64 (n, dimensions)."""
+        """The same for encoded points, float64 (n, dimensions), each interval with the level of its own."""
         return self.sketch.answer(self.table, self.counts, points, self.privacy.counter_variance, level)
 
     def estimate(self, queries: object) -> np.ndarray:

@@ -51,6 +51,10 @@ MAX_COUNTERS = 1 << 28
 class Answers:
     """What a release says at n queries; arrays float64 (n,).
 
+    One table answers all queries, so their errors move together: of many releases, the interval at a query holds the
+    exact sum in the stated share, but in a single release far fewer or far more of the queries may be covered. For
+    intervals that hold at all queries at once, see `level_of_each`.
+
     Attributes
     ----------
     estimate : np.ndarray
@@ -134,6 +138,22 @@ def check_level(level: float) -> None:
     """RequestError unless the level of an interval lies strictly between 0 and 1."""
     if not 0.0 < level < 1.0:
         raise RequestError("The level of an interval must lie strictly between 0 and 1, such as 0.95.")
+
+
+def level_of_each(level: float, queries: int) -> float:
+    """The level at which intervals of so many queries hold at all of them together with probability `level`.
+
+    The chances of missing add up to 1 - level at most (Bonferroni), however the errors of the queries hang together,
+    which needs nothing but that each interval has its own level. For errors known from public facts, intervals of a
+    thousand queries become 2.1 times as long; for those measured from ten groups 3.2 times, and from four 11 times.
+
+    Raises
+    ------
+    RequestError
+        When the level is not strictly between 0 and 1.
+    """
+    check_level(level)
+    return 1.0 - (1.0 - level) / max(queries, 1)
 
 
 @dataclass(frozen=True)
@@ -246,7 +266,7 @@ class LinearSketch(Declared, ABC):
     @property
     def class_rules(self) -> tuple[str, ...]:
         """The rules by which classes of it may be told apart, the usual one first."""
-        return ("posterior", "likelihood") if self.answers == "closeness" else ("distance",)
+        return ("likelihood", "posterior") if self.answers == "closeness" else ("distance",)
 
     @property
     def distance_norm(self) -> str:

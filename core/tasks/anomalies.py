@@ -14,8 +14,8 @@ from .sampling import sample
 
 REFERENCE_POINTS = 10_000
 """Synthetic people with whom a place is compared; a score is a multiple of one in so many."""
-RARE = 0.01
-"""Share of the population that the default threshold leaves below itself."""
+SHARE = 0.05
+"""Of the population that is called anomalous unless said otherwise: the emptiest one in twenty."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,11 @@ class Scores:
         Share of the population that lies in a place at most as dense: 0.01 says that one person in a hundred lies where
         it is as empty as here, or emptier. Small is unusual.
     anomalous : np.ndarray
-        Whether even the upper end of the interval lies below the threshold.
+        Whether the density lies below the threshold. Both are as noisy, so about the stated share of all people is
+        called anomalous; fewer by random rows, as some of the population that explains them is made up in empty places.
+    certain : np.ndarray
+        Whether even the upper end of the interval lies below it, as it seldom does by noise alone. Where the threshold
+        is not far above the noise, as at a small share, hardly any place can be called so.
     threshold : float
         The density below which a place counts as anomalous.
     """
@@ -42,13 +46,19 @@ class Scores:
     high: np.ndarray
     score: np.ndarray
     anomalous: np.ndarray
+    certain: np.ndarray
     threshold: float
 
 
 def score(
-    release: Release, table: object, level: float = 0.95, threshold: float | None = None, seed: int = 0
+    release: Release,
+    table: object,
+    level: float = 0.95,
+    threshold: float | None = None,
+    seed: int = 0,
+    share: float = SHARE,
 ) -> Scores:
-    """Score points by how dense the released population is around them.
+    """Score points by how dense the released population is around them, and flag those in the emptiest places.
 
     The population is a synthetic one of ten thousand points that explains the release (`core.tasks.sampling.sample`),
     so a score is right as far as that population is; a release without a kernel is compared with draws from its
@@ -64,28 +74,34 @@ def score(
     level : float
         Probability with which each interval holds the exact density.
     threshold : float | None
-        A density; by default the one that 1% of the population lies at or below.
+        A density below which places are anomalous; by default the one that `share` of the population lies below.
     seed : int
         Of the synthetic population.
+    share : float
+        Of the population, whose emptiest places are anomalous: those that score at most so much.
 
     Raises
     ------
     RequestError
-        When a point cannot be read, or the threshold is not a number above zero.
+        When a point cannot be read, the threshold is not a number above zero, or the share not between 0 and 1.
     """
+    if not 0.0 < check_number(share, "The share of the population") < 1.0:
+        raise RequestError("The share of the population that is anomalous must lie strictly between 0 and 1.")
     if threshold is not None and check_number(threshold, "The density threshold") <= 0.0:
         raise RequestError("The density threshold must be above zero, as no density lies below that.")
     check_closeness(release, "measure of what is unusual")
     answers = release.answer(table, level)
     densities = np.sort(answers.density if release.domain.holds_sets else _population(release, seed))
     if threshold is None:
-        threshold = float(np.quantile(densities, RARE, method="inverted_cdf"))
+        # So a place lies below it exactly when its score is at most the share, whatever ties there are.
+        threshold = float(densities[int(share * len(densities) + 1e-9)])
     high = answers.high / release.records
     return Scores(
         answers.density,
         answers.low / release.records,
         high,
         np.searchsorted(densities, answers.density, side="right") / len(densities),
+        answers.density < threshold,
         high < threshold,
         threshold,
     )

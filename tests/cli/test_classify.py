@@ -13,6 +13,7 @@ from core.tasks.classes.classification import classify
 from core.words.numbers import percent
 from tests.cli.conftest import refused
 from tests.tasks.labelled import exact_classes, labelled, sealed
+from tests.tasks.wide_bandwidth import wide_people, wide_release
 
 TEST = labelled(300, seed=9)
 
@@ -39,12 +40,20 @@ def test_answers_stand_beside_the_places(command, grouped):
 
 def test_a_rule_and_a_level_of_ones_own(command, grouped, tmp_path):
     result = command(
-        "classify", grouped, "places.csv", "--rule", "likelihood", "--level", "0.5", "--out", "said.parquet"
+        "classify", grouped, "places.csv", "--rule", "posterior", "--level", "0.5", "--out", "said.parquet"
     )
     assert result.exit_code == 0 and result.stdout == ""
     said = pd.read_parquet(tmp_path / "said.parquet")
-    found = classify(load(grouped), TEST, "likelihood", 0.5)
+    found = classify(load(grouped), TEST, "posterior", 0.5)
     assert said["label"].tolist() == found.labels.tolist() and said["certain"].tolist() == found.certain.tolist()
+
+
+def test_where_posterior_says_the_largest_class_alone_it_is_told(command, tmp_path):
+    wide_release().save(tmp_path / "wide.npz", teaching=True)
+    wide_people(300, seed=7).to_csv(tmp_path / "wide.csv", index=False)
+    said = command("classify", "wide.npz", "wide.csv", "--rule", "posterior").stderr
+    assert "'many'" in said and "--rule likelihood" in said
+    assert "largest class" not in command("classify", "wide.npz", "wide.csv").stderr
 
 
 def test_with_the_truth_it_counts(command, grouped, tmp_path):

@@ -56,7 +56,7 @@ def test_the_rule_decides_whether_rare_classes_count_as_much():
     X = np.vstack((random.normal(-0.7, 1, (9000, 1)), random.normal(0.7, 1, (1000, 1))))
     y = np.repeat([0, 1], [9000, 1000])
     facts = {"bandwidth": 0.5, "kernel": "laplacian", "bounds": (-6, 6), "rows": 200, "classes": [0, 1], "epsilon": 5}
-    posterior, likelihood = (PrivateKernelClassifier(**facts, rule=rule).fit(X, y) for rule in (None, "likelihood"))
+    posterior, likelihood = (PrivateKernelClassifier(**facts, rule=rule).fit(X, y) for rule in ("posterior", None))
     middle = np.full((1, 1), 0.3)
     assert posterior.predict(middle) == [0] and likelihood.predict(middle) == [1]
 

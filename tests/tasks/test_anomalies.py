@@ -9,8 +9,11 @@ from core.domain import Items
 from core.domain.sets import Sets
 from core.engine.exact import Exact
 from core.errors import RequestError
-from core.geometry.kernels import Euclidean
+from core.geometry.kernels import Euclidean, Gaussian, Laplacian
+from core.privacy.noise.randomness import SeededSource
+from core.releases.release import Release
 from core.releases.seal import seal
+from core.sketches.grids.histogram import Histogram
 from core.tasks.anomalies import score
 from tests.tasks.poured import box_of, clusters, poured
 
@@ -36,14 +39,66 @@ def test_a_score_is_the_share_of_people_in_places_as_empty(crowd):
 
 
 def test_far_points_are_anomalous_and_people_are_not(crowd):
-    release, points = crowd
+    release, _ = crowd
     scores = score(release, [[0.02, 0.98], [0.98, 0.02], [0.25, 0.3], [0.7, 0.6]])
-    assert scores.anomalous.tolist() == [True, True, False, False]
+    assert scores.anomalous.tolist() == scores.certain.tolist() == [True, True, False, False]
     assert (scores.score[:2] < 0.01).all() and (scores.score[2:] > 0.5).all()
-    assert score(release, points[:5000]).anomalous.mean() < 0.02
 
 
-def test_a_point_is_anomalous_only_when_its_whole_interval_is_below_the_threshold(crowd):
+def counted(points: np.ndarray, seed: int) -> Release:
+    """A histogram at epsilon = 1, which knows the emptiest places best."""
+    sketch = Histogram(box_of(2), Gaussian(0.05), cells=(48, 48))
+    table = sketch.zeros()
+    sketch.add(table, np.asfortranarray(points))
+    return seal(sketch, Exact(table, len(points)), Budget(1), noise_source=SeededSource(seed))
+
+
+def hashed(points: np.ndarray, seed: int) -> Release:
+    """Random rows at epsilon = 1."""
+    return poured(box_of(2), Laplacian(0.1), points, seed=seed)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.2])
+def test_about_the_stated_share_of_ordinary_people_is_flagged_and_the_surer_ones_are_among_them(crowd, share):
+    """Random rows leave some of the population to be made up in empty places, so they flag fewer."""
+    release, points = crowd
+    for made, least in ((counted(points, 1), 0.8), (release, 0.0)):
+        scores = score(made, points[:5000], share=share)
+        assert np.array_equal(scores.anomalous, scores.score <= share)
+        assert least * share <= scores.anomalous.mean() < 1.25 * share
+        assert (scores.anomalous >= scores.certain).all()
+
+
+def with_outliers(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two clusters, and one person in twenty anywhere that is at least four deviations from both middles."""
+    random = np.random.default_rng(seed)
+    people, middles = clusters([[0.25, 0.3], [0.7, 0.6]], n, deviation=0.06, seed=seed), [[0.25, 0.3], [0.7, 0.6]]
+    odd = random.random(n) < 0.05
+    anywhere = random.random((40 * n, 2))
+    far = anywhere[np.linalg.norm(anywhere[:, None] - np.array(middles), axis=2).min(axis=1) > 0.24]
+    people[odd] = far[: odd.sum()]
+    return people, odd
+
+
+@pytest.mark.parametrize("made", [counted, hashed])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_most_far_outliers_are_found_at_epsilon_one(made, seed):
+    """They are the emptiest 5% of everyone, or nearly so, so hardly any ordinary people are flagged with them."""
+    people, _ = with_outliers(20_000, seed)
+    release = made(people, seed)
+    asked, odd = with_outliers(4000, seed + 100)
+    scores = score(release, asked)
+    assert scores.anomalous[odd].mean() > 0.8
+    assert scores.anomalous[~odd].mean() < 0.05
+
+
+@pytest.mark.parametrize("share", [0, 1.0, -0.1, float("nan"), "few"])
+def test_an_impossible_share_gets_a_sentence(crowd, share):
+    with pytest.raises(RequestError, match="share of the population"):
+        score(crowd[0], [[0.5, 0.5]], share=share)
+
+
+def test_a_point_is_certain_only_when_its_whole_interval_is_below_the_threshold(crowd):
     release, _ = crowd
     queries = np.random.default_rng(1).random((500, 2))
     answers = release.answer(queries, 0.8)
@@ -51,7 +106,8 @@ def test_a_point_is_anomalous_only_when_its_whole_interval_is_below_the_threshol
     assert scores.threshold == 0.1
     assert np.array_equal(scores.density, answers.density)
     assert np.allclose(scores.low * release.records, answers.low)
-    assert np.array_equal(scores.anomalous, answers.high / release.records < 0.1)
+    assert np.array_equal(scores.anomalous, answers.density < 0.1)
+    assert np.array_equal(scores.certain, answers.high / release.records < 0.1)
 
 
 @pytest.mark.deep
@@ -76,4 +132,4 @@ def test_sets_are_compared_with_the_others_that_are_asked_about():
     scores = score(release, asked, threshold=0.2)
     assert scores.anomalous.tolist() == [False] * 99 + [True]
     assert scores.score[-1] == 0.01 and scores.score[0] == 1.0
-    assert score(release, asked).threshold == scores.density[-1]
+    assert score(release, asked).anomalous.tolist() == [False] * 99 + [True]

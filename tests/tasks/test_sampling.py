@@ -1,5 +1,7 @@
 """Synthetic points against the density they claim to come from, and against the people they stand for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +17,7 @@ from core.tasks.box import Box
 from core.tasks.chain import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains
 from core.tasks.density import grid, line
 from core.tasks.population import explaining_population
-from core.tasks.sampling import sample
+from core.tasks.sampling import not_meant_for, sample
 from core.tasks.scale import half_widths
 from tests.tasks.poured import box_of, clusters, exact_sums, poured
 
@@ -205,3 +207,10 @@ def test_impossible_samples_get_a_sentence(crowd):
         sample(release, 0)
     with pytest.raises(RequestError, match="The seed"):
         sample(release, 5, seed=-1)
+
+
+def test_in_many_dimensions_it_is_said_what_the_points_are_not_meant_for():
+    two, four = (poured(box_of(d), Laplacian(0.3), clusters([[0.5] * d], 500), rows=50) for d in (2, 4))
+    assert not_meant_for(two, sample(two, 10)) is None
+    assert "in 4 dimensions" in not_meant_for(four, sample(four, 10))
+    assert not_meant_for(four, replace(sample(four, 10), method="records")) is None

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ...errors import RequestError
 from ...releases.release import Release
-from ...tasks.anomalies import score
+from ...tasks.anomalies import SHARE, score
 from ...tasks.centres import find_centres
 from ...tasks.density import marginal_grid, marginal_line
 from ...tasks.modes import find_modes
@@ -130,12 +130,13 @@ class Anomalies(Step):
     level: float = LEVEL
     threshold: float | None = None
     seed: int = 0
+    share: float = SHARE
     kind: ClassVar[str] = "anomalies"
     title: ClassVar[str] = "How unusual points are"
 
     @property
     def call(self) -> Call:
-        further = {"level": self.level, "threshold": self.threshold, "seed": self.seed}
+        further = {"level": self.level, "threshold": self.threshold, "seed": self.seed, "share": self.share}
         return Call(score, {"table": self.places, **further})
 
     @property

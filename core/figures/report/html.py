@@ -27,7 +27,7 @@ MOST_ROWS = 20
 """Rows of a table that are printed; the file answers the rest."""
 ROUNDED = ("estimate", "low", "high")
 """Columns of answers that are rounded to what their error supports."""
-HEADS = {"significant": "more than noise", "anomalous": "unusual"}
+HEADS = {"significant": "more than noise", "anomalous": "unusual", "certain": "surely"}
 NOT_PRINTED = ("standard_error", "prominence", "prominence_error")
 """Columns of answers that intervals and marks already speak of."""
 MOST_COLUMNS = 100

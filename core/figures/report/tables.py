@@ -15,7 +15,7 @@ from ...tasks.modes import Mode
 from ...tasks.sampling import Sample
 
 ANSWERS = ("estimate", "low", "high", "density", "standard_error")
-SCORES = ("density", "low", "high", "score", "anomalous")
+SCORES = ("density", "low", "high", "score", "anomalous", "certain")
 PEAKS = ("estimate", "low", "high", "density", "prominence", "prominence_error", "significant")
 FIGURES = ("share", "mean", "mean_low", "mean_high")
 

@@ -89,7 +89,7 @@ class Directions(LinearSketch):
     pole: tuple[float, ...] | None = parameter(Several("The pole", Number("A coordinate of the pole"), 1), None)
     name: ClassVar[str] = "directions"
     described: ClassVar[str] = "sketch of directions"
-    class_rules: ClassVar[tuple[str, ...]] = ("direction", "posterior", "likelihood")  # type: ignore[assignment]
+    class_rules: ClassVar[tuple[str, ...]] = ("direction", "likelihood", "posterior")  # type: ignore[assignment]
 
     def _check(self) -> None:
         super()._check()

@@ -3,7 +3,8 @@
 Every rule of decision is a score a class and the class of the highest score:
 
 likelihood   average closeness of a class's records (RACE as a density: Coleman, Shrivastava, CCS 2021, section 4)
-posterior    closeness of all of a class's records together, which is the average times how frequent the class is
+posterior    closeness of all of a class's records together, which is the average times how frequent the class is; where
+             the kernel is wider than the classes lie apart, averages hardly differ and the largest class always wins
 distance     average distance from a class's records, less is better (Backurs et al., ICLR 2024, section 1)
 mean         squared distance from the mean of a class's records, less is better
 direction    cosine between a place and the mean direction of a class's records
@@ -23,6 +24,9 @@ from ...sketches.classes import Classes
 from ...sketches.distances.directions import Directions
 from ...sketches.distances.moments import Moments
 from .means import SQUARE_SPREAD, direction_scores, mean_scores
+
+SEEN = 3.0
+"""Standard errors from which the number of records of a class is told from none."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +110,13 @@ def scores_of_sums(release: Release, sums: np.ndarray, variance: np.ndarray, rul
     if rule == "posterior":
         return Scores(sums, variance)
     sizes = class_sizes(release)
-    average = sums / sizes.number
-    variance = (variance + average**2 * sizes.variance) / sizes.number**2
+    number = sizes.number
+    if rule == "likelihood":
+        # Noise divided by hardly anything would win everywhere: a class that may have no records is taken for as
+        # frequent as the largest, so that it has to be close to more of them.
+        number = np.where(sizes.seen, number, number.max())
+    average = sums / number
+    variance = (variance + average**2 * sizes.variance) / number**2
     return Scores(-average if rule == "distance" else average, variance)
 
 
@@ -122,10 +131,13 @@ class Sizes:
     variance : float
         Of what the noise leaves unknown of how far a number is from their mean; what it moves all of them by changes no
         comparison.
+    seen : np.ndarray
+        bool (K,), whether noise leaves no doubt that the class has records.
     """
 
     number: np.ndarray
     variance: float
+    seen: np.ndarray
 
 
 def class_sizes(release: Release) -> Sizes:
@@ -140,4 +152,5 @@ def class_sizes(release: Release) -> Sizes:
     scatter = float(np.var(known, ddof=1))
     kept = 1.0 - noise / scatter if scatter > noise else 0.0
     middle = known.mean()
-    return Sizes(np.maximum(middle + kept * (known - middle), 1.0), kept * noise)
+    number = np.maximum(middle + kept * (known - middle), 1.0)
+    return Sizes(number, kept * noise, known > SEEN * release.count_error)

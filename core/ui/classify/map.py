@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -22,7 +23,7 @@ from ..frame.marks import note, side
 from ..frame.markup import draw
 from ..frame.session import Opened
 from .answers import at_place, drawn_map
-from .words import RULES, asked_domain, decision_sentence, rules
+from .words import RULES, asked_domain, decision_sentence, drowned_sentence, rules
 
 CHART = "classify-map"
 LEVELS = {"80%": 0.8, "90%": 0.9, "95%": 0.95, "99%": 0.99}
@@ -55,6 +56,13 @@ def say_decision(rule: str, level: float) -> None:
     note(f"{RULES[rule][0]} Answered where it is at least {level:.0%} sure that the noise does not decide.")
 
 
+def warn_of_largest(release: Release, rule: str, codes: np.ndarray) -> None:
+    """Say where the rule hardly says anything but the largest group."""
+    drowned = drowned_sentence(release, rule, codes)
+    if drowned is not None:
+        st.warning(drowned)
+
+
 def map_view(opened: Opened, rule: str, level: float) -> None:
     """Everything under One place."""
     say_decision(rule, level)
@@ -79,6 +87,7 @@ def _without_groups(opened: Opened) -> Opened:
 def _map(opened: Opened, release: Release, columns: tuple[str, ...], rule: str, level: float) -> None:
     view = hold_others(opened, columns)
     drawn = drawn_map(opened.fingerprint, release, view, rule, level)
+    warn_of_largest(release, rule, drawn.codes)
     asked = AskedPoint(opened, view)
     _start(asked, drawn)
     domain = asked_domain(release)

@@ -18,7 +18,7 @@ from ..frame.asked_table import LISTED, dropped_table, note_rest, read_table
 from ..frame.marks import Visibility, main_action, mark, note
 from ..frame.markup import draw
 from ..frame.session import Opened
-from .map import say_decision
+from .map import say_decision, warn_of_largest
 from .words import NEARLY, asked_domain
 
 SAVE = "Save the groups of your points"
@@ -48,6 +48,7 @@ def points_view(opened: Opened, rule: str, level: float) -> None:
         no_points_yet()
         return
     result = with_groups(table, found)
+    warn_of_largest(opened.release, rule, found.codes)
     _say(found)
     _truth(opened, table, found, level)
     st.dataframe(shown_groups(table, found), hide_index=True, key="classify-listed", alt="The points and their groups")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...domain import Domain
 from ...releases.release import Release
 from ...tasks.classes.classification import Classification
+from ...tasks.classes.largest_class import drowned_in_largest
 from ...tasks.classes.scores import rules_of
+from ...words.escapes import in_markdown
 from ...words.numbers import percent
 
 RULES = {
-    "posterior": (
-        "Which group has more people near here?",
-        "Frequent groups win more often, as they should when the next person comes from the same crowd.",
-    ),
     "likelihood": (
         "Which group is more typical here?",
         "Counts a rare group as much as a frequent one: the share of each group that is near here.",
+    ),
+    "posterior": (
+        "Which group has more people near here?",
+        "Frequent groups win more often, as they should when the next person comes from the same crowd.",
     ),
     "distance": ("Which group is nearer on average?", "The average distance from all people of each group."),
     "mean": ("Whose middle is nearest?", "The distance from the mean of each group, however scattered it is."),
@@ -34,6 +38,14 @@ def has_groups(release: Release) -> bool:
 def rules(release: Release) -> tuple[str, ...]:
     """The rules that suit a release with groups, the usual one first."""
     return rules_of(release.sketch)
+
+
+def drowned_sentence(release: Release, rule: str, codes: np.ndarray) -> str | None:
+    """What to say, in Markdown, where the rule says the largest group nearly everywhere."""
+    drowned = drowned_in_largest(release, rule, codes)
+    if drowned is None:
+        return None
+    return f"{in_markdown(drowned)} Ask **{RULES['likelihood'][0]}** under How it decides."
 
 
 def asked_domain(release: Release) -> Domain:

@@ -31,6 +31,8 @@ from .export import take_along
 from .words import noun
 
 FILE, READ = "explore-points", "explore-points-read"
+SHARES = {"1 in 100": 0.01, "2 in 100": 0.02, "5 in 100": 0.05, "10 in 100": 0.1, "20 in 100": 0.2}
+"""Shares of people in the emptiest places, as they are asked for."""
 
 
 def anomalies_view(opened: Opened) -> None:
@@ -40,14 +42,20 @@ def anomalies_view(opened: Opened) -> None:
     if dropped is None:
         note("Further columns, such as a number that tells the points apart, are handed back as they are.")
         return
+    share = _choose_share(noun(opened.release))
     try:
         table, scores = worked_out(
-            opened, dropped, READ, "Comparing …", lambda points: score(opened.release, points, answers.LEVEL)
+            opened,
+            dropped,
+            READ,
+            "Comparing …",
+            lambda points: score(opened.release, points, answers.LEVEL, share=share),
+            share,
         )
     except RequestError as error:
         st.error(in_markdown(error))
         return
-    _say(scores, noun(opened.release))
+    _say(scores, share, noun(opened.release))
     estimate = scores.density * opened.release.records
     result = beside(table, {"estimate": estimate} | {name: getattr(scores, name) for name in SCORES}).to_pandas()
     figure, title = None, ""
@@ -62,28 +70,49 @@ def anomalies_view(opened: Opened) -> None:
     if len(result) > LISTED:
         note(f"The {LISTED} most unusual are listed; the file has all {len(result):,}.")
     take_along(
-        opened, "anomalies", lambda: result, _steps(opened.release, table), figure, title, "They hold your points."
+        opened,
+        "anomalies",
+        lambda: result,
+        _steps(opened.release, table, share),
+        figure,
+        title,
+        "They hold your points.",
     )
 
 
-def _steps(release: Release, table: pa.Table) -> tuple[Step, ...]:
+def _choose_share(counted: str) -> float:
+    """Let the visitor say how many are to be called unusual."""
+    chosen = st.select_slider(
+        f"Call the emptiest places unusual, where so many {counted} are",
+        list(SHARES),
+        "5 in 100",
+        key="explore-anomalies-share",
+        persist_state="session",
+        width=360,
+        help="More finds more of what is truly odd, and calls as many more ordinary ones unusual.",
+    )
+    return SHARES[chosen]
+
+
+def _steps(release: Release, table: pa.Table, share: float) -> tuple[Step, ...]:
     """The comparison for a program, unless there are more points than a program should hold."""
     if table.num_rows > MAX_PLACES:
         return ()
-    return (Anomalies({name: table.column(name).to_pylist() for name in release.domain.names}),)
+    return (Anomalies({name: table.column(name).to_pylist() for name in release.domain.names}, share=share),)
 
 
-def _say(scores: Scores, counted: str) -> None:
-    unusual, every = int(scores.anomalous.sum()), len(scores.score)
+def _say(scores: Scores, share: float, counted: str) -> None:
+    unusual, sure, every = int(scores.anomalous.sum()), int(scores.certain.sum()), len(scores.score)
     which = {0: "None", every: "All"}.get(unusual, f"{unusual:,}")
     st.markdown(
-        f"**{which} of {every:,} points** {plural(unusual, 'is', 'are')} surely unusual: they lie where it is "
-        f"emptier than where all but 1 in 100 {counted} of the file are."
+        f"**{which} of {every:,} points** {plural(unusual, 'is', 'are')} unusual, {sure:,} of them surely: they "
+        f"lie where it is emptier than where all but {100 * share:.0f} in 100 {counted} of the file are."
     )
     note(
         f"The score is the share of {counted} who lie in a place at most as dense, counted over {REFERENCE_POINTS:,} "
-        "synthetic ones: 0.01 says one in a hundred. A point is called unusual when even the upper end of its "
-        "interval is below the density of that one in a hundred, so noise alone seldom makes it so."
+        f"synthetic ones: 0.01 says one in a hundred. Of all {counted}, up to about {100 * share:.0f} in 100 are "
+        "called unusual, ordinary ones too. A point is surely so when even the upper end of its interval says it, "
+        "which noise alone seldom brings about."
     )
 
 
@@ -110,5 +139,5 @@ def _most_unusual(release: Release, result: pd.DataFrame, scores: Scores) -> pd.
     shown = result.iloc[order].drop(columns=answered)
     shown[close_by(noun(release))] = rounded_all(scores.density[order] * release.records, error)
     shown["score"] = rounded_all(scores.score[order], np.full(len(order), 1.0 / REFERENCE_POINTS))
-    shown["unusual"] = np.where(scores.anomalous[order], "yes", "")
+    shown["unusual"] = np.where(scores.certain[order], "surely", np.where(scores.anomalous[order], "yes", ""))
     return shown

@@ -22,6 +22,7 @@ from .columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_pi
 from .distances import held_sentence, marked, nearest_values, picture_table
 from .export import take_along
 from .point import AskedPoint
+from .words import SHARED_NOISE
 
 CHART, MATRIX = "explore-picture", "explore-pairs"
 
@@ -100,6 +101,7 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
             alt=in_words(opened.release, picture),
             config=picture_config(opened),
         )
+        note(SHARED_NOISE)
         if centre is not None and (held := held_sentence(opened.release, view, centre)):
             note(held)
         take_along(

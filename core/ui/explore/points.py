@@ -25,7 +25,7 @@ from . import answers
 from .columns import drawable
 from .distance_words import kind_sentence
 from .export import take_along
-from .words import noun, place_words
+from .words import SHARED_NOISE, noun, place_words
 
 READ = "explore-asked-read"
 BETWEEN = "very likely between"
@@ -59,6 +59,7 @@ def points_view(opened: Opened) -> None:
         alt="The points and the answer at each of them",
     )
     note_rest(every)
+    note(SHARED_NOISE)
     steps = (
         () if every > MAX_PLACES else (Points({name: table.column(name).to_pylist() for name in release.domain.names}),)
     )

@@ -9,7 +9,7 @@ import streamlit as st
 from ...errors import RequestError
 from ...figures.report.exploration import Sampled
 from ...figures.scatter import MAX_DRAWN, sample_figure
-from ...tasks.sampling import MOST_POINTS, Sample
+from ...tasks.sampling import MOST_POINTS, Sample, not_meant_for
 from ...words.escapes import in_markdown
 from ...words.phrases import listed
 from ..frame.charts import picture_config
@@ -56,6 +56,9 @@ def sample_view(opened: Opened) -> None:
         return
     mark(Visibility.PUBLIC, "Synthetic points: safe to hand out")
     st.markdown(WHAT_THEY_ARE)
+    caution = not_meant_for(opened.release, drawn)
+    if caution is not None:
+        st.warning(caution)
     warn_of(drawn)
     figure = None
     if drawable(opened.release.domain):

@@ -16,6 +16,11 @@ from ...tasks.modes import Mode
 from ...words.numbers import best_guess, percent_within, rounded, rounded_range
 from ...words.phrases import day, listed
 
+SHARED_NOISE = (
+    "All answers of a file share its noise, so their errors move together: a file that misses in one place may miss in "
+    "many."
+)
+
 
 def noun(release: Release) -> str:
     """What a kernel sum counts: "people", "records" or "sets"."""

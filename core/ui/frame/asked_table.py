@@ -36,7 +36,12 @@ def read_table(dropped: UploadedFile, domain: Domain) -> pa.Table:
 
 
 def worked_out(
-    opened: Opened, dropped: UploadedFile, key: str, words: str, work: Callable[[pa.Table], Any]
+    opened: Opened,
+    dropped: UploadedFile,
+    key: str,
+    words: str,
+    work: Callable[[pa.Table], Any],
+    asked: object = None,
 ) -> tuple[pa.Table, Any]:
     """The table and what the file says of it, worked out once and kept in the session, as the table may be private.
 
@@ -48,8 +53,10 @@ def worked_out(
         What is shown while it is worked out.
     work : Callable[[pa.Table], Any]
         Asks the file.
+    asked : object
+        What the visitor chose that the work depends on.
     """
-    known = (dropped.file_id, opened.identity)
+    known = (dropped.file_id, opened.identity, asked)
     if st.session_state.get(key, (None,))[0] != known:
         table = read_table(dropped, opened.release.domain)
         with st.spinner(words):

@@ -52,7 +52,7 @@ def test_scores_are_the_sums_of_each_class_or_their_averages(release):
     for found in (posterior, likelihood):
         assert (found.codes == found.scores.argmax(axis=1)).all()
         assert (found.labels == np.array(LABEL.categories)[found.codes]).all()
-    assert posterior.rule == "posterior" and classify(release, TEST).rule == "posterior"
+    assert posterior.rule == "posterior" and classify(release, TEST).rule == "likelihood"
 
 
 @pytest.mark.parametrize("rule", ["posterior", "likelihood"])
@@ -97,7 +97,7 @@ def test_the_confidence_is_how_often_the_noise_changes_nothing(exact, rule, epsi
 
 
 def test_probabilities_add_up_and_grow_with_how_often_a_class_is_right(release):
-    found = classify(release, TEST)
+    found = classify(release, TEST, "posterior")
     assert found.probabilities.sum(axis=1) == pytest.approx(1.0)
     assert found.probabilities.min() >= 0
     wild = found.probabilities[:, 1]
@@ -136,8 +136,9 @@ def test_one_place_a_merged_release_and_a_file_are_asked_alike(exact, release):
     assert len(one.labels) == 1 and 0.5 < one.confidence[0] <= 1
     other = sealed(*exact, seed=2)
     merged = release.merged(other)
-    found = classify(merged, TEST)
-    assert found.scores == pytest.approx(classify(release, TEST).scores + classify(other, TEST).scores)
+    found = classify(merged, TEST, "posterior")
+    apart = [classify(one, TEST, "posterior").scores for one in (release, other)]
+    assert found.scores == pytest.approx(sum(apart))
     assert found.certain.mean() > 0.7
 
 
@@ -208,3 +209,12 @@ def test_queries_in_pieces_are_those_in_one_and_a_refusal_names_the_row(kind, mo
             asked[17, 1] = value
             with pytest.raises(RequestError, match="row 18 "):
                 classify(release, asked)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_class_without_records_wins_by_noise_nowhere(seed):
+    """Its average is noise divided by as good as nothing."""
+    people = labelled(seed=seed)
+    sketch, exact = exact_classes(people[people["kind"] == "calm"])
+    found = classify(sealed(sketch, exact, seed=seed), TEST[TEST["kind"] == "calm"], "likelihood")
+    assert (found.labels == "calm").mean() > 0.99

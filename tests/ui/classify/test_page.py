@@ -18,6 +18,7 @@ from core.ui.classify.words import RULES, decision_sentence, rules
 from core.ui.explore.answers import View
 from core.ui.frame.frame import CLASSIFY
 from core.ui.frame.session import KEY, Session
+from tests.tasks.wide_bandwidth import wide_release
 
 APP = str(Path(__file__).parents[3] / "app.py")
 
@@ -63,10 +64,19 @@ def test_a_place_is_answered_in_words_and_follows_rule_and_level():
     app = opened(groups_of("heart"))
     assert not app.exception
     assert "sure" in words(app)
-    app.selectbox(key="classify-rule").select("likelihood").run()
-    assert not app.exception and RULES["likelihood"][1] in words(app)
+    assert app.selectbox(key="classify-rule").value == "likelihood"
+    app.selectbox(key="classify-rule").select("posterior").run()
+    assert not app.exception and RULES["posterior"][1] in words(app)
     app.select_slider(key="classify-level").set_value("99%").run()
     assert not app.exception
+
+
+def test_a_rule_that_says_the_largest_group_alone_is_warned_of(tmp_path):
+    wide_release().save(tmp_path / "wide.npz", teaching=True)
+    app = opened(tmp_path / "wide.npz")
+    assert not app.exception and not app.warning
+    app.selectbox(key="classify-rule").select("posterior").run()
+    assert not app.exception and "'many'" in app.warning[0].value and RULES["likelihood"][0] in app.warning[0].value
 
 
 def test_vectors_have_no_map_and_say_where_to_go():
@@ -98,7 +108,7 @@ def test_sentences_say_what_the_noise_allows():
 def test_tables_to_take_along_hold_every_cell_and_every_point():
     made = load(groups_of("heart"))
     held = (("pressure", 130.0), ("cholesterol", 220.0), ("st_depression", 1.0), ("sex", "male"), ("smoker", "no"))
-    drawn = drawn_map("fingerprint", made, View(("age", "heart_rate"), held), "posterior", 0.95)
+    drawn = drawn_map("fingerprint", made, View(("age", "heart_rate"), held), "likelihood", 0.95)
     table = table_of_map(drawn)
     assert len(table) == drawn.codes.size and set(table["group"]) <= {"healthy", "ill"}
     place = table.iloc[1234]
