@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .privacy.ledger.ledger import Ledger
     from .privacy.neighbours import Neighbours
     from .releases.job import release
+    from .releases.private_quantiles import PrivateQuantile, private_quantiles
     from .releases.release import Release, load
     from .sketches.classes import Classes
     from .sketches.distances.directions import Directions
@@ -67,6 +68,7 @@ _HOME = {
     "PrivateKernelClassifier": ".estimators",
     "PrivateKernelDensity": ".estimators",
     "PrivateLogisticRegression": ".estimators",
+    "PrivateQuantile": ".releases.private_quantiles",
     "Projected": ".sketches.projected",
     "ProjectedDistance": ".sketches.distances.projected_distance",
     "Race": ".sketches.hashed.race",
@@ -76,6 +78,7 @@ _HOME = {
     "RequestError": ".errors",
     "Vector": ".domain",
     "load": ".releases.release",
+    "private_quantiles": ".releases.private_quantiles",
     "recommend": ".forecast.recommendation",
     "release": ".releases.job",
 }
@@ -105,6 +108,7 @@ __all__ = [
     "PrivateKernelClassifier",
     "PrivateKernelDensity",
     "PrivateLogisticRegression",
+    "PrivateQuantile",
     "Projected",
     "ProjectedDistance",
     "Race",
@@ -116,6 +120,7 @@ __all__ = [
     "__version__",
     "kernels",
     "load",
+    "private_quantiles",
     "recommend",
     "release",
 ]

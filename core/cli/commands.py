@@ -20,6 +20,7 @@ from .inspect import inspect
 from .line import line
 from .merge import merge
 from .modes import modes
+from .quantiles import quantiles
 from .query import query
 from .recommend import recommend
 from .release import release
@@ -55,7 +56,7 @@ def frostglass(
 
 app.command("app", rich_help_panel=OPENING)(open_app)
 for panel, commands in {
-    MAKING: (recommend, forecast, release, merge),
+    MAKING: (recommend, forecast, release, quantiles, merge),
     ASKING: (inspect, query, line, grid, modes, centre, anomalies, classify, sample),
     CHECKING: (audit,),
 }.items():

@@ -1,0 +1,311 @@
+"""Medians and other quantiles of columns, each chosen by the exponential mechanism among public places.
+
+A column's bounds are cut into cells, which are public; the records are counted by cell. A cell is cut further into T
+equal parts, over which its records are spread evenly, so that a value which half of all records share has room for
+several quantiles. Candidates are the M + 1 ends of the parts, and C_i is how many records lie before candidate i, in
+T-ths of a record, so that all is whole numbers. Of the candidates from l to h the quantile a/b has scores
+
+    s_i = -|b (C_i - C_l) - a (C_h - C_l)|,
+
+b T times the distance in ranks, and one is chosen with probability proportional to e^(ε s_i / (2Δ)), exactly
+(`selection`). Wide gaps between records have many candidates, as they should.
+
+Several quantiles of a column (Kaplan, Schnapp, Stemmer 2022, Algorithm 1): the middle one is chosen first, and those
+below and above it among the candidates, and of the records, on its two sides, where a quantile becomes another one. So
+k quantiles take the bits of k levels and not k shares of the budget, as the parts of a level share no record.
+
+Sensitivity. One record that is added or removed moves C_i - C_l by x and C_h - C_l by w, 0 <= x <= w <= T, so the score
+by b x - a w at most, which lies in [-a w, (b - a) w]: by no more than w max(a, b - a). At one level a record's T parts
+lie in choices of their own, Σ w <= T. So with
+
+    Δ = T max(a, b - a)          under add_remove,
+    Δ = T b                      at the first level under replace_one, where w = T and x - x' lies in [-T, T],
+    Δ = 2 T max(a, b - a)        below it under replace_one: one record leaves and another enters,
+
+the choices of a level are moved by shares of Δ that add up to 1 at most. A choice that is moved by a share u is
+εu-private and (εu)²/8-zCDP (proofs in `selection`, which has Δu for Δ), and Σ εu <= ε, Σ (εu)² <= ε²: a level is one
+`events.Selections` of ε. (A record replaced by one that misses a value only leaves, and max(a, b - a) <= b.) Each of a
+person's m records moves as much again: Δ is m times as large. Levels and columns compose; that the candidates of a
+level depend on earlier choices is what composition allows. ∎
+
+Accuracy. Of M candidates one of a score below the best by (2Δ/ε) log(M/β) is chosen with probability β at most; as
+ranks this is added up along the levels, as a child's records are cut off where its parents were chosen (`rank_error`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ..checks import check_number
+from ..errors import RequestError
+from .accounting import Cost
+from .budget import Budget, Number, exact_decimal
+from .events import Selections
+from .neighbours import Neighbours
+from .noise.randomness import Source
+from .selection import select
+from .unit import EACH_RECORD, PrivacyUnit
+from .zcdp import largest_rho
+
+CANDIDATES = 1 << 18
+"""Parts of a column in all, at most."""
+CELLS, MOST_CELLS = 1 << 14, 1 << 16
+"""Cells of a column without a step, and of one with it."""
+MOST_PARTS = 1 << 10
+"""T at most; with it scores fit 62 bits for 2^38 records."""
+DECIMALS = 4
+"""Of a quantile; so b is 10,000 at most, also below the first level."""
+MOST_QUANTILES = 255
+DOUBT = 0.05
+"""β: what `rank_error` leaves to chance."""
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a quantile of a column may lie, from public facts alone.
+
+    Parameters
+    ----------
+    low, high : float
+        Public bounds, which hold every value.
+    step : float | None
+        The column has the values low, low + step, … alone, such as whole numbers; None where any number may be.
+    """
+
+    low: float
+    high: float
+    step: float | None = None
+
+    def __post_init__(self) -> None:
+        low, high = check_number(self.low, "The low bound"), check_number(self.high, "The high bound")
+        if not low < high or not math.isfinite(high - low):
+            raise RequestError("The low bound must be below the high one, at a finite distance.")
+        if self.step is not None:
+            step = check_number(self.step, "The step of a column")
+            if step <= 0 or not 1 <= math.floor((high - low) / step + 1e-9) < MOST_CELLS:
+                raise RequestError(
+                    f"The step of a column must be above zero and give 2 to {MOST_CELLS:,} values between its bounds."
+                )
+
+    @property
+    def cells(self) -> int:
+        """Cells that records are counted by."""
+        return CELLS if self.step is None else math.floor((self.high - self.low) / self.step + 1e-9) + 1
+
+    @property
+    def parts(self) -> int:
+        """T, a power of two: equal parts of a cell."""
+        return min(MOST_PARTS, 1 << ((CANDIDATES // self.cells).bit_length() - 1))
+
+    def count(self, values: np.ndarray) -> Counts:
+        """Number of values in each cell, int64 (cells,); all lie between the bounds."""
+        if self.step is None:
+            places = np.floor((values - self.low) / (self.high - self.low) * self.cells)
+        else:
+            places = np.rint((values - self.low) / self.step)
+        inside = np.clip(places, 0, self.cells - 1).astype(np.int64)
+        return np.bincount(inside, minlength=self.cells).astype(np.int64, copy=False)
+
+    def before(self, counts: Counts) -> Counts:
+        """C, int64 (cells * parts + 1,): records before each candidate, in T-ths."""
+        return np.concatenate([[0], np.cumsum(np.repeat(counts, self.parts))]).astype(np.int64, copy=False)
+
+    def value(self, candidate: int) -> float:
+        """The number at which a candidate lies."""
+        if self.step is None:
+            share = candidate / (self.cells * self.parts)
+            return min(self.low + (self.high - self.low) * share, self.high)
+        cell = min(candidate // self.parts, self.cells - 1)
+        return min(float(f"{self.low + cell * self.step:.15g}"), self.high)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One quantile among those of a column, and which are chosen before it.
+
+    Attributes
+    ----------
+    place : int
+        Its place in the order of the quantiles.
+    below, above : int | None
+        Places of the nearest chosen before it; None is the bound.
+    share : Fraction
+        a/b: which quantile it is of the records between these two.
+    level : int
+        How many levels come before its own.
+    """
+
+    place: int
+    below: int | None
+    above: int | None
+    share: Fraction
+    level: int
+
+
+@dataclass(frozen=True)
+class QuantilesPlan:
+    """What is chosen and what it costs, from public facts.
+
+    Attributes
+    ----------
+    columns : int
+        Number of columns.
+    quantiles : tuple[Fraction, ...]
+        Of each column, increasing and strictly between 0 and 1.
+    budget, unit : Budget, PrivacyUnit
+        The promise for all of them together, and to whom.
+    """
+
+    columns: int
+    quantiles: tuple[Fraction, ...]
+    budget: Budget
+    unit: PrivacyUnit = EACH_RECORD
+
+    @property
+    def levels(self) -> int:
+        """Choices that a record takes part in, for each column."""
+        return len(self.quantiles).bit_length()
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """Every choice of a column, parents first."""
+        return tuple(_halving(self.quantiles, 0, len(self.quantiles), 0))
+
+    @cached_property
+    def price(self) -> Fraction:
+        """ε of each level of each column: an equal part of the promise, or of its ρ at ε²/8 each if that is more."""
+        number = self.columns * self.levels
+        pure = Fraction(self.budget.epsilon) / number
+        if self.budget.pure:
+            return pure
+        rho = Fraction(largest_rho(float(self.budget.epsilon), float(self.budget.delta)))
+        return max(pure, Fraction(math.isqrt(math.floor(8 * rho / number * 10**40)), 10**20))
+
+    @cached_property
+    def cost(self) -> Cost:
+        """Of all choices together."""
+        events = (Selections(self.price, self.columns * self.levels),)
+        return Cost(events, self.budget.epsilon, self.budget.delta)
+
+    def sensitivity(self, choice: Choice) -> int:
+        """Δ/T of a choice: what one person moves its scores by, see the proof at the top."""
+        a, b = choice.share.numerator, choice.share.denominator
+        one_side = max(a, b - a)
+        if self.budget.neighbours is Neighbours.ADD_REMOVE:
+            return self.unit.records * one_side
+        return self.unit.records * (b if choice.level == 0 else 2 * one_side)
+
+    def rank_error(self, choice: Choice, candidates: int) -> float:
+        """Ranks between what is chosen and the quantile, at most, with 95% probability; see *Accuracy* at the top.
+
+        A column has no better candidate than its cells allow: where very many records share a T-th of a cell, these
+        ranks come on top.
+        """
+        before = [one for one in self.choices if one.place in self._parents(choice)]
+        doubt = math.log(candidates * (len(before) + 1) / DOUBT)
+        ranks = sum(Fraction(self.sensitivity(one), one.share.denominator) for one in (*before, choice))
+        return float(2 * ranks / self.price) * doubt
+
+    def _parents(self, choice: Choice) -> set[int]:
+        """Places of the choices by which the records of this one were cut off, and of those before them."""
+        by_place = {one.place: one for one in self.choices}
+        found: set[int] = set()
+        open_places = [choice.below, choice.above]
+        while open_places:
+            place = open_places.pop()
+            if place is not None and place not in found:
+                found.add(place)
+                open_places += [by_place[place].below, by_place[place].above]
+        return found
+
+
+def plan_quantiles(
+    columns: int, quantiles: Sequence[Number], budget: Budget, unit: PrivacyUnit = EACH_RECORD
+) -> QuantilesPlan:
+    """What quantiles of so many columns cost, before any record is read.
+
+    Raises
+    ------
+    RequestError
+        When there is no quantile, or one lies outside (0, 1), has too many digits or is named twice.
+    """
+    exact = sorted(Fraction(exact_decimal(one, "A quantile", DECIMALS)) for one in quantiles)
+    if not 1 <= len(exact) <= MOST_QUANTILES or len(set(exact)) < len(exact):
+        raise RequestError(f"A column has 1 to {MOST_QUANTILES} quantiles, each named once.")
+    if not 0 < exact[0] <= exact[-1] < 1:
+        raise RequestError("A quantile lies strictly between 0 and 1, such as 0.5 for the median.")
+    return QuantilesPlan(columns, tuple(exact), budget, unit)
+
+
+def release_quantiles(
+    places: Sequence[Places],
+    counts: Sequence[Counts],
+    plan: QuantilesPlan,
+    *,
+    spend: Callable[[Cost], object],
+    noise_source: Source | None = None,
+) -> tuple[tuple[float, ...], ...]:
+    """Spend the budget and choose; the one function here whose outcome is random.
+
+    Parameters
+    ----------
+    places, counts : Sequence[Places], Sequence[Counts]
+        One a column; the counts, int64 (cells,), are exact and private.
+    plan : QuantilesPlan
+        What is chosen and for how much.
+    spend : Callable[[Cost], object]
+        Writes the cost to the ledger, durably, or raises; called before any choice.
+    noise_source : Source | None
+        None in any real release; a seeded source is for tests and lessons.
+
+    Returns
+    -------
+    tuple
+        For each column its quantiles, in increasing order, never decreasing.
+    """
+    if len(places) != plan.columns or [len(one) for one in counts] != [one.cells for one in places]:
+        raise ValueError("Every column needs its places and a count for each cell.")
+    spend(plan.cost)
+    return tuple(_chosen(where, one, plan, noise_source) for where, one in zip(places, counts, strict=True))
+
+
+def scores_between(before: Counts, low: int, high: int, share: Fraction) -> Counts:
+    """s of the candidates from low to high, both included; see the top."""
+    a, b = share.numerator, share.denominator
+    start, end = int(before[low]), int(before[high])
+    return -np.abs(b * (before[low : high + 1] - start) - a * (end - start))
+
+
+def _chosen(places: Places, counts: Counts, plan: QuantilesPlan, noise_source: Source | None) -> tuple[float, ...]:
+    """The quantiles of one column."""
+    before = places.before(counts)
+    found: dict[int | None, int] = {}
+    for choice in plan.choices:
+        low = 0 if choice.below is None else found[choice.below]
+        high = len(before) - 1 if choice.above is None else found[choice.above]
+        scores = scores_between(before, low, high, choice.share)
+        sensitivity = places.parts * plan.sensitivity(choice)
+        found[choice.place] = low + select(scores, sensitivity, plan.price, noise_source)
+    return tuple(places.value(found[place]) for place in range(len(plan.quantiles)))
+
+
+def _halving(quantiles: tuple[Fraction, ...], first: int, end: int, level: int) -> list[Choice]:
+    """Choices of the quantiles from first to before end, the middle one first."""
+    if first == end:
+        return []
+    middle = (first + end) // 2
+    low = quantiles[first - 1] if first else Fraction(0)
+    high = quantiles[end] if end < len(quantiles) else Fraction(1)
+    share = (quantiles[middle] - low) / (high - low)
+    below, above = first - 1 if first else None, end if end < len(quantiles) else None
+    parts = _halving(quantiles, first, middle, level + 1) + _halving(quantiles, middle + 1, end, level + 1)
+    return [Choice(middle, below, above, share, level), *parts]

@@ -1,0 +1,221 @@
+"""Buy medians and other quantiles of columns; what is chosen, and why it is private, stands in
+`privacy.column_quantiles`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..domain import Domain, Numeric
+from ..errors import RequestError
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget, Number
+from ..privacy.column_quantiles import Places, QuantilesPlan, plan_quantiles, release_quantiles
+from ..privacy.ledger.ledger import Ledger
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..sources import Source, open_source
+from .payment import Payer, payer_of, spending
+
+
+@dataclass(frozen=True)
+class PrivateQuantile:
+    """One released quantile of a column.
+
+    Attributes
+    ----------
+    column : str
+        Its column.
+    quantile : float
+        Share of the records below it; 0.5 is the median.
+    value : float
+        Where it was found, in the column's own unit.
+    rank_error : float
+        With 95% probability no more than so many records lie between the value and the exact quantile, beside those
+        that lie within one part of a cell. From public facts; it is mostly several times too large. What it means in
+        the column's own unit depends on how dense the records are, which nobody has paid for: so there is no interval.
+    """
+
+    column: str
+    quantile: float
+    value: float
+    rank_error: float
+
+
+@dataclass(frozen=True)
+class ColumnQuantiles:
+    """Quantiles that are to be bought, all of them for one price.
+
+    Parameters
+    ----------
+    domain : Domain
+        Public bounds of columns of numbers, and who one person is.
+    budget : Budget
+        What all quantiles of all columns may cost together.
+    quantiles : Sequence[Number]
+        Shares strictly between 0 and 1, of at most four digits.
+    columns : Sequence[str] | None
+        Columns of the domain; None is every column of numbers.
+    steps : Mapping[str, Number]
+        Of columns with the values low, low + step, … alone: 1 for whole numbers.
+
+    Raises
+    ------
+    RequestError
+        When one of these makes no sense.
+    """
+
+    domain: Domain
+    budget: Budget
+    quantiles: Sequence[Number] = (0.5,)
+    columns: Sequence[str] | None = None
+    steps: Mapping[str, float] = field(default_factory=dict)
+    name: ClassVar[str] = "quantiles"
+
+    def __post_init__(self) -> None:
+        numbers = {column.name: column for column in self.domain.columns if isinstance(column, Numeric)}
+        names = tuple(numbers) if self.columns is None else tuple(self.columns)
+        for name in names:
+            if name not in numbers:
+                raise RequestError(f"{name!r} is not a column of numbers with public bounds, so it has no quantiles.")
+        if len(set(names)) < len(names):
+            raise RequestError("Every column of which quantiles are bought is named once.")
+        for name in self.steps:
+            if name not in names:
+                raise RequestError(f"A step is given for {name!r}, of which no quantiles are bought.")
+        if not names:
+            raise RequestError("Quantiles are bought of one column of numbers or more.")
+        kept = tuple(numbers[name] for name in names)
+        object.__setattr__(self, "domain", replace(self.domain, columns=kept, scale="none"))
+        _ = self.planned, self.places  # what does not fit is refused here
+
+    @cached_property
+    def planned(self) -> QuantilesPlan:
+        """What is chosen, and for how much."""
+        return plan_quantiles(len(self.domain.columns), self.quantiles, self.budget, self.domain.unit)
+
+    @cached_property
+    def places(self) -> tuple[Places, ...]:
+        """Candidates of every column."""
+        numbers = [column for column in self.domain.columns if isinstance(column, Numeric)]
+        return tuple(Places(one.low, one.high, self.steps.get(one.name)) for one in numbers)
+
+    @property
+    def cost(self) -> Cost:
+        """What the ledger is told."""
+        return self.planned.cost
+
+    def parameters(self) -> dict[str, Any]:
+        """Public facts for the ledger's note."""
+        return {
+            "columns": list(self.domain.names),
+            "quantiles": [float(one) for one in self.planned.quantiles],
+            "steps": dict(self.steps),
+        }
+
+    def buy(
+        self,
+        source: Source,
+        payer: Payer | None,
+        *,
+        progress: Callable[[int], object] | None = None,
+        noise_source: NoiseSource | None = None,
+    ) -> tuple[PrivateQuantile, ...]:
+        """Count the records in one reading, pay, and choose.
+
+        Parameters
+        ----------
+        source : Source
+            The private records; those that miss one of the values are left out.
+        payer : Payer | None
+            Who pays; with None adding up is left to the caller.
+        progress : Callable[[int], object] | None
+            Called with the number of rows read so far.
+        noise_source : NoiseSource | None
+            None in any real release; a seeded source is for tests and lessons.
+
+        Raises
+        ------
+        RequestError, BudgetError
+            When the source cannot be read or the ledger refuses; nothing was spent.
+        """
+        spend = spending(payer, self.cost, self)
+        counts = [np.zeros(one.cells, dtype=np.int64) for one in self.places]
+        rows = 0
+        for batch in source.batches(self.domain):
+            points = np.asarray(self.domain.encode(batch))
+            for place, where in enumerate(self.places):
+                counts[place] += where.count(points[:, place])
+            rows += batch.num_rows
+            if progress is not None:
+                progress(rows)
+        paid = spend if spend is not None else _unrecorded
+        found = release_quantiles(self.places, counts, self.planned, spend=paid, noise_source=noise_source)
+        return tuple(
+            PrivateQuantile(name, float(share), value, error)
+            for name, values, where in zip(self.domain.names, found, self.places, strict=True)
+            for share, value, error in zip(self.planned.quantiles, values, self._errors(where), strict=True)
+        )
+
+    def _errors(self, where: Places) -> list[float]:
+        """Rank errors of the quantiles, in their order."""
+        choices = sorted(self.planned.choices, key=lambda choice: choice.place)
+        return [self.planned.rank_error(choice, where.cells * where.parts + 1) for choice in choices]
+
+
+def private_quantiles(
+    data: object,
+    domain: Domain,
+    budget: Budget,
+    quantiles: Sequence[Number] = (0.5,),
+    columns: Sequence[str] | None = None,
+    *,
+    steps: Mapping[str, float] | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    noise_source: NoiseSource | None = None,
+) -> tuple[PrivateQuantile, ...]:
+    """Medians, or other quantiles, of columns of numbers: several times sharper than off a release of distances.
+
+    Parameters
+    ----------
+    data : object
+        Whatever `core.sources.open_source` opens: a path, a frame, an array.
+    domain : Domain
+        Public bounds of the columns, and who one person is.
+    budget : Budget
+        The promise for all quantiles of all columns together.
+    quantiles : Sequence[Number]
+        Shares strictly between 0 and 1, of at most four digits; the median alone without it.
+    columns : Sequence[str] | None
+        Which columns; None is every column of numbers.
+    steps : Mapping[str, float] | None
+        Of columns with the values low, low + step, … alone: 1 for whole numbers.
+    ledger, dataset : Ledger | str | None, str | None
+        Who pays, as in `release`.
+    noise_source : NoiseSource | None
+        None in any real release.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": range(18, 88)})
+    >>> (median,) = private_quantiles(people, Domain.of(age=(0, 120)), Budget(10), steps={"age": 1})
+    >>> 40 < median.value < 65
+    True
+
+    Raises
+    ------
+    RequestError, BudgetError
+        When something cannot be used, or the budget does not allow it; nothing was spent.
+    """
+    asked = ColumnQuantiles(domain, budget, quantiles, columns, {} if steps is None else steps)
+    payer = payer_of(ledger, dataset, budget, domain.unit)
+    return asked.buy(open_source(data), payer, noise_source=noise_source)
+
+
+def _unrecorded(cost: Cost) -> None:
+    """Nobody pays: adding up is left to the caller."""
