@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
 
+MUCH_WIDER = 10.0
+"""How many times a column's range may be another's before it is said what that does to distances."""
 TAKEN = "--like takes it from the release file"
 
 
@@ -68,7 +70,29 @@ def declared_domain(
 
     unit = PrivacyUnit() if data.unit is None else PrivacyUnit(*notation.parse_unit(data.unit))
     columns = _items(data, classes) or declared_columns(data, _label(classes), found or {})
-    return Domain(columns, data.outside, data.missing, unit, data.scale, data.category_distance)
+    return Domain(columns, data.outside, data.missing, unit, data.scale or "none", data.category_distance)
+
+
+def warn_of_wide_column(data: DataOptions, domain: Domain, bandwidth: str | None = None) -> None:
+    """Say where one column's range makes up nearly all of every distance, and nothing was said about it.
+
+    Bandwidths of their own say how columns compare, and so does ``--scale``.
+    """
+    from ..domain import Numeric, Vector
+
+    ranges = {
+        column.name: column.high - column.low for column in domain.columns if isinstance(column, (Numeric, Vector))
+    }
+    if data.scale is not None or domain.scale == "box" or len(ranges) < 2 or "=" in (bandwidth or ""):
+        return
+    widest, narrowest = max(ranges, key=ranges.__getitem__), min(ranges, key=ranges.__getitem__)
+    times = ranges[widest] / ranges[narrowest]
+    if times > MUCH_WIDER:
+        say(
+            f"The range of {widest!r} is {times:,.3g} times that of {narrowest!r}, so nearly all distance is along it, "
+            f"and noise that suits it drowns {narrowest!r}: --scale box compares each column as a share of its bounds, "
+            "and --scale none keeps their own units without this warning."
+        )
 
 
 def _items(data: DataOptions, classes: ClassOptions | None) -> tuple[Column, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ..words.numbers import percent
-from .declaring import declared_sketch, like
+from .declaring import declared_sketch, like, warn_of_wide_column
 from .grouped import grouped
 from .options import DataOptions, GuessOptions, PromiseOptions, SketchOptions
 from .output import print_json, print_table
@@ -80,6 +80,8 @@ def forecast(
         pure.epsilon: [expected(promised) for promised in (pure, replace(pure, delta=slack))]
         for pure in _promises(asked)
     }
+    if shape.like is None:
+        warn_of_wide_column(data, curve[asked.epsilon][0].sketch.domain, shape.bandwidth)
     if json:
         print_json(_facts(curve, asked, slack))
         return

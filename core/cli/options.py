@@ -126,12 +126,13 @@ class DataOptions:
         ),
     ] = "drop"
     scale: Annotated[
-        Literal["none", "box"],
+        Literal["none", "box"] | None,
         Option(
-            help="Compare columns in their own units, or each as a share of its bounds.",
+            help="Compare columns in their own units (none, as it is without it), or each as a share of its bounds.",
             rich_help_panel=DATA,
+            show_default=False,
         ),
-    ] = "none"
+    ] = None
     category_distance: Annotated[
         float,
         Option(

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from .checkpoints import CheckpointOptions
-from .declaring import declared_domain, declared_sketch, like, with_size
+from .declaring import declared_domain, declared_sketch, like, warn_of_wide_column, with_size
 from .grouped import grouped
 from .options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, SketchOptions
 from .output import check_writable, reading, say
@@ -105,6 +105,8 @@ def release(
         counted = _counted(opened, payer, data, shape, guess, purchase)
         guess = replace(guess, records=guess.records or counted.records)
         sketch = _sketch(data, shape, guess, counted.left, purchase)
+        if purchase is None and shape.like is None:
+            warn_of_wide_column(data, sketch.domain, shape.bandwidth)
         if not isinstance(sketch, Adaptive):
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
         kind = covered(kind_of(sketch, counted.left, bounds=purchase), counted)

@@ -47,3 +47,17 @@ def test_bad_requests(command):
     assert "--bandwidth" in refused(command("recommend", *FACTS))
     assert "--norm asks for distances" in refused(command("recommend", *FACTS, "--norm", "l1", "--bandwidth", "1"))
     assert "number of records" in refused(command("recommend", *FACTS, "--bandwidth", "1", "--records", "0"))
+
+
+def test_a_column_that_drowns_the_others_is_told_of_unless_something_was_said(command, source, tmp_path):
+    wide = ("--bounds", "x=0:10", "--bounds", "y=0:2000", "--epsilon", "1", "--records", "2000")
+    asked = (("recommend", "--norm", "l1"), ("forecast", "--norm", "l1"))
+    for what, *shape in (*asked, ("release", source, "--norm", "l1", "--out", "a.npz")):
+        result = command(what, *shape, *wide)
+        assert result.exit_code == 0, result.output
+        assert "'y' is 200 times that of 'x'" in " ".join(result.stderr.split())
+    for scale in ("none", "box"):
+        assert "200 times" not in command("recommend", *wide, "--norm", "l1", "--scale", scale).stderr
+    each = command("recommend", *wide, "--kernel", "gaussian", "--bandwidth", "x=1,y=100")
+    assert each.exit_code == 0 and "200 times" not in each.stderr
+    assert "times that" not in command("recommend", *FACTS, "--bandwidth", "1").stderr
