@@ -3,7 +3,7 @@
     @dataclass(frozen=True)
     class Tree(Declared):
         described = "tree"
-        levels: int | None = parameter(Whole("The number of levels", 1, 20), None, settled="how many levels it has")
+        levels: Settled[int] = parameter(Whole("The number of levels", 1, 20), None, settled="how many levels it has")
 
 From the declarations follow what a constructor refuses and how it converts (`Declared.__post_init__`), what is written
 to JSON (`written`), and what is taken from a stranger's file (`read`). What must hold between several fields is said in
@@ -17,7 +17,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -25,6 +25,22 @@ from .checks import check_choice, check_integer, check_number, check_text, exact
 from .errors import RequestError
 
 SEED_BITS = 128
+T = TypeVar("T")
+
+
+class Settled(Generic[T]):
+    """The type of a field that may be left out, as it follows from other fields, a forecast or chance.
+
+    A constructor takes None for it, and whoever reads it reads a value: a class says what works before it is there.
+    """
+
+    def __get__(self, owner: object, kind: object = None) -> T:
+        """What is read; for type checkers alone, as no such object is ever made."""
+        raise NotImplementedError
+
+    def __set__(self, owner: object, value: T | None) -> None:
+        """What is given; likewise."""
+        raise NotImplementedError
 
 
 class Kind(ABC):

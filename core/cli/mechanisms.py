@@ -173,12 +173,12 @@ def _made(card: Card, shape: SketchOptions, domain: Domain, budget: Budget) -> L
         shape.longest,
     )
     if "--norm" not in card.options:
-        return card.make(facts)
+        return card.made_from(facts)
     if shape.norm is None:
         raise RequestError(
             f"The mechanism {card.name} needs a --norm: l1, l2, squared, lp:P, capped:C, above or below."
         )
-    return making.candidates(facts)[0].make(facts)  # the norm decides which one is meant
+    return making.candidates(facts)[0].made_from(facts)  # the norm decides which one is meant
 
 
 def _kernel_of(card: Card, shape: SketchOptions, domain: Domain) -> Kernel:

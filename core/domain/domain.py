@@ -26,7 +26,7 @@ from .column import Mask
 from .columns import Column, column_from_dict, column_to_dict
 from .items import Items
 from .numeric import Numeric
-from .sets import Sets
+from .sets import Encoded, Sets
 from .vector import Vector
 
 Masks = dict[str, np.ndarray]
@@ -220,7 +220,7 @@ class Domain:
         check_choice(metric, "metric", ("l2", "l1"))
         return self.category_distance / (math.sqrt(2.0) if metric == "l2" else 2.0)
 
-    def encode(self, batch: pa.RecordBatch, metric: str = "l2") -> np.ndarray | Sets:
+    def encode(self, batch: pa.RecordBatch, metric: str = "l2") -> Encoded:
         """Coordinates of the records that are kept, or their sets.
 
         Every value lies inside `bounds` exactly: clamping comes last but for the scaling, and rounding is monotone,
@@ -293,7 +293,7 @@ class Domain:
 
     def encode_queries(
         self, queries: object, metric: str = "l2", first: int = 0, order: Literal["C", "F"] = "F"
-    ) -> np.ndarray | Sets:
+    ) -> Encoded:
         """Coordinates of queries, or their sets; none is dropped or clamped, and a query may lie outside the bounds.
 
         Parameters
@@ -364,6 +364,13 @@ class Domain:
             else:
                 columns[column.name] = block[:, 0] if isinstance(column, Numeric) else list(block)
         return pd.DataFrame(columns)
+
+    def categories_of(self, name: str) -> tuple[str, ...]:
+        """The public categories of a column; RequestError where it has none."""
+        column = next((column for column in self.columns if column.name == name), None)
+        if not isinstance(column, Categorical):
+            raise RequestError(f"There is no column {str(name)!r} of categories.")
+        return column.categories
 
     def without(self, name: str) -> Domain:
         """The same domain less one column, whose records' other coordinates stay what they are.

@@ -57,6 +57,10 @@ class Items:
         """Length of its name and separator, which every release file holds."""
         return len(self.name) + len(self.separator or "")
 
+    def bounds(self, amplitude: float) -> tuple[float, float]:
+        """As of other columns; TypeError, as a set has no coordinates."""
+        raise TypeError("Sets have no coordinates.")
+
     def read_sets(self, array: pa.Array) -> Sets:
         """The sets of an Arrow array, one a value; a missing value is an empty set, and missing items are left out.
 

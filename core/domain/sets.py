@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from ..errors import RequestError
 from ..machine.array_types import Integers, Words
 from ..machine.compiled_code import njit
 from .item_keys import keys_of_values
+
+Encoded = Any
+"""Encoded records or queries: an array float64 (n, d), or `Sets` where a domain holds them, as only its user knows."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
 from functools import partial
 from itertools import islice, repeat, takewhile
@@ -16,7 +16,7 @@ DEPTH = 2
 slower. Memory holds so many, and the one that is worked on."""
 
 
-def read_ahead(items: Generator[Item, None, None], depth: int = DEPTH) -> Iterator[Item]:
+def read_ahead(items: Generator[Item, None, None], depth: int = DEPTH) -> Generator[Item, None, None]:
     """The same items in the same order, made by another thread, at most ``depth`` before they are asked for.
 
     The first is made by the caller's own: it may come after a long sort, which Ctrl-C reaches on the main thread alone.

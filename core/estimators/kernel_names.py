@@ -97,4 +97,4 @@ def kernel_sketch(
     chosen = card(mechanism)
     if rows is not None and "--rows" not in chosen.options:
         raise RequestError(f"{chosen.called[0].upper()}{chosen.called[1:]} has no rows; leave the rows out.")
-    return chosen.make(Facts(domain, budget, kernel, size=rows, seed=seed))
+    return chosen.made_from(Facts(domain, budget, kernel, size=rows, seed=seed))

@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from ..domain import Domain
+from ..errors import RequestError
 from ..geometry.kernels import Kernel
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
@@ -99,14 +100,30 @@ class Draft:
     @property
     def asked(self) -> Question:
         """The question as the recommendation takes it."""
-        if self.measures_closeness:
+        if self.norm is None:
+            if self.kernel is None:
+                raise RequestError("Closeness needs a kernel.")
             return Closeness(self.kernel, self.radius, self.seed)
         return Distances(self.norm, None if self.norm == "l1" else self.radius, self.seed)
 
     @property
+    def chosen(self) -> Recommendation:
+        """The way, for what is only asked once there is one; RequestError before."""
+        if self.way is None:
+            raise RequestError("No mechanism is chosen yet.")
+        return self.way
+
+    @property
+    def promise(self) -> Budget:
+        """The budget, for what is only asked once there is one; RequestError before."""
+        if self.budget is None:
+            raise RequestError("No budget is chosen yet.")
+        return self.budget
+
+    @property
     def sketch(self) -> LinearSketch:
         """The sketch to be made; only once a way was chosen."""
-        return self.way.sketch
+        return self.chosen.answering
 
     @property
     def one(self) -> LinearSketch:
@@ -116,12 +133,12 @@ class Draft:
     @property
     def forecast(self) -> Forecast:
         """What the release would give; only once a way was chosen."""
-        return self.way.forecast
+        return self.chosen.outlook
 
     @cached_property
     def cost(self) -> Cost:
         """What the ledger would write down."""
-        return plan(self.sketch, self.budget).cost
+        return plan(self.sketch, self.promise).cost
 
     @cached_property
     def after(self) -> Preview | None:
@@ -131,9 +148,11 @@ class Draft:
     @property
     def left(self) -> Decimal | None:
         """What the release leaves of the total; None while it may not be made."""
-        return self.account.left(self.after) if self.after is not None and self.after.admitted else None
+        if self.account is None or self.after is None or not self.after.admitted:
+            return None
+        return self.account.left(self.after)
 
     @property
     def action(self) -> str:
         """The main button, with the price on it."""
-        return "Release" if self.way is None else f"Release for {price(self.budget, self.left)}"
+        return "Release" if self.way is None else f"Release for {price(self.promise, self.left)}"

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
-from ..domain import Categorical, Domain, Vector
-from ..geometry.kernels import Euclidean, Gaussian, Kernel
+from ..domain import Domain, Numeric, Vector
+from ..geometry.kernels import Euclidean, Gaussian, Kernel, stationary
 from ..sources.samples import Sample
 from ..words.numbers import number, percent, significant
 
@@ -31,7 +31,7 @@ def widest_range(domain: Domain) -> float:
     ranges = [
         1.0 if domain.scale == "box" else column.high - column.low
         for column in domain.columns
-        if not isinstance(column, Categorical)
+        if isinstance(column, (Numeric, Vector))
     ]
     return max(ranges, default=domain.category_distance)
 
@@ -69,13 +69,14 @@ def suggested_kernel(domain: Domain, sample: Sample) -> Kernel | None:
     known = sample.domain
     if domain.scale != known.scale or not set(domain.names) <= set(known.names):
         return None
-    bandwidth = sample.kernel.bandwidth
+    kernel = stationary(sample.kernel)
+    bandwidth = kernel.bandwidth
     if isinstance(bandwidth, tuple):
         of_column = dict(zip(known.names, bandwidth, strict=True))
-        return replace(sample.kernel, bandwidth=tuple(of_column[name] for name in domain.names))
-    if isinstance(sample.kernel, Euclidean):
-        return falling_to_half(domain, bandwidth * half_distance(sample.kernel.power))
-    return sample.kernel
+        return replace(kernel, bandwidth=tuple(of_column[name] for name in domain.names))
+    if isinstance(kernel, Euclidean):
+        return falling_to_half(domain, bandwidth * half_distance(kernel.power))
+    return kernel
 
 
 def radius_of(domain: Domain, longest: Mapping[str, float]) -> float | None:
@@ -83,18 +84,18 @@ def radius_of(domain: Domain, longest: Mapping[str, float]) -> float | None:
 
     Vectors that are bounded by their length are so around zero, which is the middle of their bounds.
     """
-    if not all(isinstance(column, Vector) and column.name in longest for column in domain.columns):
+    vectors = [column for column in domain.columns if isinstance(column, Vector) and column.name in longest]
+    if len(vectors) < len(domain.columns):
         return None
-    shares = [
-        longest[column.name] / (column.high - column.low if domain.scale == "box" else 1.0) for column in domain.columns
-    ]
+    shares = [longest[column.name] / (column.high - column.low if domain.scale == "box" else 1.0) for column in vectors]
     return math.hypot(*shares)
 
 
 def stretched(kernel: Kernel, factor: float) -> Kernel:
     """The kernel with every bandwidth so many times as long, in four digits."""
-    longer = np.array(kernel.bandwidth) * factor
-    return replace(kernel, bandwidth=np.vectorize(lambda value: float(f"{value:.4g}"))(longer).tolist())
+    plain = stationary(kernel)
+    longer = np.array(plain.bandwidth) * factor
+    return replace(plain, bandwidth=np.vectorize(lambda value: float(f"{value:.4g}"))(longer).tolist())
 
 
 def factor_words(factor: float) -> str:
@@ -105,7 +106,7 @@ def factor_words(factor: float) -> str:
 def distance_words(domain: Domain, share: float) -> str:
     """A step of nearness as a person would say it: "5% of the range" or, where columns share a unit, "1 km (5% …)"."""
     of_range = f"{percent(share)} of the range"
-    units = {column.unit for column in domain.columns if not isinstance(column, Categorical)}
+    units = {column.unit for column in domain.columns if isinstance(column, (Numeric, Vector))}
     if domain.scale == "box" or not units:
         return of_range
     unit = f" {units.pop()}" if len(units) == 1 and units != {""} else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from ..domain import Domain
 from ..errors import RequestError
@@ -116,6 +116,20 @@ class Recommendation:
     forecast: Forecast | None
     reason: str
 
+    @property
+    def answering(self) -> LinearSketch:
+        """The sketch, of one that can answer; RequestError with the reason where it cannot."""
+        if self.sketch is None:
+            raise RequestError(self.reason)
+        return self.sketch
+
+    @property
+    def outlook(self) -> Forecast:
+        """The forecast, of one that can answer; RequestError with the reason where it cannot."""
+        if self.forecast is None:
+            raise RequestError(self.reason)
+        return self.forecast
+
 
 def recommend(
     domain: Domain,
@@ -166,10 +180,11 @@ def recommend(
     for candidate in making.candidates(facts):
         name = candidate.name
         try:
-            sketch = candidate.make(facts)
+            sketch = cast(LinearSketch, candidate.made_from(facts))  # what recommends itself chooses nothing
             candidate.check(sketch)
             sketch = sketch if label is None else Classes(domain, label, sketch)
-            sketch = sketch if sketch.sized else choose_size(sketch, budget, records, density, sample)
+            if not sketch.sized:
+                sketch = cast(LinearSketch, choose_size(sketch, budget, records, density, sample))
             outlook = forecast(sketch, budget, records, density, sample)
             possible.append(Recommendation(name, sketch, outlook, ""))
         except RequestError as problem:
@@ -189,16 +204,16 @@ def _ranked(possible: list[Recommendation]) -> list[Recommendation]:
     least = min(regrets.values())
 
     def rank(one: Recommendation) -> tuple[float, ...]:
-        seen, regret = one.forecast, regrets[one.name]
+        seen, regret = one.outlook, regrets[one.name]
         return (0.0, seen.file_bytes, seen.seconds) if regret <= TIE * least else (regret, 0.0, 0.0)
 
     return sorted(possible, key=rank)
 
 
 def _regrets(possible: list[Recommendation]) -> list[float]:
-    errors = [one.forecast.errors for one in possible]
+    errors = [one.outlook.errors for one in possible]
     if len({len(own) for own in errors}) > 1:  # a rehearsal knows one kind of records only
-        errors = [(one.forecast.standard_error,) for one in possible]
+        errors = [(one.outlook.standard_error,) for one in possible]
     least = [min(column) for column in zip(*errors, strict=True)]
     return [max(own / best for own, best in zip(row, least, strict=True)) for row in errors]
 
@@ -211,26 +226,26 @@ def _explained(ranked: list[Recommendation]) -> list[Recommendation]:
 
 def _first_reason(ranked: list[Recommendation]) -> str:
     best, *others = ranked
-    why = card(best.name).because(best.sketch.one_answer[0])
-    error = best.forecast.error_words
+    why = card(best.name).because(best.answering.one_answer[0])
+    error = best.outlook.error_words
     if not others:
         return f"{_titled(best.name)} the only mechanism for this, {why}: an error of {error} is expected."
     second = others[0]
-    against = f"{error} against {second.forecast.error_words} for {_named(second.name)}"
-    if second.forecast.standard_error <= TIE * best.forecast.standard_error:
-        smaller = ", and the file is smaller" if best.forecast.file_bytes < second.forecast.file_bytes else ""
+    against = f"{error} against {second.outlook.error_words} for {_named(second.name)}"
+    if second.outlook.standard_error <= TIE * best.outlook.standard_error:
+        smaller = ", and the file is smaller" if best.outlook.file_bytes < second.outlook.file_bytes else ""
         return f"{_titled(best.name)} as good as {_named(second.name)} here{smaller}: {against}."
-    if second.forecast.standard_error * TIE < best.forecast.standard_error:
+    if second.outlook.standard_error * TIE < best.outlook.standard_error:
         return f"{_titled(best.name)} safest here, as its error is never far from the least: {against}."
     return f"{_titled(best.name)} best here, {why}: {against}."
 
 
 def _other_reason(one: Recommendation, best: Recommendation) -> str:
-    seen = one.forecast
+    seen = one.outlook
     error = f"An error of {seen.error_words} is expected"
-    ratio = seen.standard_error / best.forecast.standard_error
+    ratio = seen.standard_error / best.outlook.standard_error
     if ratio <= TIE:
-        larger = ", and a larger file" if seen.file_bytes > best.forecast.file_bytes else ""
+        larger = ", and a larger file" if seen.file_bytes > best.outlook.file_bytes else ""
         return f"{error}, much as with {_named(best.name)}{larger}."
     source = "noise" if seen.noise_error > seen.sampling_error else card(one.name).otherwise
     times = f"{ratio:.1f}" if ratio < 10 else f"{ratio:,.0f}"

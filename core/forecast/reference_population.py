@@ -25,7 +25,7 @@ from scipy.special import ndtri
 
 from ..domain import Categorical, Domain
 from ..geometry.hashing.uniforms import PublicRandom
-from ..geometry.kernels import Angular, Kernel, Mixture, Product, coordinate_bandwidths, of_coordinates
+from ..geometry.kernels import Angular, Kernel, Mixture, Product, coordinate_bandwidths, of_coordinates, stationary
 
 REFERENCE_POINTS = 1_500
 STRAGGLER_DEGREES = 6.0
@@ -184,4 +184,4 @@ def _units(domain: Domain, kernel: Kernel | None, low: np.ndarray, high: np.ndar
         kernel = kernel.parts[0]
     if kernel is None or isinstance(kernel, Angular):
         return high - low
-    return coordinate_bandwidths(kernel.bandwidth, tuple(column.width for column in domain.columns))
+    return coordinate_bandwidths(stationary(kernel).bandwidth, tuple(column.width for column in domain.columns))

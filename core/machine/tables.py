@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,8 @@ PIECE = 1 << 20
 """Counters that are held as int64 at a time: 8 MiB."""
 FETCHED = 1 << 16
 """Places up to which a disk is asked for all of them at once; more are read as well by reading on from each."""
+Counters = Any
+"""Noisy counters as a release has them: an array, or a `Table` where a sketch says that it `reads_mapped`."""
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 

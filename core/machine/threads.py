@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
@@ -65,7 +65,7 @@ def over_ranges(count: int, work: Callable[[int, int], None], at_least: int = 1)
         future.result()
 
 
-def in_order(calls: Iterable[Callable[[], Result]], threads: int, depth: int) -> Iterator[Result]:
+def in_order(calls: Iterable[Callable[[], Result]], threads: int, depth: int) -> Generator[Result, None, None]:
     """The results of calls in their order, made by so many threads, at most ``depth`` of them before they are wanted.
 
     What a call raises is raised here, in its place. Whoever stops early closes what this returns: no further call is

@@ -25,6 +25,13 @@ class PrivacyUnit:
             raise RequestError("Several records a person need the name of the column that says who the person is.")
         object.__setattr__(self, "records", records)
 
+    @property
+    def id_column(self) -> str:
+        """The id column, for what only happens where there is one; ValueError where a record is protected by itself."""
+        if self.column is None:
+            raise ValueError("There is no column that says who a person is.")
+        return self.column
+
 
 EACH_RECORD = PrivacyUnit()
 """One record is protected, by itself: what holds when nothing says which records belong to one person."""

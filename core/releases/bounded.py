@@ -64,7 +64,8 @@ class BoundsPurchase:
     def split(self, budget: Budget) -> tuple[Budget, Budget]:
         """The budgets of the bounds, which is pure, and of the table; they add up to the whole, exactly."""
         paid = Fraction(budget.epsilon) * Fraction(self.share)
-        return replace(budget, epsilon=paid, delta=0), replace(budget, epsilon=Fraction(budget.epsilon) - paid)
+        left = Fraction(budget.epsilon) - paid
+        return Budget(paid, 0, budget.neighbours), Budget(left, budget.delta, budget.neighbours)
 
 
 @dataclass(frozen=True)
@@ -149,8 +150,8 @@ class Bounded:
         columns = {column.name: column for column in release.domain.columns}
         bounds = {}
         for name, grid in self.purchase.grids.items():
-            ends = (columns[name].low, columns[name].high)
-            bounds[name] = Bounds(*ends, ends != (grid.low, grid.high))
+            low, high = columns[name].bounds(1.0)
+            bounds[name] = Bounds(low, high, (low, high) != (grid.low, grid.high))
         return bounds
 
 
@@ -195,7 +196,8 @@ def _within(sketch: LinearSketch, bounds: Mapping[str, Bounds]) -> LinearSketch:
     """The same sketch with other bounds for some columns of numbers."""
     columns = {column.name: column for column in sketch.domain.columns}
     for name, ends in bounds.items():
-        if not isinstance(columns.get(name), Numeric):
+        column = columns.get(name)
+        if not isinstance(column, Numeric):
             raise RequestError(f"Bounds can be bought for columns of numbers that are used, and {name!r} is none.")
-        columns[name] = replace(columns[name], low=ends.low, high=ends.high)
+        columns[name] = replace(column, low=ends.low, high=ends.high)
     return sketch.within(replace(sketch.domain, columns=tuple(columns.values())))

@@ -26,18 +26,18 @@ class Purchases:
     """Everything that one visitor bought, by the pick of records that it was bought of."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple, tuple[int, Purchase]] = {}
+        self._made: dict[tuple[object, ...], tuple[int, Purchase]] = {}
         self._fresh: dict[int, list[Purchase]] = {}
         self._lock = Lock()
 
-    def once(self, pick: int, what: tuple, buy: Callable[[], Purchase]) -> None:
+    def once(self, pick: int, what: tuple[object, ...], buy: Callable[[], Purchase]) -> None:
         """Buy, unless the very same was bought of these records before: then it is taken again, at no cost.
 
         Parameters
         ----------
         pick : int
             Number of the pick of records.
-        what : tuple
+        what : tuple[object, ...]
             Everything that tells this purchase from another: columns, ranges, price, who pays and who is protected.
         buy : Callable[[], Purchase]
             Pays and buys; what it raises is raised, and nothing is remembered.

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..machine.tables import Table, added, same, sum_of_slabs
+from ..machine.tables import Counters, added, same, sum_of_slabs
 from ..privacy.record import PrivacyRecord
 from ..sketches.classes import Classes
-from ..sketches.linear import Answers, LinearSketch, level_of_each
+from ..sketches.linear import Answers, Counts, LinearSketch, level_of_each
 from ..version import SOFTWARE
 from . import file
 from .manifest import Manifest
@@ -48,8 +48,8 @@ class Release:
     """
 
     sketch: LinearSketch
-    table: np.ndarray | Table
-    count: int | np.ndarray | None
+    table: Counters
+    count: Counts | None
     privacy: PrivacyRecord
     private: bool
     created: str
@@ -84,7 +84,7 @@ class Release:
         return self.count is not None and not self.privacy.count_noise
 
     @cached_property
-    def counts(self) -> float | np.ndarray:
+    def counts(self) -> Counts:
         """Numbers of records as well as the release knows them, of the sketch's `count_shape`; each at least 1."""
         known = self.sketch.total(self.table) if self.count is None else self.count
         return np.maximum(1.0, known) if self.sketch.count_shape else max(1.0, float(known))
@@ -98,13 +98,13 @@ class Release:
     def count_error(self) -> float:
         """Standard deviation of each of `counts`."""
         if self.count is not None:
-            return self.privacy.count_variance**0.5
-        return self.sketch.total_variance(self.privacy.counter_variance) ** 0.5
+            return float(self.privacy.count_variance**0.5)
+        return float(self.sketch.total_variance(self.privacy.counter_variance) ** 0.5)
 
     @property
     def records_error(self) -> float:
         """Standard deviation of `records`."""
-        return self.count_error * math.prod(self.sketch.count_shape) ** 0.5
+        return float(self.count_error * math.prod(self.sketch.count_shape) ** 0.5)
 
     @property
     def records_source(self) -> str:

@@ -88,14 +88,13 @@ def noised(
     privacy = promise(sketch, planned, budget)
     table, records = held
     table = _with_noise(table, planned.noise, noise_source)
-    count = None
-    if planned.counts:
-        count = np.asarray(records, dtype=np.int64).reshape(sketch.count_shape)
-        if planned.count_noise is not None:
-            # A vector, as noise is drawn for tables and one number is not one.
-            count = add_noise(count.reshape(-1), planned.count_noise, noise_source).reshape(sketch.count_shape)
-        count = count if sketch.count_shape else int(count)
-    return sealed(sketch, table, count, privacy, noise_source)
+    if not planned.counts:
+        return sealed(sketch, table, None, privacy, noise_source)
+    count = np.asarray(records, dtype=np.int64).reshape(sketch.count_shape)
+    if planned.count_noise is not None:
+        # A vector, as noise is drawn for tables and one number is not one.
+        count = add_noise(count.reshape(-1), planned.count_noise, noise_source).reshape(sketch.count_shape)
+    return sealed(sketch, table, count if sketch.count_shape else int(count), privacy, noise_source)
 
 
 def sealed(

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ..parameters import Declared
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
-from ..privacy.events import Selections, event_of
+from ..privacy.events import Event, Selections, event_of
 from ..privacy.neighbours import Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
@@ -155,7 +155,7 @@ class Adaptive(Declared, ABC):
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         """The exact sums that a release estimates, float64 (n,), at encoded queries over encoded records."""
 
-    def parameters(self) -> dict:
+    def parameters(self) -> dict[str, Any]:
         """All public parameters but the domain, for the ledger's note."""
         return self.written()
 
@@ -198,9 +198,9 @@ def share_budget(
         asked = [*((own, share * left) for own, share in tables), (count, whole * mechanism.count_share)]
         others = _shared(budget, [share * left for share in choices], asked, whole)
         if others[1][-1].variance < released.total_variance(noises[-1].variance):
-            prices, (*noises, count_noise), events = others
+            prices, (*of_tables, count_noise), events = others
             cost = Cost(events, budget.epsilon, budget.delta)
-            return AdaptivePlan(budget, prices, tuple(noises), count_noise, True, cost)
+            return AdaptivePlan(budget, prices, tuple(of_tables), count_noise, True, cost)
     return AdaptivePlan(budget, prices, noises, None, public, Cost(events, budget.epsilon, budget.delta))
 
 
@@ -215,7 +215,7 @@ def noisy_count(records: int, plan: AdaptivePlan, noise_source: NoiseSource | No
 
 def _shared(
     budget: Budget, choices: Sequence[Fraction], tables: Sequence[tuple[Sensitivity, Fraction]], whole: Fraction
-) -> tuple[tuple[Fraction, ...], tuple[NoiseScale, ...], tuple]:
+) -> tuple[tuple[Fraction, ...], tuple[NoiseScale, ...], tuple[Event, ...]]:
     """Prices of the choices, noise of the tables, and the events that they are."""
     if budget.pure:
         epsilon = Fraction(budget.epsilon)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..errors import RequestError
 from ..words.phrases import count
 
 if TYPE_CHECKING:
@@ -70,6 +71,20 @@ class Facts:
     projection: str = "fast"
     scheme: str = "classic"
     longest: int | None = None
+
+    @property
+    def closeness(self) -> Kernel:
+        """The kernel, for what is only made of one; RequestError where distances are asked for."""
+        if self.kernel is None:
+            raise RequestError("Closeness needs a kernel, and the question is about distances.")
+        return self.kernel
+
+    @property
+    def distance(self) -> str:
+        """The norm, for what is only made of one; RequestError where closeness is asked for."""
+        if self.norm is None:
+            raise RequestError("Distances need a norm, and the question is about closeness.")
+        return self.norm
 
     @property
     def compares_sets(self) -> bool:
@@ -209,6 +224,12 @@ class Card:
     def rival(self) -> bool:
         """Whether it is there to compare with: it can be asked what others are asked, and is never recommended."""
         return self.make is not None and self.answers in ANSWERED and not self.recommended
+
+    def made_from(self, facts: Facts) -> LinearSketch | Adaptive:
+        """The mechanism from public facts; RequestError where it cannot answer, or is only made in Python."""
+        if self.make is None:
+            raise RequestError(f"{self.title} is only made in Python.")
+        return self.make(facts)
 
     def refusal(self, facts: Facts) -> str | None:
         """Why it has no part in a question, from public facts and without making anything; None where it has."""

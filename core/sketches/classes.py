@@ -12,24 +12,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import pyarrow as pa
 
 from ..checks import check_integer
 from ..domain import Categorical, Domain
+from ..domain.sets import Encoded
 from ..errors import RequestError
-from ..machine.tables import sum_of_slabs
+from ..machine.array_types import Integers
+from ..machine.tables import Counters, sum_of_slabs
 from ..parameters import Text, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .card import Card
 from .distances.ball import Rows, rows_of
 from .distances.directions import Directions
-from .grouped import GroupedSketch
 from .inner import InnerKind
-from .linear import MAX_COUNTERS, Answers, LinearSketch
+from .linear import MAX_COUNTERS, Answers, Counts, LinearSketch
 from .registry import card_of, sketch_from_parameters
 
 
@@ -117,7 +118,7 @@ class Classes(LinearSketch):
         return self.inner.largest_entry
 
     @property
-    def counter_type(self) -> np.dtype:
+    def counter_type(self) -> np.dtype[Any]:
         return self.inner.counter_type
 
     @property
@@ -136,7 +137,7 @@ class Classes(LinearSketch):
         return self.with_inner(self.inner.sized_for(budget, records / len(self.categories)))
 
     @property
-    def gaussian_only(self) -> bool:
+    def gaussian_only(self) -> bool:  # type: ignore[override]
         return self.inner.gaussian_only
 
     def check_budget(self, budget: Budget) -> None:
@@ -173,7 +174,7 @@ class Classes(LinearSketch):
 
     def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
         """The same with that many rows a class, where the inner sketch is one of rows; see `GroupedSketch`."""
-        return self.with_inner(cast(GroupedSketch, self.inner).with_rows(rows, groups, seed))
+        return self.with_inner(self.inner.with_rows(rows, groups, seed))
 
     def index_of(self, which: object) -> int:
         """The slab of a class, named or numbered; RequestError where there is none."""
@@ -183,7 +184,7 @@ class Classes(LinearSketch):
             return self.categories.index(which)
         return check_integer(which, "The number of a class", 0, len(self.categories) - 1)
 
-    def encode(self, batch: pa.RecordBatch) -> np.ndarray | Rows:
+    def encode(self, batch: pa.RecordBatch) -> Encoded:
         """Rows where the inner sketch takes them and no record is left out, so that vectors are never copied."""
         rows = rows_of(self.inner.domain, batch) if self.inner.takes_rows else None
         if rows is not None and batch.schema.get_field_index(self.label) >= 0:
@@ -256,7 +257,7 @@ class Classes(LinearSketch):
         )
 
     def answer(
-        self, table: np.ndarray, records: np.ndarray, points: np.ndarray, counter_variance: float, level: float
+        self, table: Counters, records: Counts, points: Encoded, counter_variance: float, level: float
     ) -> Answers:
         """Sums over the records of all classes: the slabs add up to the inner sketch of all, with the noise of each."""
         noise = len(self.categories) * counter_variance
@@ -265,7 +266,7 @@ class Classes(LinearSketch):
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         return self.inner.noise_variance(len(self.categories) * counter_variance, points)
 
-    def total(self, table: np.ndarray) -> np.ndarray:  # type: ignore[override]
+    def total(self, table: Counters) -> np.ndarray:
         """The number of records of each class, float64 (K,)."""
         return np.array([self.inner.total(slab) for slab in table])
 
@@ -290,7 +291,8 @@ class Classes(LinearSketch):
 
     def _codes(self, points: np.ndarray) -> np.ndarray:
         """The class of each encoded record, int64 (n,): its one coordinate that is raised."""
-        return points[:, self._labelled].argmax(axis=1)
+        codes: Integers = points[:, self._labelled].argmax(axis=1)
+        return codes
 
     def _unlabelled(self, points: np.ndarray) -> np.ndarray:
         """Encoded records without their class, (n, dimensions of `inner.domain`)."""

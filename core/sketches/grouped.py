@@ -7,13 +7,16 @@ far the groups' own means lie apart is its error, whatever it comes from.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeGuard
 
 import numpy as np
 
 from ..checks import check_integer
+from ..domain.sets import Encoded
 from ..geometry.kernels import Kernel
-from ..parameters import Whole
+from ..machine.array_types import Floats
+from ..machine.tables import Counters
+from ..parameters import Settled, Whole
 from .linear import Answers, LinearSketch
 
 MAX_ROWS = 1_000_000
@@ -31,6 +34,11 @@ ROW_SECONDS, TERM_SECONDS = 1.8e-9, 4.5e-11
 ROW_SETUP_SECONDS, TERM_SETUP_SECONDS = 2e-6, 2e-7
 
 
+def in_groups(sketch: LinearSketch) -> TypeGuard[GroupedSketch]:
+    """Whether a sketch is one of rows in groups, which its class says."""
+    return sketch.in_groups
+
+
 class GroupedSketch(LinearSketch):
     """A kernel sum read off R random rows, drawn in independent groups whose spread shows the error of their mean.
 
@@ -39,9 +47,9 @@ class GroupedSketch(LinearSketch):
 
     in_groups: ClassVar[bool] = True
     kernel: Kernel
-    rows: int | None
-    groups: int | None
-    seed: int
+    rows: Settled[int]
+    groups: Settled[int]
+    seed: Settled[int]
 
     @property
     @abstractmethod
@@ -71,7 +79,7 @@ class GroupedSketch(LinearSketch):
         """
 
     @abstractmethod
-    def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def group_estimates(self, table: Counters, records: float, points: Encoded) -> tuple[np.ndarray, np.ndarray]:
         """Independent, equally distributed estimates of the kernel sum at encoded queries (n, d).
 
         Returns
@@ -100,11 +108,12 @@ class GroupedSketch(LinearSketch):
         """Time that drawing the rows from their seed takes, as measured."""
         return self.rows * (ROW_SETUP_SECONDS + TERM_SETUP_SECONDS * self.domain.dimensions)
 
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        return self.point_kernel.evaluate(queries, records).sum(axis=1)
+    def exact(self, queries: Encoded, records: Encoded) -> np.ndarray:
+        sums: Floats = self.point_kernel.evaluate(queries, records).sum(axis=1)
+        return sums
 
     def answer(
-        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+        self, table: Counters, records: float, points: Encoded, counter_variance: float, level: float
     ) -> Answers:
         estimates, weights = self.group_estimates(table, records, points)
         return Answers.of_groups(estimates, weights, records, level)

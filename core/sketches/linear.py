@@ -12,18 +12,23 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri, stdtrit
 
 from ..domain import Domain
+from ..domain.sets import Encoded
 from ..errors import RequestError
 from ..geometry.kernels import Jaccard, Kernel
+from ..machine.tables import Counters
 from ..parameters import Declared
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
+
+if TYPE_CHECKING:
+    from .distances.ball import Rows
 
 
 def check_points(domain: object, kernel: Kernel | None = None) -> None:
@@ -45,6 +50,10 @@ def check_points(domain: object, kernel: Kernel | None = None) -> None:
 
 MAX_COUNTERS = 1 << 28
 """Of a table that is read as an array: 2 GiB in memory."""
+
+
+Counts = Any
+"""Numbers of records, of the `count_shape` of a sketch: one number, or an array of one a class."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +236,7 @@ class LinearSketch(Declared, ABC):
         return 1
 
     @property
-    def counter_type(self) -> np.dtype:
+    def counter_type(self) -> np.dtype[Any]:
         """The type of the exact table's counters: int64, or int32 where a sketch can be so large that memory counts.
 
         A stream of records that could pass its largest number is refused.
@@ -315,7 +324,11 @@ class LinearSketch(Declared, ABC):
         """The same sketch with other public random numbers, where it has any."""
         return self
 
-    def encode(self, batch: pa.RecordBatch) -> np.ndarray:
+    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
+        """The same with that many random rows; RequestError where it has none. See `core.sketches.grouped`."""
+        raise RequestError(f"The mechanism {self.name!r} has no random rows.")
+
+    def encode(self, batch: pa.RecordBatch) -> Encoded:
         """The records of a batch as `add` and `count` take them: encoded points, unless a sketch has a faster way.
 
         Raises
@@ -326,10 +339,14 @@ class LinearSketch(Declared, ABC):
         return self.domain.encode(batch, self.metric)
 
     @abstractmethod
-    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+    def add(self, table: np.ndarray, points: Encoded) -> None:
         """Add encoded records, float64 (n, d) in Fortran order and inside the bounds, to a table made by `zeros`."""
 
-    def count(self, points: np.ndarray) -> np.ndarray:
+    def add_rows(self, tables: np.ndarray, rows: Rows) -> None:
+        """Add long records as they lie in memory, each to the slab it says, where the sketch `takes_rows`."""
+        raise TypeError(f"The mechanism {self.name!r} takes records by their coordinates.")
+
+    def count(self, points: Encoded) -> np.ndarray:
         """How many of the encoded records there are, int64 of `count_shape`."""
         return np.array(len(points), dtype=np.int64)
 
@@ -349,7 +366,7 @@ class LinearSketch(Declared, ABC):
         return neighbours is Neighbours.REPLACE_ONE and self.domain.keeps_every_record and self.count_shape == ()
 
     @abstractmethod
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+    def exact(self, queries: Encoded, records: Encoded) -> np.ndarray:
         """The exact sums that the table estimates, float64 (n,), at encoded queries over encoded records.
 
         The slow and obvious reference, for tests and for trying a sketch on public points.
@@ -357,7 +374,7 @@ class LinearSketch(Declared, ABC):
 
     @abstractmethod
     def answer(
-        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+        self, table: Counters, records: Counts, points: Encoded, counter_variance: float, level: float
     ) -> Answers:
         """Estimates with intervals at encoded queries.
 
@@ -382,13 +399,13 @@ class LinearSketch(Declared, ABC):
         """
 
     @abstractmethod
-    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+    def noise_variance(self, counter_variance: float, points: Encoded | None = None) -> float | np.ndarray:
         """Variance that the noise alone gives an estimate, when every counter's noise has the given variance.
 
         At encoded queries (n, d) as float64 (n,); without them a float, the average over queries inside the bounds.
         """
 
-    def total(self, table: np.ndarray) -> float:
+    def total(self, table: Counters) -> Counts:
         """The number of records, read off a noisy table without bias; where it cannot be, a count is released apart."""
         raise RequestError(f"The number of records is not in a table of the mechanism {self.name!r}.")
 
@@ -396,7 +413,7 @@ class LinearSketch(Declared, ABC):
         """Variance of `total` when every counter's noise has the given variance; infinite where there is none."""
         return math.inf
 
-    def parameters(self) -> dict:
+    def parameters(self) -> dict[str, Any]:
         """All public parameters but the domain, for JSON; with the domain they rebuild the sketch."""
         return self.written()
 

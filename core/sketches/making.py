@@ -6,6 +6,8 @@ the same words give the same sketch.
 
 from __future__ import annotations
 
+from typing import cast
+
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.distances.profiles import profile_named
@@ -72,4 +74,4 @@ def distance(domain: Domain, norm: str, *, radius: float | None = None, seed: in
     """
     # None of these sketches depends on the promise before it is sized.
     facts = Facts(domain, Budget(1), norm=norm, seed=seed, radius=radius)
-    return candidates(facts)[0].make(facts)
+    return cast(LinearSketch, candidates(facts)[0].made_from(facts))  # none that answers distances best is adaptive

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -24,9 +24,10 @@ from ..geometry.kernels import Angular, Kernel, Mixture, Product
 from ..geometry.projections.dimensions import dimensions_for
 from ..geometry.projections.kinds import projection_from_dict, projection_kind
 from ..geometry.projections.projection import Projection
+from ..machine.array_types import Floats
 from ..machine.compiled_code import njit
 from ..machine.threads import over_ranges
-from ..parameters import Described, Number, parameter
+from ..parameters import Described, Number, Settled, parameter
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .card import Card, Facts, columns
 from .grouped import GroupedSketch
@@ -50,7 +51,7 @@ _PARTS = 35
 
 
 @njit(nogil=True, cache=True)
-def _clip_to_ball(points, centre, radius, first, last, out):
+def _clip_to_ball(points: Floats, centre: Floats, radius: float, first: int, last: int, out: Floats) -> None:
     """out = points - centre, shortened to the radius where it is longer; every record's squares are added in order."""
     d = points.shape[0]
     for start in range(first, last, 64):
@@ -95,7 +96,7 @@ class Projected(GroupedSketch):
     domain: Domain
     inner: GroupedSketch = parameter(InnerKind("The sketch of projected points", GroupedSketch))
     projection: Projection = parameter(Described("The projection", Projection))
-    radius: float = parameter(RADIUS, None, settled="its radius")
+    radius: Settled[float] = parameter(RADIUS, None, settled="its radius")
     name: ClassVar[str] = "projected"
     free_of_bounds: ClassVar[bool] = False
     described: ClassVar[str] = "projected sketch"
@@ -124,13 +125,13 @@ class Projected(GroupedSketch):
         cls,
         domain: Domain,
         kernel: Kernel,
-        mechanism: type[GroupedSketch],
+        mechanism: Callable[..., GroupedSketch],
         dimensions: int,
         *,
         kind: str = "fast",
         radius: float | None = None,
         seed: int | None = None,
-        **parameters,
+        **parameters: Any,
     ) -> Self:
         """The sketch of a mechanism on points projected to so many dimensions; `parameters` are the mechanism's own."""
         projection = projection_kind(kind)(domain.dimensions, dimensions, seed)
@@ -147,11 +148,11 @@ class Projected(GroupedSketch):
         return self.inner.kernel
 
     @property
-    def rows(self) -> int | None:  # type: ignore[override]
+    def rows(self) -> int:  # type: ignore[override]
         return self.inner.rows
 
     @property
-    def groups(self) -> int | None:  # type: ignore[override]
+    def groups(self) -> int:  # type: ignore[override]
         return self.inner.groups
 
     @property
@@ -227,8 +228,7 @@ class Projected(GroupedSketch):
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         centred = self._clipped(points)
-        column = self.inner.domain.columns[0]
-        low, high = column.low, column.high
+        low, high = self.inner.domain.columns[0].bounds(1.0)
         for part, projection, place in zip(self._parts, self._projections, self._places, strict=True):
             images = projection.project(centred)
             np.clip(images, low, high, out=images)
@@ -247,14 +247,15 @@ class Projected(GroupedSketch):
         l1 = sum(move.l1 for move in moves)
         even = len({(move.l1 / move.parts) for move in moves}) == 1
         # Whole blocks stay whole where the groups' tables are as wide as the whole one.
-        blocks = {move.block for move in moves} == {self.shape[-1]}
+        lengths = [move.blocks_l2 for move in moves if move.block == self.shape[-1] and move.blocks_l2 is not None]
+        blocks = len(lengths) == len(moves)
         return Sensitivity(
             l1,
             sum(move.l2_squared for move in moves),
             parts=sum(move.parts for move in moves) if even else 1,
             unit_shifts=all(move.unit_shifts for move in moves),
             block=self.shape[-1] if blocks else None,
-            blocks_l2=sum(move.blocks_l2 for move in moves) if blocks else None,
+            blocks_l2=sum(lengths) if blocks else None,
         )
 
     def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -281,10 +282,12 @@ class Projected(GroupedSketch):
         if points is None:
             return float(self._weights**2 @ [part.noise_variance(counter_variance) for part in self._parts])
         centred = np.asarray(points, dtype=np.float64) - self._centre
-        return self._weights**2 @ [
+        variances = [
             part.noise_variance(counter_variance, projection.project(centred))
             for part, projection in zip(self._parts, self._projections, strict=True)
         ]
+        mixed: Floats = self._weights**2 @ variances
+        return mixed
 
     @classmethod
     def from_parameters(cls, domain: Domain, parameters: object) -> Self:
@@ -295,7 +298,8 @@ class Projected(GroupedSketch):
         projection = projection_from_dict(domain.dimensions, facts["projection"])
         radius = RADIUS.checked(facts["radius"])
         within = projected_domain(projection, radius)
-        return cls(domain, sketch_from_parameters(inner["mechanism"], within, inner["parameters"]), projection, radius)
+        made = sketch_from_parameters(inner["mechanism"], within, inner["parameters"])
+        return cls(domain, cast(GroupedSketch, made), projection, radius)  # its declaration refuses any other sketch
 
     def _check_sized(self) -> None:
         if not self.sized:
@@ -370,7 +374,7 @@ def only_many(title: str) -> Callable[[Facts], str | None]:
 
 def on_fewer(facts: Facts) -> Facts:
     """The facts with as few dimensions as keep the error of a projection small; RequestError where all are needed."""
-    dimensions = dimensions_for(PROJECTION_ERROR, facts.domain.dimensions, facts.kernel, "gaussian")
+    dimensions = dimensions_for(PROJECTION_ERROR, facts.domain.dimensions, facts.closeness, "gaussian")
     if dimensions >= facts.domain.dimensions:
         raise RequestError(
             f"As many dimensions as there are would be needed to keep the error of a projection below "

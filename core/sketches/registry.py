@@ -16,7 +16,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import RequestError
 from .card import LAST, Card
@@ -61,10 +61,13 @@ def _in_file(path: Path, folder: Path) -> Iterator[_Found]:
     module = ".".join((__package__, *path.relative_to(folder).with_suffix("").parts))
     for variable, text in _CARD.findall(path.read_text(encoding="utf-8")):
         call = ast.parse(text, mode="eval").body
-        said = {part.arg: part.value.value for part in call.keywords if isinstance(part.value, ast.Constant)}
+        said: dict[str | None, Any] = {
+            part.arg: part.value.value for part in call.keywords if isinstance(part.value, ast.Constant)
+        }
 
         def load(module: str = module, variable: str = variable) -> Card:
-            return getattr(import_module(module), variable)
+            found: Card = getattr(import_module(module), variable)
+            return found
 
         yield _Found(call.args[0].value, said.get("rank", LAST), said.get("command", True), load)
 

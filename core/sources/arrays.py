@@ -86,7 +86,7 @@ class ArraySource(Source):
         if domain.gathers:
             if width != 2:
                 raise RequestError(f"Each row of {self.label} must be an id and an item, not {width:,} numbers.")
-            return {domain.unit.column: slice(0, 1), domain.names[0]: slice(1, 2)}
+            return {domain.unit.id_column: slice(0, 1), domain.names[0]: slice(1, 2)}
         if domain.holds_sets and domain.unit.column is None:
             return {domain.names[0]: slice(0, width)}
         widths = [column.length if isinstance(column, Vector) else 1 for column in domain.columns]

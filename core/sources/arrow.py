@@ -66,7 +66,7 @@ class ArrowSource(Source):
 
     def pairs(self, domain: Domain) -> Pairs:
         scan, person, values, types = self._queried(domain, PAIR_ROWS)
-        (name,), id_name = domain.names, domain.unit.column
+        (name,), id_name = domain.names, domain.unit.id_column
         queried = QueriedPairs.of(domain, self.label, lambda: nullcontext(scan), person, values[name], types[name])
         if not are_whole_numbers(self.schema.field(id_name).type, self.schema.field(name).type):
             return queried
@@ -74,7 +74,7 @@ class ArrowSource(Source):
 
     def _queried(self, domain: Domain, rows: int) -> tuple[Scan, Person, dict[str, str], dict[str, str]]:
         """The records as a table of DuckDB's: the id and the values in SQL, and the types of all columns."""
-        names = list(dict.fromkeys([*domain.names, domain.unit.column]))
+        names = list(dict.fromkeys([*domain.names, domain.unit.id_column]))
         schema = pa.schema([(name, _for_duckdb(self.schema.field(name).type)) for name in names])
 
         def make_tables() -> dict[str, pa.RecordBatchReader]:
@@ -83,7 +83,7 @@ class ArrowSource(Source):
 
         scan = Scan("records", self.label, make_tables=make_tables)
         types = {name: kind for name, kind, *_ in scan.fetch("DESCRIBE SELECT * FROM records")}
-        unit = domain.unit.column
+        unit = domain.unit.id_column
         person = Person.of(unit, HALF if pa.types.is_float16(self.schema.field(unit).type) else types[unit])
         return scan, person, {name: identifier(name) for name in domain.names}, types
 

@@ -84,7 +84,7 @@ class DuckDBTable(QueriedSource):
             problem = "no table" if not found else "more than one table"
             raise RequestError(f"There is {problem} {table!r} in {label}; its tables are: {known}.")
         ((self.schema, self.name),) = found
-        self.attach = _attached(path)
+        self.path, self.attach = path, _attached(path)
         expression = f"source.{identifier(self.schema)}.{identifier(self.name)}"
         super().__init__(Paths(label, (str(path),)), lambda paths: expression, self._attach)
 
@@ -93,7 +93,7 @@ class DuckDBTable(QueriedSource):
 
     def fingerprint(self) -> dict | None:
         # What a view says may come in another order each time, and what was not yet written back lies beside the file.
-        if self.rows_total() is None or Path(f"{self.location.paths[0]}.wal").exists():
+        if self.rows_total() is None or Path(f"{self.path}.wal").exists():
             return None
         return super().fingerprint()
 

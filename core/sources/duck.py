@@ -81,7 +81,7 @@ class Scan:
         """
         check_extra("duckdb", "sql", f"Reading {self.label}")
         with private_folder() as spill:
-            settings = {
+            settings: dict[str, str | bool | int | float | list[str]] = {
                 "memory_limit": memory,
                 "temp_directory": str(spill),
                 "threads": min(MAX_THREADS, os.cpu_count() or 1),

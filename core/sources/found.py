@@ -49,7 +49,7 @@ class Found:
     @property
     def where(self) -> str:
         """What it lies in, in words; "" for what is no file of this computer."""
-        if self.files is None:
+        if self.files is None or self.size is None:
             return ""
         if self.database:
             return f"in a database of {size(self.size)}"

@@ -107,8 +107,8 @@ def _open_named(name: str, columns: Sequence[str] | None) -> Source:
     if _is_address(name):
         return _object_store(name)
     if _is_table(name):
-        path, _, table = name.rpartition("::")
-        return database_table(Path(path), table)
+        file, _, table = name.rpartition("::")
+        return database_table(Path(file), table)
     if is_database(path := Path(name).expanduser()):
         known = ", ".join(f"{name}::{table}" for table in tables_of(path)[:MAX_NAMES_SHOWN])
         raise RequestError(f"{name!r} is a database; name one of its tables: {known}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,7 +28,10 @@ class Pairs(Protocol):
     where the domain says so.
     """
 
-    label: str
+    @property
+    def label(self) -> str:
+        """How messages name the source."""
+        ...
 
     def ids(self) -> Iterator[pa.Array]:
         """The ids alone, in the order of the source."""
@@ -46,7 +49,7 @@ class Pairs(Protocol):
 class Reads(Protocol):
     """From column names and a number of rows to batches of at most so many, in the order of the source."""
 
-    def __call__(self, names: list[str], rows: int) -> Iterator[pa.RecordBatch]: ...
+    def __call__(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]: ...
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ class WholeNumbers:
                 yield (*known(ids, items), rows)
 
     def sorted(self) -> Iterator[Pair]:
+        if self.queried is None:
+            raise ValueError("Ids that are known to ascend need no query to sort them.")
         return self.queried.sorted()
 
     def _check(self, values: pa.Array, name: str, before: int) -> None:

@@ -67,11 +67,11 @@ class ParquetSource(QueriedSource):
 
     def pairs(self, domain: Domain) -> Pairs:
         queried = super().pairs(domain)
-        names = [domain.unit.column, *domain.names]
-        types = self._types(names)
+        (name,), id_name = domain.names, domain.unit.id_column
+        types = self._types([id_name, name])
         if types is None or not are_whole_numbers(*types):
             return queried
-        return WholeNumbers(self.label, self._read, *names, domain.missing == "refuse", queried)
+        return WholeNumbers(self.label, self._read, id_name, name, domain.missing == "refuse", queried)
 
     def _read(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """Some columns of all files, by Arrow's reader."""
@@ -92,13 +92,15 @@ class ParquetSource(QueriedSource):
         with plain_sentences(self.label):
             ids = (batch.column(0) for batch in self._read([pairs.id_name], PAIR_ROWS))
             cuts = cut_between_sets(ids, PART_ROWS)
-        return tuple(EdgeRows(None, self.label, self._pieces(*rows), rows[0]) for rows in pairwise(cuts))
+        return tuple(
+            EdgeRows(None, self.label, self._pieces(self.location.paths, *rows), rows[0]) for rows in pairwise(cuts)
+        )
 
-    def _pieces(self, start: int, stop: int) -> tuple[Piece, ...]:
+    def _pieces(self, paths: Sequence[str], start: int, stop: int) -> tuple[Piece, ...]:
         """The row groups that hold some rows, a piece a file."""
         pieces: list[Piece] = []
         place = 0
-        for path, footer in zip(self.location.paths, self._footers, strict=True):
+        for path, footer in zip(paths, self._footers, strict=True):
             ends = np.cumsum([place, *footer.groups])
             first, last = max(start, place), min(stop, place := int(ends[-1]))
             if first < last:

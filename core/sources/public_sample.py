@@ -44,7 +44,7 @@ def public_facts(source: Source, names: Sequence[str]) -> dict[str, Column]:
     shared = [name for name in names if kinds.get(name) in ("number", "text")]
     if not shared:
         raise RequestError("The public file shares no column of numbers or texts with your data; names must be equal.")
-    facts = {}
+    facts: dict[str, Column] = {}
     for name in shared:
         fact = _range(source, name) if kinds[name] == "number" else _categories(source, name)
         if fact is not None:

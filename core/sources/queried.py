@@ -94,7 +94,7 @@ class QueriedSource(Source):
             yield self.scan(paths)
 
     def _person(self, domain: Domain) -> Person:
-        return Person.of(domain.unit.column, self.types[domain.unit.column])
+        return Person.of(domain.unit.id_column, self.types[domain.unit.id_column])
 
     def _values(self, domain: Domain) -> tuple[dict[str, str], list[Fault]]:
         """The values of the domain's columns in SQL, by name, and what is refused in them."""

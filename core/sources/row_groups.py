@@ -45,6 +45,8 @@ class RowGroups(Part):
 
     Attributes
     ----------
+    rows : int
+        Number of records.
     path, label : str
         Of the file, and how messages name the source.
     groups : tuple[int, ...]
@@ -53,6 +55,7 @@ class RowGroups(Part):
         Place of the first record in the source.
     """
 
+    rows: int
     path: str
     label: str
     groups: tuple[int, ...]
@@ -103,7 +106,7 @@ class EdgeRows(Part):
         return tuple(piece.path for piece in self.pieces)
 
     def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        (name,), id_name = domain.names, domain.unit.column
+        (name,), id_name = domain.names, domain.unit.id_column
         refuse = domain.missing == "refuse"
         pairs = WholeNumbers(self.label, self._read, id_name, name, refuse, None, self.first_row).in_order()
         for batch in batches_of(gather(pairs, ascends, self.label), id_name, name, rows):

@@ -23,7 +23,11 @@ def in_order(scan: Scan, values: Mapping[str, str], faults: Sequence[Fault], row
     """The values (names and SQL expressions), in the order of the table."""
     first = 0
     for batch in scan.stream(f"SELECT {_columns_sql(values, faults)} FROM {scan.table}", rows):
-        _check(batch, faults, scan.label, lambda index, first=first: first + index + 1)
+
+        def row(index: int, before: int = first) -> int:
+            return before + index + 1
+
+        _check(batch, faults, scan.label, row)
         first += batch.num_rows
         yield _renamed(batch, values)
 
@@ -37,7 +41,7 @@ def by_person(
         # After the selection a row has no place any more, so what is missing is looked for before it.
         # An empty list is a missing set.
         empty = {name: f"nullif(len({value}), 0)" for name, value in values.items()} if domain.holds_sets else values
-        faults += missing({domain.unit.column: person.sql, **empty})
+        faults += missing({domain.unit.id_column: person.sql, **empty})
     else:
         kept = f"WHERE {PERSON} IS NOT NULL"
     place = "row_number() OVER ()" if faults else "0"
@@ -47,7 +51,11 @@ def by_person(
 
     def checked() -> Iterator[pa.RecordBatch]:
         for batch in scan.stream(ordered, rows):
-            _check(batch, faults, scan.label, lambda index, batch=batch: batch.column("place")[index].as_py())
+
+            def row(index: int, batch: pa.RecordBatch = batch) -> int:
+                return batch.column("place")[index].as_py()
+
+            _check(batch, faults, scan.label, row)
             yield batch
 
     for batch in keep_at_most(checked(), domain.unit.records):
@@ -96,7 +104,7 @@ class QueriedPairs:
         item = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END" if kind in ("FLOAT", "DOUBLE") else value
         refused = [*person.faults, *faults]
         if domain.missing == "refuse":
-            refused += missing({domain.unit.column: person.sql, domain.names[0]: item})
+            refused += missing({domain.unit.id_column: person.sql, domain.names[0]: item})
         return cls(label, opened, person.sql, item, tuple(refused))
 
     def ids(self) -> Iterator[pa.Array]:

@@ -116,7 +116,7 @@ class Source(ABC):
             As `batches` does.
         """
         self.check_columns(domain)
-        return gathered(self.pairs(domain), domain.unit.column, domain.names[0], rows)
+        return gathered(self.pairs(domain), domain.unit.id_column, domain.names[0], rows)
 
     def pairs(self, domain: Domain) -> Pairs:
         """Rows of an id and an item, for a domain whose sets are gathered and whose columns exist.
@@ -162,7 +162,7 @@ class Source(ABC):
 
     def check_columns(self, domain: Domain) -> None:
         """Refuse a domain whose columns are absent, or are dates where it says numbers."""
-        unit = domain.unit.column
+        unit = domain.unit.id_column
         self.check_names([*domain.names, *([] if unit is None else [unit])])
         for column in domain.columns:
             if column.kind == "numeric" and self.kind(column.name) == "date":

@@ -97,7 +97,7 @@ class Method:
         refusal = self.card.refusal(facts)
         if refusal is not None:
             raise RequestError(refusal)
-        made = self.card.make(facts)
+        made = self.card.made_from(facts)
         self.card.check(made)
         return made
 

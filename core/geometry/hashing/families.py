@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..kernels import (
     Smooth,
     SmoothL1,
     coordinate_bandwidths,
+    stationary,
 )
 from .cells import Hashes, concatenated
 from .p_stable import euclidean_hashes, manhattan_hashes
@@ -26,7 +28,7 @@ from .random_slabs import smooth_hashes
 from .signed import angular_hashes
 from .uniforms import PublicRandom, group_sizes
 
-FAMILIES = {
+FAMILIES: dict[type[Kernel], Callable[..., Hashes]] = {
     Euclidean: euclidean_hashes,
     Manhattan: manhattan_hashes,
     Laplacian: laplacian_hashes,
@@ -98,13 +100,17 @@ def atomic_hashes(kernel: Kernel, dimensions: int) -> int:
     """Atomic hashes of a row, those of all parts of a composite kernel."""
     if isinstance(kernel, (Product, Mixture)):
         return sum(atomic_hashes(part, dimensions) for part in kernel.parts)
-    return dimensions if isinstance(kernel, GRIDS) else kernel.power
+    return dimensions if isinstance(kernel, GRIDS) else _power(kernel)
 
 
 def _hashes_a_row(kernel: Kernel) -> int:
     if isinstance(kernel, (Product, Mixture)):
         return sum(_hashes_a_row(part) for part in kernel.parts)
-    return 1 if isinstance(kernel, GRIDS) else kernel.power
+    return 1 if isinstance(kernel, GRIDS) else _power(kernel)
+
+
+def _power(kernel: Kernel) -> int:
+    return kernel.power if isinstance(kernel, Angular) else stationary(kernel).power
 
 
 def _draw(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int, seed: int, families) -> Hashes:
@@ -115,11 +121,11 @@ def _draw(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int, seed:
             choice = mixture_choice(kernel.weights, rows, groups, PublicRandom(seed, next(families)))
             parts = [part.only_rows(choice == i) for i, part in enumerate(parts)]
         return concatenated(parts)
-    draw = _drawn_again if rows * sum(widths) * kernel.power <= MAX_TERMS_KEPT else _drawn
-    hashes = draw(type(kernel), rows, groups, sum(widths), kernel.power, seed, next(families))
+    draw = _drawn_again if rows * sum(widths) * _power(kernel) <= MAX_TERMS_KEPT else _drawn
+    hashes = draw(type(kernel), rows, groups, sum(widths), _power(kernel), seed, next(families))
     if isinstance(kernel, Angular):
         return hashes
-    return hashes.measured_in(coordinate_bandwidths(kernel.bandwidth, widths))
+    return hashes.measured_in(coordinate_bandwidths(stationary(kernel).bandwidth, widths))
 
 
 def _drawn(kernel: type[Kernel], rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:

@@ -37,7 +37,9 @@ from ..kernels import (
     Smooth,
     SmoothL1,
     SmoothSquared,
+    Stationary,
     coordinate_bandwidths,
+    stationary,
 )
 from .coverage import grouped_uniforms
 from .directions import chi_lengths, directions, uniforms_for_direction
@@ -104,7 +106,7 @@ RADIAL: dict[type[Kernel], Radial] = {
     SmoothSquared: Radial(2, lambda u, d, p: np.sqrt(2.0 * _scales(u[:, 0], p)) * chi_lengths(u[:, 1], d)),
     Smooth: Radial(2, lambda u, d, p: _scales(u[:, 0], p) * _cauchy_lengths(u[:, 1], d)),
 }
-SEPARATE = (Laplacian, SmoothL1)
+SEPARATE: tuple[type[Kernel], ...] = (Laplacian, SmoothL1)
 """Kernels of the L1 distance: independent Cauchy frequencies, with a common scale in every row or a random one."""
 
 
@@ -184,18 +186,19 @@ def _draw(
         choice = mixture_choice(kernel.weights, rows, groups, PublicRandom(seed, next(families)))
         return parts[choice, np.arange(rows)]
     draw = _separate if isinstance(kernel, SEPARATE) else _radial
-    standard = draw(kernel, rows, groups, sum(widths), seed, next(families))
-    return standard / coordinate_bandwidths(kernel.bandwidth, widths)
+    law = stationary(kernel)
+    standard = draw(law, rows, groups, sum(widths), seed, next(families))
+    return standard / coordinate_bandwidths(law.bandwidth, widths)
 
 
-def _radial(kernel: Kernel, rows: int, groups: int, dimensions: int, seed: int, family: int) -> np.ndarray:
+def _radial(kernel: Stationary, rows: int, groups: int, dimensions: int, seed: int, family: int) -> np.ndarray:
     law = RADIAL[type(kernel)]
     uniforms = grouped_uniforms(rows, groups, law.uniforms + uniforms_for_direction(dimensions), seed, family)
     unit = directions(uniforms[:, law.uniforms :], dimensions, groups, seed, family)
     return law.lengths(uniforms, dimensions, kernel.power)[:, None] * unit
 
 
-def _separate(kernel: Kernel, rows: int, groups: int, dimensions: int, seed: int, family: int) -> np.ndarray:
+def _separate(kernel: Stationary, rows: int, groups: int, dimensions: int, seed: int, family: int) -> np.ndarray:
     """Independent Cauchy numbers; E cos(w z) = exp(-|z|) for each."""
     random_scale = isinstance(kernel, SmoothL1)
     uniforms = grouped_uniforms(rows, groups, dimensions + random_scale, seed, family)

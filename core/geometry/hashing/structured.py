@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ...errors import RequestError
-from ..kernels import Kernel, coordinate_bandwidths
+from ..kernels import Kernel, coordinate_bandwidths, stationary
 from .coverage import grouped_uniforms
 from .frequencies import RADIAL, check_kernel, rounded, uniform_phases
 from .uniforms import PublicRandom, group_sizes
@@ -123,9 +123,9 @@ def draw_structured(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: 
         signs,
         rounded(normals),
         np.concatenate([[0], np.cumsum(taken)]),
-        rounded(law.lengths(uniforms, size, kernel.power) / (2.0 * np.pi)),
+        rounded(law.lengths(uniforms, size, stationary(kernel).power) / (2.0 * np.pi)),
         uniform_phases(rows, groups, seed),
-        1.0 / coordinate_bandwidths(kernel.bandwidth, widths),
+        1.0 / coordinate_bandwidths(stationary(kernel).bandwidth, widths),
     )
 
 

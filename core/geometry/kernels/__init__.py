@@ -10,7 +10,7 @@ from .composite import MAX_PARTS, Mixture, Product, of_coordinates
 from .fading import Exponential, Gaussian, Laplacian
 from .hashed import Angular, Euclidean, Manhattan
 from .jaccard import Jaccard
-from .kernel import MAX_POWER, Bandwidth, Kernel, Stationary, coordinate_bandwidths
+from .kernel import MAX_POWER, Bandwidth, Kernel, Stationary, coordinate_bandwidths, stationary
 from .naming import KERNEL, KERNELS, KernelKind, kernel_from_dict
 from .smooth import Smooth, SmoothL1, SmoothSquared
 
@@ -38,4 +38,5 @@ __all__ = [
     "coordinate_bandwidths",
     "kernel_from_dict",
     "of_coordinates",
+    "stationary",
 ]

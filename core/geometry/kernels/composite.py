@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar
 
 import numpy as np
@@ -60,7 +61,8 @@ class Mixture(Kernel):
         return _common_metric(self.parts)
 
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return sum(weight * part.evaluate(x, y) for weight, part in zip(self.weights, self.parts, strict=True))
+        values = (weight * part.evaluate(x, y) for weight, part in zip(self.weights, self.parts, strict=True))
+        return reduce(np.add, values)
 
 
 def _check_parts(parts: tuple[Kernel, ...]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from ...domain.sets import Encoded
 from ...errors import RequestError
 from ...parameters import Declared, Kind, Whole, parameter
 
@@ -30,10 +31,10 @@ class Kernel(Declared, ABC):
     """Whether it compares sets of items, and not points."""
 
     @abstractmethod
-    def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def evaluate(self, x: Encoded, y: Encoded) -> np.ndarray:
         """The exact kernel between every pair, float64 (n, m), for encoded points x (n, d) and y (m, d)."""
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """A value for JSON from which `kernel_from_dict` makes an equal kernel."""
         return {"name": self.name} | self.written()
 
@@ -55,7 +56,7 @@ class BandwidthKind(Kind):
 def _checked_length(value: object) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise RequestError("A bandwidth must be a number, or one number a column.")
-    if not 1e-150 < value < 1e150:
+    if not 1e-150 < float(value) < 1e150:
         raise RequestError("A bandwidth must be finite and above zero, as it is the distance at which closeness fades.")
     return float(value)
 
@@ -71,6 +72,13 @@ class Stationary(Kernel):
         """Pairwise distance in bandwidths, (n, m)."""
         norm = {"l2": "euclidean", "l1": "cityblock"}[self.metric]
         return cdist(np.asarray(x) / self.bandwidth, np.asarray(y) / self.bandwidth, norm)
+
+
+def stationary(kernel: Kernel) -> Stationary:
+    """The kernel, for what only knows kernels of the difference; RequestError where it is another."""
+    if not isinstance(kernel, Stationary):
+        raise RequestError(f"The kernel {kernel.name!r} has no bandwidth.")
+    return kernel
 
 
 def coordinate_bandwidths(bandwidth: Bandwidth, widths: tuple[int, ...]) -> np.ndarray:

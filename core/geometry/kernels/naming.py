@@ -41,7 +41,7 @@ def kernel_from_dict(value: object, depth: int = 0) -> Kernel:
         On anything else, as the value may come from a stranger's file; nesting is limited to four levels.
     """
     name = value.get("name") if isinstance(value, Mapping) else None
-    if not isinstance(name, str) or name not in KERNELS or depth > 4:
+    if not isinstance(value, Mapping) or not isinstance(name, str) or name not in KERNELS or depth > 4:
         raise RequestError(f"A kernel must be one of {', '.join(KERNELS)}.")
     kernel = KERNELS[name]
     facts = kernel.read({key: entry for key, entry in value.items() if key != "name"})

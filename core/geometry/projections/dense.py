@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -14,7 +15,6 @@ from ...errors import RequestError
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from ..hashing.cells import GRID
-from ..hashing.uniforms import PublicRandom
 from .inner_products import DEPTH, inner_products, records_at_once
 from .projection import Projection
 
@@ -81,6 +81,10 @@ class _Dense(Projection):
         """float64 (k, d), rounded so that the last bits of a platform's libraries do not matter."""
         return np.ascontiguousarray(np.round(self._entries() * GRID) / GRID)
 
+    @abstractmethod
+    def _entries(self) -> np.ndarray:
+        """The entries of the matrix, float64 (k, d), before they are rounded."""
+
     def project(self, points: np.ndarray) -> np.ndarray:
         return images(self.matrix, self._coordinates(points))
 
@@ -100,7 +104,7 @@ class GaussianProjection(_Dense):
     name: ClassVar[str] = "gaussian"
 
     def _entries(self) -> np.ndarray:
-        uniforms = PublicRandom(self.seed, _GAUSSIAN, self.stream).uniforms(self.target, self.source)
+        uniforms = self._random(_GAUSSIAN).uniforms(self.target, self.source)
         return ndtri(uniforms) / np.sqrt(self.target)
 
     @classmethod
@@ -131,7 +135,7 @@ class OrthogonalProjection(_Dense):
         return min(super().reach, math.sqrt(self.source / self.target))
 
     def _entries(self) -> np.ndarray:
-        uniforms = PublicRandom(self.seed, _ORTHOGONAL, self.stream).uniforms(self.source, self.target)
+        uniforms = self._random(_ORTHOGONAL).uniforms(self.source, self.target)
         q, r = np.linalg.qr(ndtri(uniforms))
         # With the diagonal of R made positive, Q is what Gram-Schmidt gives, whichever way LAPACK went about it.
         return (q * np.where(np.diag(r) < 0, -1.0, 1.0)).T * np.sqrt(self.source / self.target)

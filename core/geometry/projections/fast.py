@@ -19,7 +19,6 @@ import numpy as np
 
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
-from ..hashing.uniforms import PublicRandom
 from .projection import Projection
 
 LANES = 32
@@ -86,12 +85,12 @@ class FastProjection(Projection):
 
     @cached_property
     def _signs(self) -> np.ndarray:
-        return np.where(PublicRandom(self.seed, _SIGNS, self.stream).words(self.source) >> np.uint64(63), 1.0, -1.0)
+        return np.where(self._random(_SIGNS).words(self.source) >> np.uint64(63), 1.0, -1.0)
 
     @cached_property
     def _sample(self) -> np.ndarray:
         """k of the D coordinates, every set of k equally likely (but for ties of 64-bit words)."""
-        words = PublicRandom(self.seed, _SAMPLE, self.stream).words(self.padded)
+        words = self._random(_SAMPLE).words(self.padded)
         return np.sort(np.argsort(words, kind="stable")[: self.target])
 
     def project(self, points: np.ndarray) -> np.ndarray:

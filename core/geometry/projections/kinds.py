@@ -23,5 +23,6 @@ def projection_kind(name: object) -> type[Projection]:
 
 def projection_from_dict(source: int, value: object) -> Projection:
     """The projection from ``source`` dimensions that `Projection.to_dict` wrote down; RequestError on anything else."""
-    kind = projection_kind(value.get("name") if isinstance(value, Mapping) else None)
-    return kind(source, **kind.read({key: entry for key, entry in value.items() if key != "name"}))
+    facts = value if isinstance(value, Mapping) else {}
+    kind = projection_kind(facts.get("name"))
+    return kind(source, **kind.read({key: entry for key, entry in facts.items() if key != "name"}))

@@ -17,7 +17,8 @@ import numpy as np
 from ...checks import check_integer
 from ...domain.vector import MAX_VECTOR
 from ...errors import RequestError
-from ...parameters import Declared, Seed, Whole, parameter
+from ...parameters import Declared, Seed, Settled, Whole, parameter
+from ..hashing.uniforms import PublicRandom
 
 MAX_STREAM = 1_000_000
 TAIL = 8.0
@@ -45,7 +46,7 @@ class Projection(Declared, ABC):
 
     source: int
     target: int = parameter(Whole("The dimensions after a projection", 1, MAX_VECTOR))
-    seed: int = parameter(Seed("The seed of a projection"), None)
+    seed: Settled[int] = parameter(Seed("The seed of a projection"), None)
     stream: int = parameter(Whole("The stream of a projection", 0, MAX_STREAM), 0)
     name: ClassVar[str]
     described: ClassVar[str] = "projection"
@@ -53,6 +54,10 @@ class Projection(Declared, ABC):
     def _check(self) -> None:
         check_integer(self.source, "The dimensions before a projection", 1, MAX_VECTOR)
         check_integer(self.target, "The dimensions after a projection", 1, self.source)
+
+    def _random(self, label: int) -> PublicRandom:
+        """The public randomness of this map, apart from that of other kinds."""
+        return PublicRandom(self.seed, label, self.stream)
 
     @abstractmethod
     def project(self, points: np.ndarray) -> np.ndarray:

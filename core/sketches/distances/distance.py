@@ -29,7 +29,7 @@ from ...geometry.distances.fitting import SIZES, fitted_strategy
 from ...geometry.distances.profiles import Profile, profile_named
 from ...geometry.distances.strategy import Strategy
 from ...machine.threads import over_ranges
-from ...parameters import Described, Kind, Several, Whole, parameter
+from ...parameters import Described, Kind, Settled, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
@@ -84,8 +84,8 @@ class Distance(LinearSketch):
     domain: Domain
     norm: str = parameter(Norm(), "l1")
     cells: int | None = None
-    strategy: Strategy | None = parameter(StrategyKind("The strategy", Strategy), None, settled="what was measured")
-    weights: tuple[int, ...] | None = parameter(
+    strategy: Settled[Strategy] = parameter(StrategyKind("The strategy", Strategy), None, settled="what was measured")
+    weights: Settled[tuple[int, ...]] = parameter(
         Several("The weights", Whole("The weight of a column", 1, LARGEST_WEIGHT)), None, settled="its weights"
     )
     name: ClassVar[str] = "distance"
@@ -337,7 +337,7 @@ CARD = Card(
     "Coarse and fine differences of a grid of counts get noise fitted to the distance that is asked for.",
     sketch=Distance,
     # A straight line along one coordinate is a difference.
-    make=lambda facts: Distance(facts.domain, "l1" if facts.norm == "l2" else facts.norm),
+    make=lambda facts: Distance(facts.domain, "l1" if facts.norm == "l2" else facts.distance),
     rank=7,
     answers="distance",
     recommended=True,

@@ -25,7 +25,7 @@ import pyarrow as pa
 from ...domain import Domain
 from ...errors import RequestError
 from ...machine.compiled_code import njit
-from ...parameters import Number, Several, Whole, parameter
+from ...parameters import Number, Settled, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import Card, only_where
@@ -77,12 +77,12 @@ class Moments(LinearSketch):
     """
 
     domain: Domain
-    radius: float = parameter(RADIUS, None, settled="its radius")
+    radius: Settled[float] = parameter(RADIUS, None, settled="its radius")
     centre: tuple[float, ...] | None = parameter(CENTRE, None)
-    count_weight: int | None = parameter(
+    count_weight: Settled[int] = parameter(
         Whole("The weight of the count", 1, LARGEST_COUNT_WEIGHT), None, settled="its weights"
     )
-    square_weight: int | None = parameter(
+    square_weight: Settled[int] = parameter(
         Whole("The weight of the squared lengths", 1, LARGEST_SQUARE_WEIGHT), None, settled="its weights"
     )
     name: ClassVar[str] = "moments"

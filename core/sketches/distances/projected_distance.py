@@ -32,7 +32,7 @@ from ...geometry.hashing.cells import GRID
 from ...geometry.hashing.coverage import grouped_uniforms
 from ...geometry.hashing.directions import directions, uniforms_for_direction
 from ...geometry.projections.dense import MAX_ENTRIES, images
-from ...parameters import Seed, Whole, parameter
+from ...parameters import Seed, Settled, Whole, parameter
 from ...privacy.budget import Budget, decimal_below
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
@@ -82,14 +82,14 @@ class ProjectedDistance(LinearSketch):
     """
 
     domain: Domain
-    radius: float = parameter(RADIUS, None, settled="its radius")
-    inner: Distance | None = parameter(
+    radius: Settled[float] = parameter(RADIUS, None, settled="its radius")
+    inner: Settled[Distance] = parameter(
         InnerKind("The sketch inside projected distances", Distance), None, settled="its distance sum"
     )
-    groups: int | None = parameter(
+    groups: Settled[int] = parameter(
         Whole("The number of groups of directions", 2, MAX_GROUPS), None, settled="its groups of directions"
     )
-    seed: int = parameter(Seed("The seed of projected distances"), None)
+    seed: Settled[int] = parameter(Seed("The seed of projected distances"), None)
     name: ClassVar[str] = "projected-distance"
     described: ClassVar[str] = "projected distance"
     answers: ClassVar[str] = "distance"
@@ -164,7 +164,7 @@ class ProjectedDistance(LinearSketch):
         """
         if self.sized:
             return self
-        promises = (budget,) if budget.pure else (budget, replace(budget, delta=0))
+        promises = (budget,) if budget.pure else (budget, Budget(budget.epsilon, 0, budget.neighbours))
         promise = Fraction(budget.epsilon), Fraction(budget.delta)
 
         def error(sketch: ProjectedDistance) -> float:

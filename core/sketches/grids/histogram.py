@@ -20,7 +20,7 @@ from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Kernel, Laplacian, of_coordinates
-from ...parameters import Number, Several, Whole, parameter
+from ...parameters import Number, Settled, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, Card, columns, sides
@@ -67,7 +67,7 @@ class Histogram(LinearSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    cells: tuple[int, ...] | None = parameter(
+    cells: Settled[tuple[int, ...]] = parameter(
         Several("The numbers of cells", Whole("The number of cells", 1, MAX_COUNTERS)),
         None,
         settled="how many cells it has",
@@ -276,7 +276,7 @@ CARD = Card(
     "Frostglass",
     "One grid of noisy counts, read with weights that are fitted to the kernel.",
     sketch=Histogram,
-    make=lambda facts: Histogram(facts.domain, facts.kernel),
+    make=lambda facts: Histogram(facts.domain, facts.closeness),
     rank=4,
     recommended=True,
     called="a histogram",

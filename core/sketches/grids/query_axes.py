@@ -7,11 +7,21 @@ matrices. Queries that stand anywhere are read by the same sums, one row for eac
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from .axes import Axis
+
+class Placed(Protocol):
+    """An axis of any grid: where its coordinates are, and how many categories it has."""
+
+    @property
+    def coordinate(self) -> int: ...
+
+    @property
+    def categories(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,7 @@ class Places:
     which: tuple[np.ndarray, ...]
 
     @classmethod
-    def of(cls, points: np.ndarray, axes: tuple[Axis, ...]) -> Places:
+    def of(cls, points: np.ndarray, axes: Sequence[Placed]) -> Places:
         """The places of encoded queries, float64 (n, d), n > 0."""
         values, which = [], []
         for axis in axes:

@@ -64,8 +64,8 @@ def _terms(kernel: Kernel) -> Terms | None:
     if is_product_of_columns(kernel):
         return ((1.0, kernel),)
     if isinstance(kernel, (Product, Mixture)):
-        parts = [product_terms(part) for part in kernel.parts]
-        if any(part is None for part in parts):
+        parts = [part for part in map(product_terms, kernel.parts) if part is not None]
+        if len(parts) < len(kernel.parts):
             return None
         if isinstance(kernel, Mixture):
             return tuple((a * w, k) for a, part in zip(kernel.weights, parts, strict=True) for w, k in part)
@@ -73,9 +73,11 @@ def _terms(kernel: Kernel) -> Terms | None:
     if not isinstance(kernel, _MIXTURES):
         return None
     bandwidth = np.asarray(kernel.bandwidth)
-    parts = _fitted(replace(kernel, bandwidth=1.0))
-    made = Laplacian if kernel.metric == "l1" else Gaussian
-    return parts and tuple((weight, made((scale * bandwidth).tolist())) for weight, scale in parts)
+    fitted = _fitted(replace(kernel, bandwidth=1.0))
+    if fitted is None:
+        return None
+    made: type[Stationary] = Laplacian if kernel.metric == "l1" else Gaussian
+    return tuple((weight, made((scale * bandwidth).tolist())) for weight, scale in fitted)
 
 
 def _multiplied(parts: list[Terms]) -> Terms | None:

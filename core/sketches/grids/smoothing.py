@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 
 import numpy as np
 
@@ -132,7 +132,16 @@ class Smoothing:
         if len(self.axes) == 1:
             return ((1.0, self),)
         terms = product_terms(self.kernel)
-        return terms and tuple((weight, replace(self, kernel=kernel)) for weight, kernel in terms)
+        if terms is None:
+            return None
+        return tuple((weight, replace(self, kernel=kernel)) for weight, kernel in terms)
+
+    @property
+    def _products(self) -> tuple[tuple[float, Smoothing], ...]:
+        """The same where there are such terms, for what is only asked then."""
+        if self._terms is None:
+            raise ValueError("The kernel is no sum of products.")
+        return self._terms
 
     @property
     def fast(self) -> bool:
@@ -152,7 +161,7 @@ class Smoothing:
 
     def _halved(self, points: np.ndarray) -> Iterator[Places]:
         places = Places.of(points, self.axes)
-        terms = len(self._terms) * len(self.scales)
+        terms = len(self._products) * len(self.scales)
         pairs = terms * (terms + 1) // 2
         widest = max(len(self._nodes(axis)) + terms * axis.counters for axis in self.axes) + pairs
         factors = max(places.distinct) * widest
@@ -166,11 +175,11 @@ class Smoothing:
 
     def _fitted(self, places: Places) -> list[Factors]:
         """The factors of every term."""
-        return [term._factors(places) for _, term in self._terms]
+        return [term._factors(places) for _, term in self._products]
 
     @property
     def _weights_of_terms(self) -> np.ndarray:
-        return np.array([weight for weight, _ in self._terms])
+        return np.array([weight for weight, _ in self._products])
 
     def _read(self, counts: list[np.ndarray], heaps: np.ndarray, places: Places) -> tuple[np.ndarray, ...]:
         """Estimates, noise gains, and squared errors of the grid, (n,) each, in records.
@@ -186,17 +195,19 @@ class Smoothing:
         gains = self._gains_of_factors(places, fitted)
         if len(fitted) > 1:
             return estimate, gains, (self.discretisation * np.maximum(estimate, 0.0)) ** 2
-        ((_, term),) = self._terms
+        ((_, term),) = self._products
         return estimate, gains, term._misfit(heaps, places, fitted[0].fine)
 
     def _gains_of_factors(self, places: Places, fitted: list[Factors]) -> np.ndarray:
         """Variance of the estimates when every counter's noise has variance 1, float64 (n,)."""
         weights = self._weights_of_terms
         fine = [factors.fine for factors in fitted]
-        if fitted[0].coarse is None:
+        smooth = [factors.refined for factors in fitted if factors.refined is not None]
+        coarse = [factors.coarse for factors in fitted if factors.coarse is not None]
+        if not coarse:
             return places.squares(weights, fine) / self.scales[0] ** 2
-        details = places.squares(np.append(weights, -weights), [*fine, *(factors.refined for factors in fitted)])
-        rough = places.squares(weights, [factors.coarse for factors in fitted])
+        details = places.squares(np.append(weights, -weights), [*fine, *smooth])
+        rough = places.squares(weights, coarse)
         return details / self.scales[0] ** 2 + rough / self.scales[1] ** 2
 
     def _gains_of(self, weights: np.ndarray, rough: np.ndarray | None) -> np.ndarray:
@@ -246,7 +257,10 @@ class Smoothing:
         axes, are all taken to miss what the fit misses at the query. The noise in the counts hardly matters, as e is
         small beside the coefficients.
         """
-        squares, mixed, truths, means = [], [], [], []
+        squares: list[np.ndarray] = []
+        mixed: list[np.ndarray] = []
+        truths: list[np.ndarray] = []
+        means: list[np.ndarray] = []
         for axis, factor, points in zip(self.axes, factors, places.values, strict=True):
             truth = self._factor_inside(axis, points)
             fit = truth
@@ -254,9 +268,8 @@ class Smoothing:
                 fit = combined(factor, np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL)
             for found, product in ((squares, fit * fit), (mixed, fit * truth), (truths, truth * truth), (means, truth)):
                 found.append(product if axis.categories else product.reshape(len(points), axis.cells, -1).mean(axis=2))
-        scattered = sum(
-            sign * places.sums(heaps**2, found) for sign, found in ((1.0, squares), (-2.0, mixed), (1.0, truths))
-        )
+        signed = ((1.0, squares), (-2.0, mixed), (1.0, truths))
+        scattered = reduce(np.add, (sign * places.sums(heaps**2, found) for sign, found in signed))
         aligned = np.zeros(places.count)
         for place, (axis, factor, points) in enumerate(zip(self.axes, factors, places.values, strict=True)):
             if not axis.categories:
@@ -335,7 +348,10 @@ class Smoothing:
             parts = [self._read(counts, heaps, places) for places in self._places(points)]
         else:
             parts = [self._read_whole(counts, block) for block in self._blocks(points)]
-        return tuple(np.concatenate([np.empty(0), *part]) for part in zip(*parts, strict=True)) or (np.empty(0),) * 3
+        if not parts:
+            return np.empty(0), np.empty(0), np.empty(0)
+        estimate, gains, missed = (np.concatenate([np.empty(0), *part]) for part in zip(*parts, strict=True))
+        return estimate, gains, missed
 
     def _coarsened(self, counts: np.ndarray) -> np.ndarray:
         """The coarse grid's counts that fit the same answers as fine ones do through a coarse fit."""

@@ -25,7 +25,7 @@ from ...geometry.hashing.frequencies import Frequencies, check_kernel, draw_freq
 from ...geometry.hashing.structured import Structured, check_structure, draw_structured, padded, structured_bytes
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
-from ...parameters import Choice, Seed, parameter
+from ...parameters import Choice, Seed, Settled, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
@@ -78,11 +78,11 @@ class Features(GroupedSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    rows: int | None = parameter(ROWS, None, settled=HOW_MANY_ROWS)
-    groups: int | None = parameter(GROUPS, None, kw_only=True)
+    rows: Settled[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    groups: Settled[int] = parameter(GROUPS, None, kw_only=True)
     transform: str = parameter(Choice("The transform of random features", TRANSFORMS), "dense", kw_only=True)
     wave: str = parameter(Choice("The wave of random features", WAVES), "quadrant", kw_only=True)
-    seed: int = parameter(Seed("The seed of the frequencies"), None)
+    seed: Settled[int] = parameter(Seed("The seed of the frequencies"), None)
     name: ClassVar[str] = "features"
     described: ClassVar[str] = "random feature sketch"
 
@@ -218,7 +218,7 @@ def _noise(sketch: Features | Projected, budget: Budget) -> float:
 
 
 def _made_with(wave: str, facts: Facts) -> Features | Projected:
-    domain, kernel = facts.domain, facts.kernel
+    domain, kernel = facts.domain, facts.closeness
     if facts.project is not None:
         return Projected.of(
             domain,
@@ -232,7 +232,7 @@ def _made_with(wave: str, facts: Facts) -> Features | Projected:
             rows=facts.size,
             groups=facts.groups,
         )
-    dense = Features(domain, kernel, facts.size, facts.seed, groups=facts.groups, wave=wave)
+    dense = Features(domain, kernel, facts.size, seed=facts.seed, groups=facts.groups, wave=wave)
     if not _has_structure(kernel):
         return dense
     fast = replace(dense, transform="fast")

@@ -19,7 +19,7 @@ def read_mapped(
     rows, width = table.shape
     out = np.zeros((int(group_of_row.max()) + 1, len(points)))
     gain = np.where(columns.rehashed, 1.0 / (1.0 - 1.0 / width), 1.0)[:, None]
-    background = np.where(columns.rehashed, background, 0.0)[:, None]
+    crowd = np.where(columns.rehashed, background, 0.0)[:, None]
     step = max(1, PLACES // rows)
     for start in range(0, len(points), step):
         column = _columns_of(points[start : start + step], columns, gain)
@@ -27,7 +27,7 @@ def read_mapped(
         places = np.arange(rows)[:, None] * width + column
         counters = np.zeros(column.shape)
         counters[inside] = take(table, places[inside])
-        np.add.at(out[:, start : start + step], group_of_row, np.where(inside, (counters - background) * gain, 0.0))
+        np.add.at(out[:, start : start + step], group_of_row, np.where(inside, (counters - crowd) * gain, 0.0))
     return out
 
 

@@ -24,7 +24,7 @@ from ...geometry.hashing.minhash import MinHashes, shortened
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import Jaccard
 from ...machine.tables import blocks
-from ...parameters import Choice, Seed, Whole, parameter
+from ...parameters import Choice, Seed, Settled, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import Card, Facts
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
@@ -74,16 +74,16 @@ class MinHash(GroupedSketch):
     """
 
     domain: Domain
-    rows: int | None = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    rows: Settled[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
     width: int = parameter(Whole("The width of a sketch", 2, MAX_WIDTH), DEFAULT_WIDTH)
     scheme: str = parameter(Choice("The scheme of a MinHash sketch", SCHEMES), "classic")
-    longest: int | None = parameter(Whole("The longest set", 1, MAX_LONGEST), None)
-    groups: int | None = parameter(GROUPS, None, kw_only=True)
-    seed: int = parameter(Seed("The hash seed of a sketch"), None)
+    longest: Settled[int] = parameter(Whole("The longest set", 1, MAX_LONGEST), None)
+    groups: Settled[int] = parameter(GROUPS, None, kw_only=True)
+    seed: Settled[int] = parameter(Seed("The hash seed of a sketch"), None)
     name: ClassVar[str] = "minhash"
     described: ClassVar[str] = "MinHash sketch"
     reads_mapped: ClassVar[bool] = True
-    kernel: ClassVar[Jaccard] = Jaccard()
+    kernel: ClassVar[Jaccard] = Jaccard()  # type: ignore[misc]  # a field of other grouped sketches
 
     def _check(self) -> None:
         if not isinstance(self.domain, Domain) or not self.domain.holds_sets:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,8 +21,9 @@ from ...geometry.hashing.cells import Columns, columns
 from ...geometry.hashing.families import atomic_hashes, check_kernel, draw_hashes, drawing_bytes
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Euclidean, Kernel, of_coordinates
+from ...machine.array_types import Floats
 from ...machine.tables import Table, blocks
-from ...parameters import Seed, Whole, parameter
+from ...parameters import Seed, Settled, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch
@@ -68,10 +69,10 @@ class Race(GroupedSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    rows: int | None = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    rows: Settled[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
     width: int = parameter(Whole("The width of a sketch", 2, MAX_WIDTH), 1000)
-    groups: int | None = parameter(GROUPS, None, kw_only=True)
-    seed: int = parameter(Seed("The hash seed of a sketch"), None)
+    groups: Settled[int] = parameter(GROUPS, None, kw_only=True)
+    seed: Settled[int] = parameter(Seed("The hash seed of a sketch"), None)
     name: ClassVar[str] = "race"
     has_cells: ClassVar[bool] = True
     described: ClassVar[str] = "RACE sketch"
@@ -185,15 +186,19 @@ class Race(GroupedSketch):
         self, table: np.ndarray | Table, records: float, points: np.ndarray, group_of_row: np.ndarray
     ) -> np.ndarray:
         """Sums over the rows of each group of the counters that each query falls in, float64 (groups, n)."""
-        reading = read if isinstance(table, np.ndarray) else read_mapped
-        return reading(points, self.columns, table, group_of_row, records / self.shape[1])
+        baseline = records / self.shape[1]
+        if isinstance(table, np.ndarray):
+            return read(points, self.columns, table, group_of_row, baseline)
+        return read_mapped(points, self.columns, table, group_of_row, baseline)
 
     def total(self, table: np.ndarray | Table) -> float:
         """Mean over rows of the sum of the counters that a record can reach: each row counts every record once."""
-        sums, place = [], np.arange(self.shape[1])
+        sums: list[float] = []
+        place = np.arange(self.shape[1])
         for block in blocks(table):
-            reachable = place < self.columns.reachable[len(sums) : len(sums) + len(block), None]
-            sums.extend(np.sum(block, axis=1, where=reachable, dtype=np.float64))
+            reachable = place < self.columns.reachable[len(sums) : len(sums) + len(block)][:, None]
+            of_rows: Floats = np.sum(block, axis=1, where=reachable, dtype=np.float64)
+            sums.extend(of_rows)
         return float(np.mean(sums))
 
     def total_variance(self, counter_variance: float) -> float:
@@ -208,12 +213,14 @@ class Race(GroupedSketch):
 
 def _made(facts: Facts) -> Race | Projected:
     """Refuses a kernel that is not the collision probability of a hash."""
-    check_kernel(facts.kernel)
-    size = {"rows": facts.size, "groups": facts.groups} | ({} if facts.width is None else {"width": facts.width})
+    check_kernel(facts.closeness)
+    size: dict[str, Any] = {"rows": facts.size, "groups": facts.groups} | (
+        {} if facts.width is None else {"width": facts.width}
+    )
     if facts.project is not None:
         return Projected.of(
             facts.domain,
-            facts.kernel,
+            facts.closeness,
             Race,
             facts.project,
             kind=facts.projection,
@@ -221,7 +228,7 @@ def _made(facts: Facts) -> Race | Projected:
             seed=facts.seed,
             **size,
         )
-    return Race(facts.domain, facts.kernel, seed=facts.seed, **size)
+    return Race(facts.domain, facts.closeness, seed=facts.seed, **size)
 
 
 CARD = Card(

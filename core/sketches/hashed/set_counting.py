@@ -142,7 +142,10 @@ def read(sets: Sets, hashes: MinHashes, table: np.ndarray | Table) -> np.ndarray
     return sums
 
 
-def _arrays(hashes: MinHashes, blocks: Blocks) -> tuple:
+_Arrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.uint64, bool]
+
+
+def _arrays(hashes: MinHashes, blocks: Blocks) -> _Arrays:
     """What the compiled loops take, in their order."""
     return (
         blocks.first,

@@ -19,7 +19,7 @@ from ....domain import Domain
 from ....errors import RequestError
 from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
-from ....parameters import parameter
+from ....parameters import Settled, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import Card, only_l1, trees
@@ -48,7 +48,7 @@ class CountsAndSums(LinearSketch):
     """
 
     domain: Domain
-    levels: int | None = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
+    levels: Settled[int] = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
     name: ClassVar[str] = "counts-and-sums"
     described: ClassVar[str] = "tree of counts and sums"
     answers: ClassVar[str] = "distance"
@@ -157,7 +157,10 @@ class CountsAndSums(LinearSketch):
         """Answers, and the sums of the squares of what each counter is multiplied by, float64 (n,) each."""
         sums, squares = np.zeros(len(points)), np.zeros(len(points))
         for tree, column, low, high in zip(table, points.T, *self._bounds, strict=True):
-            _add_distances(*tree, (column - low) / (high - low), (high - low) / (1 << PLACE_BITS), sums, squares)
+            counts, places = tree
+            _add_distances(
+                counts, places, (column - low) / (high - low), (high - low) / (1 << PLACE_BITS), sums, squares
+            )
         return sums, squares
 
 

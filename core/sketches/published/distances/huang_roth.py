@@ -44,11 +44,11 @@ import numpy as np
 
 from ....domain import Domain
 from ....errors import RequestError
-from ....parameters import Choice, Number, Whole, parameter
+from ....parameters import Choice, Number, Settled, Whole, parameter
 from ....privacy.accounting import Cost, PureParts
 from ....privacy.budget import Budget
 from ....privacy.calibration import NoiseScale, calibrate, gaussian_scale
-from ....privacy.events import event_of
+from ....privacy.events import Event, event_of
 from ....privacy.neighbours import Neighbours
 from ....privacy.noise.noise import add_noise
 from ....privacy.noise.randomness import Source as NoiseSource
@@ -105,9 +105,9 @@ class HuangRoth(Adaptive):
     """
 
     domain: Domain
-    asked: int | None = parameter(Whole("The number of places that are asked", 3, STEPS + 1), None)
+    asked: Settled[int] = parameter(Whole("The number of places that are asked", 3, STEPS + 1), None)
     constants: str = parameter(Choice("The constants", CONSTANTS), "practical")
-    threshold: float | None = parameter(Number("The threshold", 1e-15, 1e15), None)
+    threshold: Settled[float] = parameter(Number("The threshold", 1e-15, 1e15), None)
     name: ClassVar[str] = "huang-roth"
     answers: ClassVar[str] = "distance"
 
@@ -181,8 +181,8 @@ class HuangRoth(Adaptive):
             price = Fraction(math.isqrt(math.floor(2 * rho * comparing / coordinates * 10**40)), 10**20)
             noise = gaussian_scale(table, rho * measuring)
             count_noise = None if count is None else gaussian_scale(count, rho * COUNTING)
-        events = [PureParts(price, coordinates), event_of(table, noise)]
-        if count_noise is not None:
+        events: list[Event] = [PureParts(price, coordinates), event_of(table, noise)]
+        if count is not None and count_noise is not None:
             events.append(event_of(count, count_noise))
         cost = Cost(tuple(events), budget.epsilon, budget.delta)
         prices = (price,) * coordinates

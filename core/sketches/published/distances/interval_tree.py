@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from ....domain import Domain
 from ....errors import RequestError
 from ....machine.compiled_code import njit
-from ....parameters import Number, parameter
+from ....parameters import Number, Settled, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import Card, only_l1, trees
@@ -48,7 +48,7 @@ class IntervalTree(LinearSketch):
 
     domain: Domain
     alpha: float = parameter(Number("The growth alpha of the intervals", 1e-3, 10.0), 0.5)
-    levels: int | None = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
+    levels: Settled[int] = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
     name: ClassVar[str] = "interval-tree"
     described: ClassVar[str] = "tree of intervals"
     answers: ClassVar[str] = "distance"

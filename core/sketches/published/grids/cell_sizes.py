@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ...grids.histogram_sizes import TYPICAL_CROWDING, reach
 from .cells import Cells
 from .grid_sketch import GridSketch
 
+Sized = TypeVar("Sized", bound=GridSketch)
 MOST_CELLS = 1 << 22
 MOST_CELLS_OF_TERMS = 1 << 18
 """Cells of the largest grid that is chosen, and of one whose kernel is no single product of its columns."""
@@ -34,16 +36,14 @@ OFFSETS = (0.5, 0.25, 0.0)
 """Places of a query in its cell, from its lower end."""
 
 
-def best_cells(
-    sketch: GridSketch, sized: Callable[[tuple[int, ...]], GridSketch], budget: Budget, records: float
-) -> GridSketch:
+def best_cells(sketch: Sized, sized: Callable[[tuple[int, ...]], Sized], budget: Budget, records: float) -> Sized:
     """The sketch with the numbers of cells, one a coordinate of numbers, that suit the budget.
 
     Parameters
     ----------
-    sketch : GridSketch
+    sketch : Sized
         Whose cells are not looked at.
-    sized : Callable[[tuple[int, ...]], GridSketch]
+    sized : Callable[[tuple[int, ...]], Sized]
         The sketch with given numbers of cells.
     budget : Budget
         The promise.
@@ -58,7 +58,8 @@ def best_cells(
     coarsest = Cells.of(sketch.domain, sketch.metric, 1)
     most = MOST_CELLS if is_product_of_columns(sketch.kernel) else MOST_CELLS_OF_TERMS
     reaches = reaches_of(sketch.point_kernel, coarsest)
-    tried: list[tuple[float, GridSketch]] = []
+    tried: list[tuple[float, Sized]] = []
+    last: tuple[int, ...] | None = None
     for pitch in PITCHES:
         counts = tuple(
             max(1, math.ceil((coarsest.axes[place].high - coarsest.axes[place].low) / (pitch * length)))
@@ -66,7 +67,8 @@ def best_cells(
         )
         if tried and math.prod(counts) * coarsest.size > most:
             break
-        if not tried or counts != tried[-1][1].cells:
+        if counts != last:
+            last = counts
             candidate = sized(counts)
             tried.append((expected_error(candidate, budget, records), candidate))
         if tried[-1][0] > TOO_FAR * min(error for error, _ in tried):
@@ -85,7 +87,7 @@ def expected_error(sketch: GridSketch, budget: Budget, records: float) -> float:
     noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
     moved, evenly = discretisation(sketch.point_kernel, sketch.grid)
     typical = records * min(1.0, TYPICAL_CROWDING * evenly)
-    gain = float(sketch.noise_variance(1.0, sketch.grid.middle[None])[0])
+    gain = float(np.asarray(sketch.noise_variance(1.0, sketch.grid.middle[None]))[0])
     return noise.variance * gain + (moved * typical) ** 2
 
 

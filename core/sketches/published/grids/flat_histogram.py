@@ -18,7 +18,7 @@ import numpy as np
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.kernels import KERNEL, Kernel
-from ....parameters import parameter
+from ....parameters import Settled, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import Card, sides
@@ -50,7 +50,7 @@ class FlatHistogram(CountedGrid):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    cells: tuple[int, ...] | None = parameter(COUNTS, None, settled="how many cells it has")
+    cells: Settled[tuple[int, ...]] = parameter(COUNTS, None, settled="how many cells it has")
     name: ClassVar[str] = "flat-histogram"
     described: ClassVar[str] = "flat histogram"
 
@@ -122,7 +122,7 @@ CARD = Card(
     "Dwork et al. 2006",
     "People are counted with noise in the cells of a grid, and everyone in a cell is put in the middle of it.",
     sketch=FlatHistogram,
-    make=lambda facts: FlatHistogram(facts.domain, facts.kernel, cells_of(facts.domain, facts.size)),
+    make=lambda facts: FlatHistogram(facts.domain, facts.closeness, cells_of(facts.domain, facts.size)),
     rank=26,
     size="cells a coordinate",
     sizes=(8, 16, 32, 64, 128, 256),

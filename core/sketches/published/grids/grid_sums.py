@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -70,6 +70,13 @@ class GridSums:
         return product_terms(self.kernel)
 
     @property
+    def _products(self) -> Terms:
+        """The same where it is one, for what is only asked then."""
+        if self._terms is None:
+            raise ValueError("The kernel is no sum of products.")
+        return self._terms
+
+    @property
     def _direct(self) -> bool:
         return len(self.cells.axes) == 1 or self.cells.size <= DIRECT or self._terms is None
 
@@ -91,7 +98,10 @@ class GridSums:
             flat = weights.reshape(-1)
             return self._concatenated(self._closeness(some) @ flat for some in self._blocks(queries))
         return self._concatenated(
-            sum(weight * places.sums(weights, self._factors(kernel, places)) for weight, kernel in self._terms)
+            reduce(
+                np.add,
+                (weight * places.sums(weights, self._factors(kernel, places)) for weight, kernel in self._products),
+            )
             for places in self._places(queries)
         )
 
@@ -126,8 +136,8 @@ class GridSums:
         return np.einsum("nm,nm->n", flat, flat)
 
     def _squares_of_products(self, places: Places, sides: tuple[int, ...]) -> list[np.ndarray]:
-        weights = np.array([weight for weight, _ in self._terms])
-        factors = [self._factors(kernel, places) for _, kernel in self._terms]
+        weights = np.array([weight for weight, _ in self._products])
+        factors = [self._factors(kernel, places) for _, kernel in self._products]
         axes = self.cells.axes
         return [
             places.squares(
@@ -168,7 +178,7 @@ class GridSums:
 
     def _halved(self, queries: np.ndarray) -> Iterator[Places]:
         places = Places.of(queries, self.cells.axes)
-        terms = len(self._terms)
+        terms = len(self._products)
         factors = terms * max(places.distinct) * max(self.cells.counts)
         largest = max(factors, places.numbers(self.cells.counts, terms * (terms + 1) // 2))
         if largest <= BLOCK or len(queries) == 1:

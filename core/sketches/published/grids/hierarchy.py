@@ -26,7 +26,7 @@ import numpy as np
 from ....domain import Categorical, Domain
 from ....errors import RequestError
 from ....geometry.kernels import KERNEL, Kernel
-from ....parameters import Whole, parameter
+from ....parameters import Settled, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....words.phrases import count
@@ -62,7 +62,7 @@ class HierarchicalHistogram(CountedGrid):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    levels: int | None = parameter(
+    levels: Settled[int] = parameter(
         Whole("The number of levels of a tree", 1, MAX_LEVELS), None, settled="how many levels it has"
     )
     branches: int = parameter(Whole("The number of branches", 2, MAX_BRANCHES), 2)
@@ -232,7 +232,7 @@ CARD = Card(
     "People are counted with noise in the cells of a grid and in larger and larger boxes of them, and the counts are "
     "then moved as little as possible until every box holds the sum of its parts.",
     sketch=HierarchicalHistogram,
-    make=lambda facts: HierarchicalHistogram(facts.domain, facts.kernel, facts.size),
+    make=lambda facts: HierarchicalHistogram(facts.domain, facts.closeness, facts.size),
     rank=27,
     size="levels",
     sizes=(2, 3, 4, 5, 6, 7, 8, 10),

@@ -146,7 +146,7 @@ class MultiplicativeWeights(GridSketch):
         self.check_measured()
         number = max(float(records), 1.0)
         error = agreement(counter_variance, number)
-        digest = hashlib.blake2b(np.ascontiguousarray(table)).digest(), number, error
+        digest = hashlib.blake2b(np.ascontiguousarray(table).data).digest(), number, error
         weights = self._remembered.get(digest)
         if weights is None:
             averages = np.asarray(table, dtype=np.float64) / (ONE * number)

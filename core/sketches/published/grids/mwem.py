@@ -23,7 +23,7 @@ import numpy as np
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
-from ....parameters import Seed, Whole, parameter
+from ....parameters import Seed, Settled, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.noise.noise import add_noise
 from ....privacy.noise.randomness import Source as NoiseSource
@@ -87,10 +87,10 @@ class MWEM(Adaptive):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    rounds: int | None = parameter(Whole("The number of rounds", 1, MAX_ROUNDS), None)
-    cells: tuple[int, ...] | None = parameter(COUNTS, None)
-    queries: int | None = parameter(QUERIES, None)
-    seed: int = parameter(Seed("The seed of the places"), None)
+    rounds: Settled[int] = parameter(Whole("The number of rounds", 1, MAX_ROUNDS), None)
+    cells: Settled[tuple[int, ...]] = parameter(COUNTS, None)
+    queries: Settled[int] = parameter(QUERIES, None)
+    seed: Settled[int] = parameter(Seed("The seed of the places"), None)
     name: ClassVar[str] = "mwem"
     described: ClassVar[str] = "release by MWEM"
 
@@ -185,7 +185,7 @@ class MWEM(Adaptive):
         *sums, records = read(self.first)
         sums, noise = np.minimum(np.array(sums), LARGEST_SUM), plan.noises[0]
         count = noisy_count(int(records) // ONE, plan, noise_source)
-        number = max(1.0, float(count))
+        number = 1.0 if count is None else max(1.0, float(count))
         sensitivity = ONE * self.domain.unit.records
         centres = self.first.grid.centre_points()
         weights, chosen, measured, values = even(self.first.grid), [], [], []
@@ -222,7 +222,7 @@ CARD = Card(
     "Made-up data start out even everywhere; again and again the question that they answer worst is picked and "
     "measured with noise, and they are changed to agree.",
     sketch=MultiplicativeWeights,
-    make=lambda facts: MWEM(facts.domain, facts.kernel, facts.size, seed=facts.seed),
+    make=lambda facts: MWEM(facts.domain, facts.closeness, facts.size, seed=facts.seed),
     rank=30,
     size="rounds",
     sizes=(5, 10, 20, 40, 80),

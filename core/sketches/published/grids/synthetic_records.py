@@ -98,7 +98,7 @@ class SyntheticSketch(LinearSketch):
 
     def synthetic(self, table: np.ndarray) -> np.ndarray:
         """The synthetic records of a noisy table as encoded points, float64 (m, dimensions)."""
-        digest = hashlib.blake2b(np.ascontiguousarray(table)).digest()
+        digest = hashlib.blake2b(np.ascontiguousarray(table).data).digest()
         known = self._remembered.get(digest)
         if known is None:
             uniforms = scrambled_sobol(POINTS, len(self.counts), PublicRandom(self.seed, _POINTS))

@@ -32,7 +32,7 @@ from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
 from ....geometry.kernels import KERNEL, Angular, Gaussian, Kernel, Product, of_coordinates
-from ....parameters import Whole, parameter
+from ....parameters import Settled, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
@@ -83,7 +83,7 @@ class Bernstein(LinearSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    degree: int | None = parameter(
+    degree: Settled[int] = parameter(
         Whole("The degree of a Bernstein polynomial", 1, MAX_DEGREE), None, settled="of which degree it is"
     )
     iterations: int = parameter(
@@ -300,7 +300,7 @@ class Bernstein(LinearSketch):
             missed += float(((fitted - truth) ** 2).mean()) / mean_square(truth, "a Bernstein polynomial")
             evenly *= float(truth.mean())
         typical = records * min(1.0, TYPICAL_CROWDING * evenly)
-        return self.noise_variance(noise.variance) + missed * typical**2
+        return float(self.noise_variance(noise.variance)) + missed * typical**2
 
     def _points_at(self, degree: int) -> int:
         return (degree + 1) ** self.domain.dimensions
@@ -327,7 +327,7 @@ CARD = Card(
     "The curve's heights are taken on an even lattice, get noise, and a polynomial through the whole box is drawn "
     "close to them.",
     sketch=Bernstein,
-    make=lambda facts: Bernstein(facts.domain, facts.kernel, facts.size),
+    make=lambda facts: Bernstein(facts.domain, facts.closeness, facts.size),
     rank=21,
     size="lattice steps a coordinate",
     sizes=(4, 10, 20, 40, 100, 400, 1000),

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 
 import numpy as np
 
-from ....geometry.kernels import Angular, Kernel, Mixture, Product, Stationary
+from ....geometry.kernels import Angular, Kernel, Mixture, Product, Stationary, stationary
 from ....machine.compiled_code import njit
 
 BITS = 30
@@ -62,15 +62,20 @@ def _reader(kernel: Kernel, places: np.ndarray) -> Callable[[np.ndarray], np.nda
         if isinstance(kernel, Product):
             return lambda points: _multiplied(parts, points)
         weights = [int(weight * 2**BITS) for weight in kernel.weights]
-        return lambda points: sum(w * part(points) for w, part in zip(weights, parts, strict=True)) >> BITS
+        return lambda points: _mixed(parts, weights, points)
 
     d, m = places.shape
     if isinstance(kernel, Angular):
         return lambda points: _filled(_read_angles, points, m, places, _of_angles(kernel))
-    inverse = np.broadcast_to(1.0 / np.asarray(kernel.bandwidth, dtype=np.float64), d).copy()
+    profiled = stationary(kernel)
+    inverse = np.broadcast_to(1.0 / np.asarray(profiled.bandwidth, dtype=np.float64), d).copy()
     squared = kernel.metric == "l2"
-    profile = _of_distances(replace(kernel, bandwidth=1.0), squared)
+    profile = _of_distances(replace(profiled, bandwidth=1.0), squared)
     return lambda points: _filled(_read_distances, points, m, places, inverse, squared, profile)
+
+
+def _mixed(parts: list[Callable[[np.ndarray], np.ndarray]], weights: list[int], points: np.ndarray) -> np.ndarray:
+    return reduce(np.add, (weight * part(points) for weight, part in zip(weights, parts, strict=True))) >> BITS
 
 
 def _multiplied(parts: list[Callable[[np.ndarray], np.ndarray]], points: np.ndarray) -> np.ndarray:

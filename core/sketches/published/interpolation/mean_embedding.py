@@ -40,7 +40,7 @@ from ....geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ....geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
 from ....geometry.kernels.composite import atoms
 from ....geometry.projections.inner_products import DEPTH, inner_products, records_at_once
-from ....parameters import Seed, Whole, parameter
+from ....parameters import Seed, Settled, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
@@ -95,10 +95,10 @@ class MeanEmbedding(LinearSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    points: int | None = parameter(
+    points: Settled[int] = parameter(
         Whole("The number of synthetic points", 2, MAX_POINTS), None, settled="how many synthetic points it has"
     )
-    seed: int = parameter(Seed("The seed of the synthetic points"), None)
+    seed: Settled[int] = parameter(Seed("The seed of the synthetic points"), None)
     name: ClassVar[str] = "mean-embedding"
     described: ClassVar[str] = "kernel mean embedding"
 
@@ -237,7 +237,10 @@ class MeanEmbedding(LinearSketch):
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """|A k_Z(q)|^2 times a coordinate's variance: at most that, whatever the points."""
         if points is None:
-            return float(self.noise_variance(counter_variance, self._tried).mean())
+            return float(self._noise_variances(counter_variance, self._tried).mean())
+        return self._noise_variances(counter_variance, points)
+
+    def _noise_variances(self, counter_variance: float, points: np.ndarray) -> np.ndarray:
         gains = [(queries**2).sum(axis=1) for queries in self._read(points)]
         return np.concatenate([np.empty(0), *gains]) * counter_variance / 4.0**self.bits
 
@@ -248,7 +251,7 @@ class MeanEmbedding(LinearSketch):
     @cached_property
     def largest_miss(self) -> float:
         """The largest P(x) of all public places tried: the part of a record, in length, that the span misses."""
-        gains = self.noise_variance(4.0**self.bits, self._tried)
+        gains = self._noise_variances(4.0**self.bits, self._tried)
         return math.sqrt(max(0.0, 1.0 - float(gains.min())))
 
     def _encoded(self, points: np.ndarray) -> np.ndarray:
@@ -315,7 +318,7 @@ class MeanEmbedding(LinearSketch):
         fitted = np.vstack(list(self._read(q))) @ np.vstack(list(self._read(x))).T
         missed = float(((fitted - truth) ** 2).mean()) / mean_square(truth, "synthetic points")
         typical = records * min(1.0, TYPICAL_CROWDING * float(truth.mean()))
-        return self.noise_variance(noise.variance) + missed * typical**2
+        return float(self.noise_variance(noise.variance)) + missed * typical**2
 
     @property
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -339,7 +342,7 @@ CARD = Card(
     "Made-up points anyone may know get noisy weights, so that together they look, through the kernel, like the "
     "records.",
     sketch=MeanEmbedding,
-    make=lambda facts: MeanEmbedding(facts.domain, facts.kernel, facts.size, seed=facts.seed),
+    make=lambda facts: MeanEmbedding(facts.domain, facts.closeness, facts.size, seed=facts.seed),
     rank=22,
     size="synthetic points",
     sizes=(50, 100, 200, 400, 800, 1600),

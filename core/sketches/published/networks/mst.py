@@ -25,7 +25,7 @@ import numpy as np
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.kernels import KERNEL, Kernel, of_coordinates
-from ....parameters import Seed, parameter
+from ....parameters import Seed, Settled, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....privacy.noise.noise import add_noise
@@ -72,8 +72,8 @@ class MST(Adaptive):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    cells: int | None = parameter(A_COORDINATE, None)
-    seed: int = parameter(Seed("The seed of a tree of marginals"), None)
+    cells: Settled[int] = parameter(A_COORDINATE, None)
+    seed: Settled[int] = parameter(Seed("The seed of a tree of marginals"), None)
     name: ClassVar[str] = "mst"
 
     def _check(self) -> None:
@@ -239,7 +239,7 @@ CARD = Card(
     "Every column and the most telling pairs of columns, chosen under noise, are counted with noise, and made-up "
     "people are drawn from the most even crowd that fits these counts.",
     sketch=SpanningTree,
-    make=lambda facts: MST(facts.domain, facts.kernel, facts.size, seed=facts.seed),
+    make=lambda facts: MST(facts.domain, facts.closeness, facts.size, seed=facts.seed),
     rank=29,
     size="cells a coordinate",
     sizes=(8, 16, 32, 64),

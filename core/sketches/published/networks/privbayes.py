@@ -29,7 +29,7 @@ from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
 from ....geometry.kernels import KERNEL, Kernel, of_coordinates
-from ....parameters import Seed, Whole, parameter
+from ....parameters import Seed, Settled, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....privacy.noise.noise import add_noise
@@ -80,8 +80,8 @@ class PrivBayes(Adaptive):
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
     cells: int = parameter(A_COORDINATE, CELLS)
-    degree: int | None = parameter(Whole("The degree of a network", 0, MOST_DEGREE), None)
-    seed: int = parameter(Seed("The seed of a Bayesian network"), None)
+    degree: Settled[int] = parameter(Whole("The degree of a network", 0, MOST_DEGREE), None)
+    seed: Settled[int] = parameter(Seed("The seed of a Bayesian network"), None)
     name: ClassVar[str] = "privbayes"
 
     def _check(self) -> None:
@@ -220,7 +220,7 @@ CARD = Card(
     "noise, and made-up people are drawn column by column.",
     sketch=BayesianNetwork,
     make=lambda facts: PrivBayes(
-        facts.domain, facts.kernel, CELLS if facts.size is None else facts.size, seed=facts.seed
+        facts.domain, facts.closeness, CELLS if facts.size is None else facts.size, seed=facts.seed
     ),
     rank=28,
     size="cells a coordinate",

@@ -36,9 +36,11 @@ from ....geometry.kernels import (
     Smooth,
     SmoothL1,
     SmoothSquared,
+    Stationary,
     of_coordinates,
+    stationary,
 )
-from ....parameters import Number, Seed, parameter
+from ....parameters import Number, Seed, Settled, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import KERNEL_OPTIONS, Card
 from ...grouped import CHANCE, GROUPS, HOW_MANY_ROWS, MAX_ROWS, ROWS, GroupedSketch
@@ -79,10 +81,10 @@ class ExponentialSum(GroupedSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    rows: int | None = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    rows: Settled[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
     error: float = parameter(Number("The error of a sum of exponentials", LEAST_ERROR, MOST_ERROR), DEFAULT_ERROR)
-    groups: int | None = parameter(GROUPS, None, kw_only=True)
-    seed: int = parameter(Seed("The seed of the frequencies"), None)
+    groups: Settled[int] = parameter(GROUPS, None, kw_only=True)
+    seed: Settled[int] = parameter(Seed("The seed of the frequencies"), None)
     name: ClassVar[str] = "exponential-sum"
     described: ClassVar[str] = "sum of exponentials"
 
@@ -241,12 +243,13 @@ def _gamma_on_axis(y: float) -> float:
 
 def _exponential(kernel: Kernel, rate: float) -> Kernel:
     """exp(-rate z) for the z of a smooth kernel 1/(1 + z), as a kernel of its own with another bandwidth."""
-    kind, factor = {
+    factors: dict[type[Kernel], tuple[type[Stationary], float]] = {
         Smooth: (Exponential, rate),
         SmoothSquared: (Gaussian, math.sqrt(2.0 * rate)),
         SmoothL1: (Laplacian, rate),
-    }[type(kernel)]
-    sigma = kernel.bandwidth
+    }
+    kind, factor = factors[type(kernel)]
+    sigma = stationary(kernel).bandwidth
     return kind(tuple(value / factor for value in sigma) if isinstance(sigma, tuple) else sigma / factor)
 
 
@@ -261,7 +264,7 @@ CARD = Card(
     "A kernel with a long tail is written as a sum of a few exponentials, each of which gets noisy random waves of its "
     "own.",
     sketch=ExponentialSum,
-    make=lambda facts: ExponentialSum(facts.domain, facts.kernel, facts.size, seed=facts.seed, groups=facts.groups),
+    make=lambda facts: ExponentialSum(facts.domain, facts.closeness, facts.size, seed=facts.seed, groups=facts.groups),
     rank=20,
     kernel="smooth",
     options=KERNEL_OPTIONS | {"--rows", "--groups", "--seed"},

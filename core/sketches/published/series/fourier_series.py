@@ -72,7 +72,7 @@ CARD = Card(
     "The people are described by waves, slow ones to quick ones; each wave's strength gets noise, and the sum of them "
     "all draws the curve.",
     sketch=FourierSeries,
-    make=lambda facts: FourierSeries(facts.domain, facts.kernel, facts.size),
+    make=lambda facts: FourierSeries(facts.domain, facts.closeness, facts.size),
     rank=23,
     size="highest frequency a coordinate",
     sizes=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),

@@ -34,11 +34,11 @@ import numpy as np
 
 from ....errors import RequestError
 from ....geometry.kernels import Kernel, KernelKind
-from ....parameters import Number, parameter
+from ....parameters import Number, Settled, parameter
 from ....privacy.budget import Budget
 from ....words.phrases import count
 from ...card import Card
-from .torus import Torus, check_torus
+from .torus import check_torus
 from .wave_sketch import WaveSketch, orders
 
 AMPLITUDE = 1 << 30
@@ -68,7 +68,7 @@ class FunctionalNoise(WaveSketch):
         When a parameter is out of range.
     """
 
-    penalty: float | None = parameter(
+    penalty: Settled[float] = parameter(
         Number("The penalty of functional noise", 0.0, 1e6, "and 0 is no smoothing"), None, settled="its penalty"
     )
     covariance: Kernel | None = parameter(KernelKind("The covariance", Kernel), None)
@@ -102,7 +102,7 @@ class FunctionalNoise(WaveSketch):
         waves without noise are not released.
         """
         covariance = self.kernel if self.covariance is None else self.covariance
-        spectrum = Torus(self.domain, covariance, self.period).spectrum
+        spectrum = self.torus_of(covariance).spectrum
         return np.maximum(spectrum[(slice(self.order + 1),) * self.domain.dimensions], 0.0)
 
     @cached_property
@@ -153,7 +153,7 @@ CARD = Card(
     "Mirshani et al. 2019",
     "The exact curve gets one smooth random curve on top, whose waves are as strong as the curve's own can be.",
     sketch=FunctionalNoise,
-    make=lambda facts: FunctionalNoise(facts.domain, facts.kernel, facts.size),
+    make=lambda facts: FunctionalNoise(facts.domain, facts.closeness, facts.size),
     rank=25,
     size="highest frequency a coordinate",
     sizes=(16, 64, 256, 1024, 4096),

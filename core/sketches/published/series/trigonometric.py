@@ -33,7 +33,7 @@ from ....domain import Categorical, Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
 from ....geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
-from ....parameters import Choice, Whole, parameter
+from ....parameters import Choice, Settled, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
@@ -80,10 +80,10 @@ class Trigonometric(LinearSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    orders: int | None = parameter(
+    orders: Settled[int] = parameter(
         Whole("The number of orders", 1, max(MOST_ORDERS.values())), None, settled="its orders"
     )
-    damping: str | None = parameter(
+    damping: Settled[str] = parameter(
         Choice("The damping of a trigonometric polynomial", DAMPINGS), None, settled="its damping"
     )
     name: ClassVar[str] = "trigonometric"
@@ -249,7 +249,7 @@ CARD = Card(
     "The people are described by polynomials, flat ones to wiggly ones; each one's strength gets noise, and the curve "
     "is put together from them.",
     sketch=Trigonometric,
-    make=lambda facts: Trigonometric(facts.domain, facts.kernel, facts.size),
+    make=lambda facts: Trigonometric(facts.domain, facts.closeness, facts.size),
     rank=24,
     size="orders a coordinate",
     sizes=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),

@@ -22,7 +22,7 @@ from ....checks import check_integer
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.kernels import KERNEL, Kernel
-from ....parameters import Whole, parameter
+from ....parameters import Settled, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate, calibrate_gaussian
 from ....privacy.neighbours import Neighbours, Sensitivity
@@ -58,10 +58,10 @@ class WaveSketch(LinearSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    highest: int | None = parameter(
+    highest: Settled[int] = parameter(
         Whole("The highest frequency", 1, max(HIGHEST.values())), None, settled="its highest frequency"
     )
-    period: tuple[float, ...] = parameter(PERIOD, None, settled="its period")
+    period: Settled[tuple[float, ...]] = parameter(PERIOD, None, settled="its period")
     mistaken: ClassVar[float]
     """By how much closeness may be off where the ends of the torus meet, if the period is not given."""
 
@@ -119,7 +119,11 @@ class WaveSketch(LinearSketch):
     @cached_property
     def torus(self) -> Torus:
         """Where the waves live."""
-        return Torus(self.domain, self.kernel, self.period)
+        return self.torus_of(self.kernel)
+
+    def torus_of(self, kernel: Kernel) -> Torus:
+        """The same torus for another kernel."""
+        return Torus(self.domain, kernel, self.period)
 
     @cached_property
     def waves(self) -> np.ndarray:
@@ -202,7 +206,7 @@ class WaveSketch(LinearSketch):
         calibration = calibrate_gaussian if self.gaussian_only else calibrate
         noise = calibration(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
         missed = scale_free(self.torus).missed(self.kernel_coefficients, self.weights)
-        return self.noise_variance(noise.variance) + records**2 * missed
+        return float(self.noise_variance(noise.variance)) + records**2 * missed
 
     @cached_property
     def _coefficients(self) -> np.ndarray:
@@ -223,7 +227,7 @@ class WaveSketch(LinearSketch):
 
     def _inside(self, points: np.ndarray) -> np.ndarray:
         low, high = self.domain.bounds(self.metric)
-        return ((points >= low) & (points <= high)).all(axis=1)
+        return np.all((points >= low) & (points <= high), axis=1)
 
 
 def orders(dimensions: int) -> Iterator[int]:

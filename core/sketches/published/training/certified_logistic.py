@@ -100,6 +100,7 @@ def rounded_minimiser(vectors: np.ndarray, curvature: Fraction, linear: Bounds) 
                 break
             last = size
             place = objective.step(place, gradient, level)
+    raise RuntimeError("Levels never end.")
 
 
 class _Objective:

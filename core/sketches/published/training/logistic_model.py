@@ -83,7 +83,7 @@ class LogisticModel:
     @property
     def categories(self) -> tuple[str, ...]:
         """The classes, in the public order."""
-        return self.domain.columns[self.domain.names.index(self.label)].categories
+        return self.domain.categories_of(self.label)
 
     @cached_property
     def coefficients(self) -> np.ndarray:

@@ -51,7 +51,7 @@ import numpy as np
 
 from ....domain import Categorical, Domain
 from ....errors import RequestError
-from ....parameters import Choice, Declared, Number, Text, Whole, parameter
+from ....parameters import Choice, Declared, Number, Settled, Text, Whole, parameter
 from ....privacy.accounting import Cost, PureParts
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours
@@ -105,9 +105,9 @@ class ObjectivePerturbation(Declared):
 
     domain: Domain
     label: str = parameter(Text("The label"))
-    regularisation: float | None = parameter(REGULARISATION, None)
-    records: int | None = parameter(Whole("The public number of records", 1, MAX_RECORDS), None)
-    radius: float = parameter(RADIUS, None)
+    regularisation: Settled[float] = parameter(REGULARISATION, None)
+    records: Settled[int] = parameter(Whole("The public number of records", 1, MAX_RECORDS), None)
+    radius: Settled[float] = parameter(RADIUS, None)
     constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
     name: ClassVar[str] = "objective-perturbation"
 
@@ -137,7 +137,7 @@ class ObjectivePerturbation(Declared):
     @property
     def categories(self) -> tuple[str, ...]:
         """The public list of classes."""
-        return self.domain.columns[self.domain.names.index(self.label)].categories
+        return self.domain.categories_of(self.label)
 
     @property
     def problems(self) -> int:
