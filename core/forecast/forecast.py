@@ -246,9 +246,9 @@ def _rehearsed(sketch: LinearSketch, planned: Plan, records: float, density: flo
         checked_density(density)
         tried = _reference_rehearsal(one.reseeded(0), planned.noise, records, density)
     else:
-        sample = encoded(one, sample)
-        check_sample(sample)
-        tried = _rehearse(one, planned.noise, records, sample[: 4 * REFERENCE_POINTS])
+        known = encoded(one, sample)
+        check_sample(known)
+        tried = _rehearse(one, planned.noise, records, known[: 4 * REFERENCE_POINTS])
     counters = int(np.prod(sketch.shape))
     return _forecast_of(tried, records, counters, _records_error(one, planned, planned.noise))
 
@@ -262,9 +262,9 @@ def _rehearsed_choices(
         checked_density(density)
         tried = _reference_choices(mechanism, planned, records, density)
     else:
-        sample = encoded(mechanism, sample)
-        check_sample(sample)
-        tried = _rehearse_choices(mechanism, planned, records, sample[: 4 * REFERENCE_POINTS])
+        known = encoded(mechanism, sample)
+        check_sample(known)
+        tried = _rehearse_choices(mechanism, planned, records, known[: 4 * REFERENCE_POINTS])
     counters = int(np.prod(tried.sketch.shape))
     return _forecast_of(tried, records, counters, _records_error(tried.sketch, planned, tried.noise))
 

@@ -96,7 +96,7 @@ def _placed(
 
     numbers = ~places if not places.all() else places
     widest = math.log(float(np.min(((high - low) / unit)[numbers])) * DEFAULT_SPREAD)
-    if not guided:
+    if kernel is None or density is None:
         return scaled(widest)
 
     closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))

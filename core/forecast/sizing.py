@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from typing import cast
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate
 from ..sketches.adaptive import Adaptive
-from ..sketches.grouped import MAX_ROWS, GroupedSketch
+from ..sketches.grouped import MAX_ROWS, GroupedSketch, in_groups
 from ..sketches.linear import LinearSketch
 from .guesses import checked_records
 from .trial import root_mean_square, trials
@@ -246,7 +247,7 @@ def sized_rows(
         )
 
     # Noise of a mean of rows: known for every size from one of them, so that no size but those tried needs its hashes.
-    one_row = trial.noise_variance(1.0) * trial.shape[0]
+    one_row = float(trial.noise_variance(1.0)) * trial.shape[0]
     counters = int(np.prod(sketch.with_rows(128).shape)) // trial.shape[0]
     facts = Trials(
         sampling,
@@ -255,7 +256,7 @@ def sized_rows(
         counters,
         records * share,
     )
-    return best_rows(one, records, facts)
+    return best_rows(cast(GroupedSketch, one), records, facts)  # as it has rows
 
 
 def file_bytes(counters: int, noise: NoiseScale) -> int:
@@ -266,6 +267,6 @@ def file_bytes(counters: int, noise: NoiseScale) -> int:
 
 def seconds_to_make(sketch: LinearSketch, records: float, counters: int) -> float:
     """Rough time to make a release on two cores."""
-    if sketch.in_groups:
+    if in_groups(sketch):
         return building_seconds(sketch, records, counters)
     return sketch.shape[0] * records / 1.5e9 + counters * 1.5e-7

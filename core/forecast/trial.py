@@ -16,7 +16,7 @@ from typing import cast
 
 import numpy as np
 
-from ..domain.sets import Sets
+from ..domain.sets import Encoded, Sets
 from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Kernel
@@ -111,16 +111,16 @@ def trials(
     RequestError
         When a guess is out of range, or the sample is too small.
     """
-    sample = None if sample is None else encoded(sketch, sample)
+    known = None if sample is None else encoded(sketch, sample)
     if sketch.domain.holds_sets:
-        tried = _set_trials(cast(MinHash, sketch), density, sample, records, set_size)
-    elif sample is None:
+        tried = _set_trials(cast(MinHash, sketch), density, known, records, set_size)
+    elif known is None:
         if sketch.answers == "closeness":
             checked_density(density)
         tried = _reference_trials(sketch.reseeded(0), None if density is None else float(f"{density:.3g}"))
     else:
-        check_sample(sample)
-        tried = _tried_on(sketch, (sample[: 4 * REFERENCE_POINTS],))
+        check_sample(known)
+        tried = _tried_on(sketch, (known[: 4 * REFERENCE_POINTS],))
     return tuple(trial.of(records, density if sample is None else None) for trial in tried)
 
 
@@ -134,7 +134,7 @@ def kernel_of(sketch: LinearSketch | Adaptive) -> Kernel | None:
     return getattr(sketch, "kernel", None)
 
 
-def encoded(sketch: LinearSketch | Adaptive, sample: object) -> np.ndarray | Sets:
+def encoded(sketch: LinearSketch | Adaptive, sample: object) -> Encoded:
     """A public sample as the sketch reads records; one that is encoded already stays as it is."""
     if isinstance(sample, (np.ndarray, Sets)):
         return sample
@@ -199,7 +199,7 @@ def _plain_trial(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray,
         0.0,
         len(records),
         tuple(exact / len(records)),
-        tuple(sketch.noise_variance(1.0, queries)),
+        tuple(np.asarray(sketch.noise_variance(1.0, queries))),
     )
 
 
@@ -249,7 +249,7 @@ def _grouped_trial(
         single,
         len(records),
         tuple(exact / len(records)),
-        tuple(trial.noise_variance(1.0, queries) * (trial.rows / sketch.rows)),
+        tuple(np.asarray(trial.noise_variance(1.0, queries)) * (trial.rows / sketch.rows)),
     )
 
 
@@ -282,7 +282,7 @@ def _set_trials(
     else:
         check_sample(sample)
         tried = [_row_deviations(trial, sample[:QUERIES], sample, records)]
-    gain = sketch.noise_variance(1.0)
+    gain = float(sketch.noise_variance(1.0))
     return tuple(
         Trial(
             float(np.mean(deviations)) / math.sqrt(sketch.rows),

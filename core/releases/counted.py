@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class CountPurchase:
 
     name: str = "count"
 
-    def parameters(self) -> dict:
+    def parameters(self) -> dict[str, Any]:
         """None."""
         return {}
 

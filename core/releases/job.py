@@ -356,7 +356,10 @@ def release(
     """
     sketch.check_budget(budget)
     source, payer = open_source(data), payer_of(ledger, dataset, budget, sketch.domain.unit)
-    purchases = {"bounds": bounds, "centre": centre}
+
+    def kind_within(left: Budget, records: float | None) -> Kind:
+        return kind_of(sketch, left, records, bounds=bounds, centre=centre)
+
     if records is None and not sketch.sized:
         if checkpoints is not None:
             raise RequestError("Checkpoints need a number of records (records=...), as a count that is bought is new.")
@@ -365,12 +368,12 @@ def release(
             source,
             budget,
             payer,
-            lambda left, ordinary: kind_of(sketch, left, ordinary, **purchases).cost,
+            lambda left, ordinary: kind_within(left, ordinary).cost,
             noise_source,
         )
     else:
         counted = Counted(records or 1.0, budget)
-    kind = kind_of(sketch, counted.left, counted.records, **purchases)
+    kind = kind_within(counted.left, counted.records)
     if checkpoints is not None and not isinstance(kind, Plain):
         raise RequestError(f"Checkpoints are for tables filled in one go, and {sketch.name!r} is not: leave them.")
     keeping = None if checkpoints is None else _keeping(Path(checkpoints), payer)

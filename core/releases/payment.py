@@ -62,9 +62,9 @@ class Payer:
 
     def has_room_for(self, *costs: Cost) -> bool:
         """Whether the total admits these prices one after the other, each an entry of its own."""
-        known = self.dataset in self.ledger.names()
-        total = self.ledger.status(self.dataset) if known else self.total or self.budget
-        before = [entry.cost for entry in total.releases] if known else []
+        known = self.ledger.status(self.dataset) if self.dataset in self.ledger.names() else None
+        total = known or self.total or self.budget
+        before = [] if known is None else [entry.cost for entry in known.releases]
         return all(
             admits([*before, *costs[:place]], cost, total.epsilon, total.delta) for place, cost in enumerate(costs)
         )

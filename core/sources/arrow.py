@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +15,10 @@ from ..domain.arrow import arrow_table
 from ..errors import RequestError
 from .duck import Scan, identifier, plain_sentences
 from .locations import Location, Paths
-from .pairs import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers
+from .pairs import PAIR_ROWS, Pairs, Reads, WholeNumbers, are_whole_numbers
 from .people import HALF, Person
 from .selections import QueriedPairs, by_person
 from .source import BATCH_ROWS, ColumnInfo, Part, Source, column_of_arrow, numbered
-
-Read = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
-"""From column names and a number of rows to batches of at most so many."""
 
 
 class ArrowSource(Source):
@@ -33,13 +30,13 @@ class ArrowSource(Source):
         How messages name the source.
     schema : pa.Schema
         Names and types of all columns.
-    read : Read
+    read : Reads
         Gives the batches of some columns, from the beginning at every call.
     total : int | None
         Number of records, where it is known.
     """
 
-    def __init__(self, label: str, schema: pa.Schema, read: Read, total: int | None = None) -> None:
+    def __init__(self, label: str, schema: pa.Schema, read: Reads, total: int | None = None) -> None:
         self.label, self.schema, self.read, self.total = label, schema, read, total
         self.columns = tuple(map(column_of_arrow, schema))
 

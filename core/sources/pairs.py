@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -46,10 +46,8 @@ class Pairs(Protocol):
         ...
 
 
-class Reads(Protocol):
-    """From column names and a number of rows to batches of at most so many, in the order of the source."""
-
-    def __call__(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]: ...
+Reads = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
+"""From column names and a number of rows to batches of at most so many, in the order of the source."""
 
 
 @dataclass(frozen=True)
