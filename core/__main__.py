@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 from .cli.commands import app
 
@@ -10,7 +11,8 @@ from .cli.commands import app
 def main() -> None:
     """Run the command line, and leave with its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets a sentence
+        if isinstance(stream, TextIOWrapper):  # a terminal without Greek letters still gets a sentence
+            stream.reconfigure(errors="backslashreplace")
     app()
 
 

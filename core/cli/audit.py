@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -55,15 +56,19 @@ def audit(
     example = not typed(data)
     if example and shape.like is None:
         name = mechanism_name(shape)
-        data = replace(data, **(EXAMPLE if name == "auto" else card(name).example))
+        columns: Mapping[str, Any] = EXAMPLE if name == "auto" else card(name).example
+        data = replace(data, **columns)
     if shape.like is None:
         shape = replace(shape, **_example(shape, example, data.items is not None))
     budget = promise.budget()
     sketch = with_size(declared_sketch(data, shape, budget), budget, GuessOptions(), shape.groups)
-    attack, usual = (audit_adaptive, CHOOSING_RUNS) if isinstance(sketch, Adaptive) else (audit_sketch, RUNS)
-    runs = usual if runs is None else runs
+    if runs is None:
+        runs = CHOOSING_RUNS if isinstance(sketch, Adaptive) else RUNS
     with spinner(f"Running {sketch.name} {2 * runs:,} times"):
-        report = attack(sketch, budget, runs=runs, level=level)
+        if isinstance(sketch, Adaptive):
+            report = audit_adaptive(sketch, budget, runs=runs, level=level)
+        else:
+            report = audit_sketch(sketch, budget, runs=runs, level=level)
     if json:
         print_json(report.to_dict())
     else:
@@ -72,7 +77,7 @@ def audit(
         raise typer.Exit(FAULT)
 
 
-def _example(shape: SketchOptions, example: bool, sets: bool) -> dict[str, object]:
+def _example(shape: SketchOptions, example: bool, sets: bool) -> dict[str, Any]:
     """What is filled in where nothing was typed: a small table, and a bandwidth for the example column."""
     filled: dict[str, object] = dict(SMALL)
     if example and shape.kernel != "angular":

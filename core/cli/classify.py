@@ -107,5 +107,5 @@ def _print(made: Confusion) -> None:
 
 
 def _in_words(rate: Rate) -> tuple[str, str]:
-    estimate = percent(rate.estimate, 3)
-    return estimate, f"{percent(rate.low, 3)} to {percent(rate.high, 3)}"
+    estimate, low, high = (percent(float(share), 3) for share in (rate.estimate, rate.low, rate.high))
+    return estimate, f"{low} to {high}"

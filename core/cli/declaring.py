@@ -59,6 +59,8 @@ def like(shape: SketchOptions) -> Release:
     """The release that ``--like`` names."""
     from ..releases.release import load
 
+    if shape.like is None:
+        raise RequestError("No release is named with --like.")
     return load(shape.like)
 
 
@@ -219,6 +221,7 @@ def with_size(
     from ..figures.report.meaning import table
     from ..forecast.sizing import choose_size
     from ..sketches.adaptive import Adaptive
+    from ..sketches.grouped import in_groups
 
     if sketch.sized:
         return sketch
@@ -228,8 +231,8 @@ def with_size(
     if isinstance(chosen, Adaptive):
         return chosen
     one, _ = chosen.one_answer
-    if one.in_groups and groups is not None:
+    if in_groups(one) and groups is not None:
         chosen = chosen.with_rows(one.rows, groups)
-    size = f"{one.rows:,} rows" if one.in_groups else table(one)
+    size = f"{one.rows:,} rows" if in_groups(one) else table(one)
     say(f"The forecast chose {size} for {guess.records:,.0f} records.")
     return chosen

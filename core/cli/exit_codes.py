@@ -54,10 +54,10 @@ class Commands(TyperGroup):
     def main(self, *args: Any, standalone_mode: bool = True, **options: Any) -> Any:
         """Run a command; leaves the program unless ``standalone_mode`` is False."""
         if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **options)
+            return super().main(*args, **options | {"standalone_mode": False})
         with _terminable():
             sweep()
-            sys.exit(_ended(lambda: super(Commands, self).main(*args, standalone_mode=False, **options)))
+            sys.exit(_ended(lambda: super(Commands, self).main(*args, **options | {"standalone_mode": False})))
 
 
 def _ended(command: Callable[[], Any]) -> int:

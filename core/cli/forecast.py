@@ -40,19 +40,21 @@ class Expected:
         """The size of the table in words."""
         from ..figures.report.meaning import table
 
-        return f"{self.size} counters, chosen under noise" if self._chooses else table(self.sketch)
+        made = self._sketch
+        return f"{self.size} counters, chosen under noise" if made is None else table(made)
 
     @property
     def size(self) -> str:
         """The number of counters, by their sides."""
-        return f"{self.forecast.columns:,}" if self._chooses else " × ".join(f"{side:,}" for side in self.sketch.shape)
+        made = self._sketch
+        return f"{self.forecast.columns:,}" if made is None else " × ".join(f"{side:,}" for side in made.shape)
 
     @property
-    def _chooses(self) -> bool:
-        """Whether there is no table before something is chosen; the forecast knows one of its size."""
+    def _sketch(self) -> LinearSketch | None:
+        """The sketch; None where something is chosen before there is one, and the forecast knows one of its size."""
         from ..sketches.adaptive import Adaptive
 
-        return isinstance(self.sketch, Adaptive)
+        return None if isinstance(self.sketch, Adaptive) else self.sketch
 
 
 @grouped
@@ -103,7 +105,7 @@ def _promises(asked: Budget) -> list[Budget]:
     """Pure promises of about the epsilon asked for, and of that one."""
     epsilons = (asked.epsilon * factor for factor in FACTORS)
     possible = [epsilon for epsilon in epsilons if LEAST_EPSILON <= epsilon <= LARGEST_EPSILON]
-    return [replace(asked, epsilon=epsilon, delta=0) for epsilon in possible]
+    return [replace(asked, epsilon=epsilon, delta=Decimal(0)) for epsilon in possible]
 
 
 def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> Expected:

@@ -15,7 +15,11 @@ def grouped(function: Callable[..., Any]) -> Callable[..., Any]:
     Typer reads options off a function's signature; this writes the fields into it, and gathers them again at the call.
     """
     signature = inspect.signature(function, eval_str=True)
-    groups = {name: part.annotation for name, part in signature.parameters.items() if is_dataclass(part.annotation)}
+    groups: dict[str, type[Any]] = {
+        name: part.annotation
+        for name, part in signature.parameters.items()
+        if isinstance(part.annotation, type) and is_dataclass(part.annotation)
+    }
     flat: list[inspect.Parameter] = []
     for name, parameter in signature.parameters.items():
         options = _options(groups[name]) if name in groups else [parameter.replace(kind=parameter.KEYWORD_ONLY)]
@@ -34,7 +38,7 @@ def grouped(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _options(group: type) -> list[inspect.Parameter]:
+def _options(group: type[Any]) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(

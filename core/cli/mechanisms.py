@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
@@ -75,7 +76,7 @@ def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
         return "distance"
     if shape.kernel == "jaccard" or (sets and shape.kernel is None):
         return "minhash"
-    kernel = KERNELS[shape.kernel or card("race").kernel]
+    kernel: Callable[..., Kernel] = KERNELS[shape.kernel or card("race").kernel]
     return "race" if hashed(kernel() if shape.kernel == "angular" else kernel(1.0)) else "features"
 
 
@@ -143,7 +144,8 @@ def declared_kernel(shape: SketchOptions, domain: Domain, otherwise: str = OTHER
             f"The {name} kernel needs a --bandwidth: the distance at which closeness fades, in the units of the "
             "columns."
         )
-    return kind(notation.parse_bandwidth(shape.bandwidth, domain.names), shape.power)
+    made: Callable[..., Kernel] = kind
+    return made(notation.parse_bandwidth(shape.bandwidth, domain.names), shape.power)
 
 
 def seed_of(shape: SketchOptions) -> int | None:

@@ -18,6 +18,7 @@ from . import notation
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from _typeshed import DataclassInstance
 
     from ..domain import Domain
     from ..privacy.budget import Budget
@@ -510,7 +511,7 @@ class LedgerOptions:
         return Ledger(self.ledger or None)
 
 
-def typed(group: object) -> list[str]:
+def typed(group: DataclassInstance) -> list[str]:
     """Names of the options of a group that differ from their defaults, as they are typed."""
     return [
         f"--{field.name.replace('_', '-')}" for field in fields(group) if getattr(group, field.name) != field.default

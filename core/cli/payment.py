@@ -32,6 +32,8 @@ class Bill:
     @property
     def price(self) -> str:
         """What the release costs, in words."""
+        if self.payer is None:
+            raise ValueError("Nobody is known to pay yet.")
         budget = self.payer.budget
         delta = "" if budget.pure else f", δ = {budget.delta:f}"
         return f"ε = {budget.epsilon:f}{delta} of the data set {self.payer.dataset!r}"

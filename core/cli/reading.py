@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from typer import Argument, Option
 
@@ -64,7 +64,14 @@ def average(release: Release) -> str:
     return "density" if release.sketch.answers == "closeness" else "mean"
 
 
-def answer_columns(release: Release, answers: object, *further: str) -> dict[str, np.ndarray]:
+class Dense(Protocol):
+    """Answers at places, or along a picture."""
+
+    @property
+    def density(self) -> np.ndarray: ...
+
+
+def answer_columns(release: Release, answers: Dense, *further: str) -> dict[str, np.ndarray]:
     """Answers by the names that they have in a table, flattened; attributes ``further`` come after them."""
     import numpy as np
 

@@ -69,14 +69,14 @@ def recommend(
 def _row(one: Recommendation) -> tuple[str, ...]:
     from ..figures.report.meaning import table
 
-    seen = one.forecast
+    seen = one.outlook
     return (
         one.name,
         seen.error_words,
         seen.relative_words,
         size(seen.file_bytes),
         f"{seen.seconds:,.1f} s",
-        table(one.sketch),
+        table(one.answering),
     )
 
 

@@ -116,7 +116,7 @@ def release(
         job = Job(kind, opened, payer, out=out, engine=engine, keeping=keeping, say=say)
         made = _run(job, opened)
     if purchase is not None:
-        _say_bounds(kind.bounds_of(made))
+        _say_bounds(purchase.bounds_of(made))
     about = rounded(made.records, made.records_error)
     if payer.registered:
         say(

@@ -15,10 +15,11 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -120,7 +121,9 @@ class Checkpoints:
         digest = hashlib.sha256()
         try:
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb", buffering=0) as file:
-                for piece in (MAGIC, len(header).to_bytes(LENGTH_BYTES, "little"), header, *_pieces(begun.table)):
+                length = len(header).to_bytes(LENGTH_BYTES, "little")
+                contents: Iterable[bytes | memoryview] = (MAGIC, length, header, *_pieces(begun.table))
+                for piece in contents:
                     digest.update(piece)
                     _write_all(file, piece)
                 _write_all(file, digest.digest())
@@ -212,7 +215,7 @@ class Checkpoints:
             with suppress(OSError):
                 path.unlink()
 
-    def _opened(self, name: str) -> BinaryIO:
+    def _opened(self, name: str) -> BufferedReader:
         """The file, if it is an ordinary one that belongs to this user alone."""
         # Not following a link, and not waiting for whoever writes to what is no file but a pipe.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -247,7 +250,7 @@ def _read_header(file: BinaryIO) -> tuple[Checkpoint, bytes]:
 
 def _pieces(table: np.ndarray) -> Iterator[memoryview]:
     """The bytes of a table in pieces that fit into caches, so that they are hashed and written while they are there."""
-    flat = memoryview(table.reshape(-1)).cast("B")
+    flat = table.reshape(-1).data.cast("B")
     step = 1 << 20
     return (flat[start : start + step] for start in range(0, len(flat), step))
 

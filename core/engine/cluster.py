@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -138,7 +138,7 @@ class ClusterBuilding:
         if self.source.fingerprint() != before:
             raise RequestError(f"The files of {self.source.label} have changed while they were read; start again.")
         # Noise is added in place, and what came over a network may lie in memory that must not be written to.
-        self._exact = Exact(np.require(tally.table, requirements="CW"), tally.records)
+        self._exact = Exact(np.require(tally.table, requirements=["C", "W"]), tally.records)
         yield tally.rows
 
     @property
@@ -218,7 +218,7 @@ def sketched(recipe: Recipe, share: Share, run: str, number: int) -> Tally:
 
     worker = get_worker()
     check_worker(worker)
-    building, rows, told = Building(recipe.sketch(), share), 0, monotonic()
+    building, rows, told = Building(recipe.sketch(), cast(Source, share)), 0, monotonic()
     with one_core():
         for rows in building:
             if monotonic() - told >= NEWS_SECONDS:

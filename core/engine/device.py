@@ -21,7 +21,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from ..domain.sets import Sets
+from ..domain.sets import Encoded, Sets
 from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Euclidean
 from ..sketches.hashed.minhash import MinHash
@@ -70,16 +70,16 @@ BLOCKS: dict[type[LinearSketch], Callable[[Any, Arrays], Blocks]] = {Race: RaceO
 class _Adding:
     """Adds batches of one sketch on a device for as long as nothing fails."""
 
-    def __init__(self, sketch: Race | MinHash, blocks: Blocks, arrays: Arrays):
+    def __init__(self, sketch: LinearSketch, blocks: Blocks, arrays: Arrays):
         self._sketch, self._blocks, self._arrays = sketch, blocks, arrays
         self._usable: bool | None = None
 
     @classmethod
-    def of(cls, sketch: Race | MinHash, arrays: Arrays) -> Self:
+    def of(cls, sketch: LinearSketch, arrays: Arrays) -> Self:
         """With what finds the columns of such a sketch."""
         return cls(sketch, BLOCKS[type(sketch)](sketch, arrays), arrays)
 
-    def __call__(self, table: np.ndarray, points: np.ndarray | Sets) -> None:
+    def __call__(self, table: np.ndarray, points: Encoded) -> None:
         """Add a batch to a table, once, here or there."""
         counts = None
         # A batch with fewer records than a row has columns is added sooner than its counts are sent.
@@ -92,7 +92,7 @@ class _Adding:
         else:
             table += counts
 
-    def _counts(self, points: np.ndarray | Sets) -> np.ndarray | None:
+    def _counts(self, points: Encoded) -> np.ndarray | None:
         """The batch's own table; None when the device failed, which is then left alone."""
         xp, (rows, width) = self._arrays.xp, self._sketch.shape
         try:
@@ -112,20 +112,20 @@ class _Adding:
         tried = [self, *([_Adding.of(_finest(self._sketch), self._arrays)] if self._sketch.has_cells else [])]
         return all(one._agrees_on(_public_sample(one._sketch)) for one in tried)
 
-    def _agrees_on(self, sample: np.ndarray | Sets) -> bool:
+    def _agrees_on(self, sample: Encoded) -> bool:
         here = self._sketch.zeros()
         self._sketch.add(here, sample)
         there = self._counts(sample)
         return there is not None and np.array_equal(here, there)
 
 
-def _finest(race: Race) -> Race:
+def _finest(race: LinearSketch) -> Race:
     """A sketch of the same domain whose cells are about as wide as the last bit of a projection."""
     reach = max(1e-200, *np.abs(race.domain.bounds("l2")).ravel())
     return Race(race.domain, Euclidean(float(reach) * 2.0**-53), rows=8, width=1 << 12, seed=0)
 
 
-def _public_sample(sketch: Race | MinHash) -> np.ndarray | Sets:
+def _public_sample(sketch: LinearSketch) -> Encoded:
     """Public random records of the sketch's domain, always the same."""
     random = PublicRandom(0, SAMPLE)
     if sketch.domain.holds_sets:

@@ -174,7 +174,7 @@ class ResumableBuilding:
             found = checkpoints.find(self._checkpoint.name)
             if found is None:
                 return sketch, None
-            same, why = self._continues(sketch, found)
+            same, why = self._continues(sketch, found, self._checkpoint)
             if same is None:
                 self._start_anew(why)
                 return sketch, None
@@ -192,9 +192,8 @@ class ResumableBuilding:
         self._say(f"Continuing after {found.rows:,} {what} (stopped {_ago(found.age)} ago).")
         return same, begun
 
-    def _continues(self, sketch: LinearSketch, found: Checkpoint) -> tuple[LinearSketch | None, str]:
+    def _continues(self, sketch: LinearSketch, found: Checkpoint, mine: Checkpoint) -> tuple[LinearSketch | None, str]:
         """The sketch that the checkpoint is of, if it can be gone on with; else None and why not."""
-        mine = self._checkpoint
         if found.identity != mine.identity:
             raise DamagedCheckpoint("It is of another release.")
         for what, why in (("files", "the data has"), ("program", "the program or a library has")):

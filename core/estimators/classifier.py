@@ -37,7 +37,7 @@ class LabelledEstimator(ClassifierMixin, PrivateEstimator):
             raise RequestError("The classes must be a list of two different labels or more.")
         return classes
 
-    def _codes(self, y: np.ndarray) -> np.ndarray:
+    def _codes(self, y: object) -> np.ndarray:
         """The place of each label in the list, int64 (n,); RequestError when one is not on it."""
         matches = np.asarray(y)[:, None] == self.classes_[None, :]
         if not np.all(np.any(matches, axis=1)):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
+from typing import cast
 
 from ..checks import check_choice
 from ..domain import Domain
@@ -46,14 +48,15 @@ def kernel_of(kernel: str | Kernel, bandwidth: float | tuple[float, ...] | None)
             raise RequestError("A kernel that is given whole has its bandwidth; leave the bandwidth out.")
         return kernel
     check_choice(kernel, "A kernel that is given by name", SINGLE)
+    kind: Callable[..., Kernel] = KERNELS[kernel]
     if "bandwidth" not in {field.name for field in fields(KERNELS[kernel])}:
-        return KERNELS[kernel]()
+        return kind()
     if bandwidth is None:
         raise RequestError(
             f"The {kernel} kernel needs a bandwidth, the distance at which closeness fades; it is public, so it is not "
             "found from the data."
         )
-    return KERNELS[kernel](bandwidth)
+    return kind(bandwidth)
 
 
 def kernel_sketch(
@@ -97,4 +100,5 @@ def kernel_sketch(
     chosen = card(mechanism)
     if rows is not None and "--rows" not in chosen.options:
         raise RequestError(f"{chosen.called[0].upper()}{chosen.called[1:]} has no rows; leave the rows out.")
-    return chosen.made_from(Facts(domain, budget, kernel, size=rows, seed=seed))
+    facts = Facts(domain, budget, kernel, size=rows, seed=seed)
+    return cast(LinearSketch, chosen.made_from(facts))  # what may be recommended chooses nothing

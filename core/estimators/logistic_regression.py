@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
 from ..sketches.published.training.logistic_model import LogisticModel
 from ..sketches.published.training.objective_perturbation import ObjectivePerturbation
@@ -60,7 +61,7 @@ class PrivateLogisticRegression(LabelledEstimator):
         regularisation: float | None = None,
         records: int | None = None,
         dataset: str | None = None,
-        ledger: object = None,
+        ledger: Ledger | str | None = None,
     ):
         self.epsilon = epsilon
         self.delta = delta

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..domain import Categorical, Domain, Numeric, Vector
+from ..domain import Categorical, Column, Domain, Numeric, Vector
 from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..privacy.budget import Budget
@@ -66,7 +67,7 @@ class PrivateEstimator(BaseEstimator):
                 f"{type(self).__name__} needs the public bounds of the features, as bounds=(low, high) or one pair a "
                 "feature; reading them off the data would give people away."
             )
-        columns = self._feature_columns(np.asarray(bounds, dtype=np.float64))
+        columns: tuple[Column, ...] = self._feature_columns(np.asarray(bounds, dtype=np.float64))
         if classes:
             columns = (*columns, Categorical(CLASS, classes))
         return Domain(columns, outside="clamp", missing="refuse")
@@ -129,8 +130,10 @@ class PrivateEstimator(BaseEstimator):
 
 
 def _whole(random_state: object) -> int:
-    if isinstance(random_state, Real) and int(random_state) == random_state and 0 <= random_state < 1 << 63:
-        return int(random_state)
+    if isinstance(random_state, Real):
+        number = cast(float, random_state)  # type checkers know no other real numbers
+        if int(number) == number and 0 <= number < 1 << 63:
+            return int(number)
     raise RequestError(
         "random_state must be None or a whole number: the public seed of the hash functions, never of noise."
     )

@@ -67,6 +67,15 @@ class BoundsPurchase:
         left = Fraction(budget.epsilon) - paid
         return Budget(paid, 0, budget.neighbours), Budget(left, budget.delta, budget.neighbours)
 
+    def bounds_of(self, release: Release) -> dict[str, Bounds]:
+        """The bounds that a release shows where these were bought; ``found`` is False for a whole range."""
+        columns = {column.name: column for column in release.domain.columns}
+        bounds = {}
+        for name, grid in self.grids.items():
+            low, high = columns[name].bounds(1.0)
+            bounds[name] = Bounds(low, high, (low, high) != (grid.low, grid.high))
+        return bounds
+
 
 @dataclass(frozen=True)
 class Bounded:
@@ -144,15 +153,6 @@ class Bounded:
         sketch = _within(self.sketch, dict(zip(names, found, strict=True)))
         made = noised(sketch, reader.read(sketch), self.planned, for_table, noise_source)
         return covering_bounds(made, [self.bounds_planned.cost])
-
-    def bounds_of(self, release: Release) -> dict[str, Bounds]:
-        """The bounds that a release of this kind shows; ``found`` is False for a whole range."""
-        columns = {column.name: column for column in release.domain.columns}
-        bounds = {}
-        for name, grid in self.purchase.grids.items():
-            low, high = columns[name].bounds(1.0)
-            bounds[name] = Bounds(low, high, (low, high) != (grid.low, grid.high))
-        return bounds
 
 
 class _Counting:

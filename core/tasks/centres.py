@@ -27,6 +27,7 @@ from ..domain import Categorical, Domain
 from ..errors import RequestError
 from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
+from ..sketches.distances.distance import Distance
 from ..sketches.distances.moments import Moments
 from ..sketches.linear import check_level
 from .answerable import check_one_population
@@ -207,7 +208,7 @@ def _finder(release: Release, box: Box) -> Callable[[Release, np.ndarray | None]
 
 def _column_by_column(release: Release, box: Box) -> np.ndarray:
     """The least place of a sum of distances that adds up over columns: the least of every column by itself."""
-    sketch = release.sketch
+    sketch = cast(Distance, release.sketch)  # as it is `by_column`
     low, high = box.bounds
     place = (low + high) / 2.0
     ends = np.cumsum([block.rows for block in sketch.blocks])

@@ -292,6 +292,7 @@ def axis(box: Box, name: str, count: int, *, ends: bool) -> np.ndarray:
         raise RequestError(f"The column {name!r} holds vectors, and a picture is drawn along numbers or categories.")
     if isinstance(column, Categorical):
         return np.array(column.categories, dtype=object)
+    low, high = column.bounds(1.0)
     if ends:
-        return np.linspace(column.low, column.high, count)
-    return column.low + (np.arange(count) + 0.5) * ((column.high - column.low) / count)
+        return np.linspace(low, high, count)
+    return low + (np.arange(count) + 0.5) * ((high - low) / count)

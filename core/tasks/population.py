@@ -126,7 +126,7 @@ def _weights(release: Release, kernel: Kernel, places: np.ndarray) -> tuple[np.n
     if answers.degrees:
         error = float(np.sqrt(np.mean(answers.standard_error**2))) / release.records
     else:
-        error = release.sketch.noise_variance(release.privacy.counter_variance) ** 0.5 / release.records
+        error = float(release.sketch.noise_variance(release.privacy.counter_variance)) ** 0.5 / release.records
     shift = np.float32(max(LEAST_SHIFT, -2.0 * density.min()))
     # Single precision: the release knows no more than that, and the matrix is read a hundred times.
     closeness = kernel.evaluate(places, places).astype(np.float32)

@@ -49,7 +49,7 @@ def released(budget, frame=None, spend=lambda cost: None, purchase=PURCHASE):
 
 def made(kind, source, spend=lambda cost: None, progress=None):
     release = Job(kind, source, Paying(spend)).run(progress)
-    return release, kind.bounds_of(release)
+    return release, kind.purchase.bounds_of(release)
 
 
 @given(st.decimals("0.001", "100", places=3), st.decimals("0.001", "0.999", places=3))

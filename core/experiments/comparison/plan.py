@@ -63,13 +63,17 @@ class Advice:
     reason: str
 
 
+Value = Trial | np.ndarray | tuple[int | None, ...] | Advice
+"""What a step gives."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of a step.
 
     Attributes
     ----------
-    value : Trial | np.ndarray | tuple[int | None, ...] | Advice | None
+    value : Value | None
         A trial; released functions, float64 (draws, places); sizes; or advice. None where there is a problem.
     problem : str | None
         Why there is none, in one sentence.
@@ -77,7 +81,7 @@ class Outcome:
         Of processor time that it took.
     """
 
-    value: Trial | np.ndarray | tuple[int | None, ...] | Advice | None
+    value: Value | None
     problem: str | None
     seconds: float
 
@@ -185,6 +189,8 @@ class Plan:
 
     def drawing(self, method: str) -> Step:
         """The step that draws the released functions of a method."""
+        if self.shown_at is None:
+            raise ValueError("There is no epsilon at which functions are drawn.")
         return Step(method, self.shown_at, self.delta, drawn=True)
 
     def sizing(self, method: str) -> Step:
@@ -194,7 +200,7 @@ class Plan:
     def sizes(self, method: str, known: Mapping[Step, Outcome]) -> tuple[int | None, ...]:
         """The sizes of a method that are worth trying; none as long as nobody looked for them."""
         outcome = known.get(self.sizing(method))
-        return () if outcome is None or outcome.value is None else outcome.value
+        return outcome.value if outcome is not None and isinstance(outcome.value, tuple) else ()
 
     def _tuning(self, step: Step, known: Mapping[Step, Outcome]) -> Iterator[Step]:
         """Every size on draws of its own, then the best of them, by each error, on those that are reported."""
@@ -207,7 +213,8 @@ class Plan:
             for repetition in range(TUNING)
         ]
         yield from tried
-        trials = [known[one].value for one in tried if one in known and known[one].problem is None]
+        values = (known[one].value for one in tried if one in known and known[one].problem is None)
+        trials = [value for value in values if isinstance(value, Trial)]
         best = dict.fromkeys(size for measure in MEASURES for size in best_sizes(trials, measure).values())
         for size in best:
             yield from (replace(step, size=size, repetition=repetition) for repetition in range(AT_FIRST))

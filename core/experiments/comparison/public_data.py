@@ -7,6 +7,7 @@ against the truth, and a setting that was chosen by it, would tell about the rec
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -129,13 +130,13 @@ def of_points(
     )
 
 
-def from_sample(sample: Sample, question: Closeness | Distances | None = None, **how: object) -> PublicData:
+def from_sample(sample: Sample, question: Closeness | Distances | None = None, **how: Any) -> PublicData:
     """Public data from a bundled sample; without a question, its own kernel. See `of_points` for ``how``."""
     return from_file(sample.path, sample.domain, question or Closeness(sample.kernel), title=sample.title, **how)
 
 
 def from_file(
-    data: object, domain: Domain, question: Closeness | Distances, *, title: str = "Public data", **how: object
+    data: object, domain: Domain, question: Closeness | Distances, *, title: str = "Public data", **how: Any
 ) -> PublicData:
     """Public data from whatever `core.sources.open_source` opens; see `of_points` for ``how``.
 

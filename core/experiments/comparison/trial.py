@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
+from typing import cast
 
 import numpy as np
 
@@ -51,6 +52,9 @@ def run_trial(
     answers = made.release.answer_points(data.queries).estimate
     seconds_query = (perf_counter() - start) / len(data.queries)
     errors = np.abs(answers - data.truth) / data.truth
+    error_l2 = None
+    if data.grid is not None and data.grid_truth is not None:
+        error_l2 = _l2_error(made.release.answer_points(data.grid).estimate, data.grid_truth)
     return Trial(
         method.key,
         size,
@@ -60,7 +64,7 @@ def run_trial(
         tuning,
         float(errors.mean()),
         float(np.percentile(errors, UPPER)),
-        None if data.grid is None else _l2_error(made.release.answer_points(data.grid).estimate, data.grid_truth),
+        error_l2,
         made.seconds,
         made.seconds_noise,
         seconds_query,
@@ -88,7 +92,7 @@ def released_functions(
         several = (released(data, method, size, budget, draw) for draw in range(draws))
         return np.stack([one.answer_points(points).estimate for one in several])
     if not sketch.sized:
-        sketch = _sized(sketch, budget, len(data.records))
+        sketch = cast(LinearSketch, _sized(sketch, budget, len(data.records)))
     table = _filled(sketch, data)
     sources = (SeededSource(_seed("noise", method.key, size, budget, draw, False)) for draw in range(draws))
     return np.stack(

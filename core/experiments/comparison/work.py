@@ -16,7 +16,7 @@ from time import thread_time
 from ...errors import RequestError
 from ...machine.attendance import Attendance
 from ...machine.threads import one_core
-from .plan import Outcome, Plan, Step
+from .plan import Outcome, Plan, Step, Value
 
 MOST_COMPARED = 12
 """Comparisons (of one data set and one question) that are remembered; the one used longest ago goes."""
@@ -67,13 +67,13 @@ class Task:
         Of the data and the question; equal ones have equal outcomes.
     plan : Plan
         What is to be seen of it.
-    work : Callable[[Step], object]
+    work : Callable[[Step], Value]
         Tries a step; RequestError where that cannot be.
     """
 
     identity: str
     plan: Plan
-    work: Callable[[Step], object]
+    work: Callable[[Step], Value]
 
 
 class Bench:
@@ -128,7 +128,8 @@ class Bench:
             self._worker.start()
 
     def _next(self) -> Step | None:
-        return self._task.plan.next_step(self.results.of(self._task.identity))
+        task = self._task
+        return None if task is None else task.plan.next_step(self.results.of(task.identity))
 
     def _try_on(self) -> None:
         try:
@@ -146,15 +147,16 @@ class Bench:
         """What to try next; None, and no worker any more, when nothing is left or nobody wants it."""
         with self._lock:
             step = None if self.stopped or self._attendance.ended else self._next()
-            if step is None:
+            if step is None or self._task is None:
                 self._worker = self.doing = None
                 return None
             return self._task, step
 
 
-def _tried(work: Callable[[Step], object], step: Step) -> Outcome:
+def _tried(work: Callable[[Step], Value], step: Step) -> Outcome:
     start = thread_time()  # of this thread alone, so that a busy computer makes no method look slow
-    value, problem = None, None
+    value: Value | None = None
+    problem: str | None = None
     try:
         value = work(step)
     except RequestError as error:

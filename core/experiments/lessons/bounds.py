@@ -59,7 +59,7 @@ class Attack:
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The bounds that the two files state: with the richest person and without."""
         first, second = (made.domain.columns[0] for made in (self.with_richest, self.without_richest))
-        return (first.low, first.high), (second.low, second.high)
+        return first.bounds(1.0), second.bounds(1.0)
 
     @property
     def given_away(self) -> bool:
@@ -79,7 +79,7 @@ def attack(richest: int, epsilon: str, from_data: bool) -> Attack:
     from_data : bool
         Whether the owner takes the bounds from the data, which no mechanism of this library does by itself.
     """
-    files = [
+    with_richest, without_richest = (
         release(
             _sketch(pays, from_data),
             {"pay": np.array(pays, dtype=np.float64)},
@@ -87,9 +87,9 @@ def attack(richest: int, epsilon: str, from_data: bool) -> Attack:
             noise_source=SeededSource(draw),
         )
         for draw, pays in enumerate(((*OTHERS, richest), OTHERS))
-    ]
-    told_apart = files[0].domain != files[1].domain
-    return Attack(*files, GAMES if told_apart else _games_won(richest, epsilon))
+    )
+    told_apart = with_richest.domain != without_richest.domain
+    return Attack(with_richest, without_richest, GAMES if told_apart else _games_won(richest, epsilon))
 
 
 def _sketch(pays: tuple[float, ...], from_data: bool) -> Histogram:

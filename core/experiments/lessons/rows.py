@@ -177,7 +177,7 @@ def _of_one_row(people: int, nearby: float, width: int) -> _OneRow:
         float(variance),
         float(bound.mean()),
         float(roots.mean()),
-        sketch.noise_variance(1.0) * MANY,
+        float(sketch.noise_variance(1.0)) * MANY,
         float(exact.mean()),
         float(strangers),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -13,7 +14,7 @@ from ...machine.threads import over_ranges
 from ...releases.release import Release
 from ...sketches.linear import check_level
 from .probabilities import class_probabilities
-from .scores import Scores, checked_rule, class_scores
+from .scores import Scores, checked_rule, class_scores, classes_of
 from .winning import chance_of_winning, learned_scatter
 
 PIECE = 1 << 20
@@ -86,8 +87,8 @@ def classify(release: Release, queries: object, rule: str | None = None, level: 
 
 def _scores_in_pieces(release: Release, queries: np.ndarray, rule: str) -> Scores:
     """The scores of an array of queries, encoded and scored a piece at a time by all processors."""
-    sketch, step = release.sketch, max(1, PIECE // queries.shape[1])
-    order = "C" if sketch.inner.takes_rows else "F"
+    sketch, step = classes_of(release), max(1, PIECE // queries.shape[1])
+    order: Literal["C", "F"] = "C" if sketch.inner.takes_rows else "F"
     scores = Scores(*np.empty((2, len(queries), len(sketch.categories))))
     as_they_are = rule in ("mean", "direction") and sketch.inner.takes_rows and sketch.query_domain.are_encoded(queries)
 
@@ -124,7 +125,7 @@ def decided(release: Release, scores: Scores, rule: str, level: float) -> Classi
     scatter = learned_scatter(scores.value, scores.variance)
     confidence = chance_of_winning(scores.value, scores.variance, scatter)
     return Classification(
-        release.sketch.categories,
+        release.sketch.classes,
         rule,
         scores.value.argmax(axis=1),
         class_probabilities(release, scores, rule),

@@ -68,7 +68,7 @@ def checked_rule(release: Release, rule: str | None) -> str:
     rules = rules_of(classes_of(release))
     if rule is None:
         return rules[0]
-    check_choice(rule, f"The rule for a release of the mechanism {release.sketch.inner.name!r}", rules)
+    check_choice(rule, f"The rule for a release of the mechanism {release.sketch.one_answer[0].name!r}", rules)
     return rule
 
 
