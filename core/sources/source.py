@@ -162,7 +162,7 @@ class Source(ABC):
 
     def check_columns(self, domain: Domain) -> None:
         """Refuse a domain whose columns are absent, or are dates where it says numbers."""
-        unit = domain.unit.id_column
+        unit = domain.unit.column
         self.check_names([*domain.names, *([] if unit is None else [unit])])
         for column in domain.columns:
             if column.kind == "numeric" and self.kind(column.name) == "date":
