@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -101,15 +102,19 @@ def release(
         if guess.sample is not None and guess.sample.resolve() == Path(source).resolve():
             raise RequestError("--sample names the private file itself, which would choose the size for its records.")
         name = dataset or _named_after(source)
-        bill.payer = payer = Payer(books.open(), name, budget, _who(data, shape))
-        counted = _counted(opened, payer, data, shape, guess, purchase)
+
+        def payer_opened() -> Payer:
+            bill.payer = bill.payer or Payer(books.open(), name, budget, _who(data, shape))
+            return bill.payer
+
+        counted = _counted(opened, payer_opened, budget, data, shape, guess, purchase)
         guess = replace(guess, records=guess.records or counted.records)
         sketch = _sketch(data, shape, guess, counted.left, purchase)
         if purchase is None and shape.like is None:
             warn_of_wide_column(data, sketch.domain, shape.bandwidth)
         if not isinstance(sketch, Adaptive):
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
-        kind = covered(kind_of(sketch, counted.left, bounds=purchase), counted)
+        kind, payer = covered(kind_of(sketch, counted.left, bounds=purchase), counted), payer_opened()
         keeping = None
         if purchase is None and not counted.bought and not isinstance(sketch, Adaptive):
             keeping = kept.keeping(payer, any_seed=shape.seed is None and shape.like is None)
@@ -165,7 +170,8 @@ def _who(data: DataOptions, shape: SketchOptions) -> str:
 
 def _counted(
     source: Source,
-    payer: Payer,
+    payer_opened: Callable[[], Payer],
+    budget: Budget,
     data: DataOptions,
     shape: SketchOptions,
     guess: GuessOptions,
@@ -175,14 +181,13 @@ def _counted(
     from ..releases.counted import Counted, count_first
     from ..releases.job import kind_of
 
-    budget = payer.budget
     if purchase is not None or guess.records is not None or shape.mechanism == "auto":
         return Counted(guess.records or 1.0, budget)
     sketch = declared_sketch(data, shape, budget)
     if sketch.sized:
         return Counted(1.0, budget)
     counted = count_first(
-        sketch.domain, source, budget, payer, lambda left, ordinary: kind_of(sketch, left, ordinary).cost
+        sketch.domain, source, budget, payer_opened(), lambda left, ordinary: kind_of(sketch, left, ordinary).cost
     )
     price = f"for ε = {counted.bought[0].epsilon:f}" if counted.bought else "at no cost, as their number is public"
     say(f"No --records says how many there are, so they were counted first, {price}: about {counted.records:,.0f}.")

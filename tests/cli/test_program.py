@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 from tests.cli.conftest import SKETCH, people
@@ -33,19 +32,6 @@ def test_from_private_records_to_answers(tmp_path):
     assert answer.startswith("3,3,")
     spent = run("release", "people.parquet", *SKETCH, "--epsilon", "1", "--out", "more.npz", folder=tmp_path)
     assert (spent.returncode, spent.stdout) == (3, b"")
-
-
-def test_everything_is_installed():
-    """The packages are listed one by one, as they are installed under another name than that of their folder."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    folders = {path.parent for path in (ROOT / "core").rglob("__init__.py")}
-    named = {".".join(("frostglass", *folder.relative_to(ROOT / "core").parts)) for folder in folders}
-    assert set(settings["packages"]) == named
-    for folder in folders:
-        package = ".".join(("frostglass", *folder.relative_to(ROOT / "core").parts))
-        others = {path for path in folder.iterdir() if path.is_file() and path.suffix not in (".py", ".pyc")}
-        carried = {path for pattern in settings["package-data"].get(package, ()) for path in folder.glob(pattern)}
-        assert others == carried
 
 
 def test_help_loads_nothing_heavy():
