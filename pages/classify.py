@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from core.figures.sentences.decisions import has_groups
 from core.ui.classify.map import choose_decision, map_view
 from core.ui.classify.opening import open_groups
 from core.ui.classify.points import no_points_yet, points_view
-from core.ui.classify.words import has_groups
 from core.ui.explore.opening import about, headline
 from core.ui.frame.frame import CLASSIFY, frame
 from core.ui.frame.session import Opened, Session

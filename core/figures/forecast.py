@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..geometry.kernels import Kernel
+from ..words.numbers import percent
 from .palette import AMBER, FAINT, INK, TEAL, faded
 
 PLACES = 81
@@ -21,20 +22,27 @@ CROWDS = ((0.3, 0.09, 0.62), (0.68, 0.06, 0.38))
 
 
 def error_figure(
-    epsilons: Sequence[float], pure: Sequence[float], slack: Sequence[float], epsilon: float, has_slack: bool
+    epsilons: Sequence[float],
+    pure: Sequence[float],
+    slack: Sequence[float],
+    epsilon: float,
+    has_slack: bool,
+    whole: str,
 ) -> go.Figure:
-    """Expected relative error against ε on logarithmic axes: the chosen kind of promise in full, the other one faint.
+    """Typical error against ε on logarithmic axes: the chosen kind of promise in full, the other one faint.
 
     Parameters
     ----------
     epsilons : Sequence[float]
         Increasing, shape (n,).
     pure, slack : Sequence[float]
-        Relative errors with and without a δ, shape (n,).
+        Typical errors with and without a δ, as shares of ``whole``, shape (n,).
     epsilon : float
         The present one, marked on the curve.
     has_slack : bool
         Whether the present promise has a δ.
+    whole : str
+        What errors are shares of, "all records" or "the distance".
     """
     figure = go.Figure()
     chosen, other = (slack, pure) if has_slack else (pure, slack)
@@ -47,7 +55,7 @@ def error_figure(
                 mode="lines",
                 name=name,
                 line={"color": colour, "width": 2, "dash": dash},
-                hovertemplate="ε = %{x:.3g}: ± %{y:.2g} of the answer<extra>" + name + "</extra>",
+                hovertemplate="ε = %{x:.3g}: %{y:.2~p} of " + whole + "<extra>" + name + "</extra>",
             )
         )
     present = math.exp(float(np.interp(math.log(epsilon), np.log(epsilons), np.log(chosen))))
@@ -58,7 +66,7 @@ def error_figure(
             mode="markers",
             marker={"color": TEAL.shape, "size": 11},
             showlegend=False,
-            hovertemplate="here: ± %{y:.2g} of the answer<extra></extra>",
+            hovertemplate="here: %{y:.2~p} of " + whole + "<extra></extra>",
         )
     )
     figure.update_xaxes(
@@ -90,11 +98,11 @@ def error_figure(
     return figure
 
 
-def error_in_words(epsilons: Sequence[float], errors: Sequence[float]) -> str:
+def error_in_words(epsilons: Sequence[float], errors: Sequence[float], whole: str) -> str:
     """The text alternative of the curve: the error at its two ends."""
     return (
-        f"The typical error falls from {errors[0]:.2g} of the answer at ε = {epsilons[0]:g} "
-        f"to {errors[-1]:.2g} at ε = {epsilons[-1]:g}."
+        f"The typical error falls from {percent(errors[0])} of {whole} at ε = {epsilons[0]:g} "
+        f"to {percent(errors[-1])} at ε = {epsilons[-1]:g}."
     )
 
 

@@ -106,11 +106,14 @@ class Forecast:
     seconds: float
 
     @property
+    def promised_error(self) -> float:
+        """The typical error that is promised: of closeness as a share of all records, of a distance as one of it."""
+        return self.relative_error if self.answers == "distance" else self.standard_error / self.records
+
+    @property
     def error_words(self) -> str:
-        """The error that is promised: of a sum of closeness as a share of all records, of a distance as one of it."""
-        if self.answers == "distance":
-            return f"{percent(self.relative_error)} of the distance"
-        return f"{percent(self.standard_error / self.records)} of all records"
+        """The promised error with what it is a share of."""
+        return f"{percent(self.promised_error)} of {'the distance' if self.answers == 'distance' else 'all records'}"
 
     @property
     def relative_words(self) -> str:
@@ -335,7 +338,7 @@ def error_curve(
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
     density: float | None = None,
 ) -> np.ndarray:
-    """Forecast relative errors of the same sketch for several epsilons, float64 (len(epsilons),)."""
+    """Forecast errors, as they are promised, of the same sketch for several epsilons, float64 (len(epsilons),)."""
     return np.array(
-        [forecast(sketch, Budget(epsilon, delta, neighbours), records, density).relative_error for epsilon in epsilons]
+        [forecast(sketch, Budget(epsilon, delta, neighbours), records, density).promised_error for epsilon in epsilons]
     )

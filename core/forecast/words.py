@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..domain import Domain, Numeric, Vector
-from ..words.numbers import rounded
+from ..words.numbers import percent, rounded
 from ..words.quantities import size, wait
 from .draft import GROUP, Draft
 from .forecast import Forecast
@@ -84,6 +84,37 @@ def summary(draft: Draft, seen: Forecast) -> str:
         return f"The average distance {whose}from a typical place will be {answer}."
     whose = "in one group " if draft.question == GROUP else ""
     return f"A typical answer {whose}will be {answer}."
+
+
+def error_definition(seen: Forecast) -> str:
+    """The typical error as it is promised, and what it may come to beside an answer."""
+    if seen.answers == "distance":
+        return f"Typical error: {seen.error_words} ({_between(seen)}, as it depends on how the records lie)."
+    return (
+        f"Typical error: {seen.error_words}, one standard deviation. Beside a typical answer that is "
+        f"{percent(seen.relative_error)} ({_between(seen)}, as answers depend on how the records lie)."
+    )
+
+
+def _between(seen: Forecast) -> str:
+    low, high = (percent(end) for end in seen.relative_range)
+    return f"{low} to {high}"
+
+
+COSTS = {
+    "time": "making the file would take more than a minute",
+    "file": "the file would be larger than 32 MB",
+    "query": "an answer would take more than a thousandth of a second",
+    "memory": "opening the file would take more than a gigabyte of memory",
+    "limit": "no sketch may have more",
+}
+"""What may speak against more rows, by the name that `core.forecast.sizing.Rows` gives it."""
+
+
+def size_limit(stopped_by: str) -> str:
+    """Which cost limits the size of the table; empty where more rows would not help anyway."""
+    cost = COSTS.get(stopped_by)
+    return "" if cost is None else f"More rows would be more exact, but {cost}."
 
 
 def size_and_time(seen: Forecast) -> str:

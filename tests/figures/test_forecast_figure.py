@@ -23,7 +23,7 @@ ALONG = np.linspace(0, 1, PLACES)[:, None]
 
 @pytest.mark.parametrize("has_slack", [False, True])
 def test_the_chosen_promise_is_drawn_in_full_and_the_present_point_lies_on_it(has_slack):
-    figure = error_figure(EPSILONS, PURE, SLACK, 0.5, has_slack)
+    figure = error_figure(EPSILONS, PURE, SLACK, 0.5, has_slack, "all records")
     other, chosen, present = figure.data
     assert chosen.line.color == TEAL.shape and chosen.line.dash == "solid" and other.line.dash == "dot"
     assert list(chosen.y) == (SLACK if has_slack else PURE)
@@ -31,8 +31,8 @@ def test_the_chosen_promise_is_drawn_in_full_and_the_present_point_lies_on_it(ha
 
 
 def test_the_words_give_both_ends():
-    assert error_in_words(EPSILONS, PURE) == (
-        "The typical error falls from 10 of the answer at ε = 0.01 to 0.01 at ε = 10."
+    assert error_in_words(EPSILONS, SLACK, "all records") == (
+        "The typical error falls from 100% of all records at ε = 0.01 to 0.1% at ε = 10."
     )
 
 

@@ -12,6 +12,8 @@ honest measure of the error that is left.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.stats import qmc
 
@@ -60,8 +62,7 @@ def scrambled_sobol(points: int, dimensions: int, random: PublicRandom) -> np.nd
     """
     if dimensions > MAX_SOBOL:
         return random.uniforms(points, dimensions)
-    sequence = qmc.Sobol(dimensions, scramble=False, bits=BITS).random_base2(max(points - 1, 0).bit_length())[:points]
-    digits = (sequence * 2.0**BITS).astype(np.uint64)
+    digits = _sobol_digits(max(points - 1, 0).bit_length(), dimensions)[:points]
     # Column j of the scramble matrix: bit j (from the top) stays, the bits below it are random.
     columns = random.words(BITS, dimensions) >> np.uint64(64 - BITS)
     scrambled = random.words(dimensions) >> np.uint64(64 - BITS) | np.zeros((points, 1), np.uint64)
@@ -70,3 +71,10 @@ def scrambled_sobol(points: int, dimensions: int, random: PublicRandom) -> np.nd
         column = kept | (columns[j] & (kept - np.uint64(1)))
         scrambled ^= column * ((digits >> np.uint64(BITS - 1 - j)) & np.uint64(1))
     return (scrambled.astype(np.float64) + random.uniforms(points, dimensions)) * 2.0**-BITS
+
+
+@lru_cache(maxsize=1)
+def _sobol_digits(doublings: int, dimensions: int) -> np.ndarray:
+    """The first 2^doublings points of the sequence as whole numbers, uint64; kept for the groups of one sketch."""
+    sequence = qmc.Sobol(dimensions, scramble=False, bits=BITS).random_base2(doublings)
+    return (sequence * 2.0**BITS).astype(np.uint64)

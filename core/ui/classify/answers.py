@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ...figures.view import View
 from ...releases.release import Release
 from ...tasks.classes.classification import Classification, classify
 from ...tasks.classes.decision_map import DecisionMap, decision_map
-from ..explore.answers import REMEMBERED, View
+from ..explore.answers import REMEMBERED
 
 RESOLUTION, AVERAGED_RESOLUTION = 96, 48
 """Cells along a side; an average reads many points a cell."""

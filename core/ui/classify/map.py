@@ -11,6 +11,7 @@ import streamlit as st
 from ...domain import Categorical
 from ...figures.axes import Axis
 from ...figures.classes import decision_figure, decision_in_words, probability_figure, probability_in_words
+from ...figures.sentences.decisions import RULES, asked_domain, decision_sentence, drowned_sentence, rules
 from ...releases.release import Release
 from ...tasks.classes.decision_map import DecisionMap
 from ...words.escapes import in_html
@@ -23,7 +24,6 @@ from ..frame.marks import note, side
 from ..frame.markup import draw
 from ..frame.session import Opened
 from .answers import at_place, drawn_map
-from .words import RULES, asked_domain, decision_sentence, drowned_sentence, rules
 
 CHART = "classify-map"
 LEVELS = {"80%": 0.8, "90%": 0.9, "95%": 0.95, "99%": 0.99}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ...figures.sentences.decisions import has_groups
 from ...sources.samples import bundled_groups
 from ...words.escapes import in_markdown
 from ..explore.opening import drop_zone
 from ..frame.marks import Visibility, facts, note, rail
 from ..frame.session import Session
-from .words import has_groups
 
 WHAT_IT_SHOWS = (
     ("A table for every group", "Made once from labelled private records: who is healthy and who is ill, say."),

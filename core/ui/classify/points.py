@@ -8,6 +8,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...figures.classes import confusion_figure, confusion_in_words
+from ...figures.sentences.decisions import NEARLY, asked_domain
 from ...sources.queries import beside
 from ...tasks.classes.classification import Classification, classify
 from ...tasks.classes.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
@@ -19,7 +20,6 @@ from ..frame.marks import Visibility, main_action, mark, note
 from ..frame.markup import draw
 from ..frame.session import Opened
 from .map import say_decision, warn_of_largest
-from .words import NEARLY, asked_domain
 
 SAVE = "Save the groups of your points"
 NO_TRUTH = "Nobody told"

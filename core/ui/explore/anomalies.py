@@ -14,6 +14,8 @@ from ...figures.report.exploration import MAX_PLACES, Anomalies, Step
 from ...figures.report.pictures import in_words, picture_figure
 from ...figures.report.tables import SCORES
 from ...figures.scatter import MAX_DRAWN, add_points
+from ...figures.sentences.answers import noun
+from ...figures.view import View
 from ...releases.release import Release
 from ...sources.queries import beside
 from ...tasks.anomalies import REFERENCE_POINTS, Scores, score
@@ -25,10 +27,8 @@ from ..frame.charts import picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from . import answers
-from .answers import View
 from .columns import choose_two, drawable
 from .export import take_along
-from .words import noun
 
 FILE, READ = "explore-points", "explore-points-read"
 SHARES = {"1 in 100": 0.01, "2 in 100": 0.02, "5 in 100": 0.05, "10 in 100": 0.1, "20 in 100": 0.2}

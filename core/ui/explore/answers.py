@@ -5,7 +5,6 @@ Every function takes an `Opened.identity`, by which the answer is remembered, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -13,6 +12,7 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
+from ...figures.view import View
 from ...releases.release import Release
 from ...sketches.linear import Answers
 from ...tasks import density
@@ -31,21 +31,6 @@ MAP_SIZE, AVERAGED_MAP_SIZE = 200, 64
 DISTANCE_MAP_SIZE, SMALL_DISTANCE_MAP_SIZE = 24, 16
 """Average distances change slowly from place to place, and reading one may take as long as a hundred of closeness."""
 MOST_MODES = 10
-
-
-@dataclass(frozen=True)
-class View:
-    """What a picture shows: one or two columns, and the others that are held at a value; the rest is averaged over.
-
-    A picture of distances averages over nothing: what is not held otherwise is held at the nearest place.
-    """
-
-    columns: tuple[str, ...]
-    held: tuple[tuple[str, object], ...] = ()
-
-    def averages(self, release: Release) -> bool:
-        """Whether any column of the release is neither drawn nor held."""
-        return len(self.columns) + len(self.held) < len(release.domain.columns)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)

@@ -9,9 +9,13 @@ import streamlit as st
 from ...domain import Column, Numeric
 from ...errors import RequestError
 from ...figures.distances import distance_unit
+from ...figures.nearest import marked
 from ...figures.report.exploration import Centres, Density
 from ...figures.report.pictures import drawn, in_words, picture_figure
 from ...figures.report.tables import table_of
+from ...figures.sentences.answers import noun, place_words
+from ...figures.sentences.distances import distance_sentence, kind_sentence, one_sided
+from ...figures.view import View
 from ...releases.release import Release
 from ...tasks.centres import MOST_CENTRES, Centre, described
 from ...words.escapes import in_markdown
@@ -21,13 +25,9 @@ from ..frame.charts import picture_config
 from ..frame.marks import note
 from ..frame.session import Opened
 from . import answers
-from .answers import View
 from .columns import choose_two, drawable
-from .distance_words import distance_sentence, kind_sentence, one_sided
-from .distances import marked
 from .export import take_along
 from .point import say
-from .words import noun, place_words
 
 REACHES = 2 * 1.96
 """Standard errors between the ends of a 95% interval."""

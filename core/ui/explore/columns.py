@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from ...domain import Categorical, Column, Domain, Items, Vector
+from ...figures.view import View
 from ...words.escapes import in_markdown
 from ..frame.session import Opened
-from .answers import View
 
 PAIRS, TWO, ONE = "All pairs", "Two columns", "One column"
 SHOW, ACROSS, UP = "show", "x", "y"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from ...figures.nearest import held_sentence, marked, nearest_values, picture_table
 from ...figures.pairs import pairs_in_words, pairs_matrix
 from ...figures.report.exploration import Density, Points, Step
 from ...figures.report.pictures import axes_of, drawn, in_words, picture_figure
+from ...figures.view import View
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
 from ...words.escapes import in_html
@@ -17,9 +19,7 @@ from ..frame.marks import note, side
 from ..frame.markup import draw
 from ..frame.session import Opened
 from . import answers
-from .answers import View
 from .columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_picture
-from .distances import held_sentence, marked, nearest_values, picture_table
 from .export import take_along
 from .point import AskedPoint
 from .words import SHARED_NOISE

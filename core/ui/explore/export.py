@@ -13,6 +13,7 @@ from ...figures.report.exploration import Centres, Density, Exploration, Modes, 
 from ...figures.report.html import report_html
 from ...figures.report.notebook import notebook_for
 from ...figures.report.script import script_for
+from ...figures.sentences.distances import one_sided
 from ...releases.release import Release
 from ...tasks.centres import nearest_place
 from ...words.escapes import in_html
@@ -21,7 +22,6 @@ from ..frame.markup import draw
 from ..frame.session import Opened
 from .answers import DISTANCE_MAP_SIZE
 from .columns import drawable
-from .distance_words import one_sided
 from .groups import part_call, whom
 
 REPORT = "Save the report"

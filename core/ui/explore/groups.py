@@ -7,10 +7,10 @@ from dataclasses import replace
 import streamlit as st
 
 from ...figures.report.exploration import Call
+from ...figures.sentences.decisions import has_groups
 from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...words.escapes import in_markdown
-from ..classify.words import has_groups
 from ..frame.frame import CLASSIFY
 from ..frame.session import Opened
 

@@ -11,6 +11,8 @@ from ...figures.density import Marks, close_by
 from ...figures.report.exploration import Density, Modes
 from ...figures.report.pictures import axes_of, in_words, picture_figure
 from ...figures.report.tables import table_of
+from ...figures.sentences.answers import noun, place_words, standing_out
+from ...figures.view import View
 from ...tasks.density import Curve, Heatmap
 from ...tasks.modes import Mode
 from ...words.escapes import in_markdown
@@ -20,10 +22,8 @@ from ..frame.charts import picture_config
 from ..frame.marks import note
 from ..frame.session import Opened
 from . import answers
-from .answers import View
 from .columns import choose_two, drawable
 from .export import take_along
-from .words import noun, place_words, standing_out
 
 
 def modes_view(opened: Opened) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ...errors import RequestError
+from ...figures.sentences.answers import one_line
 from ...words.escapes import in_html, in_markdown
 from ..frame.marks import Visibility, facts, mark, note, rail
 from ..frame.markup import draw
@@ -12,7 +13,6 @@ from ..frame.session import Opened, Session
 from ..release.kept import kept_releases
 from . import answers
 from .gallery import gallery
-from .words import one_line
 
 MAX_MEGABYTES = 100
 WHAT_IT_IS = (

@@ -14,6 +14,9 @@ from ...figures.density import close_by
 from ...figures.distances import distance_title, distance_unit
 from ...figures.dots import dots, dots_in_words
 from ...figures.kernel import kernel_in_words
+from ...figures.sentences.answers import answer_sentence, averaged_sentence, density_sentence, noun
+from ...figures.sentences.distances import distance_sentence, kind_sentence, root_sentence
+from ...figures.view import View
 from ...releases.release import Release
 from ...sketches.linear import Answers
 from ...tasks.uncertainty import quantile_dots
@@ -21,10 +24,8 @@ from ...words.escapes import in_html
 from ..frame.marks import note
 from ..frame.markup import draw
 from ..frame.session import Opened
-from .answers import REMEMBERED, View, answer
+from .answers import REMEMBERED, answer
 from .columns import grain, label_of, number_format, tidy
-from .distance_words import distance_sentence, kind_sentence, root_sentence
-from .words import answer_sentence, averaged_sentence, density_sentence, noun
 
 STRONG = re.compile(r"\*\*(.+?)\*\*")
 EACH_DOT = "Each dot is one of 50 equally likely truths."

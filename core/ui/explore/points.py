@@ -12,6 +12,8 @@ from ...errors import RequestError
 from ...figures.density import close_by
 from ...figures.distances import distance_title, distance_unit
 from ...figures.report.exploration import MAX_PLACES, Points
+from ...figures.sentences.answers import SHARED_NOISE, noun, place_words
+from ...figures.sentences.distances import kind_sentence
 from ...releases.release import Release
 from ...sketches.linear import Answers
 from ...sources.queries import beside
@@ -23,9 +25,7 @@ from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from . import answers
 from .columns import drawable
-from .distance_words import kind_sentence
 from .export import take_along
-from .words import SHARED_NOISE, noun, place_words
 
 READ = "explore-asked-read"
 BETWEEN = "very likely between"

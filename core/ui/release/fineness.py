@@ -204,15 +204,15 @@ def choose_guesses(draft: Draft, number: int, sample: Sample | None) -> Draft:
     """Public guesses for the forecast, how many records and how crowded a place; a sample comes with its own."""
     closeness = draft.measures_closeness
     note(
-        f"The forecast never looks at the data, so it needs {'two guesses' if closeness else 'a guess'} from what "
-        "anyone may know, which changes nothing about privacy. Do not count your records for it: what you choose here "
-        "shapes the file."
+        "The forecast never looks at the data: errors and the size of the table follow from how many records you say "
+        "there are. Say what anyone may know, and do not count your records for it: what you choose here shapes the "
+        "file, and is no secret."
     )
     if sample is not None:
         draft = replace(draft, records=sample.records_guess, density=sample.density_guess)
     many, crowded = st.columns(2, gap="medium")
     records = many.select_slider(
-        "About how many records?",
+        "How many records there are at least",
         sorted({*RECORDS, draft.records}),
         draft.records,
         format_func=lambda records: f"{records:,}",

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...figures.forecast import error_figure, error_in_words
 from ...forecast.draft import Draft
-from ...forecast.words import forecast_sentence, size_and_time, typical_answer
+from ...forecast.words import error_definition, forecast_sentence, size_and_time, size_limit, typical_answer
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
 from ..frame.bars import budget_bar
@@ -17,7 +17,7 @@ from ..frame.charts import show
 from ..frame.marks import Visibility, note, rail
 from ..frame.markup import draw
 from ..frame.odds import odds
-from .outlook import CURVE, errors, promising
+from .outlook import CURVE, errors, limit, promising
 
 
 def side_panel(draft: Draft) -> DeltaGenerator:
@@ -30,7 +30,8 @@ def side_panel(draft: Draft) -> DeltaGenerator:
             _headline(draft)
         curve = st.container()
         if draft.way is not None:
-            note(f"{math.prod(draft.sketch.shape):,} numbers: a file of {size_and_time(draft.forecast)} to make.")
+            made = f"{math.prod(draft.sketch.shape):,} numbers: a file of {size_and_time(draft.forecast)} to make."
+            note(f"{made} {size_limit(limit(draft))}".strip())
     with rail(Visibility.PUBLIC, "risk", "What a guesser could gain"):
         if draft.budget is None:
             note("It depends on ε.")
@@ -50,6 +51,7 @@ def _headline(draft: Draft) -> None:
     draw(
         f'<p class="fg-figure">{answer.figure} <span>± {answer.band} {in_html(answer.unit)}</span></p>'
         f'<p class="fg-note">{in_html(forecast_sentence(draft, draft.forecast))}</p>'
+        f'<p class="fg-note">{in_html(error_definition(draft.forecast))}</p>'
     )
 
 
@@ -57,17 +59,18 @@ def error_curve(draft: Draft) -> None:
     """Error against ε, with slack and without, and where the draft stands."""
     pure, slack = errors(draft, slack=False), errors(draft, slack=True)
     epsilons, budget = [float(step) for step in CURVE], draft.budget
+    whole = "all records" if draft.measures_closeness else "the distance"
     show(
-        error_figure(epsilons, pure, slack, float(budget.epsilon), not budget.pure),
+        error_figure(epsilons, pure, slack, float(budget.epsilon), not budget.pure, whole),
         "release-error-curve",
-        error_in_words(epsilons, pure if budget.pure else slack),
+        error_in_words(epsilons, pure if budget.pure else slack, whole),
     )
 
 
 def slack_sentence(draft: Draft) -> str:
     """What slack gains here."""
-    pure, slack = (promising(draft, slack)[1].relative_error for slack in (False, True))
-    gain = pure / slack
+    pure, slack = (promising(draft, slack)[1] for slack in (False, True))
+    gain = pure.promised_error / slack.promised_error
     if gain < 1.05:
         return "It would gain nothing here."
-    return f"{significant(gain, 2)} × less error here: {percent(slack)} of a typical answer instead of {percent(pure)}."
+    return f"{significant(gain, 2)} × less error here: {slack.error_words} instead of {percent(pure.promised_error)}."

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ...forecast.draft import Draft
 from ...forecast.forecast import Forecast, error_curve, forecast
-from ...forecast.sizing import choose_size
+from ...forecast.sizing import choose_size, sized_rows
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ...sketches.linear import LinearSketch
@@ -30,11 +30,19 @@ def promising(draft: Draft, slack: bool) -> tuple[LinearSketch, Forecast]:
 
 
 def errors(draft: Draft, slack: bool) -> np.ndarray:
-    """Relative errors along `CURVE`, at the size that suits the present ε, with a δ or without."""
+    """Promised errors along `CURVE`, at the size that suits the present ε, with a δ or without."""
     sketch, _ = promising(draft, slack)
     neighbours = draft.budget.neighbours
     facts = _described(sketch, [slack, neighbours, draft.records, draft.density])
     return _curve(facts, sketch, draft.records, slack, neighbours, draft.density)
+
+
+def limit(draft: Draft) -> str:
+    """What kept the table from being larger; empty where it has no rows, or somebody settled them."""
+    if draft.settled or not draft.one.in_groups:
+        return ""
+    facts = [str(draft.budget.epsilon), str(draft.budget.delta), draft.budget.neighbours, draft.records, draft.density]
+    return _stopped_by(_described(draft.sketch, facts), draft.sketch, draft.budget, draft.records, draft.density)
 
 
 def _described(sketch: LinearSketch, facts: list) -> str:
@@ -58,3 +66,8 @@ def _curve(
 ) -> np.ndarray:
     epsilons = [float(step) for step in CURVE]
     return error_curve(_sketch, _records, epsilons, float(SLACK) if _slack else 0.0, _neighbours, _density)
+
+
+@st.cache_data(scope="session", max_entries=100, show_spinner=False)
+def _stopped_by(key: str, _sketch: LinearSketch, _budget: Budget, _records: int, _density: float | None) -> str:
+    return sized_rows(_sketch, _budget, _records, _density).stopped_by

@@ -16,7 +16,6 @@ from ...sketches.classes import Classes
 from ...sketches.grouped import GroupedSketch
 from ...sketches.registry import card
 from ...words.escapes import in_markdown
-from ...words.numbers import percent
 from ..frame.marks import facts, note
 
 PICKED = "release-way-picked"
@@ -93,8 +92,8 @@ def _pick(question: str, key: str, first: str) -> None:
 
 
 def _in_words(way: Recommendation) -> str:
-    """Error, file and time, and the reason."""
-    return f"Off by {percent(way.forecast.relative_error)} · {size_and_time(way.forecast)}. {way.reason}"
+    """File and time, and the reason, which states the error."""
+    return f"{size_and_time(way.forecast)}. {way.reason}"
 
 
 def title(name: str) -> str:

@@ -8,14 +8,14 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.figures.sentences.decisions import RULES, decision_sentence, rules
+from core.figures.view import View
 from core.releases.release import load
 from core.sources.samples import bundled_groups, bundled_releases, sample
 from core.tasks.classes.classification import classify
 from core.ui.classify.answers import drawn_map
 from core.ui.classify.map import table_of_map
 from core.ui.classify.points import with_groups
-from core.ui.classify.words import RULES, decision_sentence, rules
-from core.ui.explore.answers import View
 from core.ui.frame.frame import CLASSIFY
 from core.ui.frame.session import KEY, Session
 from tests.tasks.wide_bandwidth import wide_release

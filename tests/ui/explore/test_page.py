@@ -14,6 +14,7 @@ from core.domain import Categorical
 from core.figures.report.exploration import Density, Exploration, Points
 from core.figures.report.html import report_html
 from core.figures.report.script import script_for
+from core.figures.sentences.answers import answer_sentence
 from core.geometry import kernels
 from core.sketches.classes import Classes
 from core.sketches.making import distance
@@ -27,7 +28,6 @@ from core.ui.explore.export import overview
 from core.ui.explore.groups import part_call, part_of, whom
 from core.ui.explore.point import STRONG
 from core.ui.explore.points import answer_columns
-from core.ui.explore.words import answer_sentence
 from core.ui.frame.frame import EXPLORE
 from core.ui.frame.session import KEY, Opened
 from core.words.escapes import in_html

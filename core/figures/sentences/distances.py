@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from ...domain import Categorical
-from ...figures.density import UNSURE
-from ...figures.distances import distance_unit
-from ...figures.report.meaning import clipped
 from ...sketches.linear import LinearSketch
 from ...words.numbers import best_guess, number, rounded, rounded_range
 from ...words.phrases import listed
+from ..density import UNSURE
+from ..distances import distance_unit
+from ..report.meaning import clipped
 
 ONE_SIDED = ("above", "below")
 

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from ...domain import Categorical, Vector
-from ...figures.axes import Axis
-from ...figures.density import UNSURE, close_by
-from ...figures.report import words
-from ...figures.report.label import PrivacyLabel
 from ...releases.release import Release
 from ...tasks.modes import Mode
 from ...words.numbers import best_guess, percent_within, rounded, rounded_range
 from ...words.phrases import day, listed
+from ..axes import Axis
+from ..density import UNSURE, close_by
+from ..report import words
+from ..report.label import PrivacyLabel
 
 SHARED_NOISE = (
     "All answers of a file share its noise, so their errors move together: a file that misses in one place may miss in "

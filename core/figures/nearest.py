@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ...figures.density import Marks
-from ...figures.report.pictures import axes_of, in_units
-from ...figures.report.tables import table_of
-from ...releases.release import Release
-from ...tasks.density import Curve, Heatmap
-from ...words.phrases import listed, shown
-from .answers import View
-from .distance_words import one_sided
-from .words import place_words
+from ..releases.release import Release
+from ..tasks.density import Curve, Heatmap
+from ..words.phrases import listed, shown
+from .density import Marks
+from .report.pictures import axes_of, in_units
+from .report.tables import table_of
+from .sentences.answers import place_words
+from .sentences.distances import one_sided
+from .view import View
 
 MOST_NAMED = 4
 

@@ -7,10 +7,7 @@ import pytest
 
 from core import Budget, Domain, Numeric
 from core.figures.report.label import privacy_label
-from core.geometry import kernels
-from core.privacy.neighbours import Neighbours
-from core.tasks.modes import Mode
-from core.ui.explore.words import (
+from core.figures.sentences.answers import (
     answer_sentence,
     averaged_sentence,
     density_sentence,
@@ -19,6 +16,9 @@ from core.ui.explore.words import (
     place_words,
     standing_out,
 )
+from core.geometry import kernels
+from core.privacy.neighbours import Neighbours
+from core.tasks.modes import Mode
 from core.words.phrases import day
 from tests.releases_for_tests import small_release
 

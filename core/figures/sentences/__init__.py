@@ -1,0 +1,1 @@
+"""What released files answer, in sentences."""
