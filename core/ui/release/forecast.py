@@ -51,8 +51,8 @@ def _headline(draft: Draft) -> None:
     draw(
         f'<p class="fg-figure">{answer.figure} <span>± {answer.band} {in_html(answer.unit)}</span></p>'
         f'<p class="fg-note">{in_html(forecast_sentence(draft, draft.forecast))}</p>'
-        f'<p class="fg-note">{in_html(error_definition(draft.forecast))}</p>'
     )
+    note(error_definition(draft.forecast))
 
 
 def error_curve(draft: Draft) -> None:
