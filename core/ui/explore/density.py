@@ -9,6 +9,7 @@ from ...figures.nearest import held_sentence, marked, nearest_values, picture_ta
 from ...figures.pairs import pairs_in_words, pairs_matrix
 from ...figures.report.exploration import Density, Points, Step
 from ...figures.report.pictures import axes_of, drawn, in_words, picture_figure
+from ...figures.sentences.answers import SHARED_NOISE
 from ...figures.view import View
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
@@ -22,7 +23,6 @@ from . import answers
 from .columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_picture
 from .export import take_along
 from .point import AskedPoint
-from .words import SHARED_NOISE
 
 CHART, MATRIX = "explore-picture", "explore-pairs"
 
