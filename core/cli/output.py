@@ -82,7 +82,8 @@ def reading(words: str, total: int | None, rows: int = 0) -> Iterator[Callable[[
 
     Yields
     ------
-    What is called with the number of rows read so far.
+    Callable[[int], None]
+        What is called with the number of rows read so far.
     """
     from ..engine.pace import Pace
 

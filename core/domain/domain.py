@@ -235,8 +235,9 @@ class Domain:
 
         Returns
         -------
-        float64 (n_kept, dimensions) in Fortran order: each coordinate is contiguous. `Sets` where the domain holds
-        sets; an empty set is a missing value, as it is like no other.
+        Encoded
+            float64 (n_kept, dimensions) in Fortran order: each coordinate is contiguous. `Sets` where the domain holds
+            sets; an empty set is a missing value, as it is like no other.
 
         Raises
         ------
@@ -280,8 +281,9 @@ class Domain:
 
         Returns
         -------
-        float32 or float64 (n, dimensions) in C order, where possible without a copy: single precision holds what it
-        holds exactly.
+        np.ndarray | None
+            float32 or float64 (n, dimensions) in C order, where possible without a copy: single precision holds what it
+            holds exactly.
         """
         column = self.columns[0]
         if len(self.columns) > 1 or not isinstance(column, Vector) or self.scale != "none":
@@ -311,7 +313,8 @@ class Domain:
 
         Returns
         -------
-        float64 (n, dimensions) in that order.
+        Encoded
+            float64 (n, dimensions) in that order.
 
         Raises
         ------

@@ -21,6 +21,8 @@ Encoded = Any
 class Sets:
     """n sets, one after the other in one array.
 
+    Both arrays are made read-only, so that sets can be shared by threads and slices cost nothing.
+
     Parameters
     ----------
     first : np.ndarray
@@ -28,8 +30,6 @@ class Sets:
     elements : np.ndarray
         uint64 (first[-1],), the keys of the items (`core.domain.item_keys`). A set may hold an item more than once: it
         is the same set then.
-
-    Both arrays are made read-only, so that sets can be shared by threads and slices cost nothing.
 
     Examples
     --------

@@ -21,8 +21,10 @@ class PrivateCentroidClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, bounds, records, dataset, ledger, random_state : see `core.estimators.private`
-        See `PrivateKernelDensity`.
+    epsilon, delta, neighbours, bounds : float, float, str, object
+        See `PrivateKernelDensity`, as for those that follow.
+    records, dataset, ledger, random_state : int | None, str | None, object, int | None
+        Likewise.
     classes : object
         The public list of labels.
     metric : str
@@ -44,9 +46,12 @@ class PrivateCentroidClassifier(PrivateClassifier):
 
     Attributes
     ----------
-    release_ : the private `Release`: all that is kept of the data.
-    classes_ : the public list of labels.
-    n_features_in_ : number of features.
+    release_ : Release
+        The private `Release`: all that is kept of the data.
+    classes_ : np.ndarray
+        The public list of labels.
+    n_features_in_ : int
+        Number of features.
 
     Examples
     --------

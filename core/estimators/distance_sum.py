@@ -13,8 +13,10 @@ class PrivateDistanceSum(PrivateEstimator):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, bounds, records, dataset, ledger, random_state : see `core.estimators.private`
-        See `PrivateKernelDensity`.
+    epsilon, delta, neighbours, bounds : float, float, str, object
+        See `PrivateKernelDensity`, as for those that follow.
+    records, dataset, ledger, random_state : int | None, str | None, object, int | None
+        Likewise.
     norm : str
         "l1", the differences of all features added up; "l2", the straight line; "squared", its square; "lp:P", the P-th
         powers of the differences added up; "capped:C", differences that count C at most; "above" and "below",
@@ -25,8 +27,10 @@ class PrivateDistanceSum(PrivateEstimator):
 
     Attributes
     ----------
-    release_ : the private `Release`: all that is kept of the data.
-    n_features_in_ : number of features.
+    release_ : Release
+        The private `Release`: all that is kept of the data.
+    n_features_in_ : int
+        Number of features.
 
     Examples
     --------

@@ -15,10 +15,12 @@ class PrivateKernelClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, kernel, bandwidth, mechanism, bounds, rows, records, dataset, ledger :
-        see `core.estimators.kernel_density`
-    random_state : see `core.estimators.private`
-        See `PrivateKernelDensity`.
+    epsilon, delta, neighbours, bounds : float, float, str, object
+        See `PrivateKernelDensity`, as for those that follow.
+    kernel, bandwidth, mechanism : str | Kernel, float | tuple[float, ...] | None, str | None
+        Likewise.
+    rows, records, dataset, ledger, random_state : int | None, int | None, str | None, object, int | None
+        Likewise.
     classes : object
         The public list of labels.
     rule : str | None
@@ -28,9 +30,12 @@ class PrivateKernelClassifier(PrivateClassifier):
 
     Attributes
     ----------
-    release_ : the private `Release`: all that is kept of the data.
-    classes_ : the public list of labels.
-    n_features_in_ : number of features.
+    release_ : Release
+        The private `Release`: all that is kept of the data.
+    classes_ : np.ndarray
+        The public list of labels.
+    n_features_in_ : int
+        Number of features.
 
     Examples
     --------

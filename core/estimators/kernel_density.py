@@ -45,8 +45,10 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
 
     Attributes
     ----------
-    release_ : the private `Release`: all that is kept of the data.
-    n_features_in_ : number of features.
+    release_ : Release
+        The private `Release`: all that is kept of the data.
+    n_features_in_ : int
+        Number of features.
 
     Examples
     --------

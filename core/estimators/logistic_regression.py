@@ -19,7 +19,7 @@ class PrivateLogisticRegression(LabelledEstimator):
 
     Parameters
     ----------
-    epsilon, delta, neighbours, bounds, dataset, ledger : see `core.estimators.private`
+    epsilon, delta, neighbours, bounds, dataset, ledger : float, float, str, object, str | None, Ledger | str | None
         See `PrivateKernelDensity`; delta must be 0.
     classes : object
         The public list of labels. More than two share epsilon.
@@ -34,10 +34,14 @@ class PrivateLogisticRegression(LabelledEstimator):
 
     Attributes
     ----------
-    model_ : the private `LogisticModel`, with its promise: all that is kept of the data.
-    classes_ : the public list of labels.
-    coef_, intercept_ : as of scikit-learn's `LogisticRegression`, float64 (1 or K, d) and (1 or K,).
-    n_features_in_ : number of features.
+    model_ : LogisticModel
+        The private `LogisticModel`, with its promise: all that is kept of the data.
+    classes_ : np.ndarray
+        The public list of labels.
+    coef_, intercept_ : np.ndarray
+        As of scikit-learn's `LogisticRegression`, float64 (1 or K, d) and (1 or K,).
+    n_features_in_ : int
+        Number of features.
 
     Examples
     --------

@@ -34,7 +34,8 @@ def normal_outcomes(estimate: float, standard_error: float, dots: int = DOTS) ->
 
     Returns
     -------
-    float64 array of shape (dots,), increasing.
+    np.ndarray
+        float64 array of shape (dots,), increasing.
     """
     unit = NormalDist()
     steps = np.array([unit.inv_cdf((i + 0.5) / dots) for i in range(dots)])

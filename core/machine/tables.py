@@ -154,7 +154,8 @@ def take(table: np.ndarray | Table, at: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    int64 (k,).
+    np.ndarray
+        int64 (k,).
     """
     if isinstance(table, Table):
         return table.take(at)

@@ -61,9 +61,9 @@ class Cost:
 
     Attributes
     ----------
-    events
+    events : tuple[Event, ...]
         Every mechanism in it.
-    epsilon, delta
+    epsilon, delta : Decimal
         Its own promise, as the owner typed it; checked against the events.
 
     Raises

@@ -20,7 +20,7 @@ class Attacks:
 
     Attributes
     ----------
-    names
+    names : tuple[str, ...]
         What each attack looks at, in words.
     """
 
@@ -46,7 +46,7 @@ class Attacks:
 
         Parameters
         ----------
-        outputs
+        outputs : np.ndarray
             float64 (n, m), one noisy table a row.
 
         Returns

@@ -41,15 +41,15 @@ class AuditReport:
 
     Attributes
     ----------
-    epsilon, delta
+    epsilon, delta : float
         The promise.
-    epsilon_lower
+    epsilon_lower : float
         The privacy loss that was shown: the true one is at least this, with confidence `level`.
-    event
+    event : str
         The event that shows it, in words.
-    runs
+    runs : int
         Runs on each of the two data sets.
-    level
+    level : float
         Probability with which the bound holds.
     """
 
@@ -104,22 +104,22 @@ def audit(
 
     Parameters
     ----------
-    mechanism
+    mechanism : Callable[[Any], np.ndarray]
         Takes a data set and returns the numbers that it would publish, any shape, with fresh randomness on every call.
-    data, neighbour
+    data, neighbour : Any
         Two data sets that the promise must make hard to tell apart; the audit is as good as this pair is bad. Made up,
         not private: the report may show outputs.
-    epsilon, delta
+    epsilon, delta : Number
         The promise.
-    exact
+    exact : Callable[[Any], np.ndarray] | None
         The mechanism without its noise, which makes the attack much sharper; estimated from further runs when None.
-    runs
+    runs : int
         Runs on each data set. Half of them choose the event, the others measure it.
-    runs_a_call
+    runs_a_call : int | None
         How many independent runs one call returns along its first axis; None: a call is a run.
-    level
+    level : float
         Probability with which the bound holds.
-    block
+    block : int | None
         Length of the vectors that noise is drawn for, where it is, for an attack made for such noise.
 
     Raises

@@ -97,11 +97,11 @@ class Budget:
 
     Attributes
     ----------
-    epsilon
+    epsilon : Decimal
         Privacy loss, 0 < epsilon <= 100.
-    delta
+    delta : Decimal
         0 for a pure promise, else 0 < delta < 0.01.
-    neighbours
+    neighbours : Neighbours
         What "one person's records" means.
 
     Examples
@@ -173,7 +173,7 @@ class Budget:
 
         Returns
         -------
-        tuple of Fraction
+        tuple[Fraction, ...]
             As many as shares, adding up to epsilon exactly.
         """
         weights = [

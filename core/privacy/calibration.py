@@ -38,12 +38,12 @@ class NoiseScale:
 
     Attributes
     ----------
-    distribution
+    distribution : Literal['discrete_laplace', 'discrete_gaussian', 'rounded_l2']
         ``"discrete_laplace"``: P(z) ∝ exp(-|z|/parameter); ``"discrete_gaussian"``: P(z) ∝ exp(-z²/(2·parameter));
         ``"rounded_l2"``: vectors of density proportional to exp(-|z|/parameter), |z| the Euclidean length, rounded.
-    parameter
+    parameter : Fraction
         The scale b of the Laplace and of the length of a vector, the σ² of the Gaussian.
-    block
+    block : int | None
         Length m of a vector of ``"rounded_l2"``; None for noise that is independent between counters.
     """
 
@@ -119,9 +119,9 @@ def calibrate(sensitivity: Sensitivity, epsilon: Fraction, delta: Fraction = Fra
 
     Parameters
     ----------
-    sensitivity
+    sensitivity : Sensitivity
         How far one person moves the table.
-    epsilon, delta
+    epsilon, delta : Fraction
         The promise for this table alone, exact (a share of a `Budget`).
 
     Returns
@@ -149,17 +149,17 @@ def calibrate_shares(
 
     Parameters
     ----------
-    tables
+    tables : Sequence[tuple[Sensitivity, Fraction]]
         (sensitivity, share) of each table; the shares, relative to each other, say what part of epsilon (pure) or of
         ρ (Gaussian) each table spends.
-    epsilon, delta
+    epsilon, delta : Fraction
         The promise for all tables together.
-    gaussian_only
+    gaussian_only : bool
         Take Gaussian noise wherever delta allows it, for mechanisms whose theory is of Gaussian noise.
 
     Returns
     -------
-    tuple of NoiseScale
+    tuple[NoiseScale, ...]
         One a table: all pure or all Gaussian, by the variance of the table with the largest share, the first of them.
     """
     epsilon, delta = Fraction(epsilon), Fraction(delta)

@@ -35,9 +35,9 @@ def epsilon_spent(events: Sequence[Event], delta: float) -> float:
 
     Parameters
     ----------
-    events
+    events : Sequence[Event]
         In any order; none cost 0.
-    delta
+    delta : float
         0 asks for the pure sum, which is infinite when any event is Gaussian.
     """
     if not events:

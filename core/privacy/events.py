@@ -54,9 +54,9 @@ class Gaussian:
 
     Attributes
     ----------
-    rho
+    rho : Fraction
         Its zCDP, Δ2²/(2σ²).
-    l2_squared
+    l2_squared : int | None
         Δ2² where one person moves every counter by -1, 0 or 1 only, so that the sharper bounds of `unit_shifts` apply;
         None claims zCDP and no more.
     """

@@ -45,13 +45,13 @@ def select(scores: np.ndarray, sensitivity: int, epsilon: Fraction, source: Sour
 
     Parameters
     ----------
-    scores
+    scores : np.ndarray
         Exact and private, int64 (m,), m >= 1.
-    sensitivity
+    sensitivity : int
         Δ: how far one person can move any one score, at most; all of them at once, and in any direction.
-    epsilon
+    epsilon : Fraction
         The price, exact. `events.Selections` is what it does to privacy.
-    source
+    source : Source | None
         Where the random bits come from; the operating system unless this is a test or a lesson.
 
     Returns

@@ -52,15 +52,15 @@ class SparseVector:
 
     Parameters
     ----------
-    sensitivity
+    sensitivity : int
         Δ: how far one person can move any f, a whole number.
-    epsilon
+    epsilon : Fraction
         The price of everything; `events.PureParts` is what it does to privacy.
-    findings
+    findings : int
         c: how often "above" may be said.
-    monotone
+    monotone : bool
         Whether one person moves all f the same way.
-    source
+    source : Source | None
         Where the random bits come from; the operating system unless this is a test or a lesson.
 
     Raises

@@ -61,7 +61,7 @@ def lattice_slack(tables: Sequence[tuple[int, float]]) -> LatticeSlack:
 
     Parameters
     ----------
-    tables
+    tables : Sequence[tuple[int, float]]
         (Δ2², σ²) of each table.
     """
     epsilon = log_factor = log_mass = 0.0
@@ -98,9 +98,9 @@ def unit_shift_delta(epsilon: float, tables: Sequence[tuple[int, float]]) -> flo
 
     Parameters
     ----------
-    epsilon
+    epsilon : float
         The privacy loss that is passed with probability delta only.
-    tables
+    tables : Sequence[tuple[int, float]]
         (Δ2², σ²) of each table.
     """
     slack = lattice_slack(tables)

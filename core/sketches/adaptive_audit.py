@@ -34,13 +34,13 @@ def audit_adaptive(mechanism: Adaptive, budget: Budget, *, runs: int = 2_000, le
 
     Parameters
     ----------
-    mechanism
+    mechanism : Adaptive
         Of a settled size.
-    budget
+    budget : Budget
         The promise.
-    runs
+    runs : int
         Runs on each of the two data sets.
-    level
+    level : float
         Probability with which the bound holds.
 
     Raises

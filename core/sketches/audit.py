@@ -27,13 +27,13 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
 
     Parameters
     ----------
-    sketch
+    sketch : LinearSketch
         The sketch, with its domain.
-    budget
+    budget : Budget
         The promise.
-    runs
+    runs : int
         Runs on each of the two data sets.
-    level
+    level : float
         Probability with which the bound holds.
 
     Raises

@@ -84,7 +84,7 @@ class GroupedSketch(LinearSketch):
 
         Returns
         -------
-        tuple of arrays
+        tuple[np.ndarray, np.ndarray]
             float64 (G, n), one estimate a group, and the groups' weights (G,), which add up to 1.
         """
 

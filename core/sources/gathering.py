@@ -77,7 +77,8 @@ def cut_between_sets(ids: Iterable[pa.Array], apart: int) -> list[int]:
 
     Returns
     -------
-    The cuts in ascending order; empty where the ids do not ascend or one is missing.
+    list[int]
+        The cuts in ascending order; empty where the ids do not ascend or one is missing.
     """
     cuts, place = [0], 0
     last: pa.Array | None = None

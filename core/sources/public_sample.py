@@ -32,8 +32,9 @@ def public_facts(source: Source, names: Sequence[str]) -> dict[str, Column]:
 
     Returns
     -------
-    A numeric column with the least and greatest number found, or a categorical one with every text found, by name;
-    columns that are absent, constant or of another kind are left out.
+    dict[str, Column]
+        A numeric column with the least and greatest number found, or a categorical one with every text found, by name;
+        columns that are absent, constant or of another kind are left out.
 
     Raises
     ------

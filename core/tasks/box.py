@@ -118,7 +118,8 @@ class Box:
 
         Returns
         -------
-        float64 (n, dimensions) in Fortran order; coordinates of other columns are zero.
+        np.ndarray
+            float64 (n, dimensions) in Fortran order; coordinates of other columns are zero.
         """
         names = self.domain.names if names is None else tuple(names)
         numeric = self.numeric_coordinates(names)

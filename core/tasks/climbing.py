@@ -104,7 +104,7 @@ def climb(
 
     Returns
     -------
-    tuple of arrays
+    tuple[np.ndarray, np.ndarray]
         Where each search ended, float64 (n, dimensions), and the height there, (n,).
     """
     random = np.random.Generator(np.random.PCG64(SEARCH_SEED))

@@ -43,7 +43,7 @@ def medians_on_a_line(places: np.ndarray, masses: np.ndarray, count: int) -> tup
 
     Returns
     -------
-    tuple of arrays
+    tuple[np.ndarray, np.ndarray]
         The medians, increasing, and the mass of each one's group, (k,) both.
     """
     n = len(places)
@@ -79,7 +79,7 @@ def medians_in_space(points: np.ndarray, count: int, random: np.random.Generator
 
     Returns
     -------
-    tuple of arrays
+    tuple[np.ndarray, np.ndarray]
         The medians, float64 (k, d), the largest group first, and the group of each point, int64 (n,).
     """
     tried = [_descended(points, _starts(points, count, random)) for _ in range(1 if count == 1 else RESTARTS)]

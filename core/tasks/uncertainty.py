@@ -36,7 +36,8 @@ def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
 
     Returns
     -------
-    float64 (count,), increasing: sums, as the answers are.
+    np.ndarray
+        float64 (count,), increasing: sums, as the answers are.
 
     Raises
     ------
@@ -72,7 +73,8 @@ def possible_releases(release: Release, queries: object, count: int = 50, seed: 
 
     Returns
     -------
-    float64 (count, n): sums, as the answers are.
+    np.ndarray
+        float64 (count, n): sums, as the answers are.
 
     Raises
     ------

@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.cli.exit_codes import Unfinished
-from core.cli.payment import Account, billed
+from core.cli.payment import billed
 from core.privacy.budget import Budget
+from core.releases.payment import Payer
 
 ROOT = Path(__file__).parents[2]
 
@@ -77,7 +78,7 @@ def test_the_end_waits_when_it_could_only_lose_budget(capsys, spent, patience, w
     before = signal.getsignal(signal.SIGTERM)
     survived = 0
     with pytest.raises(Unfinished) as ending, billed() as bill:
-        bill.account = Account(None, "people", Budget(1), "record", spent)
+        bill.payer = Payer(None, "people", Budget(1), "record", spent=spent)
         for _ in range(3):
             signal.raise_signal(signal.SIGTERM)
             survived += 1

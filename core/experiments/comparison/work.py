@@ -81,8 +81,10 @@ class Bench:
 
     Attributes
     ----------
-    stopped : whether the visitor stopped it; it goes on with the next `aim` for something else, or with `go_on`.
-    doing : the step that is being tried.
+    stopped : bool
+        Whether the visitor stopped it; it goes on with the next `aim` for something else, or with `go_on`.
+    doing : Step | None
+        The step that is being tried.
     """
 
     def __init__(self, turns: Turns, attendance: Attendance, results: Results | None = None):

@@ -28,9 +28,12 @@ def pour_masses(values, low, length, cells, steps, masses):
 
     Parameters
     ----------
-    values : float64 (n,), inside [low, low + length].
-    cells : of the grid; ``steps`` : places that are told apart in a cell, a power of two.
-    masses : int64 (cells + 1,), changed in place; a record adds ``steps`` to it altogether.
+    values : np.ndarray
+        float64 (n,), inside [low, low + length].
+    cells, steps : int
+        Of the grid, and places that are told apart in a cell, a power of two.
+    masses : np.ndarray
+        int64 (cells + 1,), changed in place; a record adds ``steps`` to it altogether.
     """
     last = cells * steps
     for value in values:

@@ -58,7 +58,8 @@ def scrambled_sobol(points: int, dimensions: int, random: PublicRandom) -> np.nd
 
     Returns
     -------
-    float64 (points, dimensions), strictly between 0 and 1.
+    np.ndarray
+        float64 (points, dimensions), strictly between 0 and 1.
     """
     if dimensions > MAX_SOBOL:
         return random.uniforms(points, dimensions)

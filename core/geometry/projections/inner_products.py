@@ -146,12 +146,18 @@ def inner_products(points, start, length, coefficients, first, rows, panel, sums
 
     Parameters
     ----------
-    points : float64 (d, n), C order, d >= 1.
-    start, length : the records, at most as many as the panel has columns.
-    coefficients : float64, flat; row r begins at first + r d.
-    first, rows : the rows.
-    panel : float64 (at most DEPTH, `records_at_once`), C order, to be written over.
-    sums : float64 (at least rows, as many columns), C order; offsets when it comes, and beyond the length anything.
+    points : np.ndarray
+        float64 (d, n), C order, d >= 1.
+    start, length : int
+        The records, at most as many as the panel has columns.
+    coefficients : np.ndarray
+        float64, flat; row r begins at first + r d.
+    first, rows : int
+        The rows.
+    panel : np.ndarray
+        float64 (at most DEPTH, `records_at_once`), C order, to be written over.
+    sums : np.ndarray
+        float64 (at least rows, as many columns), C order; offsets when it comes, and beyond the length anything.
     """
     d = points.shape[0]
     depth = panel.shape[0]

@@ -39,7 +39,8 @@ def check_directory(file: BinaryIO, members: int) -> int:
 
     Returns
     -------
-    Where the directory begins, which is where the last member ends.
+    int
+        Where the directory begins, which is where the last member ends.
 
     Raises
     ------

@@ -38,12 +38,12 @@ class Status(Dataset):
 
     Attributes
     ----------
-    spent
+    spent : float
         Epsilon of all releases together, at the data set's delta; as tight as can be proven.
-    left
+    left : Decimal
         Largest epsilon of one further pure release in one part. A sketch of many rows may promise more, see
         `Ledger.what_if`.
-    releases
+    releases : tuple[Entry, ...]
         In the order in which they were made.
     """
 
@@ -74,7 +74,7 @@ class Ledger:
 
         Parameters
         ----------
-        where
+        where : str | Path | None
             A path, ``sqlite:///path`` or ``postgresql://…``; None is a file in the user's data folder.
 
         Raises
@@ -99,11 +99,11 @@ class Ledger:
 
         Parameters
         ----------
-        name
+        name : str
             At most 100 visible characters.
-        epsilon, delta
+        epsilon, delta : Number
             The total of all releases there will ever be.
-        neighbours, unit
+        neighbours, unit : Neighbours | str, str
             Whom the promise protects: the relation, and "record" or the text that names the column of people's ids.
 
         Raises
@@ -184,13 +184,13 @@ class Ledger:
 
         Parameters
         ----------
-        name
+        name : str
             A registered data set.
-        cost
+        cost : Cost
             What the release does to privacy.
-        note
+        note : dict[str, Any] | None
             Public facts about it (mechanism, parameters); at most 100,000 characters of JSON, and no value of the data.
-        neighbours, unit
+        neighbours, unit : Neighbours | str, str
             Whom the release protects.
 
         Returns

@@ -29,13 +29,13 @@ class Dataset:
 
     Attributes
     ----------
-    name
+    name : str
         What the owner calls it.
-    epsilon, delta
+    epsilon, delta : Decimal
         The total of all releases there will ever be.
-    neighbours, unit
+    neighbours, unit : Neighbours, str
         Whom the promise protects; every release must protect the same.
-    created
+    created : datetime
         When it was registered (UTC).
     """
 
@@ -112,7 +112,7 @@ def read_history(store: Store, connection: sa.Connection, name: str, lock: bool 
 
     Parameters
     ----------
-    lock
+    lock : bool
         Keep other writers from this data set until the transaction ends.
     """
     question = sa.select(DATASETS).where(DATASETS.c.name == name)

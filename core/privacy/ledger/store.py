@@ -78,7 +78,7 @@ class Store:
 
         Parameters
         ----------
-        where
+        where : str | Path | None
             A path or ``sqlite:///path`` (SQLite file), or ``postgresql://…``; None is ``ledger.sqlite`` in the user's
             data folder.
         """

@@ -23,9 +23,9 @@ class Coin:
 
     Attributes
     ----------
-    rate
+    rate : Fraction
         The rational x >= 0.
-    logistic
+    logistic : bool
         The probability is 1/(1 + e^x) rather than e^(-x).
     """
 

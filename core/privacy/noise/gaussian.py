@@ -54,13 +54,13 @@ class GaussianSampler:
 
     Attributes
     ----------
-    sigma2
+    sigma2 : Fraction
         σ².
-    t
+    t : int
         Scale of the candidates.
-    proposal
+    proposal : LaplaceSampler
         Their distribution.
-    constants
+    constants : np.ndarray
         s, K, B and the largest y with αy <= 16, as the module defines them: uint64 (4,).
     """
 

@@ -19,13 +19,13 @@ class L2Vector:
 
     Parameters
     ----------
-    scale
+    scale : Fraction
         b, above 0.
-    size
+    size : int
         m, the number of entries.
-    stream
+    stream : Stream
         Where digits come from, now and later.
-    places
+    places : int
         Digits after the point that every normal number starts with.
     """
 

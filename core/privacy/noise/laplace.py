@@ -48,9 +48,9 @@ class Draws(NamedTuple):
 
     Attributes
     ----------
-    values
+    values : np.ndarray
         int64 (n,).
-    exact
+    exact : dict[int, int]
         The draws that were finished in Python, by index, as unbounded whole numbers: these take precedence over
         `values`, whose 64 bits they may not fit.
     """
@@ -65,11 +65,11 @@ class LaplaceSampler:
 
     Attributes
     ----------
-    scale
+    scale : Fraction
         b.
-    coins
+    coins : tuple[Coin, ...]
         One for each binary digit of a geometric draw, lowest first, and last the coin of the tail H.
-    digits
+    digits : np.ndarray
         The first digits of each coin's probability as masks, 0 or all ones: uint64 (coins, digits).
     """
 

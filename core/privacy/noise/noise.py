@@ -43,11 +43,11 @@ def discrete_laplace(size: int | tuple[int, ...], scale: Fraction, source: Sourc
 
     Parameters
     ----------
-    size
+    size : int | tuple[int, ...]
         Shape of the result.
-    scale
+    scale : Fraction
         b = Δ1/ε for a table of L1 sensitivity Δ1, a whole number or fraction with 0 < b <= 2^56.
-    source
+    source : Source | None
         Where the random bits come from; the operating system unless this is a test or a lesson.
 
     Returns
@@ -68,12 +68,12 @@ def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Sou
 
     Parameters
     ----------
-    size
+    size : int | tuple[int, ...]
         Shape of the result.
-    sigma2
+    sigma2 : Fraction
         σ² = Δ2²/(2ρ) for a table of squared L2 sensitivity Δ2² under ρ-zCDP, a whole number or fraction with
         0 < σ² < 2^112.
-    source
+    source : Source | None
         Where the random bits come from; the operating system unless this is a test or a lesson.
 
     Returns
@@ -94,12 +94,12 @@ def rounded_l2(size: int | tuple[int, ...], scale: Fraction, source: Source | No
 
     Parameters
     ----------
-    size
+    size : int | tuple[int, ...]
         Shape of the result; each line along its last axis is a vector of its own, of m numbers.
-    scale
+    scale : Fraction
         b = Δ/ε for vectors that a person moves by Δ in length, a whole number or fraction above 0 with
         (m + 1) b² <= 2^112.
-    source
+    source : Source | None
         Where the random bits come from; the operating system unless this is a test or a lesson.
 
     Returns
@@ -123,14 +123,14 @@ def add_noise(
 
     Parameters
     ----------
-    table
+    table : np.ndarray
         The exact sums, int64 or int32, any shape; left as it is unless it is `out` as well.
-    scale
+    scale : NoiseScale
         Distribution and scale, from `calibration`; its block, if it has one, is the size of the table's last axis, or
         of several last axes together.
-    source
+    source : Source | None
         Where the random bits come from; the operating system unless this is a test or a lesson.
-    out
+    out : np.ndarray | None
         Where the noisy counters go: of the table's shape, int64 or int32, in C order. The table itself may be it, and
         then no second one is held in memory; a new array of int64 if None. The draws are the same in every case.
 

@@ -39,7 +39,7 @@ class Expansion:
 
     Attributes
     ----------
-    digits, places
+    digits, places : int
         The number lies in [digits, digits + 1) / 2^places.
     """
 
@@ -64,11 +64,11 @@ class Normals:
 
     Attributes
     ----------
-    cells
+    cells : np.ndarray
         First digits of the sizes, int64 (n,): a size lies in [cell, cell + 1) / 2^places, and what follows is untossed.
-    negative
+    negative : np.ndarray
         Their signs, bool (n,).
-    tossed
+    tossed : dict[int, Expansion]
         Numbers of which more than that is known, by index; these take precedence over `cells`, which holds 0 there.
     """
 

@@ -31,7 +31,7 @@ class Source(Protocol):
 
     Attributes
     ----------
-    private
+    private : bool
         Whether nobody can know or repeat the bits; only then may a release call itself private.
     """
 
@@ -46,7 +46,7 @@ class CipherStream:
 
     Parameters
     ----------
-    key
+    key : bytes
         32 bytes, used for this one stream and never again.
     """
 
@@ -83,7 +83,7 @@ class SeededSource:
 
     Parameters
     ----------
-    seed
+    seed : int
         Any whole number. The n-th stream of equal seeds is the same on every machine.
     """
 

@@ -68,11 +68,11 @@ class RoundedL2Sampler:
 
     Attributes
     ----------
-    scale
+    scale : Fraction
         b = Δ/ε.
-    block
+    block : int
         m, the length of a vector.
-    places
+    places : int
         p, digits after the point that every normal number starts with.
     """
 

@@ -189,7 +189,8 @@ def add_rows(rows: Rows, centre: np.ndarray, radius: float, sums: np.ndarray) ->
 
     Returns
     -------
-    squares, order : int64 (n,), the exact squared length of what each record added, and the records slab by slab.
+    tuple[np.ndarray, np.ndarray]
+        The exact squared length of what each record added, and the records slab by slab; int64 (n,) each.
     """
     slabs, coordinates = rows.slabs, rows.coordinates
     order = np.argsort(slabs, kind="stable")
@@ -225,7 +226,8 @@ def add_vectors(points: np.ndarray, centre: np.ndarray, radius: float, sums: np.
 
     Returns
     -------
-    int64 (n,), the exact squared length of what each record added, at most 2^60.
+    np.ndarray
+        int64 (n,), the exact squared length of what each record added, at most 2^60.
     """
     coordinates = np.ascontiguousarray(points.T)
     squares = np.zeros(coordinates.shape[1], np.int64)

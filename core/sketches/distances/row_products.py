@@ -64,8 +64,9 @@ def row_products(rows: np.ndarray, origin: np.ndarray, vectors: np.ndarray) -> t
 
     Returns
     -------
-    float64 (n, K) and (n,), which are not finite where a query is not. As exact as any sum of d products of double
-    precision: within d 2^-53 of the sum of their absolute values.
+    tuple[np.ndarray, np.ndarray]
+        float64 (n, K) and (n,), which are not finite where a query is not. As exact as any sum of d products of double
+        precision: within d 2^-53 of the sum of their absolute values.
     """
     rows = np.require(rows, requirements=["C", "A"]).view()
     rows.flags.writeable = False  # of one type with mapped files, so that nothing is compiled for them

@@ -53,8 +53,9 @@ def product_terms(kernel: Kernel) -> Terms | None:
 
     Returns
     -------
-    pairs of a weight above zero and a product; their sum is the kernel up to `LARGEST_ERROR` at every distance (times
-    the number of factors, for a product of kernels). None where there is no such sum, or too long a one.
+    Terms | None
+        Pairs of a weight above zero and a product; their sum is the kernel up to `LARGEST_ERROR` at every distance
+        (times the number of factors, for a product of kernels). None where there is no such sum, or too long a one.
     """
     terms = _terms(kernel)
     return terms if terms is not None and len(terms) <= MAX_TERMS else None

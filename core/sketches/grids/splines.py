@@ -134,7 +134,8 @@ def coefficients(values: np.ndarray, cells: int, a_cell: int) -> np.ndarray:
 
     Returns
     -------
-    float64 (n, cells + 3), those of the splines that reach inside the bounds.
+    np.ndarray
+        float64 (n, cells + 3), those of the splines that reach inside the bounds.
     """
     nodes = np.linspace(0.0, 1.0, cells + 3 + 2 * MARGIN)
     steps = np.linspace(0.0, 1.0, values.shape[1])

@@ -328,7 +328,8 @@ def read(
 
     Returns
     -------
-    float64 (groups, n).
+    np.ndarray
+        float64 (groups, n).
     """
     hashes = columns.hashes
     by_coordinate = np.ascontiguousarray(points.T)

@@ -138,7 +138,8 @@ class Declaration:
 
         Raises
         ------
-        RequestError : something is missing or contradicts itself; the sentence names it.
+        RequestError
+            When something is missing or contradicts itself; the sentence names it.
         """
         columns = tuple(column.column() for column in self.columns)
         distance = 1.0 if self.sample is None else self.sample.category_distance

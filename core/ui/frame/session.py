@@ -140,7 +140,8 @@ class Session:
 
         Raises
         ------
-        ReleaseFileError : the file is damaged or of another kind; what was open stays open.
+        ReleaseFileError
+            When the file is damaged or of another kind; what was open stays open.
         """
         # Reading a release compiles; a visitor who opens none should not wait for that on the first page.
         from ...releases.release import load

@@ -22,7 +22,8 @@ def open_ledger(visitor: Session) -> Ledger:
 
     Raises
     ------
-    RequestError : it cannot be used.
+    RequestError
+        When it cannot be used.
     """
     if stranger() is not None:
         return Ledger(visitor.folder / "ledger.sqlite")
@@ -34,7 +35,8 @@ def known_ledger() -> Ledger | None:
 
     Raises
     ------
-    RequestError : it cannot be used.
+    RequestError
+        When it cannot be used.
     """
     where = os.environ.get(VARIABLE) or default_place()
     if stranger() is not None or not ((isinstance(where, str) and "://" in where) or Path(where).expanduser().exists()):

@@ -111,13 +111,20 @@ class Making:
     ----------
     order : Order
         What is made.
-    stage : how far it is.
-    pace : rows read so far, and how fast; private, for the owner's eyes.
-    release : the result, once made.
-    kept : where it is kept beside the ledger, once it is.
-    remark : what there is to say about the keeping, in one sentence.
-    problem : why there is none, in one sentence, once failed.
-    left_alone : whether it was stopped because nobody was there to get the result.
+    stage : Stage
+        How far it is.
+    pace : Pace
+        Rows read so far, and how fast; private, for the owner's eyes.
+    release : Release | None
+        The result, once made.
+    kept : Path | None
+        Where it is kept beside the ledger, once it is.
+    remark : str
+        What there is to say about the keeping, in one sentence.
+    problem : str | None
+        Why there is none, in one sentence, once failed.
+    left_alone : bool
+        Whether it was stopped because nobody was there to get the result.
     """
 
     def __init__(self, order: Order):

@@ -29,7 +29,8 @@ def choose_way(draft: Draft, by_hand: bool) -> Draft:
 
     Raises
     ------
-    RequestError : there is no way; the sentence says why.
+    RequestError
+        When there is no way; the sentence says why.
     """
     ranked = _ways(_described(draft), draft)
     possible = [way for way in ranked if way.sketch is not None]
@@ -144,7 +145,8 @@ def resized(draft: Draft, rows: int | None, width: int | None) -> Draft:
 
     Raises
     ------
-    RequestError : the table would be too large.
+    RequestError
+        When the table would be too large.
     """
     sketch = draft.sketch
     if width is not None:

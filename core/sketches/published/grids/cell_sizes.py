@@ -100,7 +100,8 @@ def discretisation(kernel: Kernel, cells: Cells) -> tuple[float, float]:
 
     Returns
     -------
-    relative error, and the average of the kernel over the bounds.
+    tuple[float, float]
+        Relative error, and the average of the kernel over the bounds.
     """
     ratios, spread, evenly = [], 1.0, 1.0
     for axis in cells.axes:

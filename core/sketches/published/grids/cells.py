@@ -136,7 +136,8 @@ class Cells(Declared):
 
         Returns
         -------
-        int64 (n, axes) in Fortran order. Cells hold their lower end, and the last one both.
+        np.ndarray
+            int64 (n, axes) in Fortran order. Cells hold their lower end, and the last one both.
         """
         by_coordinate = np.ascontiguousarray(points.T)
         found = np.empty((len(self.axes), len(points)), np.int64)
@@ -166,7 +167,8 @@ class Cells(Declared):
 
         Returns
         -------
-        float64 (m, dimensions) in Fortran order.
+        np.ndarray
+            float64 (m, dimensions) in Fortran order.
         """
         return self._points(indices, 0.5)
 

@@ -118,7 +118,8 @@ class GridSums:
 
         Returns
         -------
-        float64 (sides, n).
+        np.ndarray
+            float64 (sides, n).
         """
         if self._direct:
             blocks = map(self._closeness, self._blocks(queries))

@@ -42,7 +42,8 @@ def reweighted(
 
     Returns
     -------
-    float64 (cells,), new.
+    np.ndarray
+        float64 (cells,), new.
     """
     found = np.array(weights, dtype=np.float64)
     values, averages = np.ascontiguousarray(values), np.clip(averages, 0.0, 1.0)

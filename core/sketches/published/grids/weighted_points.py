@@ -29,7 +29,8 @@ def weighted_sums(kernel: Kernel, queries: np.ndarray, points: np.ndarray, weigh
 
     Returns
     -------
-    float64 (n,), or (n, k).
+    np.ndarray
+        float64 (n,), or (n, k).
     """
     return _in_blocks(queries, len(points), weights.shape[1:], lambda some: kernel.evaluate(some, points) @ weights)
 

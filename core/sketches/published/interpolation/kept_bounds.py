@@ -21,9 +21,12 @@ def add_bounded(values, l1, l2_squared, table):
 
     Parameters
     ----------
-    values : int64 (n, m), at most 2^30 in absolute value and with sums of squares below 2^62; written over.
-    l1, l2_squared : the largest norms that one row may have.
-    table : int64 (m,), changed in place.
+    values : np.ndarray
+        int64 (n, m), at most 2^30 in absolute value and with sums of squares below 2^62; written over.
+    l1, l2_squared : int
+        The largest norms that one row may have.
+    table : np.ndarray
+        int64 (m,), changed in place.
     """
     for i in range(len(values)):
         row = values[i]

@@ -41,7 +41,8 @@ def fitted_marginals(
 
     Returns
     -------
-    One table a clique, float64, in the shape of its axes, not negative.
+    list[np.ndarray]
+        One table a clique, float64, in the shape of its axes, not negative.
 
     Raises
     ------

@@ -55,7 +55,10 @@ class FunctionalNoise(WaveSketch):
 
     Parameters
     ----------
-    domain, kernel, highest, period : as in `WaveSketch`; more frequencies only take away bias.
+    domain, kernel, highest : Domain, Kernel, int | None
+        As in `WaveSketch`; more frequencies only take away bias.
+    period : tuple[float, ...] | None
+        As in `WaveSketch`.
     penalty : float | None
         Phi, for eigenvalues of functions on the box that is one unit long and wide, as in the paper; None leaves the
         choice to `sized_for`, and 0 is no smoothing.

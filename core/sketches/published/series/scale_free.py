@@ -42,13 +42,13 @@ class ScaleFree:
     def missed(self, kernel: np.ndarray, weights: np.ndarray) -> float:
         """Mean squared error of a record's share in an answer where records are, if a series has other weights.
 
+        The mean square over evenly spread queries is the sum of power times squared differences of coefficients, by
+        Parseval; where records are, it is taken to be larger as answers are.
+
         Parameters
         ----------
         kernel, weights : np.ndarray
             The kernel's own coefficients and those of the series, float64 (M + 1,) * d.
-
-        The mean square over evenly spread queries is the sum of power times squared differences of coefficients, by
-        Parseval; where records are, it is taken to be larger as answers are.
         """
         power = self.power[tuple(map(slice, kernel.shape))]
         kept = full_sum(power * kernel**2) - full_sum(power * (kernel - weights) ** 2)

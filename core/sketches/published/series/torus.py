@@ -128,13 +128,13 @@ class Torus:
     def worst_error(self, coefficients: np.ndarray) -> float:
         """The largest difference between the kernel and a sum of waves, over all differences of records.
 
+        Found on the steps that the kernel is sampled at, 0 included, and beyond half a period on some of them: nothing
+        is sharp there.
+
         Parameters
         ----------
         coefficients : np.ndarray
             Of the waves, float64 (highest + 1,) * d, like the first entries of `spectrum`.
-
-        Found on the steps that the kernel is sampled at, 0 included, and beyond half a period on some of them: nothing
-        is sharp there.
         """
         steps = NODES[self.dimensions]
         made = dctn(padded(coefficients, steps + 1), type=1)
@@ -208,14 +208,14 @@ def full_sum(values: np.ndarray) -> float:
 def largest_shift(squares: np.ndarray) -> float:
     """The largest sum over all frequencies m of a_m (1 - cos(m.t)) over places t of the torus, rounded up.
 
+    The sum of cosines is computed on a grid. At the place where it is least its gradient is zero, and the nearest grid
+    place is at most half a step away along each coordinate, where it is higher by at most half of the largest second
+    derivative: sum of a_m (|m_1| + ... + |m_d|)^2 (half a step)^2 / 2.
+
     Parameters
     ----------
     squares : np.ndarray
         a_m >= 0 for m >= 0 in each coordinate, float64 (highest + 1,) * d; even in every coordinate.
-
-    The sum of cosines is computed on a grid. At the place where it is least its gradient is zero, and the nearest grid
-    place is at most half a step away along each coordinate, where it is higher by at most half of the largest second
-    derivative: sum of a_m (|m_1| + ... + |m_d|)^2 (half a step)^2 / 2.
     """
     dimensions, highest = squares.ndim, squares.shape[0] - 1
     steps = max(NODES[dimensions], 8 * highest)
