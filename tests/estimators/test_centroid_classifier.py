@@ -69,7 +69,7 @@ def test_embeddings_are_told_apart(facts, delta, neighbours):
 
 
 def test_a_bought_centre_pays_for_what_all_vectors_share():
-    """Six fits a way on vectors that are nearly the same: without a centre about 0.95 right at this budget, with one 1."""
+    """Six fits a way on vectors that are nearly the same: without a centre some 0.95 right at this budget."""
     X, y = embeddings(3000, shared=6.0)
     means = {
         share: np.mean(
