@@ -31,6 +31,8 @@ from core.words.escapes import in_markdown
 from tests.depth import sampled
 
 APP = str(Path(__file__).parents[3] / "app.py")
+PATIENCE = 180
+"""Seconds that a page may take on a busy machine; nothing here measures speed."""
 DOMAIN = Domain.of(x=(0, 100))
 RECORDS = pd.DataFrame({"x": np.linspace(0, 100, 500), "y": np.linspace(0, 5, 500), "who": np.arange(500) // 2})
 PRESS = "release"
@@ -46,7 +48,7 @@ def ledger(tmp_path, monkeypatch):
 
 def visit(domain=DOMAIN, title="visits", frame=RECORDS, sample=None):
     """The page as an owner finds it who has described a data set."""
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=PATIENCE)
     session = Session()
     source = open_source(frame)
     session.pick(title, source, sample)
@@ -81,7 +83,7 @@ def words(at):
 
 
 def test_without_data_it_says_what_is_missing(ledger):
-    at = AppTest.from_file(APP, default_timeout=60).run()
+    at = AppTest.from_file(APP, default_timeout=PATIENCE).run()
     at.switch_page("pages/release.py").run()
     assert not at.exception and at.button(key=PRESS).disabled
     assert "Still missing: data to release." in words(at)
@@ -524,7 +526,7 @@ def test_a_hostile_column_name_in_an_error_is_not_read_as_markdown(ledger):
 
 def reloaded(page):
     """A page as the browser shows it after F5: everything that the session held is gone."""
-    at = AppTest.from_file(APP, default_timeout=60).run()
+    at = AppTest.from_file(APP, default_timeout=PATIENCE).run()
     return at.switch_page(page).run()
 
 
