@@ -218,7 +218,7 @@ def sketched(recipe: Recipe, share: Share, run: str, number: int) -> Tally:
 
     worker = get_worker()
     check_worker(worker)
-    building, rows, told = Building(recipe.sketch(), cast(Source, share)), 0, monotonic()
+    building, rows, told = Building(recipe.sketch(), cast("Source", share)), 0, monotonic()
     with one_core():
         for rows in building:
             if monotonic() - told >= NEWS_SECONDS:
