@@ -114,14 +114,14 @@ def test_the_command_line_releases_forecasts_asks_and_describes_it(toy, command,
     (tmp_path / "places.csv").write_text("x\n3\n8\n")
     asked = command("query", "a.npz", "places.csv").stdout.splitlines()
     assert len(asked) == 3 and asked[0].startswith("x,estimate")
-    forecast = command("forecast", *BOUNDS, "--epsilon", "1", *shape)
+    forecast = command("forecast", "--records", "500", *BOUNDS, "--epsilon", "1", *shape)
     assert forecast.exit_code == 0 and "32 places with the people nearest to each" in " ".join(
         forecast.stdout.split()
     ), forecast.output
-    listed = command("recommend", *BOUNDS, "--epsilon", "1", "--bandwidth", "3", "--json")
+    listed = command("recommend", "--records", "500", *BOUNDS, "--epsilon", "1", "--bandwidth", "3", "--json")
     assert "toy" in {one["mechanism"] for one in json.loads(listed.stdout)}
     assert "--rows cannot be given here" in refused(
-        command("forecast", *BOUNDS, "--epsilon", "1", *shape[:4], "--rows", "4")
+        command("forecast", "--records", "500", *BOUNDS, "--epsilon", "1", *shape[:4], "--rows", "4")
     )
 
 
@@ -151,7 +151,9 @@ def test_comparisons_list_it_with_a_mark_of_its_own(toy):
 
 def test_nothing_knows_it_before_and_after(command):  # noqa: F811
     assert "toy" not in METHODS and "toy" not in registry.command_names()
-    assert "'toy' is not one of" in refused(command("forecast", *BOUNDS, "--epsilon", "1", "--mechanism", "toy"))
+    assert "'toy' is not one of" in refused(
+        command("forecast", "--records", "500", *BOUNDS, "--epsilon", "1", "--mechanism", "toy")
+    )
     with pytest.raises(RequestError, match="no mechanism 'toy'"):
         registry.card("toy")
 
