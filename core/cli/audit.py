@@ -61,7 +61,7 @@ def audit(
     if shape.like is None:
         shape = replace(shape, **_example(shape, example, data.items is not None))
     budget = promise.budget()
-    sketch = with_size(declared_sketch(data, shape, budget), budget, GuessOptions(), shape.groups)
+    sketch = with_size(declared_sketch(data, shape, budget), budget, GuessOptions(records=10_000), shape.groups)
     if runs is None:
         runs = CHOOSING_RUNS if isinstance(sketch, Adaptive) else RUNS
     with spinner(f"Running {sketch.name} {2 * runs:,} times"):

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from .checkpoints import CheckpointOptions
-from .declaring import declared_domain, declared_sketch, like, warn_of_wide_column, with_size
+from .declaring import declared_sketch, like, warn_of_wide_column, with_size
 from .grouped import grouped
 from .options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, SketchOptions
 from .output import check_writable, reading, say
@@ -21,6 +21,7 @@ from .payment import billed, dataset_name
 if TYPE_CHECKING:
     from ..privacy.budget import Budget
     from ..privacy.quantiles import Bounds
+    from ..privacy.unit import PrivacyUnit
     from ..releases.bounded import BoundsPurchase
     from ..releases.counted import Counted
     from ..releases.job import Job
@@ -81,7 +82,7 @@ def release(
     from ..figures.report.meaning import table
     from ..releases.counted import covered
     from ..releases.job import Job, kind_of
-    from ..releases.payment import Payer
+    from ..releases.payment import Payer, unit_words
     from ..sketches.adaptive import Adaptive
     from ..sources import open_source
     from ..words.numbers import rounded
@@ -103,8 +104,8 @@ def release(
             raise RequestError("--sample names the private file itself, which would choose the size for its records.")
         name = dataset or _named_after(source)
 
-        def payer_opened() -> Payer:
-            bill.payer = bill.payer or Payer(books.open(), name, budget, _who(data, shape))
+        def payer_opened(unit: PrivacyUnit) -> Payer:
+            bill.payer = bill.payer or Payer(books.open(), name, budget, unit_words(unit))
             return bill.payer
 
         counted = _counted(opened, payer_opened, budget, data, shape, guess, purchase)
@@ -114,7 +115,7 @@ def release(
             warn_of_wide_column(data, sketch.domain, shape.bandwidth)
         if not isinstance(sketch, Adaptive):
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
-        kind, payer = covered(kind_of(sketch, counted.left, bounds=purchase), counted), payer_opened()
+        kind, payer = covered(kind_of(sketch, counted.left, bounds=purchase), counted), payer_opened(sketch.domain.unit)
         keeping = None
         if purchase is None and not counted.bought and not isinstance(sketch, Adaptive):
             keeping = kept.keeping(payer, any_seed=shape.seed is None and shape.like is None)
@@ -161,16 +162,9 @@ def _sketch(
     return sketch
 
 
-def _who(data: DataOptions, shape: SketchOptions) -> str:
-    """Who is protected, in the ledger's words."""
-    from ..releases.payment import unit_words
-
-    return unit_words(like(shape).domain.unit if shape.like is not None else declared_domain(data, shape).unit)
-
-
 def _counted(
     source: Source,
-    payer_opened: Callable[[], Payer],
+    payer_opened: Callable[[PrivacyUnit], Payer],
     budget: Budget,
     data: DataOptions,
     shape: SketchOptions,
@@ -187,7 +181,11 @@ def _counted(
     if sketch.sized:
         return Counted(1.0, budget)
     counted = count_first(
-        sketch.domain, source, budget, payer_opened(), lambda left, ordinary: kind_of(sketch, left, ordinary).cost
+        sketch.domain,
+        source,
+        budget,
+        payer_opened(sketch.domain.unit),
+        lambda left, ordinary: kind_of(sketch, left, ordinary).cost,
     )
     price = f"for ε = {counted.bought[0].epsilon:f}" if counted.bought else "at no cost, as their number is public"
     say(f"No --records says how many there are, so they were counted first, {price}: about {counted.records:,.0f}.")

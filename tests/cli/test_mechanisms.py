@@ -271,7 +271,7 @@ def test_vectors_are_released_and_asked(command, tmp_path):
     ],
 )
 def test_options_that_do_not_belong_together(command, options, sentence):
-    assert sentence in refused(command("forecast", "--epsilon", "1", *BOUNDS, *options))
+    assert sentence in refused(command("forecast", "--records", "3000", "--epsilon", "1", *BOUNDS, *options))
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_options_that_do_not_belong_together(command, options, sentence):
     ],
 )
 def test_forecasts_of_every_kind(command, options):
-    result = command("forecast", "--epsilon", "1", *BOUNDS, *options)
+    result = command("forecast", "--records", "3000", "--epsilon", "1", *BOUNDS, *options)
     assert result.exit_code == 0, result.output
     assert ("looks" in result.stdout) == ("--norm" not in options and "huang-roth" not in options)
 

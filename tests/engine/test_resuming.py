@@ -192,8 +192,10 @@ def test_what_is_refused_leaves_no_checkpoint(checkpoints, path):
 
 
 def test_what_cannot_be_continued_is_never_written(checkpoints, path):
-    by_person = Race(Domain.of(y=(0, 10), unit=PrivacyUnit("x", 1)), Euclidean(2.0), rows=6, width=32, groups=2)
-    Run(checkpoints, path, by_person)
+    by_person = Race(Domain.of(y=(0, 10), unit=PrivacyUnit("id", 1)), Euclidean(2.0), rows=6, width=32, groups=2)
+    frame = pd.read_parquet(path)
+    frame.assign(id=range(len(frame))).to_parquet(path.with_name("persons.parquet"))
+    Run(checkpoints, path.with_name("persons.parquet"), by_person)
     keeping = Keeping(checkpoints, {}, lambda _: 0)
     for _ in ResumableBuilding(race(), open_source(pd.read_parquet(path)), keeping):
         pass

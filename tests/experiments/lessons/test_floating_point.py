@@ -90,4 +90,4 @@ def test_no_mechanism_can_reach_the_bad_noise():
     """Only lessons, their figures and the app say its name; import-linter keeps the layers below from importing any."""
     core = Path(__file__).parents[3] / "core"
     naming = {path.relative_to(core).parts[0] for path in core.rglob("*.py") if "floating_point" in path.read_text()}
-    assert naming == {"lessons", "figures", "ui"}
+    assert naming == {"experiments", "figures", "ui"}

@@ -132,7 +132,7 @@ KNOWN_BLOCK = [
 @pytest.mark.parametrize(("low", "high", "bandwidth"), [(1.6e308, 1.7e308, 1.0), (1e200, 1.1e200, 1e-110)])
 def test_bounds_that_overflow_are_refused_before_a_cell_is_counted(kernel, low, high, bandwidth, monkeypatch):
     """Without a number of its own a cell could lie anywhere in memory."""
-    monkeypatch.setattr("core.domain.columns.FARTHEST_BOUND", np.inf)
+    monkeypatch.setattr("core.domain.column.FARTHEST_BOUND", np.inf)
     sketch = Race(Domain.of(x=(low, high)), kernel(bandwidth), 40, 100, seed=3)
     with pytest.raises(RequestError, match="too many bandwidths from zero"):
         sketch.zeros()
