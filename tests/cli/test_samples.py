@@ -64,6 +64,6 @@ def test_every_sample_is_released_and_asked(command, name, tmp_path):
     answers = pd.read_csv(io.StringIO(command("query", "sample.npz", "places.csv").stdout))
     assert list(answers) == [*one.domain.names, "estimate", "low", "high", "density"]
     assert json.loads(command("inspect", "sample.npz", "--json").stdout)["domain"] == release.domain.to_dict()
-    assert command("forecast", *declared(one), "--epsilon", "2", "--json").exit_code == 0
+    assert command("forecast", "--records", "20000", *declared(one), "--epsilon", "2", "--json").exit_code == 0
     again = ("release", one.path, *declared(one), "--epsilon", "2", "--out", "again.npz")
     refused(command(*again), code=3)

@@ -56,7 +56,7 @@ class BandwidthKind(Kind):
 def _checked_length(value: object) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise RequestError("A bandwidth must be a number, or one number a column.")
-    if not 1e-150 < float(value) < 1e150:
+    if not 1e-150 < value < 1e150:
         raise RequestError("A bandwidth must be finite and above zero, as it is the distance at which closeness fades.")
     return float(value)
 
