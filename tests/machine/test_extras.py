@@ -72,7 +72,7 @@ RELEASE = ("release", "people.parquet", "--bounds", "x=0:1", "--bandwidth", "0.1
         (("app",), "app"),
         (("release", "people.csv", *RELEASE[2:]), "sql"),
         ((*RELEASE, "--engine", "dask"), "cluster"),
-        (("forecast", *RELEASE[2:-2], "--mechanism", "mst"), "marginals"),
+        (("forecast", "--records", "500", *RELEASE[2:-2], "--mechanism", "mst"), "marginals"),
         (("ledger", "show", "people", "--ledger", "postgresql://127.0.0.1/frostglass"), "postgres"),
     ],
 )
