@@ -56,9 +56,13 @@ class BandwidthKind(Kind):
 def _checked_length(value: object) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise RequestError("A bandwidth must be a number, or one number a column.")
-    if not 1e-150 < value < 1e150:
+    try:
+        length = float(value)
+    except OverflowError:  # a whole number beyond floating point
+        length = np.inf
+    if not 1e-150 < length < 1e150:
         raise RequestError("A bandwidth must be finite and above zero, as it is the distance at which closeness fades.")
-    return float(value)
+    return length
 
 
 @dataclass(frozen=True)
