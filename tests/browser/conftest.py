@@ -97,6 +97,7 @@ class Visit:
     def settle(self):
         """Wait until the script has run and what it drew has arrived; see quiet.js."""
         self.page.wait_for_function("quiet.settled()", polling=30)
+        self.errors += self.page.get_by_test_id("stException").all_inner_texts()
 
     def click(self, role, name):
         self.page.get_by_role(role, name=name, exact=True).locator("visible=true").first.click()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -23,8 +24,11 @@ from ...geometry.kernels import (
     Smooth,
     SmoothL1,
     SmoothSquared,
+    Stationary,
 )
 from ...releases.release import Release
+from ...sketches.classes import Classes
+from ...sketches.grouped import GroupedSketch
 from ...sketches.linear import LinearSketch
 from ...sketches.registry import card_of
 from ...words.numbers import number, percent, significant
@@ -51,7 +55,7 @@ def measured(sketch: LinearSketch) -> str:
     if sketch.answers == "distance":
         said = measure(sketch) if measure else "the differences of all columns, added up"
         return said + (SHARES if sketch.domain.scale == "box" else "")
-    return measure(sketch) if measure else closeness(sketch.kernel, sketch.domain)
+    return measure(sketch) if measure else closeness(cast(GroupedSketch, sketch).kernel, sketch.domain)
 
 
 def closeness(kernel: Kernel, domain: Domain) -> str:
@@ -106,7 +110,7 @@ def noise_in_answer(release: Release, deviation: float) -> str:
 
 def classes(sketch: LinearSketch) -> str:
     """The public list of classes, as a sentence; "" where there are none."""
-    if not sketch.classes:
+    if not isinstance(sketch, Classes):
         return ""
     return (
         f"It answers for each class of the column {shown(sketch.label)} by itself: "
@@ -122,10 +126,10 @@ def _kernel(kernel: Kernel) -> str:
         return "a mixture of " + _enumerated([f"{percent(weight, 3)} {_kernel(part)}" for weight, part in parts])
     if isinstance(kernel, Jaccard):
         return "the Jaccard similarity of two sets, which is the share of all their items that both have"
-    power = f", to the power {kernel.power}" if kernel.power > 1 else ""
+    power = f", to the power {kernel.power}" if isinstance(kernel, (Angular, Stationary)) and kernel.power > 1 else ""
     if isinstance(kernel, Angular):
         return f"the angular kernel, which falls with the angle between two records seen from the origin{power}"
-    return f"{_FALLS[type(kernel)]} over a bandwidth of {_bandwidth(kernel.bandwidth)}{power}"
+    return f"{_FALLS[type(kernel)]} over a bandwidth of {_bandwidth(cast(Stationary, kernel).bandwidth)}{power}"
 
 
 _STRAIGHT, _SUM = "straight-line distance", "the sum of the columns' distances"

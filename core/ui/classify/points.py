@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
@@ -9,6 +11,7 @@ import streamlit as st
 from ...errors import RequestError
 from ...figures.classes import confusion_figure, confusion_in_words
 from ...figures.sentences.decisions import NEARLY, asked_domain
+from ...sketches.classes import Classes
 from ...sources.queries import beside
 from ...tasks.classes.classification import Classification, classify
 from ...tasks.classes.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
@@ -96,7 +99,7 @@ def _truth(opened: Opened, table: pa.Table, found: Classification, level: float)
     others = [name for name in table.column_names if name not in asked_domain(opened.release).names]
     if not others:
         return
-    label = opened.release.sketch.label
+    label = cast(Classes, opened.release.sketch).label
     first = 1 + others.index(label) if label in others else 0
     column = st.selectbox(
         "Which column tells the true group?",

@@ -107,9 +107,9 @@ def _second_opinion(opened: Opened) -> None:
         st.info(in_markdown(error))
         return
     place = ", ".join(f"{name} {words}" for name, words in place_words(found.position, opened.release).items())
-    error = (found.high - found.low) / 4.0
+    wide = (found.high - found.low) / 4.0
     note(
         f"The fullest cells of {found.satisfied:,} out of {found.rows:,} rows overlap at {place}, with about "
-        f"{rounded(found.estimate, error)} {close_by(noun(opened.release))}. They hold {percent(found.weight)} of "
+        f"{rounded(found.estimate, wide)} {close_by(noun(opened.release))}. They hold {percent(found.weight)} of "
         "what the fullest cells count: the nearer to 100%, the more one place has them all."
     )

@@ -32,6 +32,7 @@ from ...geometry.kernels import (
     Smooth,
     SmoothL1,
     SmoothSquared,
+    Stationary,
 )
 from ...sources.samples import Sample
 from ...words.escapes import in_markdown
@@ -140,7 +141,7 @@ def _suggested_nearness(suggested: Kernel, number: int) -> Kernel:
     return stretched(suggested, factor)
 
 
-def _kernel(domain: Domain, number: int, start: Kernel) -> Kernel:
+def _kernel(domain: Domain, number: int, start: Stationary) -> Kernel:
     """A kernel by hand; it starts as ``start``, and has one bandwidth a column where that one has."""
     named, sharp = st.columns([2.4, 0.8], gap="medium")
     kinds = list(KERNELS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import streamlit as st
 
@@ -17,6 +19,7 @@ from ...figures.forecast import (
 from ...figures.possible_distances import possible_distances, possible_distances_in_words
 from ...forecast.draft import Draft
 from ...forecast.words import typical_answer
+from ...sketches.grouped import GroupedSketch
 from ...sketches.plan import plan
 from ...words.escapes import in_plotly
 from ..frame.charts import show
@@ -46,9 +49,8 @@ def _of_a_crowd(draft: Draft, axis: Numeric) -> tuple[PossibleReleases, str]:
     one, forecast = draft.one, draft.forecast
     places = _places(one.domain, one.metric, axis)
     if draft.measures_closeness:
-        possible = possible_releases(
-            axis.low, axis.high, one.point_kernel, places, forecast.estimate, forecast.standard_error
-        )
+        kernel = cast(GroupedSketch, one).point_kernel
+        possible = possible_releases(axis.low, axis.high, kernel, places, forecast.estimate, forecast.standard_error)
         return possible, possible_releases_in_words(possible)
     variance = plan(draft.sketch, draft.budget).noise.variance
     possible = possible_distances(axis.low, axis.high, one, places, forecast.records, variance)

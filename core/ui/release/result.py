@@ -45,7 +45,7 @@ def show_result(visitor: Session, desk: Desk) -> None:
 
 def _onward(release: Release) -> None:
     """The page that asks the file what it was made for."""
-    if release.sketch.classes and CLASSIFY.exists:
+    if release.sketch.classes:
         st.page_link(CLASSIFY.path, label="Ask it which group someone is like, as anyone can who gets the file")
     else:
         st.page_link(EXPLORE.path, label="Explore it, as anyone can who gets the file")

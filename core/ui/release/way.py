@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 import streamlit as st
 
@@ -125,7 +126,7 @@ def _size(draft: Draft) -> Draft:
             "Columns at most W",
             2,
             1_000_000,
-            one.width,
+            cast(Any, one).width,
             key="release-width",
             persist_state="session",
             help="Counters a row may have. Where all cells fit, a smaller table loses nothing.",
