@@ -60,9 +60,9 @@ SORTS = """
 import pyarrow as pa, numpy as np
 from core.domain import Domain, PrivacyUnit
 from core.sources import duck, open_source
-duck.MEMORY_LIMITS = ("60MB",)
+duck.MEMORY_LIMITS = ("90MB",)
 import pyarrow.parquet as pq
-ids = pa.array(np.random.default_rng(0).permutation(3_000_000))
+ids = pa.array(np.random.default_rng(0).permutation(4_000_000))
 pq.write_table(pa.table({"id": ids, "x": ids, "y": ids}), "people.parquet")
 domain = Domain.of(x=(0, 1e7), y=(0, 1e7), unit=PrivacyUnit("id"))
 batches = open_source("people.parquet").batches(domain, 1000)
