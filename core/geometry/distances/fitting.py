@@ -16,8 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
 
+from ...machine.small_matrices import one_thread
 from ...privacy.neighbours import Neighbours
 from .kept_strategies import kept_strategy
 from .profiles import Profile
@@ -84,7 +84,7 @@ def fit_top(profile: Profile, cells: int, pure: bool, seed: int = 0) -> np.ndarr
         matrix = matrix / np.abs(matrix).sum(axis=0)
         options = {"maxiter": STEPS, "maxcor": 20}
         # Matrices this small lose forty times more time to the threads' waiting for each other than threads win.
-        with threadpool_limits(1):
+        with one_thread():
             found = minimize(
                 _mean_variance_and_slope, matrix.ravel(), (gram, rounding), jac=True, method="L-BFGS-B", options=options
             )

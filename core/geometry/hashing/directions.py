@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import gammaincinv, ndtri
-from threadpoolctl import threadpool_limits
 
+from ...machine.small_matrices import one_thread
 from .uniforms import PublicRandom, group_sizes
 
 LOW_DIMENSIONS = 3
@@ -56,7 +56,7 @@ def _orthogonal_blocks(rows: int, dimensions: int, random: PublicRandom) -> np.n
     whole, rest = divmod(rows, dimensions)
     blocks = [np.empty((0, dimensions))]
     # One thread: two that wait for each other at every small matrix took 200 times as long where others were at work.
-    with threadpool_limits(1, "blas"):
+    with one_thread():
         for count, columns in ((whole, dimensions), (1, rest)):
             if count and columns:
                 q, r = np.linalg.qr(ndtri(random.uniforms(count, dimensions, columns)))

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ...errors import RequestError
+from ...machine.small_matrices import one_thread
 from ...machine.threads import over_ranges
 from ...releases.release import Release
 from ...sketches.linear import check_level
@@ -104,7 +104,7 @@ def _scores_in_pieces(release: Release, queries: np.ndarray, rule: str) -> Score
                 sketch.query_domain.encode_queries(points, sketch.metric, start)  # refuses what is not finite
             scores.value[part], scores.variance[part] = of_part.value, of_part.variance
 
-    with threadpool_limits(1):  # matrix products of pieces are small, and have a processor each
+    with one_thread():  # matrix products of pieces are small, and have a processor each
         over_ranges(len(queries), pieces, at_least=step)
     return scores
 

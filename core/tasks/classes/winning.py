@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
-from threadpoolctl import threadpool_limits
 
 from ...machine.compiled_code import njit
+from ...machine.small_matrices import one_thread
 from ...machine.threads import over_ranges
 
 LEAST_SCATTER = 0.03
@@ -88,7 +88,7 @@ def learned_scatter(value: np.ndarray, variance: np.ndarray) -> Scatter:
     likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
     even = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1])
     weight = even
-    with threadpool_limits(1):  # small matrices
+    with one_thread():  # small matrices
         for _ in range(ITERATIONS):
             # A place's share in an explanation is likelihood * weight, divided by its sum over the explanations.
             shares = weight * ((1.0 / (likelihood @ weight)) @ likelihood)

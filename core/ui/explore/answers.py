@@ -9,10 +9,10 @@ from itertools import combinations
 
 import numpy as np
 import streamlit as st
-from threadpoolctl import threadpool_limits
 
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
 from ...figures.view import View
+from ...machine.small_matrices import one_thread
 from ...releases.release import Release
 from ...sketches.linear import Answers
 from ...tasks import density
@@ -52,7 +52,7 @@ def picture(identity: str, _release: Release, view: View) -> density.Curve | den
     if _release.sketch.answers == "closeness":
         return density.grid(_release, *view.columns, held, MAP_SIZE, LEVEL)
     # Distances are read with matrices so small that threads spend ten times longer waiting for each other.
-    with threadpool_limits(1):
+    with one_thread():
         return density.grid(_release, *view.columns, held, DISTANCE_MAP_SIZE, LEVEL)
 
 
@@ -67,7 +67,7 @@ def small_pictures(identity: str, _release: Release, columns: tuple[str, ...]) -
         return {name: value for name, value in centre.items() if name not in drawn}
 
     size = SMALL_DISTANCE_MAP_SIZE
-    with threadpool_limits(1):
+    with one_thread():
         return density.Pairs(
             columns,
             {name: density.line(_release, name, rest(name), 4 * size, LEVEL) for name in columns},
@@ -84,14 +84,14 @@ def modes(identity: str, _release: Release) -> tuple[Mode, ...]:
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Looking for the centre …")
 def centres(identity: str, _release: Release, count: int) -> tuple[Centre, ...]:
     """Where everyone is least far away."""
-    with threadpool_limits(1):
+    with one_thread():
         return find_centres(_release, count, LEVEL)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
 def nearest(identity: str, _release: Release) -> dict[str, object]:
     """The place that is nearest to everyone, a value by column."""
-    with threadpool_limits(1):
+    with one_thread():
         place = nearest_place(_release)
     return {name: tuple(value.tolist()) if isinstance(value, np.ndarray) else value for name, value in place.items()}
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
-from threadpoolctl import threadpool_limits
 
 from ...figures.pictures import density_picture
+from ...machine.small_matrices import one_thread
 from ...releases.release import load
 from ...sources.samples import Sample, bundled_distances, bundled_releases
 from ..frame.frame import EXPLORE
@@ -18,7 +18,7 @@ from ..frame.session import Session
 @st.cache_data(show_spinner=False)
 def _picture(path: str, changed: float, show: tuple[str, ...]) -> np.ndarray:
     """A bundled release is public, so all visitors share its picture; it is drawn again when the file changes."""
-    with threadpool_limits(1):  # small matrices; see explore_answers
+    with one_thread():  # small matrices; see explore_answers
         return density_picture(load(Path(path)), show)
 
 
