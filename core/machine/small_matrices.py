@@ -15,7 +15,8 @@ def one_thread() -> AbstractContextManager[Any]:
 
     Where others were at work, two threads that waited for each other at every small matrix took 200 times as long.
     """
-    return _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+    limit: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+    return limit
 
 
 @lru_cache(maxsize=1)
