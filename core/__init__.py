@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .sketches.hashed.features import Features
     from .sketches.hashed.minhash import MinHash
     from .sketches.hashed.race import Race
+    from .sketches.parts import Part, Parts
     from .sketches.projected import Projected
 
 _HOME = {
@@ -62,6 +63,8 @@ _HOME = {
     "Moments": ".sketches.distances.moments",
     "Neighbours": ".privacy.neighbours",
     "Numeric": ".domain",
+    "Part": ".sketches.parts",
+    "Parts": ".sketches.parts",
     "PrivacyUnit": ".domain",
     "PrivateCentroidClassifier": ".estimators",
     "PrivateDistanceSum": ".estimators",
@@ -102,6 +105,8 @@ __all__ = [
     "Moments",
     "Neighbours",
     "Numeric",
+    "Part",
+    "Parts",
     "PrivacyUnit",
     "PrivateCentroidClassifier",
     "PrivateDistanceSum",

@@ -35,4 +35,4 @@ def merge(
     merged = reduce(lambda total, path: total.merged(load(path)), releases[1:], load(releases[0]))
     merged.save(out, teaching=not merged.private)
     about = rounded(merged.records, merged.records_error)
-    say(f"Wrote {out}: {merged.privacy.parts:,} releases, about {about} records together.")
+    say(f"Wrote {out}: {merged.privacy.releases:,} releases, about {about} records together.")

@@ -87,7 +87,7 @@ class Building:
         before, batches, add = self.source.fingerprint(), self._encoded(), adding(self.sketch)
         with closing(read_ahead(batches) if self._reads_ahead else batches) as ready:
             for points, rows, read in ready:
-                check_room(self.sketch, int(self._records.sum()) + len(points))
+                check_room(self.sketch, int(self.sketch.records_in(self._records)) + len(points))
                 add(self._table, points)
                 self._records += self.sketch.count(points)
                 self._rows += rows

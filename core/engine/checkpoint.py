@@ -177,7 +177,11 @@ class Checkpoints:
         except OSError:
             raise DamagedCheckpoint("It cannot be read.") from None
         records = np.array(found.records, dtype=np.int64)
-        if records.size != int(np.prod(sketch.count_shape)) or (records < 0).any() or records.sum() > found.rows:
+        if (
+            records.size != int(np.prod(sketch.count_shape))
+            or (records < 0).any()
+            or sketch.records_in(records) > found.rows
+        ):
             raise DamagedCheckpoint("It counts more records than rows.")
         return Begun(table, records.reshape(sketch.count_shape), found.rows)
 

@@ -233,7 +233,7 @@ def sketched(recipe: Recipe, share: Share, run: str, number: int) -> Tally:
 def added(recipe: Recipe, one: Tally, other: Tally) -> Tally:
     """On a worker: the sum of two tables, in a new one, as either may be needed again when a worker dies."""
     records = one.records + other.records
-    check_room(recipe.sketch(), int(np.sum(records)))
+    check_room(recipe.sketch(), int(recipe.sketch().records_in(records)))
     return Tally(one.table + other.table, records, one.rows + other.rows)
 
 

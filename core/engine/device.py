@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from ..geometry.kernels import Euclidean
 from ..sketches.hashed.minhash import MinHash
 from ..sketches.hashed.race import Race
 from ..sketches.linear import LinearSketch
+from ..sketches.parts import Parts
 from .arrays import Arrays, device_arrays
 from .device_cells import RaceOnDevice
 from .device_least import MinHashOnDevice
@@ -53,7 +54,12 @@ class Blocks(Protocol):
 def adding(sketch: LinearSketch) -> Add:
     """What adds batches to a table of the sketch: its own loops, or a device that gives the same tables."""
     arrays = device_arrays()
-    return sketch.add if arrays is None else on_device(sketch, arrays)
+    if arrays is None:
+        return sketch.add
+    if not sketch.parts:
+        return on_device(sketch, arrays)
+    adders = [on_device(part.sketch, arrays) for part in sketch.parts]
+    return lambda table, points: cast(Parts, sketch).add_by(adders, table, points)
 
 
 def on_device(sketch: LinearSketch, arrays: Arrays) -> Add:

@@ -84,6 +84,8 @@ class Forecast:
         Standard deviation of the released number of records; 0 when it is public.
     file_bytes, seconds : int, float
         Rough size of the file and time to make it on two cores.
+    relative_noise : float
+        What `relative_error` would be by noise alone.
     """
 
     answers: str
@@ -104,11 +106,17 @@ class Forecast:
     records_error: float
     file_bytes: int
     seconds: float
+    relative_noise: float
 
     @property
     def promised_error(self) -> float:
         """The typical error that is promised: of closeness as a share of all records, of a distance as one of it."""
         return self.relative_error if self.answers == "distance" else self.standard_error / self.records
+
+    @property
+    def promised_noise(self) -> float:
+        """What the promised error would be by noise alone, which is all of it that a budget can change."""
+        return self.relative_noise if self.answers == "distance" else self.noise_error / self.records
 
     @property
     def error_words(self) -> str:
@@ -178,9 +186,35 @@ def forecast(
         sketch = choose_size(sketch, budget, records, density, sample, set_size)
     if isinstance(sketch, Adaptive):
         return _rehearsed_choices(sketch, budget, records, density, sample)
-    planned = plan(sketch, budget)
+    return forecast_planned(sketch, plan(sketch, budget), records, density, sample, set_size)
+
+
+def forecast_planned(
+    sketch: LinearSketch,
+    planned: Plan,
+    records: float | None,
+    density: float | None = None,
+    sample: object = None,
+    set_size: float | None = None,
+) -> Forecast:
+    """The forecast of a release whose noise is planned already, such as one part of several.
+
+    Parameters
+    ----------
+    sketch : LinearSketch
+        Of a settled size.
+    planned : Plan
+        Its noise, and that of its number of records.
+    records, density, sample, set_size : float | None, float | None, object, float | None
+        As for `forecast`.
+
+    Raises
+    ------
+    RequestError
+        As `forecast` does.
+    """
     one, share = sketch.one_answer
-    records *= share
+    records = checked_records(records) * share
     if not one.linear_decode:
         return _rehearsed(sketch, planned, records, density, sample)
     tried = trials(one, records, density, sample, set_size)
@@ -211,7 +245,13 @@ def forecast(
         records_error=_records_error(one, planned, planned.noise),
         file_bytes=file_bytes(counters, planned.noise),
         seconds=0.2 + seconds_to_make(one, records / share, counters),
+        relative_noise=float(np.median([_relative_noise(*pair, records) for pair in zip(tried, noise, strict=True)])),
     )
+
+
+def _relative_noise(trial: Trial, noise: np.ndarray, records: float) -> float:
+    """Expected |error| / answer by noise alone, over the queries of a trial."""
+    return float(np.mean(MEAN_TO_RMS * noise / (records * np.array(trial.densities))))
 
 
 def _relative_error(trial: Trial, records: float, noise: np.ndarray) -> float:
@@ -293,6 +333,7 @@ def _forecast_of(tried: Rehearsal, records: float, counters: int, records_error:
         records_error=records_error,
         file_bytes=file_bytes(counters, tried.noise),
         seconds=0.2 + tried.seconds_read * records + tried.seconds,
+        relative_noise=tried.relative_error * tried.noise_error / max(tried.standard_error, 1e-300),
     )
 
 

@@ -1,12 +1,16 @@
-"""What a release promises, for ever: the part of its manifest that people rely on."""
+"""What a release promises, for ever: the part of its manifest that people rely on.
+
+Most releases are one table, with a count of records at most. One of several parts has a table with noise of its own for
+each of them, read off the same records: one person moves all of them at once, so their events add up
+(`core.sketches.parts`), and one promise holds for everything in the file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import zip_longest
 from typing import Any
 
 from ..checks import exact_fields, field_names
@@ -40,6 +44,8 @@ THEOREMS = {"rounded_l2": VECTOR_THEOREM, "discrete_laplace": PURE_THEOREM, "dis
 
 MAX_PARTS = 1_000
 """Releases that one record may be merged of, when it comes from a file."""
+MAX_TABLES = 50
+"""Tables of one release that have noise of their own."""
 LARGEST_PARAMETER = 1 << 112
 """No sampler draws noise of a larger scale, as it would not fit 64-bit counters."""
 
@@ -57,14 +63,18 @@ class PrivacyRecord:
     unit : PrivacyUnit
         Who one person is.
     noise : tuple[NoiseScale, ...]
-        Of every counter of the table, one entry a merged part.
+        Of every counter of the table, one entry a merged release; of several tables, one entry each, release by
+        release.
     count_noise : tuple[NoiseScale, ...]
-        Of the number of records, one entry a merged part; empty when the count was not released apart.
+        Of the number of records, one entry a merged release; empty when the count was not released apart. Where several
+        counts have noise, one entry each, release by release.
     rho : Fraction
         Zero-concentrated privacy of each part's release, exact (zCDP; the largest of the parts); all that a part spent,
         be it on the table, on the count or on bounds.
     overlap_epsilon, overlap_delta : Decimal
         The promise to a person whose records are in every merged part; the sums.
+    tables : int
+        How many tables have noise of their own; 1 for an ordinary release.
     """
 
     epsilon: Decimal
@@ -76,6 +86,7 @@ class PrivacyRecord:
     rho: Fraction
     overlap_epsilon: Decimal
     overlap_delta: Decimal
+    tables: int = 1
 
     @property
     def pure(self) -> bool:
@@ -88,9 +99,30 @@ class PrivacyRecord:
         return Budget(self.epsilon, self.delta, self.neighbours)
 
     @property
-    def parts(self) -> int:
+    def releases(self) -> int:
         """How many releases were merged; 1 for an ordinary one."""
-        return len(self.noise)
+        return len(self.noise) // self.tables
+
+    @property
+    def counts(self) -> int:
+        """How many numbers of records have noise of their own; a list of one a class is one of them."""
+        return len(self.count_noise) // self.releases
+
+    def of_table(self, place: int, count: int | None) -> PrivacyRecord:
+        """The same promise, with the noise of one table and one count.
+
+        Whoever has the table may have the others too, so the promise is that of all together. The noise of one table
+        alone would keep a stronger one.
+
+        Parameters
+        ----------
+        place : int
+            Of the table.
+        count : int | None
+            Place of the count among those that have noise; None where the table has none.
+        """
+        counted = () if count is None else self.count_noise[count :: self.counts]
+        return replace(self, noise=self.noise[place :: self.tables], count_noise=counted, tables=1)
 
     @property
     def theorem(self) -> str:
@@ -104,7 +136,9 @@ class PrivacyRecord:
 
     @property
     def counter_variance(self) -> float:
-        """Variance of the noise in one counter of the table."""
+        """Variance of the noise in one counter of the table, where there is one."""
+        if self.tables > 1:
+            raise TypeError("Every table of the release has noise of its own.")
         return sum(scale.variance for scale in self.noise)
 
     @property
@@ -112,30 +146,38 @@ class PrivacyRecord:
         """Variance of the noise in the released number of records; 0 when it is public or not released apart."""
         return sum(scale.variance for scale in self.count_noise)
 
-    def is_kept(self, table: Sensitivity, count: Sensitivity) -> bool:
-        """Whether noise of the stated scales keeps what is stated, in every part.
+    def is_kept(self, tables: Sequence[Sensitivity], counts: Sequence[Sensitivity]) -> bool:
+        """Whether noise of the stated scales keeps what is stated, in every merged release.
 
         It tells a record that contradicts itself; whether the noise was really drawn so is nothing a record can show.
 
         Parameters
         ----------
-        table, count : Sensitivity
-            How far one person moves the table, and the number of records.
+        tables, counts : Sequence[Sensitivity]
+            How far one person moves each table, and each number of records that is not public.
         """
+        if len(tables) != self.tables or (self.count_noise and len(counts) != self.counts):
+            return False
         rhos = []
-        for noise, count_noise in set(zip_longest(self.noise, self.count_noise)):
-            if not noise.fits(table) or not (count_noise is None or count_noise.fits(count)):
+        for tables_noise, counts_noise in {self._of_release(place) for place in range(self.releases)}:
+            moved = [*zip(tables, tables_noise, strict=True), *zip(counts, counts_noise, strict=False)]
+            if not all(noise.fits(sensitivity) for sensitivity, noise in moved):
                 return False
-            events = [event_of(table, noise)] + ([] if count_noise is None else [event_of(count, count_noise)])
+            events = [event_of(sensitivity, noise) for sensitivity, noise in moved]
             rhos.append(total_rho(events))
             if not self._covers(events):
                 return False
-        sums_fit = self.epsilon <= self.overlap_epsilon <= self.parts * self.epsilon
+        sums_fit = self.epsilon <= self.overlap_epsilon <= self.releases * self.epsilon
         # What else the release spent, on bounds say, is in its rho as well.
-        return sums_fit and self.delta <= self.overlap_delta <= self.parts * self.delta and self.rho >= max(rhos)
+        return sums_fit and self.delta <= self.overlap_delta <= self.releases * self.delta and self.rho >= max(rhos)
+
+    def _of_release(self, place: int) -> tuple[tuple[NoiseScale, ...], tuple[NoiseScale, ...]]:
+        """The noise of the tables and of the counts of one of the merged releases."""
+        tables, counts = place * self.tables, place * self.counts
+        return self.noise[tables : tables + self.tables], self.count_noise[counts : counts + self.counts]
 
     def _covers(self, events: Sequence[Event]) -> bool:
-        """Whether the events of a table and its count, which are all pure or all Gaussian, keep the promise."""
+        """Whether the events of tables and counts, which are all pure or all Gaussian, keep the promise."""
         pure = pure_sum(events)
         if pure is not None:
             return pure <= Fraction(self.epsilon)  # whatever delta is
@@ -157,7 +199,7 @@ class PrivacyRecord:
                 "Two releases can be merged only when they protect the same unit, in the same sense, both or neither "
                 "with a delta, as the merged file must state one promise."
             )
-        if bool(self.count_noise) != bool(other.count_noise):
+        if (self.tables, self.counts) != (other.tables, other.counts):
             raise RequestError("Two releases can be merged only when both or neither released a count of records.")
         return PrivacyRecord(
             max(self.epsilon, other.epsilon),
@@ -169,11 +211,13 @@ class PrivacyRecord:
             max(self.rho, other.rho),
             self.overlap_epsilon + other.overlap_epsilon,
             self.overlap_delta + other.overlap_delta,
+            self.tables,
         )
 
     def to_dict(self) -> dict[str, object]:
-        """A value for JSON: exact numbers as text."""
-        return {
+        """A value for JSON: exact numbers as text; it says how many tables there are where there are several."""
+        several: dict[str, object] = {} if self.tables == 1 else {"tables": self.tables}
+        return several | {
             "epsilon": decimal_text(self.epsilon),
             "delta": decimal_text(self.delta),
             "rho": str(self.rho),
@@ -189,7 +233,9 @@ class PrivacyRecord:
     @classmethod
     def from_dict(cls, value: object) -> PrivacyRecord:
         """The record that `to_dict` wrote; RequestError on anything else, as the file may come from a stranger."""
-        facts = exact_fields(value, "privacy promise", (*field_names(cls), "theorem"))
+        tables = value.get("tables", 1) if isinstance(value, dict) else 1
+        names = [name for name in field_names(cls) if name != "tables" or tables != 1]
+        facts = exact_fields(value, "privacy promise", (*names, "theorem"))
         facts.pop("theorem")
         exact = ("epsilon", "delta", "overlap_epsilon", "overlap_delta", "rho")
         try:
@@ -205,8 +251,12 @@ class PrivacyRecord:
                 for key in ("noise", "count_noise")
             )
             rho = parse_fraction(facts["rho"])
-            if not noise or len(count_noise) not in (0, len(noise)):
+            if type(tables) is not int or not 1 <= tables <= MAX_TABLES:
+                raise ValueError("no number of tables")
+            if not noise or len(noise) % tables or len(count_noise) % (len(noise) // tables):
                 raise ValueError("noise for some parts only")
+            if len(count_noise) > tables * (len(noise) // tables):
+                raise ValueError("more counts than tables")
             if any(scale.parameter > LARGEST_PARAMETER for scale in noise + count_noise):
                 raise ValueError("out of range")
         except RequestError:
@@ -214,12 +264,10 @@ class PrivacyRecord:
         except (KeyError, TypeError, ValueError):
             raise RequestError("The privacy promise of a release must be written in exact, finite numbers.") from None
         unit = PrivacyUnit(**exact_fields(facts["unit"], "privacy unit", field_names(PrivacyUnit)))
-        return cls(
-            promise.epsilon, promise.delta, promise.neighbours, unit, noise, count_noise, rho, overlap[0], overlap[1]
-        )
+        return cls(promise.epsilon, promise.delta, promise.neighbours, unit, noise, count_noise, rho, *overlap, tables)
 
 
 def _short_list(value: object) -> list[Any]:
-    if not isinstance(value, list) or len(value) > MAX_PARTS:
+    if not isinstance(value, list) or len(value) > MAX_PARTS * MAX_TABLES:
         raise ValueError("not a short list")
     return value

@@ -8,6 +8,9 @@ Tables of more than 2^26 counters, of the mechanisms that can be asked so, have 
 the table lies in the file as in memory, in a type that is too narrow for a few counters, which stand apart in two
 further arrays. Opened by its path, such a file is mapped: a query touches the counters that it asks for and no others.
 
+Releases of several parts have format 3: a `table_1`, `table_2` and so on for the parts in the order of the manifest,
+each of its own shape, and all their numbers of records in one `count`.
+
 Reading asks three questions before it gives memory to an answer: is this an archive of those arrays
 (`files.archive`)? Do the manifest's parameters describe a sketch that this computer can hold? Has the table that
 sketch's shape? The checksum of everything that is read is compared; that of a mapped table only when it is asked for,
@@ -20,7 +23,7 @@ import io
 import math
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -32,10 +35,13 @@ from ..machine.files import aligned, narrow, npz, strict_json
 from ..machine.files.archive import FREE_BYTES, Archive
 from ..machine.files.transient import unfinished
 from ..machine.tables import Narrow, Table, array
+from ..privacy.record import MAX_TABLES
+from ..sketches.linear import LinearSketch
 from .manifest import (
     FORMAT_VERSION,
     LARGE_FORMAT_VERSION,
     MAX_MANIFEST,
+    PARTS_FORMAT_VERSION,
     Manifest,
     check_length,
     described_sketch,
@@ -44,10 +50,12 @@ from .manifest import (
 
 Arrays = tuple["np.ndarray | Table", "int | np.ndarray | None"]
 """The numbers of a release: its table, and its number of records where that is released apart."""
+STRANGE = "The file holds something that no release of its format has."
 LARGE = 1 << 26
 """Counters; the table of a larger release is written to be mapped, where its sketch reads such tables."""
 ARRAYS = ("manifest", "table", "count")
 LARGE_ARRAYS = (*ARRAYS, *narrow.LISTED)
+PARTS_ARRAYS = tuple(f"table_{number}" for number in range(1, MAX_TABLES + 1))
 MEMORY = 2 << 30
 """Bytes that opening a file may take unless the reader says otherwise."""
 
@@ -123,14 +131,18 @@ def writer(manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> Ca
     if facts["format_version"] == LARGE_FORMAT_VERSION:
         small = written | count
         return lambda file: aligned.write(file, chain(small.items(), narrow.arrays(table)))
-    written |= {"table": npz.smallest_integers(array(table))} | count
+    names = PARTS_ARRAYS if manifest.sketch.parts else ("table",)
+    tables = zip(names, manifest.sketch.split(array(table)), strict=False)
+    written |= {name: npz.smallest_integers(one) for name, one in tables} | count
     # Noise of variance 4 is worth two bits a counter or more, so such a table never packs further than a reader allows.
-    packed = 8 * table.size <= FREE_BYTES or manifest.privacy.counter_variance >= 4.0
+    packed = 8 * table.size <= FREE_BYTES or all(noise.variance >= 4.0 for noise in manifest.privacy.noise)
     return lambda file: npz.write(file, written, packed=packed)
 
 
 def facts_of(manifest: Manifest, counters: int, large: int = LARGE) -> dict[str, object]:
     """The manifest of a table of so many counters, as its file states it."""
+    if manifest.sketch.parts:
+        return manifest.to_dict(PARTS_FORMAT_VERSION)
     is_large = manifest.sketch.reads_mapped and counters > large
     return manifest.to_dict(LARGE_FORMAT_VERSION if is_large else FORMAT_VERSION)
 
@@ -146,27 +158,31 @@ def sync_folder(folder: Path) -> None:
 
 
 def _read(file: BinaryIO, memory: int, mapped: bool, verify: bool) -> tuple[Manifest, Arrays]:
-    archive = Archive(file, LARGE_ARRAYS)
+    archive = Archive(file, (*LARGE_ARRAYS, *PARTS_ARRAYS))
     facts = parse(archive.text("manifest", MAX_MANIFEST))
     is_large = facts["format_version"] == LARGE_FORMAT_VERSION
     if not is_large and any(name in archive for name in narrow.LISTED):
-        raise ReleaseFileError("The file holds something that no release of its format has.")
+        raise ReleaseFileError(STRANGE)
     try:
         sketch = described_sketch(facts)
         if is_large and not sketch.reads_mapped:
             raise ReleaseFileError("The file has the format of large releases, which its mechanism does not have.")
-        needed = narrow.memory(archive, mapped) if is_large else archive.memory("table")
+        names = PARTS_ARRAYS[: len(sketch.parts)] or ("table",)
+        if any(name in archive for name in ("table", *PARTS_ARRAYS) if name not in names):
+            raise ReleaseFileError(STRANGE)
+        needed = narrow.memory(archive, mapped) if is_large else sum(archive.memory(name) for name in names)
         needed += sketch.setup_bytes
         if needed > memory:
             raise ReleaseFileError(
                 f"The release would take {needed:,} bytes of memory to open and {memory:,} are allowed, so that no "
                 "file can exhaust this computer; allow more if you trust where it comes from."
             )
-        if archive.shape("table") != sketch.shape:
+        shapes = [part.sketch.shape for part in sketch.parts] or [sketch.shape]
+        if [archive.shape(name) for name in names] != shapes:
             raise ReleaseFileError("The table of the file has another shape than its parameters say.")
         manifest = Manifest.from_dict(facts, sketch)
         count = _count(archive, manifest)
-        table = narrow.read(archive, mapped) if is_large else archive.integers("table")
+        table = narrow.read(archive, mapped) if is_large else _tables(archive, sketch, names)
         if verify and isinstance(table, Narrow):
             narrow.verify(archive, table)
     except ReleaseFileError:
@@ -176,6 +192,13 @@ def _read(file: BinaryIO, memory: int, mapped: bool, verify: bool) -> tuple[Mani
     return manifest, (table, count)
 
 
+def _tables(archive: Archive, sketch: LinearSketch, names: Sequence[str]) -> np.ndarray:
+    """The table of the file, or those of its parts side by side."""
+    if not sketch.parts:
+        return archive.integers(names[0])
+    return np.concatenate([archive.integers(name).reshape(-1) for name in names])
+
+
 def _count(archive: Archive, manifest: Manifest) -> int | np.ndarray | None:
     """The released number of records, hidden by noise or public; None where it is read off the table.
 
@@ -183,6 +206,8 @@ def _count(archive: Archive, manifest: Manifest) -> int | np.ndarray | None:
     """
     sketch, privacy = manifest.sketch, manifest.privacy
     noisy, public = bool(privacy.count_noise), sketch.count_is_public(privacy.neighbours)
+    if sketch.parts and privacy.counts != len(sketch.count_sensitivities(privacy.neighbours)):
+        raise ReleaseFileError("The file's counts of records do not all have the noise that would hide them.")
     if "count" not in archive:
         if noisy or (public and not math.isfinite(sketch.total_variance(1.0))):
             raise ReleaseFileError("The file's count of records is missing.")

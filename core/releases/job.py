@@ -7,7 +7,7 @@ between kinds of releases lies in `core.releases.kind`; who pays in `core.releas
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from ..privacy.noise.noise import check_drawable, has_room
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
+from ..sketches.parts import Part, Parts
 from ..sources import Source, open_source
 from .adaptive import Choosing
 from .bounded import Bounded, BoundsPurchase
@@ -169,7 +170,7 @@ class Job:
             When the ledger refuses; nothing was spent.
         """
         exact = self.check_read()
-        self.kind.check(int(np.sum(exact.records)))
+        self.kind.check(int(self.kind.table.records_in(exact.records)))
         self._reader.progress = progress
         made = None
         try:
@@ -286,6 +287,8 @@ def kind_of(
         if bounds is not None or centre is not None:
             raise RequestError(f"Nothing can be bought beside {sketch.name!r}, which shares its budget out by itself.")
         return _priced(Choosing(sketch, budget))
+    if sketch.parts and (bounds is not None or centre is not None):
+        raise RequestError("Bounds and centres are bought for a release of one question, not of several parts.")
     if bounds is not None:
         return _priced(Bounded(sketch, bounds, budget))
     return _priced(Plain(sketch, budget) if centre is None else Centred(sketch, centre, budget))
@@ -299,7 +302,7 @@ def _priced(kind: Kind) -> Kind:
 
 
 def release(
-    sketch: LinearSketch | Adaptive,
+    sketch: LinearSketch | Adaptive | Sequence[Part | LinearSketch],
     data: object,
     budget: Budget,
     *,
@@ -317,8 +320,9 @@ def release(
 
     Parameters
     ----------
-    sketch : LinearSketch | Adaptive
-        For example `Race(domain, kernel)`; its size is chosen by the forecast when it has none.
+    sketch : LinearSketch | Adaptive | Sequence[Part | LinearSketch]
+        For example `Race(domain, kernel)`; its size is chosen by the forecast when it has none. A list of sketches, or
+        of a `Part` for each with a name and a weight, is released together: one reading, one promise, one file.
     data : object
         Whatever `core.sources.open_source` opens: a path, a frame, an array.
     budget : Budget
@@ -354,6 +358,8 @@ def release(
     BudgetError
         When the data set's budget does not allow it; nothing was spent.
     """
+    if not isinstance(sketch, (LinearSketch, Adaptive)):
+        sketch = Parts.of(sketch)
     sketch.check_budget(budget)
     source, payer = open_source(data), payer_of(ledger, dataset, budget, sketch.domain.unit)
 

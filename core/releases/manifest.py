@@ -17,6 +17,7 @@ from ..sketches.registry import has_format, sketch_from_parameters
 FORMAT = "frostglass-release"
 FORMAT_VERSION = 1
 LARGE_FORMAT_VERSION = 2
+PARTS_FORMAT_VERSION = 3
 MAX_MANIFEST = 8_000_000
 """Characters of a manifest; a domain's names and categories take a million at most."""
 FIELDS = (
@@ -85,7 +86,7 @@ class Manifest:
         if privacy.unit != sketch.domain.unit:
             raise ReleaseFileError("The promise of the file protects another unit than its columns say.")
         relation = privacy.neighbours
-        if not privacy.is_kept(sketch.sensitivity(relation), sketch.count_sensitivity(relation)):
+        if not privacy.is_kept(sketch.sensitivities(relation), sketch.count_sensitivities(relation)):
             raise ReleaseFileError("The noise that the file states does not keep the promise that it states.")
         return cls(sketch, privacy, *_origin(facts))
 
@@ -108,7 +109,10 @@ def check_length(text: str) -> None:
 
 def described_sketch(facts: dict[str, Any]) -> LinearSketch:
     """The sketch that a manifest describes; RequestError when there is none."""
-    return sketch_from_parameters(facts["mechanism"], Domain.from_dict(facts["domain"]), facts["parameters"])
+    sketch = sketch_from_parameters(facts["mechanism"], Domain.from_dict(facts["domain"]), facts["parameters"])
+    if bool(sketch.parts) != (facts["format_version"] == PARTS_FORMAT_VERSION):
+        raise ReleaseFileError("The file has the format of releases of several parts, and is none, or the other way.")
+    return sketch
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -126,12 +130,12 @@ def parse(text: str) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ReleaseFileError("The file is an archive of NumPy arrays, but not a release.")
     version = manifest.get("format_version")
-    if type(version) is int and version > LARGE_FORMAT_VERSION:
+    if type(version) is int and version > PARTS_FORMAT_VERSION:
         raise ReleaseFileError(
             f"The release was made by a newer version of Frostglass, in format {version}, and this one reads formats "
-            f"up to {LARGE_FORMAT_VERSION}; install the newer version to open it."
+            f"up to {PARTS_FORMAT_VERSION}; install the newer version to open it."
         )
-    if type(version) is not int or version not in (FORMAT_VERSION, LARGE_FORMAT_VERSION):
+    if type(version) is not int or version not in (FORMAT_VERSION, LARGE_FORMAT_VERSION, PARTS_FORMAT_VERSION):
         raise ReleaseFileError("The file states no version of the release format that was ever made.")
     try:
         return exact_fields(manifest, "release", FIELDS)

@@ -12,7 +12,7 @@ from ..privacy.budget import Budget, exact_decimal
 from ..privacy.calibration import NoiseScale
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.linear import LinearSketch
-from ..sketches.plan import Plan, plan
+from ..sketches.plan import Planned, planned_for
 from .bounds_paid import covering_bounds
 from .kind import Filling, Held, Reader
 from .release import Release
@@ -21,7 +21,7 @@ from .seal import noised
 
 @dataclass(frozen=True)
 class Plain:
-    """A linear sketch under a budget.
+    """A linear sketch, or several side by side, under a budget.
 
     Attributes
     ----------
@@ -37,10 +37,10 @@ class Plain:
     readings: ClassVar[int] = 1
 
     @cached_property
-    def planned(self) -> Plan:
+    def planned(self) -> Planned:
         """How the budget becomes noise."""
         _ = self.promised  # what no file can promise is not planned either
-        return plan(self.sketch, self.budget)
+        return planned_for(self.sketch, self.budget)
 
     @property
     def cost(self) -> Cost:
@@ -55,8 +55,8 @@ class Plain:
 
     @property
     def noises(self) -> tuple[NoiseScale | None, ...]:
-        """Of the table, and of a count of records."""
-        return self.planned.noise, self.planned.count_noise
+        """Of the table, and of a count of records; or of all parts and their counts."""
+        return *self.planned.noises, *self.planned.count_noises
 
     @property
     def table(self) -> LinearSketch:

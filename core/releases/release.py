@@ -17,6 +17,7 @@ from ..machine.tables import Counters, added, same, sum_of_slabs
 from ..privacy.record import PrivacyRecord
 from ..sketches.classes import Classes
 from ..sketches.linear import Answers, Counts, LinearSketch, level_of_each
+from ..sketches.parts import Parts
 from ..version import SOFTWARE
 from . import file
 from .manifest import Manifest
@@ -91,8 +92,11 @@ class Release:
 
     @cached_property
     def records(self) -> float:
-        """Number of all records, as well as the release knows it; at least 1, as densities are divided by it."""
-        return float(np.sum(self.counts))
+        """Number of all records, as well as the release knows it; at least 1, as densities are divided by it.
+
+        Of several parts, that of the part that has the most.
+        """
+        return max(part.records for part in self.parts.values()) if self.parts else float(np.sum(self.counts))
 
     @property
     def count_error(self) -> float:
@@ -104,6 +108,8 @@ class Release:
     @property
     def records_error(self) -> float:
         """Standard deviation of `records`."""
+        if self.parts:
+            return max((part.records, part.records_error) for part in self.parts.values())[1]
         return float(self.count_error * math.prod(self.sketch.count_shape) ** 0.5)
 
     @property
@@ -133,12 +139,20 @@ class Release:
         RequestError
             When a query cannot be read, or the level is not between 0 and 1.
         """
+        self._check_one()
         points = self.sketch.query_domain.encode_queries(queries, self.sketch.metric)
         return self.answer_points(points, level_of_each(level, len(points)) if together else level)
 
     def answer_points(self, points: np.ndarray, level: float = 0.95) -> Answers:
         """The same for encoded points, float64 (n, dimensions), each interval with the level of its own."""
+        self._check_one()
         return self.sketch.answer(self.table, self.counts, points, self.privacy.counter_variance, level)
+
+    def _check_one(self) -> None:
+        """RequestError where there are several parts, each of which is asked by itself."""
+        if self.sketch.parts:
+            names = ", ".join(repr(part.name) for part in self.sketch.parts)
+            raise RequestError(f"This release answers several questions, so ask one of its parts: {names}.")
 
     def estimate(self, queries: object) -> np.ndarray:
         """Sums over all records, float64 (n,): how many records' worth of closeness there is, or how far all are."""
@@ -171,6 +185,33 @@ class Release:
         place = cast(Classes, self.sketch).index_of(which)
         count = None if self.count is None else int(self.count[place])
         return replace(self, sketch=self.sketch.one_answer[0], table=self.table[place], count=count)
+
+    @cached_property
+    def parts(self) -> dict[str, Release]:
+        """The parts of a release of several, by name, each as a release of its own that every task works on.
+
+        Its promise is that of the whole file, as whoever has a part may have the others. It can be saved apart. Empty
+        where the release is of one sketch.
+        """
+        if not self.sketch.parts:
+            return {}
+        sketch = cast(Parts, self.sketch)
+        tables = sketch.split(np.asarray(self.table))
+        return {
+            part.name: self._part(part.sketch, table, place)
+            for place, (part, table) in enumerate(zip(sketch.members, tables, strict=True))
+        }
+
+    def _part(self, one: LinearSketch, table: np.ndarray, place: int) -> Release:
+        """One part; its number of records is read off its own table where that is the better one."""
+        sketch, privacy = cast(Parts, self.sketch), self.privacy
+        counted, public = sketch.counted[place], sketch.public_counts(privacy.neighbours)
+        noisy = None if public[counted] else sum(not known for known in public[:counted])
+        mine = privacy.of_table(place, noisy)
+        count = sketch.split_count(np.asarray(self.count))[counted].reshape(one.count_shape)
+        if noisy is not None and one.total_variance(mine.counter_variance) <= mine.count_variance:
+            return replace(self, sketch=one, table=table, count=None, privacy=replace(mine, count_noise=()))
+        return replace(self, sketch=one, table=table, count=count if one.count_shape else int(count), privacy=mine)
 
     def of_everyone(self) -> Release:
         """The records of all classes together, as a release of one population: itself where there are no classes.

@@ -18,7 +18,7 @@ from ..privacy.noise.noise import add_noise, check_drawable, has_room
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.record import PrivacyRecord
 from ..sketches.linear import LinearSketch
-from ..sketches.plan import Plan, plan
+from ..sketches.plan import Planned, planned_for
 from ..version import SOFTWARE
 from .release import Release, now
 
@@ -29,7 +29,7 @@ def seal(
     budget: Budget,
     spend: Callable[[Cost], object] | None = None,
     noise_source: NoiseSource | None = None,
-    planned: Plan | None = None,
+    planned: Planned | None = None,
 ) -> Release:
     """Spend the budget, then draw the noise, once.
 
@@ -46,7 +46,7 @@ def seal(
     noise_source : NoiseSource | None
         None in any real release: the operating system's randomness. A seeded source makes a release that is marked as
         not private.
-    planned : Plan | None
+    planned : Planned | None
         The plan, when it was made before the sketch was known to its last detail; made here otherwise.
 
     Raises
@@ -55,9 +55,9 @@ def seal(
         When the exact table is used up already, or the plan's noise does not keep the promise for this sketch; nothing
         was spent.
     """
-    planned = plan(sketch, budget) if planned is None else planned
+    planned = planned_for(sketch, budget) if planned is None else planned
     promise(sketch, planned, budget)
-    check_drawable(planned.noise, planned.count_noise)
+    check_drawable(*planned.noises, *planned.count_noises)
     return noised(sketch, paid_for(exact, planned.cost, spend), planned, budget, noise_source)
 
 
@@ -80,20 +80,29 @@ def paid_for(exact: Exact, cost: Cost, spend: Callable[[Cost], object] | None) -
 def noised(
     sketch: LinearSketch,
     held: tuple[np.ndarray, int | np.ndarray],
-    planned: Plan,
+    planned: Planned,
     budget: Budget,
     noise_source: NoiseSource | None,
 ) -> Release:
-    """The release of exact sums that were paid for, which are gone afterwards."""
+    """The release of exact sums that were paid for, which are gone afterwards.
+
+    Where there are several tables, they lie side by side in one, and each gets its own noise in its place.
+    """
     privacy = promise(sketch, planned, budget)
     table, records = held
-    table = _with_noise(table, planned.noise, noise_source)
-    if not planned.counts:
+    if len(planned.noises) == 1 and not sketch.parts:
+        table = _with_noise(table, planned.noises[0], noise_source)
+    else:
+        for part, scale in zip(sketch.split(table), planned.noises, strict=True):
+            add_noise(part, scale, noise_source, part)
+    if not planned.count_noises:
         return sealed(sketch, table, None, privacy, noise_source)
-    count = np.asarray(records, dtype=np.int64).reshape(sketch.count_shape)
-    if planned.count_noise is not None:
-        # A vector, as noise is drawn for tables and one number is not one.
-        count = add_noise(count.reshape(-1), planned.count_noise, noise_source).reshape(sketch.count_shape)
+    # A vector, as noise is drawn for tables and one number is not one.
+    count = np.array(records, dtype=np.int64).reshape(-1)
+    for numbers, noise in zip(sketch.split_count(count), planned.count_noises, strict=True):
+        if noise is not None:
+            add_noise(numbers, noise, noise_source, numbers)
+    count = count.reshape(sketch.count_shape)
     return sealed(sketch, table, count if sketch.count_shape else int(count), privacy, noise_source)
 
 
@@ -108,7 +117,7 @@ def sealed(
     return Release(sketch, table, count, privacy, noise_source is None or noise_source.private, now(), SOFTWARE)
 
 
-def promise(sketch: LinearSketch, planned: Plan, budget: Budget) -> PrivacyRecord:
+def promise(sketch: LinearSketch, planned: Planned, budget: Budget) -> PrivacyRecord:
     """What a release of this sketch under this plan promises.
 
     Raises
@@ -121,14 +130,15 @@ def promise(sketch: LinearSketch, planned: Plan, budget: Budget) -> PrivacyRecor
         budget.delta,
         budget.neighbours,
         sketch.domain.unit,
-        (planned.noise,),
-        () if planned.count_noise is None else (planned.count_noise,),
+        planned.noises,
+        tuple(noise for noise in planned.count_noises if noise is not None),
         planned.cost.rho,
         budget.epsilon,
         budget.delta,
+        len(planned.noises),
     )
     paid = (planned.cost.epsilon, planned.cost.delta) == (budget.epsilon, budget.delta)
-    moved = (sketch.sensitivity(budget.neighbours), sketch.count_sensitivity(budget.neighbours))
+    moved = (sketch.sensitivities(budget.neighbours), sketch.count_sensitivities(budget.neighbours))
     if not (paid and privacy.is_kept(*moved)):
         raise RuntimeError(f"The noise that was planned and paid for does not cover this table of {sketch.name!r}.")
     return privacy

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from ..forecast.shares import settle
 from ..forecast.sizing import choose_size
 from ..privacy.budget import Budget
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
+from ..sketches.parts import Parts
 
 
 def with_chosen_size(sketch: LinearSketch | Adaptive, budget: Budget, records: float | None) -> LinearSketch | Adaptive:
-    """The sketch with a size: its own, or the best one by forecast."""
+    """The sketch with a size: its own, or the best one by forecast; and of several parts, with a share for each."""
+    if isinstance(sketch, Parts):
+        return settle(sketch, budget, records)
     if sketch.sized:
         return sketch
     return choose_size(sketch, budget, records)

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 
 from ..domain.sets import Sets
 from ..privacy.audit import BATCH, AuditReport, audit
@@ -14,6 +15,8 @@ from ..privacy.calibration import calibrate, calibrate_gaussian
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.noise import add_noise
 from .linear import LinearSketch
+from .parts import Encodings
+from .plan import plan_parts
 
 # Records that are tried as the one that differs: both corners of the domain, and points drawn from it.
 RECORDS_TRIED = 10
@@ -41,6 +44,8 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
     RequestError
         When the sketch cannot keep such a promise.
     """
+    if sketch.parts:
+        return _audit_parts(sketch, budget, runs, level)
     sketch.check_budget(budget)
     epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
     calibration = calibrate_gaussian if sketch.gaussian_only else calibrate
@@ -66,14 +71,52 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
     )
 
 
+def _audit_parts(sketch: LinearSketch, budget: Budget, runs: int, level: float) -> AuditReport:
+    """Attack the tables of all parts at once, each with its own noise.
+
+    Every part is measured in deviations of its noise, so that one attack weighs them as their likelihoods do.
+    """
+    planned = plan_parts(sketch, budget)
+    scales = np.concatenate(
+        [
+            np.full(part.size, math.sqrt(noise.variance))
+            for part, noise in zip(sketch.split(sketch.zeros()), planned.noises, strict=True)
+        ]
+    )
+    gaussian = all(noise.distribution == "discrete_gaussian" for noise in planned.noises)
+    block = len(scales) if gaussian else None
+    tables = worst_neighbours(sketch, budget.neighbours, block, scales)
+    runs_a_call = max(1, min(runs, BATCH // max(tables[0].size, 1)))
+
+    def mechanism(table: np.ndarray) -> np.ndarray:
+        noisy = [
+            add_noise(np.broadcast_to(part, (runs_a_call, *part.shape)), noise).reshape(runs_a_call, -1)
+            for part, noise in zip(sketch.split(table), planned.noises, strict=True)
+        ]
+        return np.concatenate(noisy, axis=1) / scales
+
+    return audit(
+        mechanism,
+        *tables,
+        Fraction(budget.epsilon),
+        Fraction(budget.delta),
+        exact=lambda table: table / scales,
+        runs=runs,
+        runs_a_call=runs_a_call,
+        level=level,
+        block=block,
+    )
+
+
 def worst_neighbours(
-    sketch: LinearSketch, neighbours: Neighbours, block: int | None = None
+    sketch: LinearSketch, neighbours: Neighbours, block: int | None = None, scales: np.ndarray | float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the exact tables of two neighbouring data sets, int64, as far apart as a few trials find.
 
-    Far is meant in L1, or where `block` is given by the sum of the L2 norms of vectors of so many counters. Both hold
-    the records that were tried. One person with as many equal records as the privacy unit allows comes on top in one of
-    them (add or remove), or moves from one record to another (replace).
+    Far is meant in L1, or where `block` is given by the sum of the L2 norms of vectors of so many counters; where there
+    are several scales, each counter is measured by its own. Both hold the records that were tried. One person with as
+    many equal records as the privacy unit allows comes on top in one of them (add or remove), or moves from one record
+    to another (replace).
     """
     points = _records(sketch)
     once = sketch.zeros()
@@ -82,11 +125,11 @@ def worst_neighbours(
     for place in range(len(points)):
         table = sketch.zeros()
         equal = points[np.full(sketch.domain.unit.records, place)]
-        sketch.add(table, equal if isinstance(equal, Sets) else np.asfortranarray(equal))
+        sketch.add(table, equal if isinstance(equal, (Sets, Encodings)) else np.asfortranarray(equal))
         people.append(table)
     others = [sketch.zeros()] if neighbours is Neighbours.ADD_REMOVE else people
     pairs = [(person, other) for person in people for other in others]
-    person, other = max(pairs, key=lambda pair: _distance(pair[0] - pair[1], block))
+    person, other = max(pairs, key=lambda pair: _distance((pair[0] - pair[1]) / scales, block))
     return once + person, once + other
 
 
@@ -95,7 +138,7 @@ def _distance(difference: np.ndarray, block: int | None) -> float:
     return float(np.linalg.norm(difference.reshape(-1, block or 1), axis=1).sum())
 
 
-def _records(sketch: LinearSketch) -> np.ndarray | Sets:
+def _records(sketch: LinearSketch) -> np.ndarray | Sets | Encodings:
     """Return encoded records, float64 (n, d) in Fortran order: real ones, so that a category is one of its list.
 
     Sets where the domain holds sets: of one item up to many, some of which share items.
@@ -105,4 +148,7 @@ def _records(sketch: LinearSketch) -> np.ndarray | Sets:
     low, high = sketch.domain.bounds(sketch.metric)
     inside = np.random.default_rng(0).uniform(low, high, (RECORDS_TRIED - 2, len(low)))
     natural = sketch.domain.decode_points(np.vstack((low, high, inside)), sketch.metric)
+    if sketch.parts:
+        encodings: Encodings = sketch.encode(pa.RecordBatch.from_pandas(natural))  # type: ignore[assignment]
+        return encodings
     return np.asfortranarray(np.clip(sketch.domain.encode_queries(natural, sketch.metric), low, high))

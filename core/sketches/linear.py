@@ -29,6 +29,7 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 
 if TYPE_CHECKING:
     from .distances.ball import Rows
+    from .parts import Part
 
 
 def check_points(domain: object, kernel: Kernel | None = None) -> None:
@@ -282,6 +283,11 @@ class LinearSketch(Declared, ABC):
         """What distance is summed, where distances are: "l1", "l2", "squared", "lp:P", "capped:C", "above", "below"."""
         return "l1"
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The sketches that it is made of, where it answers several questions; see `core.sketches.parts`."""
+        return ()
+
     def with_one_answer(self, one: LinearSketch) -> LinearSketch:
         """The same with another sketch that answers are read off: see `one_answer`."""
         return one
@@ -365,6 +371,10 @@ class LinearSketch(Declared, ABC):
         """Whether `count` is the same for all neighbours: one number, records replaced and none ever left out."""
         return neighbours is Neighbours.REPLACE_ONE and self.domain.keeps_every_record and self.count_shape == ()
 
+    def public_counts(self, neighbours: Neighbours) -> tuple[bool, ...]:
+        """Whether each of the numbers of records that may go into a release is public."""
+        return (self.count_is_public(neighbours),)
+
     @abstractmethod
     def exact(self, queries: Encoded, records: Encoded) -> np.ndarray:
         """The exact sums that the table estimates, float64 (n,), at encoded queries over encoded records.
@@ -433,3 +443,23 @@ class LinearSketch(Declared, ABC):
     def count_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one person moves `count`."""
         return self.record_count_sensitivity(neighbours).scaled(self.domain.unit.records)
+
+    def sensitivities(self, neighbours: Neighbours) -> tuple[Sensitivity, ...]:
+        """How far one person moves each table that has noise of its own: one, unless there are parts."""
+        return (self.sensitivity(neighbours),)
+
+    def count_sensitivities(self, neighbours: Neighbours) -> tuple[Sensitivity, ...]:
+        """How far one person moves each number of records that may need noise of its own."""
+        return (self.count_sensitivity(neighbours),)
+
+    def split(self, table: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The tables that have noise of their own, each in its shape and where it lies."""
+        return (table,)
+
+    def split_count(self, count: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Numbers of records that have noise of their own, or none, where they lie."""
+        return (count,)
+
+    def records_in(self, counts: Counts) -> Any:
+        """How many records there are when `count` says so: the sum, as classes share the records among them."""
+        return np.sum(counts)

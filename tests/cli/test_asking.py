@@ -154,7 +154,7 @@ def test_merged_releases_say_so(command, released):
     assert command("merge", released, "second.npz", "third.npz", "--out", "three.npz").exit_code == 0
     merged, parts = load("three.npz"), (load(released), load("second.npz"), load("third.npz"))
     assert (merged.table == sum(part.table for part in parts)).all()
-    assert merged.privacy.parts == 3
+    assert merged.privacy.releases == 3
     assert "three.npz" in refused(command("merge", released, "second.npz", "--out", "three.npz"))
     assert "same release" in refused(command("merge", released, released, "--out", "twice.npz"))
     assert "two release files or more" in refused(command("merge", released, "--out", "one.npz"))

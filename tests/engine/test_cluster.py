@@ -37,8 +37,9 @@ from core.sketches.distances.moments import Moments
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.hashed.race import Race
+from core.sketches.parts import Part, Parts
 from core.sources import open_source
-from core.sources.source import Part
+from core.sources.source import Part as SourcePart
 from tests.depth import deep
 
 DOMAIN = Domain.of(x=(0, 10), y=(0, 10))
@@ -52,6 +53,12 @@ SKETCHES = [
     Classes(LABELLED, "city", Race(DOMAIN, Euclidean(2.0), rows=20, width=32, seed=SEED)),
     MinHash(Domain((Items("tags"),)), rows=20, width=64, seed=SEED),
     MinHash(Domain((Items("whom", gathered=True),), unit=PrivacyUnit("who", 1)), rows=20, width=64, seed=SEED),
+    Parts.of(
+        [
+            Part(RACE, noise=1.0),
+            Part(Classes(LABELLED, "city", Race(DOMAIN, Euclidean(2.0), rows=20, width=32, seed=SEED)), noise=2.0),
+        ]
+    ),
 ]
 
 
@@ -152,7 +159,7 @@ def test_another_program_is_refused(address, people, monkeypatch):
 
 
 @dataclass(frozen=True)
-class SlowPart(Part):
+class SlowPart(SourcePart):
     """Ten batches of ten records, with time to kill who reads them; it leaves a note each time it is begun."""
 
     number: int

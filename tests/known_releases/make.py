@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from core import Budget, Domain, Race, Release
@@ -15,7 +16,7 @@ from core.engine.exact import Exact
 from core.geometry import kernels
 from core.geometry.projections.fast import FastProjection
 from core.releases.job import release
-from core.releases.manifest import FORMAT_VERSION, LARGE_FORMAT_VERSION
+from core.releases.manifest import FORMAT_VERSION, LARGE_FORMAT_VERSION, PARTS_FORMAT_VERSION
 from core.releases.seal import seal
 from core.sketches.adaptive import Adaptive
 from core.sketches.card import Facts
@@ -28,6 +29,7 @@ from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.linear import LinearSketch
+from core.sketches.parts import Part
 from core.sketches.projected import Projected
 from core.sketches.published.distances.huang_roth import HuangRoth
 from core.sketches.published.grids.marginals import Marginals
@@ -212,6 +214,23 @@ def convex() -> Release:
     return _release(HuangRoth(PLACES, 5), Budget(4))
 
 
+def parts() -> Release:
+    """Several questions under one promise: of different columns, one with classes, a third of people's rows missing."""
+    rules = {"unit": PrivacyUnit("person", 2), "scale": "box"}
+    both = Domain.of(age=(0, 100), pay=(0, 9000), **rules)
+    told = Domain.of(age=(0, 100), pay=(0, 9000), sex=["f", "m"], **rules)
+    members = [
+        Part(Histogram(both, kernels.Gaussian(0.2)).sized_for(Budget(1), RECORDS), "age and pay"),
+        Part(Distance(Domain.of(pay=(0, 9000), unit=PrivacyUnit("person", 2))), "how far pays are", 2.0),
+        Part(Classes(told, "sex", Race(both, kernels.Laplacian(0.3), rows=12, width=40, groups=4)), "pay by sex"),
+    ]
+    random = np.random.default_rng(7)
+    frame = pd.DataFrame({"person": np.arange(RECORDS) // 3, "age": random.uniform(10, 90, RECORDS)})
+    frame["pay"] = np.where(random.random(RECORDS) < 0.3, np.nan, random.gamma(3, 800, RECORDS))
+    frame["sex"] = random.choice(["f", "m"], RECORDS)
+    return release(members, frame, Budget(2, "1e-6"), records=RECORDS)
+
+
 MAKERS = {
     maker.__name__: maker
     for maker in (
@@ -242,6 +261,7 @@ MAKERS = {
         network,
         rounds,
         convex,
+        parts,
     )
 }
 
@@ -298,21 +318,29 @@ def _release_sets(sketch: MinHash, items: list, budget: Budget) -> Release:
     return seal(sketch, Exact(table, sketch.count(sets)), budget)
 
 
-def make(name: str) -> None:
-    """Write a file and its answers, unless they are there."""
-    stem = FOLDER / f"{name}-{LARGE_FORMAT_VERSION if name in LARGE else FORMAT_VERSION}"
-    release = MAKERS[name]()
+def facts_of(release: Release, tolerance: float) -> dict:
+    """Questions, and what the release answers."""
     queries = queries_of(release.sketch.query_domain)
-    answers = release.answer(queries)
-    facts = {
+    answers = None if release.parts else release.answer(queries)
+    return {
         "queries": queries,
-        "answers": {key: getattr(answers, key).tolist() for key in ANSWERS},
-        "tolerance": FITTED.get(name, 1e-9),
+        "answers": {key: getattr(answers, key).tolist() for key in ANSWERS if answers is not None},
+        "tolerance": tolerance,
         "records": release.records,
         "records_error": release.records_error,
         "shape": list(release.table.shape),
         "total": int(release.table.sum()),
     }
+
+
+def make(name: str) -> None:
+    """Write a file and its answers, unless they are there."""
+    release = MAKERS[name]()
+    version = PARTS_FORMAT_VERSION if release.parts else LARGE_FORMAT_VERSION if name in LARGE else FORMAT_VERSION
+    stem = FOLDER / f"{name}-{version}"
+    facts = facts_of(release, FITTED.get(name, 1e-9))
+    if release.parts:
+        facts = {"parts": {part: facts_of(one, 1e-9) for part, one in release.parts.items()}}
     with stem.with_suffix(".json").open("x", encoding="utf-8") as file:
         file.write(json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
     release.save(stem.with_suffix(".npz"), large=0 if name in LARGE else release.table.size)

@@ -47,7 +47,7 @@ def record(table=TABLE, epsilon=1):
 def test_a_record_with_noise_for_vectors_keeps_its_promise_and_round_trips():
     made = record()
     assert made.noise == (NoiseScale("rounded_l2", Fraction(400, 9), 16),)
-    assert made.is_kept(TABLE, COUNT)
+    assert made.is_kept((TABLE,), (COUNT,))
     assert PrivacyRecord.from_dict(json.loads(json.dumps(made.to_dict()))) == made
     assert made.counter_variance == pytest.approx(17 * (400 / 9) ** 2 + 1 / 12)
     assert "Every vector of counters" in made.theorem and "number of records has discrete Laplace" in made.theorem
@@ -65,26 +65,26 @@ def test_a_record_with_noise_for_vectors_keeps_its_promise_and_round_trips():
     ],
 )
 def test_records_whose_noise_does_not_keep_the_promise(noise):
-    assert not replace(record(), noise=(noise,)).is_kept(TABLE, COUNT)
+    assert not replace(record(), noise=(noise,)).is_kept((TABLE,), (COUNT,))
 
 
 def test_records_with_noise_for_vectors_where_no_vectors_are_known():
     made = record()
-    assert not made.is_kept(Sensitivity(160, 1600), COUNT)
-    assert not made.is_kept(replace(TABLE, blocks_l2=41), COUNT)
-    assert not replace(made, count_noise=(NoiseScale("rounded_l2", Fraction(10**6), 1),)).is_kept(TABLE, COUNT)
+    assert not made.is_kept((Sensitivity(160, 1600),), (COUNT,))
+    assert not made.is_kept((replace(TABLE, blocks_l2=41),), (COUNT,))
+    assert not replace(made, count_noise=(NoiseScale("rounded_l2", Fraction(10**6), 1),)).is_kept((TABLE,), (COUNT,))
     # More noise than the least is a promise kept, of either kind.
-    assert replace(made, noise=(NoiseScale("discrete_laplace", Fraction(1600, 9)),)).is_kept(TABLE, COUNT)
+    assert replace(made, noise=(NoiseScale("discrete_laplace", Fraction(1600, 9)),)).is_kept((TABLE,), (COUNT,))
 
 
 def test_merged_records():
     first, second = record(), record(epsilon=2)
     merged = first.merged(second)
     assert merged.noise == first.noise + second.noise
-    assert merged.is_kept(TABLE, COUNT)
+    assert merged.is_kept((TABLE,), (COUNT,))
     assert merged.theorem == first.theorem
     mixed = replace(merged, noise=(first.noise[0], NoiseScale("discrete_laplace", Fraction(1600, 9))))
-    assert mixed.is_kept(TABLE, COUNT)
+    assert mixed.is_kept((TABLE,), (COUNT,))
     assert "Every vector" in mixed.theorem and "Every counter" in mixed.theorem
     assert PrivacyRecord.from_dict(mixed.to_dict()) == mixed
 

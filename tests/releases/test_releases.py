@@ -245,7 +245,7 @@ def test_merging_adds_tables_and_states_both_promises():
     )
     both = first.merged(second)
     assert (both.table == first.table + second.table).all() and both.count == first.count + second.count
-    assert both.privacy.epsilon == 2 and both.privacy.overlap_epsilon == 3 and both.privacy.parts == 2
+    assert both.privacy.epsilon == 2 and both.privacy.overlap_epsilon == 3 and both.privacy.releases == 2
     assert both.privacy.counter_variance == first.privacy.counter_variance + second.privacy.counter_variance
     truth = Euclidean(1.0).evaluate(DATA[:1], DATA).sum()
     answers = both.answer(DATA[:1], level=0.99)

@@ -10,6 +10,7 @@ import json
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from core.domain.sets import Sets
@@ -23,6 +24,7 @@ from core.releases.file import LARGE
 from core.releases.release import Release, load
 from core.releases.seal import seal
 from core.sketches.linear import LinearSketch
+from core.sketches.parts import Encodings
 from core.sketches.registry import sketch_from_parameters
 
 INSIDE, CORNERS = 4, 6
@@ -47,7 +49,7 @@ def poured(sketch: LinearSketch, records: np.ndarray | Sets) -> np.ndarray:
     return table
 
 
-def adversarial(sketch: LinearSketch) -> np.ndarray | Sets:
+def adversarial(sketch: LinearSketch) -> np.ndarray | Sets | Encodings:
     """Encoded records that are likely to be far apart: at both ends of all columns, at mixed ends, and inside."""
     if sketch.domain.holds_sets:
         return Sets.of([[], [1], [2], [1, 2], range(3, 40), range(100, 400), [7] * 9])
@@ -56,13 +58,15 @@ def adversarial(sketch: LinearSketch) -> np.ndarray | Sets:
     corners = np.where(random.random((CORNERS, len(low))) < 0.5, low, high)
     inside = random.uniform(low, high, (INSIDE, len(low)))
     natural = sketch.domain.decode_points(np.vstack((low, high, corners, inside)), sketch.metric)
+    if sketch.parts:
+        return sketch.encode(pa.RecordBatch.from_pandas(natural))
     return np.asfortranarray(np.clip(sketch.domain.encode_queries(natural, sketch.metric), low, high))
 
 
-def some(records: np.ndarray | Sets, places: list[int] | np.ndarray) -> np.ndarray | Sets:
+def some(records: np.ndarray | Sets | Encodings, places: list[int] | np.ndarray) -> np.ndarray | Sets | Encodings:
     """The records at these places, in the layout that sketches take."""
     chosen = records[np.asarray(places, dtype=np.int64)]
-    return chosen if isinstance(chosen, Sets) else np.asfortranarray(chosen)
+    return chosen if isinstance(chosen, (Sets, Encodings)) else np.asfortranarray(chosen)
 
 
 def check_additivity(sketch: LinearSketch, records: np.ndarray | Sets) -> None:
@@ -155,7 +159,8 @@ def check_files(sketch: LinearSketch, records: np.ndarray | Sets) -> None:
         assert np.array_equal(array(again.table), one.table)
     both = one.merged(other)
     assert np.array_equal(both.table, one.table.astype(np.int64) + other.table)
-    assert both.privacy.counter_variance == pytest.approx(2 * one.privacy.counter_variance)
+    for part, alone in zip(both.parts.values() or [both], one.parts.values() or [one], strict=True):
+        assert part.privacy.counter_variance == pytest.approx(2 * alone.privacy.counter_variance)
     strangers = [one]
     if sketch.reseeded(97) != sketch:
         strangers.append(released(sketch.reseeded(97), poured(sketch.reseeded(97), records), count, 3))

@@ -255,7 +255,7 @@ def test_a_class_of_merged_releases_is_the_merged_class():
     one, other = made(), made(seed=6)
     merged = one.merged(other)
     assert (merged.of_class("b").table == one.of_class("b").table + other.of_class("b").table).all()
-    assert merged.of_class("b").privacy.parts == 2
+    assert merged.of_class("b").privacy.releases == 2
     assert one.of_class("b").merged(other.of_class("b")).counts == pytest.approx(merged.of_class("b").counts)
 
 

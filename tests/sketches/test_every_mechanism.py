@@ -28,8 +28,10 @@ OTHERS: dict[str, Callable[[], LinearSketch]] = {
     "poles": lambda: Directions(PLACES, pole=(1.0, 0.5)),
     "tree": lambda: SpanningTree(MIXED, Gaussian(1.5), (4, 3, 2), ((0, 2), (1, 2)), seed=5),
 }
-ELSEWHERE = ("tree", "intervals")
-"""Those whose own tests look at answers: one fits a model for seconds, the other is rough where all are at corners."""
+ELSEWHERE = ("tree", "intervals", "parts-3")
+"""Those whose own tests look at answers: one fits a model for seconds, one is rough where all are at corners, and one
+has parts that are asked by themselves.
+"""
 
 
 def small(name: str) -> LinearSketch:

@@ -88,7 +88,9 @@ def report_html(
 
 
 def _overview(release: Release) -> tuple[Step, ...]:
-    if release.sketch.count_shape or release.domain.holds_sets:  # a picture is of one class, and of places
+    if (
+        release.sketch.count_shape or release.domain.holds_sets or release.parts
+    ):  # a picture is of one class, and of places
         return ()
     axes = tuple(column.name for column in release.domain.columns if not isinstance(column, Vector))[:2]
     return (Density(axes, {}),) if axes else ()
@@ -138,9 +140,15 @@ def _label(label: PrivacyLabel) -> Iterator[str]:
     yield from _fact("Records", label.records, label.records_source)
     yield f"<div><dt>Columns, from public knowledge</dt><dd><ul>{''.join(_columns(label))}</ul></dd></div>"
     yield from _fact("Records that do not fit", label.left_out)
-    yield from _fact(label.asked, f"{_capital(label.measured)}.", *filter(None, [label.clipped]))
-    yield from _fact("Table", _capital(label.table), *filter(None, [label.chosen, label.classes]), *label.noise)
-    yield from _fact("Noise in an answer", label.answer_noise_in_words)
+    if label.parts:
+        yield from _fact("Questions", _capital(label.table))
+        for part in label.parts:
+            what = f"{listed(part.columns)}; {percent(part.share, 2)} of the budget"
+            yield from _fact(in_html(part.name), what, *part.sentences)
+    else:
+        yield from _fact(label.asked, f"{_capital(label.measured)}.", *filter(None, [label.clipped]))
+        yield from _fact("Table", _capital(label.table), *filter(None, [label.chosen, label.classes]), *label.noise)
+        yield from _fact("Noise in an answer", label.answer_noise_in_words)
     yield from _fact("Why it holds", label.theorem)
     yield from _fact("Made", f"{minute(label.created)} by {label.software}")
     if label.fingerprint:
@@ -219,7 +227,13 @@ def _cell(value: object, error: float | None = None) -> str:
 
 
 def _reading(label: PrivacyLabel) -> Iterator[str]:
-    if label.asked == "Distance":
+    if label.parts:
+        answer = (
+            "The release answers several questions about the same records under one promise; each has its own share of "
+            "the budget, and so its own noise. Bands and intervals hold the exact answer in 95 of 100 cases unless "
+            "said otherwise."
+        )
+    elif label.asked == "Distance":
         answer = (
             f"An answer adds up how far all {label.counted} are from a place; divided by their number it is the "
             "average distance. Bands and intervals hold the exact answer in 95 of 100 cases unless said otherwise."

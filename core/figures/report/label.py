@@ -7,16 +7,20 @@ Everything on it is public: it is read off the release and nothing else.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from mmap import mmap
 
+import numpy as np
+
 from ...machine.tables import Table
 from ...privacy.calibration import NoiseScale
+from ...privacy.events import event_of, pure_sum
 from ...releases.file import facts_of
 from ...releases.release import Release
-from ...words.numbers import rounded, significant
-from ...words.phrases import day, listed, shown
+from ...words.numbers import percent, rounded, significant
+from ...words.phrases import count, day, listed, shown
 from . import meaning, words
 from .choices import choice
 
@@ -30,6 +34,28 @@ class ColumnFacts:
 
     name: str
     values: str
+
+
+@dataclass(frozen=True)
+class PartFacts:
+    """One part of a release of several, in words.
+
+    Attributes
+    ----------
+    name : str
+        The owner's words for it.
+    share : float
+        Of the budget: of ε under pure noise, and of ρ under Gaussian noise.
+    columns : tuple[str, ...]
+        Those that it uses.
+    sentences : tuple[str, ...]
+        What it holds, what it is measured by, its noise and what that does to an answer.
+    """
+
+    name: str
+    share: float
+    columns: tuple[str, ...]
+    sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -88,6 +114,9 @@ class PrivacyLabel:
         When (ISO 8601) and by which program it was made.
     fingerprint : str | None
         SHA-256 of the file, in hexadecimal; None where a mapped table would have to be read for it.
+    parts : tuple[PartFacts, ...]
+        The questions that a release of several answers, each with its own noise; what is said of one table, answer and
+        measure above is "" then.
     """
 
     private: bool
@@ -118,6 +147,7 @@ class PrivacyLabel:
     created: str
     software: str
     fingerprint: str | None
+    parts: tuple[PartFacts, ...] = ()
 
 
 def privacy_label(release: Release, file: bytes | mmap | None = None) -> PrivacyLabel:
@@ -132,10 +162,9 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         anew for it, unless the table is mapped.
     """
     privacy, sketch = release.privacy, release.sketch
-    scales = dict.fromkeys(privacy.noise)
     about = rounded(release.records, release.records_error)
     chosen = choice(release)
-    answer_noise = meaning.one_class(sketch).noise_variance(privacy.counter_variance) ** 0.5
+    answer_noise = math.inf if release.parts else _answer_noise(release)
     return PrivacyLabel(
         private=release.private,
         protected=words.protected(release.domain),
@@ -146,28 +175,77 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         odds_in_words=words.odds(privacy.budget, release.domain),
         slack=_slack(release),
         overlap=_overlap(release),
-        noise=tuple(_noise(scale, privacy.parts, sketch.largest_entry) for scale in scales),
+        noise=() if release.parts else _noise_of(release),
         theorem=" ".join([privacy.theorem, *([] if chosen is None else [chosen.theorem])]),
         records=about if release.count_is_public else f"about {about}",
         records_source=release.records_source if release.count_is_public else f"known from {release.records_source}",
         counted=words.counted(release.domain),
         answer_noise=answer_noise,
-        answer_noise_in_words=meaning.noise_in_answer(release, answer_noise),
+        answer_noise_in_words="" if release.parts else meaning.noise_in_answer(release, answer_noise),
         columns=tuple(
             ColumnFacts(shown(column.name), words.column_values(column)) for column in release.domain.columns
         ),
         left_out=words.left_out(release.domain),
         mechanism=sketch.name,
-        table=meaning.table(sketch),
-        asked=meaning.asked(sketch),
-        measured=meaning.measured(sketch),
-        classes=meaning.classes(sketch),
-        clipped=meaning.clipped(sketch),
+        table=_several(release) if release.parts else meaning.table(sketch),
+        asked="Several questions" if release.parts else meaning.asked(sketch),
+        measured="" if release.parts else meaning.measured(sketch),
+        classes="" if release.parts else meaning.classes(sketch),
+        clipped="" if release.parts else meaning.clipped(sketch),
         chosen="" if chosen is None else chosen.sentence,
         created=release.created,
         software=shown(release.software),
         fingerprint=_fingerprint(release, file),
+        parts=tuple(_parts(release)) if release.parts else (),
     )
+
+
+def _answer_noise(release: Release) -> float:
+    """Standard deviation of an answer by noise alone."""
+    one = meaning.one_class(release.sketch)
+    return float(np.sqrt(one.noise_variance(release.privacy.counter_variance)))
+
+
+def _noise_of(release: Release) -> tuple[str, ...]:
+    """The noise of a table, a sentence a merged release and kind."""
+    scales = dict.fromkeys(release.privacy.noise)
+    return tuple(_noise(scale, release.privacy.releases, release.sketch.largest_entry) for scale in scales)
+
+
+def _several(release: Release) -> str:
+    """The parts by name; fits after "it holds"."""
+    return f"{count(len(release.parts), 'part')}: {listed([shown(name) for name in release.parts])}"
+
+
+def _parts(release: Release) -> Iterator[PartFacts]:
+    """The parts of a release, with what each spends of the budget."""
+    for (name, part), share in zip(release.parts.items(), shares(release), strict=True):
+        one, about = part.sketch, rounded(part.records, part.records_error)
+        known = "public" if part.count_is_public else f"about {about}, known from {part.records_source}"
+        sentences = (
+            f"It holds {meaning.table(one)}.",
+            f"{meaning.asked(one)} is measured by {meaning.measured(one)}.",
+            meaning.clipped(one),
+            meaning.classes(one),
+            *_noise_of(part),
+            meaning.noise_in_answer(part, _answer_noise(part)),
+            f"The number of its records is {known}.",
+        )
+        yield PartFacts(shown(name), share, one.domain.names, tuple(sentence for sentence in sentences if sentence))
+
+
+def shares(release: Release) -> list[float]:
+    """What every part of a release spends of all that noise was drawn for: of ε where it is pure, and else of ρ.
+
+    What is short of one went to numbers of records. Of merged releases the first one's are given.
+    """
+    sketch, privacy = release.sketch, release.privacy
+    tables = zip(sketch.sensitivities(privacy.neighbours), privacy.noise, strict=False)
+    counts = zip(sketch.count_sensitivities(privacy.neighbours), privacy.count_noise, strict=False)
+    events = [event_of(moved, noise) for moved, noise in [*tables, *counts]]
+    pure = pure_sum(events) is not None
+    costs = [(pure_sum([event]) or 0) if pure else event.rho for event in events]
+    return [float(cost / sum(costs)) for cost in costs[: privacy.tables]]
 
 
 def _fingerprint(release: Release, file: bytes | mmap | None) -> str | None:
@@ -205,8 +283,9 @@ def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
         *label.noise,
         f"It was made from {label.records} {made_from} ({label.records_source}).",
         label.answer_noise_in_words,
-        f"{label.asked} is measured by {label.measured}.",
+        f"{label.asked} is measured by {label.measured}." if label.measured else "",
         label.clipped,
+        *(f"{_heading(part)}: {' '.join(part.sentences)}" for part in label.parts),
         *(f"The column {column.name} may hold {column.values}." for column in label.columns[:MAX_COLUMNS_DESCRIBED]),
         f"There are {further:,} further columns." if further > 0 else "",
         label.left_out,
@@ -215,21 +294,33 @@ def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
+def _heading(part: PartFacts) -> str:
+    """A part's name, columns and share, to begin its sentences with."""
+    return (
+        f"“{part.name}” ({listed([shown(name) for name in part.columns], 4)}; {percent(part.share, 2)} of the budget)"
+    )
+
+
 def to_json(release: Release, file: bytes | mmap | None = None) -> dict:
     """What a release is and promises, as a value for JSON: its manifest, what its numbers say, and the sentences."""
     label = privacy_label(release, file)
-    return facts_of(release.manifest, release.table.size) | {
-        "fingerprint": label.fingerprint,
-        "shape": list(release.sketch.shape),
-        "records": {
-            "estimate": release.records,
-            "standard_error": release.records_error,
-            "source": release.records_source,
-        },
-        "answer_noise": label.answer_noise if math.isfinite(label.answer_noise) else None,
-        "odds": label.odds,
-        "in_words": describe(release, file),
-    }
+    parts = {"parts": [asdict(part) for part in label.parts]} if label.parts else {}
+    return (
+        facts_of(release.manifest, release.table.size)
+        | parts
+        | {
+            "fingerprint": label.fingerprint,
+            "shape": list(release.sketch.shape),
+            "records": {
+                "estimate": release.records,
+                "standard_error": release.records_error,
+                "source": release.records_source,
+            },
+            "answer_noise": label.answer_noise if math.isfinite(label.answer_noise) else None,
+            "odds": label.odds,
+            "in_words": describe(release, file),
+        }
+    )
 
 
 def _noise(scale: NoiseScale, parts: int, largest: int) -> str:
@@ -249,7 +340,7 @@ def _slack(release: Release) -> str:
 
 def _overlap(release: Release) -> str:
     privacy = release.privacy
-    if privacy.parts == 1:
+    if privacy.releases == 1:
         return ""
     budget = words.promise(privacy.overlap_epsilon, privacy.overlap_delta)
-    return f"It is merged of {privacy.parts:,} releases; whoever is in all of them is promised {budget} only."
+    return f"It is merged of {privacy.releases:,} releases; whoever is in all of them is promised {budget} only."
