@@ -225,6 +225,8 @@ def with_size(
 
     if sketch.sized:
         return sketch
+    if not sketch.needs_records:
+        return choose_size(sketch, budget)
     asked = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
     sample = guess.public_sample(asked.domain)
     chosen = choose_size(sketch, budget, guess.records, guess.density, sample, guess.set_size)

@@ -173,6 +173,8 @@ def _made(card: Card, shape: SketchOptions, domain: Domain, budget: Budget) -> L
         shape.projection,
         shape.scheme,
         shape.longest,
+        shape.halvings or 0,
+        "pairs" if shape.tables is None else notation.parse_tables(shape.tables),
     )
     if "--norm" not in card.options:
         return card.made_from(facts)

@@ -30,6 +30,15 @@ def parse_names(text: str) -> tuple[str, ...]:
     return _split(text, f"The list of columns {text!r}")
 
 
+def parse_tables(text: str) -> str | tuple[tuple[str, ...], ...]:
+    """The word "singles" or "pairs", or lists of names separated by semicolons.
+
+    >>> parse_tables("age,sex;city")
+    (('age', 'sex'), ('city',))
+    """
+    return text if text in ("singles", "pairs") else tuple(map(parse_names, text.split(";")))
+
+
 def parse_bounds(text: str) -> tuple[str | None, float, float]:
     """Name, least and greatest value; the name is None when the bounds are those of every column.
 

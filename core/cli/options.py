@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 DATA, SKETCH, PROMISE, GUESS, PAYER = "The data, in public", "The sketch", "The promise", "Public guesses", "The budget"
 CLOSENESS, DISTANCE, SIZE = "Closeness", "Distance", "Size and seed"
 CLASSES, REDUCTION, SETS = "One table a class", "Many dimensions", "Sets"
+TABLES = "Tables of counts"
 
 
 @dataclass(frozen=True)
@@ -288,9 +289,8 @@ class SizeOptions:
     size: Annotated[
         int | None,
         Option(
-            help="How fine a rival from a paper is: its terms, lattice points, cells, synthetic points or rounds; "
-            "without "
-            "it, public facts choose.",
+            help="Bins of every number, of tables (10 without it); or how fine a rival from a paper is: its terms, "
+            "lattice points, cells, synthetic points or rounds, which public facts choose without it.",
             rich_help_panel=SIZE,
             show_default=False,
         ),
@@ -337,7 +337,32 @@ class SetOptions:
 
 
 @dataclass(frozen=True)
-class SketchOptions(SetOptions, SizeOptions, ClassOptions, ReductionOptions, NormOptions, KernelOptions):
+class TableOptions:
+    """Which columns are counted together."""
+
+    tables: Annotated[
+        str | None,
+        Option(
+            metavar="singles|pairs|A,B;C",
+            help="The tables that are counted: of single columns, of all pairs (so without it), or of the named "
+            "columns, such as 'age,city,sex;age,pay'. Their margins are known too.",
+            rich_help_panel=TABLES,
+            show_default=False,
+        ),
+    ] = None
+    halvings: Annotated[
+        int | None,
+        Option(
+            metavar="TIMES",
+            help="How often the bins of a number are halved in its own table, for ranges and quantiles.",
+            rich_help_panel=TABLES,
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class SketchOptions(TableOptions, SetOptions, SizeOptions, ClassOptions, ReductionOptions, NormOptions, KernelOptions):
     """The public map from records to counters; fields of the last base come first."""
 
     mechanism: Annotated[
@@ -347,7 +372,8 @@ class SketchOptions(SetOptions, SizeOptions, ClassOptions, ReductionOptions, Nor
             metavar=f"<{'|'.join(mechanisms())}>",
             help="What kind of table is released: race (rows of hashed counters), minhash (the same of sets), features "
             "(random waves), histogram (a grid; best in one to three columns), distance (with --norm), directions "
-            "(cosines), or auto, the one with the least forecast error. Without it: race, or features where the "
+            "(cosines), tables (counts of columns taken together), or auto, the one with the least forecast error. "
+            "Without it: race, or features where the "
             "kernel is "
             "not one of race, minhash for sets, or distance with --norm. The others are rivals from papers, to compare "
             "with: docs/rivals.md says what each is.",

@@ -178,7 +178,7 @@ def _counted(
     if purchase is not None or guess.records is not None or shape.mechanism == "auto":
         return Counted(guess.records or 1.0, budget)
     sketch = declared_sketch(data, shape, budget)
-    if sketch.sized:
+    if sketch.sized or not sketch.needs_records:
         return Counted(1.0, budget)
     counted = count_first(
         sketch.domain,

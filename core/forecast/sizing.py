@@ -52,6 +52,8 @@ COUNTER_SECONDS = 1.5e-7
 """Of one core, for drawing a counter's noise and writing it down."""
 FREE = 1 / 60
 """This share of every limit is no cost worth speaking of: a second, half a megabyte, some microseconds."""
+ANY_RECORDS = 10_000.0
+"""For sketches whose size does not follow from their number."""
 FLAT = 1.01
 """An error within one per cent of the least is as good, at the least cost."""
 
@@ -198,6 +200,8 @@ def choose_size(
     set_size: float | None = None,
 ) -> LinearSketch | Adaptive:
     """The sketch with the size of the least forecast error, from public facts alone; see `core.forecast.forecast`."""
+    if not sketch.needs_records and records is None:
+        return sketch.sized_for(budget, ANY_RECORDS)
     records = checked_records(records)
     if isinstance(sketch, Adaptive):
         return sketch.sized_for(budget, records)

@@ -366,7 +366,7 @@ def release(
     def kind_within(left: Budget, records: float | None) -> Kind:
         return kind_of(sketch, left, records, bounds=bounds, centre=centre)
 
-    if records is None and not sketch.sized:
+    if records is None and not sketch.sized and sketch.needs_records:
         if checkpoints is not None:
             raise RequestError("Checkpoints need a number of records (records=...), as a count that is bought is new.")
         counted = count_first(

@@ -56,6 +56,9 @@ class Facts:
         Dimensions that points are projected to first, if they are, and how.
     scheme, longest : str, int | None
         How sets are hashed, and how many items of one count at most.
+    halvings, tables : int, str | tuple[tuple[str, ...], ...]
+        How often bins are halved where a column is alone, and which columns are counted together: "singles", "pairs",
+        or their names.
     """
 
     domain: Domain
@@ -71,6 +74,8 @@ class Facts:
     projection: str = "fast"
     scheme: str = "classic"
     longest: int | None = None
+    halvings: int = 0
+    tables: str | tuple[tuple[str, ...], ...] = "pairs"
 
     @property
     def closeness(self) -> Kernel:

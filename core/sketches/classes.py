@@ -137,6 +137,10 @@ class Classes(LinearSketch):
         return self.with_inner(self.inner.sized_for(budget, records / len(self.categories)))
 
     @property
+    def needs_records(self) -> bool:  # type: ignore[override]
+        return self.inner.needs_records
+
+    @property
     def gaussian_only(self) -> bool:  # type: ignore[override]
         return self.inner.gaussian_only
 

@@ -200,6 +200,8 @@ class LinearSketch(Declared, ABC):
     """Whether the sums of distances along every column can be read apart."""
     has_cells: ClassVar[bool] = False
     """Whether its rows are cut into cells that its `columns` know, as RACE's are."""
+    needs_records: ClassVar[bool] = True
+    """Whether its size, where it is not settled, follows from the number of records; if not, from the promise alone."""
     free_of_bounds: ClassVar[bool] = True
     """Whether nothing else of it follows the bounds, so that it can be made within others: see `within`."""
     has_means: ClassVar[bool] = False

@@ -264,7 +264,7 @@ def test_vectors_are_released_and_asked(command, tmp_path):
         (("--bandwidth", "1", "--label", "x", "--classes", "a,b"), "declared twice"),
         (("--bandwidth", "1", "--label", "g", "--classes", "a,a"), "list of classes"),
         (("--mechanism", "auto"), "--bandwidth"),
-        (("--bandwidth", "1", "--size", "5"), "--size cannot be given here, as it belongs to the rivals from papers"),
+        (("--bandwidth", "1", "--size", "5"), "--size cannot be given here, as it belongs to the mechanism tables"),
         (("--mechanism", "bernstein", "--bandwidth", "1", "--rows", "5"), "--rows cannot be given here"),
         (("--mechanism", "huang-roth", "--bandwidth", "1"), "--bandwidth cannot be given here"),
         (("--mechanism", "pfda", "--bandwidth", "1", "--size", "4"), "delta"),
@@ -283,6 +283,7 @@ def test_options_that_do_not_belong_together(command, options, sentence):
         deep(DISTANCES["l2"]),
         ("--mechanism", "bernstein", "--bandwidth", "2", "--size", "6"),
         ("--mechanism", "huang-roth", "--size", "4"),
+        ("--mechanism", "tables", "--size", "4", "--tables", "x;y", "--halvings", "2"),
     ],
 )
 def test_forecasts_of_every_kind(command, options):

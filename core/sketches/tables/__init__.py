@@ -1,0 +1,1 @@
+"""Tables of counts with optimal noise: any set of small tables of the columns, measured by what each adds to others."""

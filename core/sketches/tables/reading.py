@@ -1,0 +1,217 @@
+"""From the noisy table to what it says of every residual, and from there to any product of weights of columns.
+
+The table of columns M is the sum over its subsets R of the residual of R, spread evenly over the other columns. So a
+product of weights, one vector a column, has as estimate and variance
+
+    sum over R of  prod_{M - R} mean(q_i) * <residual of R, product of q_i over R>,
+    sum over R of  prod_{M - R} mean(q_i)^2 * s_R * prod_R V_i(q_i),
+
+as the errors of different residuals are independent: s_R is the variance of a unit contrast of the residual, and V_i(q)
+the sum of the squares of q's parts in the axis' contrasts. Where tables were measured and not residuals, every table
+tells each of its residuals with a variance of its own, and their mean weighted by precision is best, as each table has
+the same noise in all its cells (least squares falls apart by residuals).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from .contrasts import Contrasts
+from .layout import Block, Columns, Layout, parts_of_table
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """What is known of the noise from public facts alone: variances of all residuals.
+
+    Parameters
+    ----------
+    layout : Layout
+        What lies where.
+    weights : tuple[int, ...]
+        One a block.
+    variance : float
+        Of the noise of a counter.
+    total_variance : float
+        Of a number of records known from elsewhere; infinite where there is none.
+    """
+
+    layout: Layout
+    weights: tuple[int, ...]
+    variance: float
+    total_variance: float = math.inf
+
+    @cached_property
+    def by_columns(self) -> dict[Columns, list[tuple[Block, int]]]:
+        """The blocks that tell each residual, with their weights; halvings apart."""
+        found: dict[Columns, list[tuple[Block, int]]] = {which: [] for which in self.layout.residuals}
+        for block, weight in zip(self.layout.blocks, self.weights, strict=True):
+            if block.level == 0:
+                told = [block.columns]
+                if self.layout.measured != "contrasts":
+                    told = [part for part, _ in parts_of_table(block.columns)]
+                for which in told:
+                    found[which].append((block, weight))
+        return found
+
+    @cached_property
+    def levels(self) -> dict[int, list[tuple[Block, int]]]:
+        """By column, the blocks of its halvings with their weights, coarse ones first."""
+        found: dict[int, list[tuple[Block, int]]] = {i: [] for (i,) in self.layout.singles}
+        for block, weight in zip(self.layout.blocks, self.weights, strict=True):
+            if block.level:
+                found[block.columns[0]].append((block, weight))
+        return found
+
+    def precision(self, which: Columns, block: Block, weight: int) -> float:
+        """What a block tells of a residual, for counters with noise of variance 1."""
+        others = math.prod(self.layout.axes[i].cells for i in block.columns if i not in which)
+        return float(weight) ** 2 / others
+
+    @cached_property
+    def variances(self) -> dict[Columns, float]:
+        """s_R of each residual; see `axis_variance`."""
+        return {which: self._variance(which) for which in self.by_columns}
+
+    def _variance(self, which: Columns) -> float:
+        precision = sum(self.precision(which, block, weight) for block, weight in self.by_columns[which])
+        own = self.variance / precision if precision else math.inf
+        if which:
+            return own
+        if self.total_variance == 0.0:
+            return 0.0
+        return 1.0 / (1.0 / own + 1.0 / self.total_variance) if own else 0.0
+
+    def axis_variance(self, place: int, weights: np.ndarray) -> np.ndarray:
+        """V_i of vectors of weights, float64 (..., cells) to (...); of contrasts as long as they were measured."""
+        if self.layout.measured == "contrasts":
+            return self.layout.contrasts[place].variance(weights)
+        weights = np.asarray(weights, dtype=np.float64)
+        return ((weights - weights.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
+
+    def axis_spread(self, place: int) -> np.ndarray:
+        """V_i of each single cell, float64 (cells,)."""
+        if self.layout.measured == "contrasts":
+            return self.layout.contrasts[place].spread
+        cells = self.layout.axes[place].cells
+        return np.full(cells, 1.0 - 1.0 / cells)
+
+    def products(self, table: Columns, means: Sequence[np.ndarray], variances: Sequence[np.ndarray]) -> np.ndarray:
+        """The variance of products of weights of the columns of a table.
+
+        Parameters
+        ----------
+        table : Columns
+            A set of columns that was measured.
+        means, variances : Sequence[np.ndarray]
+            One a column: the mean of its weights, and V_i of them; of shapes that fit together.
+        """
+        total: np.ndarray = np.zeros(np.broadcast_shapes(*(np.shape(mean) for mean in means)) if means else ())
+        for inside, _ in parts_of_table(table):
+            term: np.ndarray = np.asarray(self.variances[inside])
+            for place, mean, variance in zip(table, means, variances, strict=True):
+                term = term * (variance if place in inside else mean**2)
+            total = total + term
+        return total
+
+    def fine_variance(self, place: int, weights: np.ndarray) -> np.ndarray:
+        """The variance of sums of the fine cells of one column with these weights, (..., fine cells) to (...)."""
+        axis = self.layout.axes[place]
+        weights = np.asarray(weights, dtype=np.float64)
+        coarse = weights.reshape(*weights.shape[:-1], axis.cells, -1).mean(axis=-1)
+        total = self.products((place,), [coarse.mean(axis=-1)], [self.axis_variance(place, coarse)])
+        for block, weight in self.levels[place]:
+            halves = weights.reshape(*weights.shape[:-1], block.shape[0], 2, -1).sum(axis=-1)
+            size = axis.fine // block.shape[0]
+            parts = (halves[..., 0] - halves[..., 1]) / size
+            total = total + self.variance / float(weight) ** 2 * (parts**2).sum(axis=-1)
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a noisy table says.
+
+    Parameters
+    ----------
+    noise : Noise
+        How exactly.
+    table : np.ndarray
+        The noisy counters.
+    total : float | None
+        The number of records where it is known from elsewhere, with the variance that the noise says.
+    """
+
+    noise: Noise
+    table: np.ndarray
+    total: float | None = None
+    _residuals: dict[Columns, np.ndarray] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def layout(self) -> Layout:
+        """What lies where."""
+        return self.noise.layout
+
+    @cached_property
+    def records(self) -> float:
+        """The number of records."""
+        return float(self.residual(()))
+
+    def residual(self, which: Columns) -> np.ndarray:
+        """What a table of these columns adds to its margins, float64, one side a column, of sum 0 along each."""
+        if which not in self._residuals:
+            self._residuals[which] = self._read(which)
+        return self._residuals[which]
+
+    def _read(self, which: Columns) -> np.ndarray:
+        known = []
+        for block, weight in self.noise.by_columns[which]:
+            values = np.asarray(self.table[block.place], dtype=np.float64).reshape(block.shape) / weight
+            if self.layout.measured == "contrasts":
+                values = _back(values, [self.layout.contrasts[i] for i in which])
+            else:
+                values = values.sum(axis=tuple(k for k, i in enumerate(block.columns) if i not in which))
+                for side in range(len(which)):
+                    values = values - values.mean(axis=side, keepdims=True)
+            known.append((self.noise.precision(which, block, weight), values))
+        whole = sum(precision for precision, _ in known)
+        found = sum(precision / whole * values for precision, values in known) if known else np.zeros(())
+        if which or self.total is None:
+            return np.asarray(found)
+        if self.noise.total_variance == 0.0 or not known:
+            return np.asarray(self.total)
+        own = self.noise.variance / whole
+        share = own / (own + self.noise.total_variance)
+        return np.asarray((1.0 - share) * found + share * self.total)
+
+    def counts(self, table: Columns) -> np.ndarray:
+        """The estimated counts of a table, float64, one side a column."""
+        axes = [self.layout.axes[i] for i in table]
+        counts = np.zeros([axis.cells for axis in axes])
+        for inside, outside in parts_of_table(table):
+            shape = [self.layout.axes[i].cells if i in inside else 1 for i in table]
+            spread = math.prod(self.layout.axes[i].cells for i in outside)
+            counts += self.residual(inside).reshape(shape) / spread
+        return counts
+
+    def fine_counts(self, place: int) -> np.ndarray:
+        """The estimated counts of the fine cells of one column, float64 (fine cells,)."""
+        axis = self.layout.axes[place]
+        counts = np.repeat(self.counts((place,)), 1 << axis.halvings) / (1 << axis.halvings)
+        for block, weight in self.noise.levels[place]:
+            size = axis.fine // block.shape[0]
+            each = np.asarray(self.table[block.place], dtype=np.float64) / (weight * size)
+            counts += np.repeat(np.stack([each, -each], axis=-1).reshape(-1), size // 2)
+        return counts
+
+
+def _back(values: np.ndarray, contrasts: Sequence[Contrasts]) -> np.ndarray:
+    """Contrasts along every side to cells."""
+    for side, one in enumerate(contrasts):
+        values = np.moveaxis(one.back(np.moveaxis(values, side, -1)), -1, side)
+    return values

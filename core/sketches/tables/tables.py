@@ -1,0 +1,406 @@
+"""Tables of counts with optimal noise: any set of tables of some columns each, all singles and all pairs by default.
+
+A wide table of private records is asked about a few columns at a time: how many, by group, together with what. Records
+are counted exactly, in the cells of every table that is asked for. What gets noise are the residuals of those tables
+(`core.sketches.tables.layout`): every table is told by the residuals of its subsets, each measured once for all tables
+that share it, which is the best that Gaussian noise can do for the sum of the variances of all answers
+(ResidualPlanner; Xiao, He, Zhang, Kifer 2023). The joint table of all columns is never made.
+
+Contrasts and weights are whole numbers (`contrasts`, `optimum`), so that noise is exact and the sensitivity is known in
+whole numbers (`farthest`). Answers are unbiased and their variances closed forms (`reading`). Under a pure promise the
+tables themselves are counted with Laplace noise where that is better, and every residual is read off all tables that
+contain it. What is asked of a release is in `core.tasks.tables`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ...domain import Domain
+from ...errors import RequestError
+from ...parameters import Choice, Settled, Several, Whole, parameter
+from ...privacy.budget import Budget
+from ...privacy.calibration import calibrate
+from ...privacy.neighbours import Neighbours, Sensitivity
+from ...words.phrases import count
+from ..card import Card, Facts
+from ..linear import Answers, LinearSketch
+from .axes import METRIC, Axis, axes_of, cut, number_axes
+from .counting import count_tables
+from .farthest import added, replaced
+from .layout import Columns, Layout, largest
+from .optimum import LARGEST_WEIGHT, asked_of, for_squares, for_sums, whole_weights
+from .reading import Noise, Reading
+
+USUAL_BINS = 10
+MOST_BINS = 1 << 12
+MOST_HALVINGS = 14
+MAX_COUNTERS = 1 << 26
+MAX_TABLES = 200_000
+MAX_TOGETHER = 6
+"""Columns of one table."""
+MEASURED = ("contrasts", "cells", "margins")
+_TABLE = Several("The columns of a table", Whole("The place of a column", 0, 9_999), 1, MAX_TOGETHER)
+
+
+@dataclass(frozen=True)
+class Tables(LinearSketch):
+    """Counts in the cells of some tables. It says how alike records are to a query by how often they share a cell.
+
+    Columns are meant by their places among the axes: each coordinate of numbers is one, and each column of categories.
+    `of` takes names.
+
+    Parameters
+    ----------
+    domain : Domain
+        The public facts about the records.
+    bins : tuple[int, ...] | None
+        Into how many equal cells the bounds of each coordinate of numbers are cut; `USUAL_BINS` for None.
+    halvings : tuple[int, ...] | None
+        How often these are halved where the column is alone, for ranges and quantiles; 0 for None.
+    tables : tuple[tuple[int, ...], ...] | None
+        The columns of each table, whose margins are asked for as well; all pairs for None.
+    measured : str | None
+        "contrasts", each residual once; "cells", the counts of the tables; or "margins", of their margins too. None
+        leaves it, with the weights, to `sized_for`.
+    weights : tuple[int, ...] | None
+        Of each part of the table, whole numbers.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range or does not fit the domain, or the tables would be too large.
+    """
+
+    domain: Domain
+    bins: Settled[tuple[int, ...]] = parameter(
+        Several("The numbers of bins", Whole("The number of bins of a column", 2, MOST_BINS)), None, settled="its bins"
+    )
+    halvings: Settled[tuple[int, ...]] = parameter(
+        Several("The halvings", Whole("The number of halvings of a column", 0, MOST_HALVINGS)),
+        None,
+        settled="its halvings",
+    )
+    tables: Settled[tuple[Columns, ...]] = parameter(
+        Several("The tables", _TABLE, 1, MAX_TABLES), None, settled="its tables"
+    )
+    measured: Settled[str] = parameter(Choice("What is measured", MEASURED), None, settled="what was measured")
+    weights: Settled[tuple[int, ...]] = parameter(
+        Several("The weights", Whole("A weight", 1, LARGEST_WEIGHT), 1), None, settled="its weights"
+    )
+    name: ClassVar[str] = "tables"
+    described: ClassVar[str] = "set of tables"
+    count_share: ClassVar[Fraction] = Fraction(1, 1000)
+    needs_records: ClassVar[bool] = False
+
+    def _check(self) -> None:
+        super()._check()
+        numbers = number_axes(self.domain)
+        for name, usual in (("bins", USUAL_BINS), ("halvings", 0)):
+            if getattr(self, name) is None:
+                self._settle(**{name: (usual,) * numbers})
+            if len(getattr(self, name)) != numbers:
+                raise RequestError(f"The tables need {numbers:,} numbers of {name}, one a coordinate of numbers.")
+        places = len(self.axes)
+        if self.tables is None:
+            if math.comb(places, 2) > MAX_TABLES:
+                raise RequestError(f"All pairs of {places:,} columns are more than {MAX_TABLES:,} tables; name fewer.")
+            self._settle(tables=tuple(combinations(range(places), min(2, places))))
+        for table in self.tables:
+            if table[-1] >= places or any(later <= place for place, later in pairwise(table)):
+                raise RequestError("The columns of a table must be different, in increasing order, and ones there are.")
+        if largest(self.tables) != self.tables:
+            raise RequestError("Tables must be in order, and none of them a part of another, whose margins are known.")
+        self._check_size()
+        if (self.measured is None) != (self.weights is None):
+            raise RequestError("Tables have weights for what is measured, or neither of them.")
+        if self.weights is not None and len(self.weights) != len(self.layout.blocks):
+            raise RequestError(f"The tables need {len(self.layout.blocks):,} weights, one a part.")
+
+    def _check_size(self) -> None:
+        size = sum(math.prod(self.axes[i].cells for i in table) for table in self.tables)
+        size += sum(axis.fine for axis in self.axes)
+        if size > MAX_COUNTERS:
+            raise RequestError(
+                f"The tables have {size:,} cells, and the most is {MAX_COUNTERS:,}: cut numbers into fewer bins, or "
+                "take fewer columns at a time."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        domain: Domain,
+        bins: int | Sequence[int] | None = None,
+        tables: str | Iterable[Sequence[str]] = "pairs",
+        halvings: int | Sequence[int] = 0,
+    ) -> Self:
+        """Tables of named columns.
+
+        Parameters
+        ----------
+        domain : Domain
+            The public facts about the records.
+        bins, halvings : int | Sequence[int] | None, int | Sequence[int]
+            Of every coordinate of numbers, or one each.
+        tables : str | Iterable[Sequence[str]]
+            "singles", "pairs", or the names of the columns of each table.
+
+        Raises
+        ------
+        RequestError
+            When there is no such column, or the tables would be too large.
+        """
+        numbers = number_axes(domain)
+        cuts = [USUAL_BINS if bins is None else bins, halvings]
+        of_bins, of_halvings = (tuple(cut) if isinstance(cut, Sequence) else (cut,) * numbers for cut in cuts)
+        if tables == "pairs":
+            return cls(domain, of_bins, of_halvings)
+        plain = cls(domain, of_bins, of_halvings, ((0,),))
+        if tables == "singles":
+            return replace(plain, tables=tuple((place,) for place in range(len(plain.axes))))
+        if isinstance(tables, str):
+            raise RequestError("The tables are 'singles', 'pairs', or lists of the names of columns.")
+        named = [tuple(sorted({plain.place_of(name) for name in table})) for table in tables]
+        if not named or not all(named):
+            raise RequestError("A table needs the name of at least one column.")
+        return replace(plain, tables=largest(named))
+
+    def place_of(self, name: str) -> int:
+        """The place of a column among the axes; RequestError where there is none of this name."""
+        for place, axis in enumerate(self.axes):
+            if axis.name == name:
+                return place
+        raise RequestError(f"There is no column {str(name)!r}; there are {', '.join(axis.name for axis in self.axes)}.")
+
+    @property
+    def metric(self) -> str:
+        return METRIC
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes, in the order of the coordinates."""
+        return axes_of(self.domain, self.bins, self.halvings)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """What lies where; RequestError before it is settled what is measured."""
+        if self.measured is None:
+            raise RequestError("The tables have no weights yet; let `sized_for` choose them by the promise.")
+        return Layout(self.axes, self.tables, self.measured)
+
+    @property
+    def sized(self) -> bool:
+        return self.weights is not None
+
+    def sized_for(self, budget: Budget, records: float) -> Tables:
+        """With what is best to measure under the promise, and weights for the least sum of the mean variances."""
+        if self.sized:
+            return self
+        promise = Fraction(budget.epsilon), Fraction(budget.delta)
+
+        def error(sketch: Tables) -> float:
+            noise = calibrate(sketch.sensitivity(budget.neighbours), *promise)
+            return sketch.mean_variance(noise.variance)
+
+        return min(self._candidates(budget.pure), key=error)
+
+    def _candidates(self, pure: bool) -> list[Tables]:
+        """What is worth trying: residuals, or the tables with equal weights."""
+        layout = Layout(self.axes, self.tables, "contrasts")
+        best = whole_weights(layout, for_sums if pure else for_squares)
+        return [replace(self, measured="contrasts", weights=best), *map(self._counted, MEASURED[1:])]
+
+    def _counted(self, measured: str) -> Tables:
+        """The tables counted with equal weights."""
+        blocks = Layout(self.axes, self.tables, measured).blocks
+        return replace(self, measured=measured, weights=(1,) * len(blocks))
+
+    def mean_variance(self, counter_variance: float) -> float:
+        """The sum over all tables and margins of the mean variance of their cells; see `optimum`."""
+        noise, layout = Noise(self.layout, self.weights, counter_variance), self.layout
+        spread = [float(noise.axis_spread(place).mean()) for place in range(len(self.axes))]
+        return sum(
+            factor * noise.variances[which] * math.prod(spread[i] for i in which)
+            for which, factor in asked_of(layout).items()
+        ) + sum(
+            counter_variance / weight**2 / (layout.axes[place].fine // block.shape[0]) ** 2
+            for place, levels in noise.levels.items()
+            for block, weight in levels
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.layout.size,)
+
+    @property
+    def setup_bytes(self) -> int:
+        """The counts of a batch."""
+        size = sum(math.prod(self.axes[i].cells for i in table) for table in self.tables)
+        return 16 * (size + sum(axis.fine for axis in self.axes)) + 200 * len(self.layout.residuals)
+
+    @cached_property
+    def largest_entry(self) -> int:
+        largest_of = [one.largest_entry for one in self.layout.contrasts]
+        contrasts = self.layout.measured == "contrasts"
+        return max(
+            weight * (math.prod(largest_of[i] for i in block.columns) if contrasts and not block.level else 1)
+            for block, weight in zip(self.layout.blocks, self.weights, strict=True)
+        )
+
+    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+        cells = cut(points, self.domain, self.axes)
+        fine = [(place,) for (place,) in self.layout.singles if self.axes[place].halvings]
+        alone = count_tables(cells, fine, [axis.fine for axis in self.axes])
+        for place, axis in enumerate(self.axes):
+            if axis.halvings:
+                cells[place] >>= axis.halvings
+        counted = dict(zip(self.tables, count_tables(cells, self.tables, [a.cells for a in self.axes]), strict=True))
+        halved: dict[Columns, np.ndarray] = dict(zip(fine, alone, strict=True))
+        for block, weight in zip(self.layout.blocks, self.weights, strict=True):
+            if block.level:
+                halves = halved[block.columns].reshape(block.shape[0], 2, -1).sum(axis=2)
+                values = halves[:, 0] - halves[:, 1]
+            else:
+                values = self._margin(counted, block.columns)
+                if self.layout.measured == "contrasts":
+                    for side, place in enumerate(block.columns):
+                        values = np.moveaxis(values, side, -1)
+                        values = np.moveaxis(self.layout.contrasts[place].of(values), -1, side)
+            table[block.place] += weight * values.reshape(-1)
+
+    def _margin(self, counted: dict[Columns, np.ndarray], columns: Columns) -> np.ndarray:
+        """The counts of a table, or of a margin of the first table that has it."""
+        if columns in counted:
+            return counted[columns]
+        source = self._sources[columns]
+        out = tuple(side for side, place in enumerate(source) if place not in columns)
+        return np.asarray(counted[source].sum(axis=out))
+
+    @cached_property
+    def _sources(self) -> dict[Columns, Columns]:
+        """By set of columns, the first table that contains it."""
+        found: dict[Columns, Columns] = {}
+        for table in self.tables:
+            for size in range(len(table)):
+                for part in combinations(table, size):
+                    found.setdefault(part, table)
+        return found
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """The exact maximum over records for adding and removing, a proven bound for replacing: see `farthest`."""
+        if neighbours is Neighbours.ADD_REMOVE:
+            return added(self.layout, self.weights)
+        return replaced(self.layout, self.weights, self.domain.keeps_every_record)
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        asked, kept = (self._coarse(points) for points in (queries, records))
+        sums = np.zeros(len(queries))
+        for table in self.tables:
+            sums += (asked[list(table), :, None] == kept[list(table), None, :]).all(axis=0).sum(axis=1)
+        return sums / len(self.tables)
+
+    def _coarse(self, points: np.ndarray) -> np.ndarray:
+        """The coarse cell of each point along each axis, int64 (axes, n)."""
+        halvings = np.array([axis.halvings for axis in self.axes])[:, None]
+        return cut(points, self.domain, self.axes).astype(np.int64) >> halvings
+
+    def reading(self, table: np.ndarray, counter_variance: float, total: float | None, variance: float) -> Reading:
+        """What a noisy table says.
+
+        Parameters
+        ----------
+        table, counter_variance : np.ndarray, float
+            Noisy counters, and the variance of the noise in each.
+        total, variance : float | None, float
+            The number of records where it was released apart, and its variance.
+        """
+        return Reading(Noise(self.layout, self.weights, counter_variance, variance), table, total)
+
+    def answer(
+        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
+        """The mean over all tables of how many records share the query's cell."""
+        cells = self._coarse(points)
+        reading = self.reading(table, counter_variance, None, math.inf)
+        sums = np.zeros(len(points))
+        for which, factor in self._shares.items():
+            sums += factor * reading.residual(which)[tuple(cells[i] for i in which)]
+        return Answers.of_errors(sums, np.sqrt(self._variances(counter_variance, cells)), records, level)
+
+    @cached_property
+    def _shares(self) -> dict[Columns, float]:
+        """What each residual counts in the mean of the tables: a cell of a table has its share of every margin."""
+        shares = dict.fromkeys(self.layout.residuals, 0.0)
+        for table in self.tables:
+            for size in range(len(table) + 1):
+                for part in combinations(table, size):
+                    others = math.prod(self.axes[i].cells for i in table if i not in part)
+                    shares[part] += 1.0 / (others * len(self.tables))
+        return shares
+
+    def _variances(self, counter_variance: float, cells: np.ndarray) -> np.ndarray:
+        noise = Noise(self.layout, self.weights, counter_variance)
+        spread = [noise.axis_spread(place) for place in range(len(self.axes))]
+        total = np.zeros(cells.shape[1])
+        for which, factor in self._shares.items():
+            term = np.full(cells.shape[1], factor**2 * noise.variances[which])
+            for place in which:
+                term *= spread[place][cells[place]]
+            total += term
+        return total
+
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        if points is not None:
+            return self._variances(counter_variance, self._coarse(points))
+        noise = Noise(self.layout, self.weights, counter_variance)
+        spread = [float(noise.axis_spread(place).mean()) for place in range(len(self.axes))]
+        return sum(
+            factor**2 * noise.variances[which] * math.prod(spread[i] for i in which)
+            for which, factor in self._shares.items()
+        )
+
+    def total(self, table: np.ndarray) -> float:
+        return self.reading(table, 1.0, None, math.inf).records
+
+    def total_variance(self, counter_variance: float) -> float:
+        return Noise(self.layout, self.weights, counter_variance).variances[()]
+
+
+def _made(facts: Facts) -> Tables:
+    """Tables that were asked for on the command line."""
+    return Tables.of(facts.domain, facts.size, facts.tables, facts.halvings)
+
+
+def _held(sketch: Tables) -> str:
+    cells = sum(math.prod(sketch.axes[i].cells for i in table) for table in sketch.tables)
+    return f"{count(len(sketch.tables), 'table')} of {count(cells, 'cell')} in all, and their margins"
+
+
+CARD = Card(
+    "tables",
+    "Tables with optimal noise",
+    "Xiao, He, Zhang, Kifer 2023",
+    "People are counted in small tables of some columns each, and what a table adds to its margins gets noise of its "
+    "own, so that nothing is measured twice.",
+    sketch=Tables,
+    make=_made,
+    answers="tables",
+    rank=3,
+    called="tables",
+    several=True,
+    plainly="Counts in tables of all single columns and pairs (tables)",
+    options=frozenset({"--size", "--tables", "--halvings"}),
+    size="bins a number",
+    sizes=(5, 10, 20, 50, 100),
+    holds=_held,
+    measure=lambda sketch: "the share of the tables in which two records are in the same cell",
+    warm=lambda: (Tables.of(Domain.of(x=(0, 1), y=(0, 1)), 4, halvings=1),),
+)

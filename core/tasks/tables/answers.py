@@ -1,0 +1,87 @@
+"""Asking a release of tables: unbiased answers with intervals, by the names of columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from ...errors import RequestError
+from ...releases.release import Release
+from ...sketches.tables.axes import Axis
+from ...sketches.tables.reading import Reading
+from ...sketches.tables.tables import Tables
+from .conditions import Where
+from .counts import counts
+
+
+@dataclass(frozen=True, eq=False)
+class TableAnswers:
+    """Unbiased answers of one release, each with an interval.
+
+    A condition (``where``) maps names of columns to a category, a list of categories, or a pair (low, high) of numbers,
+    low <= x < high, of which either may be None. Answers exist for columns that were measured together (by default, any
+    two); others are refused with a sentence. An estimate may be negative where there is little: it is unbiased, and a
+    low end at or below 0 says that the answer cannot be told from zero.
+
+    A range whose ends are no edges of cells takes its share of a cell that it cuts, and its interval is as wide as
+    anything that the cell's records may do.
+
+    Parameters
+    ----------
+    release : Release
+        Of tables.
+    level : float
+        Probability with which each interval holds the exact answer.
+    """
+
+    release: Release
+    level: float = 0.95
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What the noisy table says of each residual."""
+        sketch = tables_of(self.release)
+        if self.release.count is None:
+            total, variance = None, math.inf
+        else:
+            total, variance = float(self.release.count), float(self.release.privacy.count_variance)
+        return sketch.reading(self.release.table, self.release.privacy.counter_variance, total, variance)
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The columns with their cells."""
+        return self.reading.layout.axes
+
+    def count(self, where: Where | None = None) -> pd.DataFrame:
+        """How many records fit a condition: one row."""
+        return counts(self.reading, (), where or {}, self.level)
+
+    def table(self, *by: str, where: Where | None = None) -> pd.DataFrame:
+        """How many records there are in each combination of the cells of some columns, one row each.
+
+        Parameters
+        ----------
+        *by : str
+            Names of columns, whose cells (categories, and intervals of numbers) are the keys of the rows.
+        where : Where | None
+            A condition on further columns.
+        """
+        return counts(self.reading, by, where or {}, self.level)
+
+
+def ask(release: Release, level: float = 0.95) -> TableAnswers:
+    """Unbiased answers of a release of tables, with intervals; RequestError where it is of another mechanism."""
+    tables_of(release)
+    return TableAnswers(release, level)
+
+
+def tables_of(release: Release) -> Tables:
+    """The sketch; RequestError where it is of another mechanism."""
+    if not isinstance(release.sketch, Tables):
+        raise RequestError(
+            f"Tables can be asked of a release of the mechanism 'tables', and this is of {release.sketch.name!r}."
+        )
+    return release.sketch

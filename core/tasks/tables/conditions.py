@@ -1,0 +1,108 @@
+"""Which records are meant: a condition on a column, as weights of its cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...checks import check_number
+from ...errors import RequestError
+from ...sketches.tables.axes import Axis
+from ...sketches.tables.layout import Columns
+from ...words.phrases import listed, shown
+
+Where = Mapping[str, Any]
+"""By name of a column: a category, a list of categories, or a pair (low, high) of numbers, low <= x < high, of which
+either may be None.
+"""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Some of the cells of an axis, float64 (cells,) each.
+
+    Attributes
+    ----------
+    share : np.ndarray
+        What of each cell is meant, if records lie evenly in it: the weights of the estimate.
+    least, most : np.ndarray
+        1 where all of a cell is meant, and where any of it is: records may lie anywhere in a cell that is cut.
+    """
+
+    share: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+
+    @property
+    def whole(self) -> bool:
+        """Whether no cell is cut."""
+        return bool((self.least == self.most).all())
+
+
+def chosen(axis: Axis, condition: object, fine: bool = False) -> Chosen:
+    """The cells that a condition means.
+
+    Parameters
+    ----------
+    axis : Axis
+        Of the column.
+    condition : object
+        See `Where`.
+    fine : bool
+        Whether fine cells are asked for.
+
+    Raises
+    ------
+    RequestError
+        When there is no such category, or the condition does not fit the column.
+    """
+    if axis.categories:
+        return _categories(axis, condition)
+    return _range(axis, condition, fine)
+
+
+def _categories(axis: Axis, condition: object) -> Chosen:
+    wanted = [condition] if isinstance(condition, str) else condition
+    if not isinstance(wanted, (list, tuple, set, frozenset)) or not all(isinstance(one, str) for one in wanted):
+        raise RequestError(f"The column {axis.name!r} is asked for a category, or a list of categories.")
+    for one in wanted:
+        if one not in axis.categories:
+            known = listed([shown(category) for category in axis.categories], 8)
+            raise RequestError(f"The column {axis.name!r} has no category {one!r}; there are {known}.")
+    share = np.array([float(category in wanted) for category in axis.categories])
+    return Chosen(share, share, share)
+
+
+def _range(axis: Axis, condition: object, fine: bool) -> Chosen:
+    if not isinstance(condition, (tuple, list)) or len(condition) != 2:
+        raise RequestError(f"The column {axis.name!r} is asked for a range, as (low, high); either may be None.")
+    ends = [
+        open_end if end is None else check_number(end, f"An end of the range of {axis.name!r}")
+        for end, open_end in zip(condition, (-math.inf, math.inf), strict=True)
+    ]
+    if not ends[0] < ends[1]:
+        raise RequestError(f"The range of {axis.name!r} must have its low end below its high one.")
+    edges = axis.edges(fine)
+    # The outermost cells hold what lies beyond the bounds, and the last one its upper end.
+    low, high = (-math.inf if ends[0] <= edges[0] else ends[0]), (math.inf if ends[1] >= edges[-1] else ends[1])
+    width = edges[1] - edges[0]
+    inside = np.minimum(high, edges[1:]) - np.maximum(low, edges[:-1])
+    share = np.clip(inside / width, 0.0, 1.0)
+    near = 1e-9  # an end that is an edge cuts no cell
+    share = np.where(share > 1.0 - near, 1.0, np.where(share < near, 0.0, share))
+    return Chosen(share, (share == 1.0).astype(float), (share > 0.0).astype(float))
+
+
+def places_of(axes: Sequence[Axis], names: Sequence[str]) -> Columns:
+    """The places of named columns, in the order of the names; RequestError where one is not there, or twice."""
+    places = {axis.name: place for place, axis in enumerate(axes)}
+    for name in names:
+        if name not in places:
+            raise RequestError(f"There is no column {str(name)!r}; there are {listed([shown(n) for n in places], 12)}.")
+    if len(set(names)) < len(names):
+        raise RequestError("A column is named twice.")
+    return tuple(places[name] for name in names)
