@@ -15,7 +15,7 @@ contain it. What is asked of a release is in `core.tasks.tables`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -37,7 +37,7 @@ from .axes import METRIC, Axis, axes_of, cut, number_axes
 from .counting import count_tables
 from .farthest import added, replaced
 from .layout import Columns, Layout, largest
-from .optimum import LARGEST_WEIGHT, asked_of, for_squares, for_sums, whole_weights
+from .optimum import LARGEST_WEIGHT, Part, asked_of, for_squares, for_sums, whole_weights
 from .reading import Noise, Reading
 
 USUAL_BINS = 10
@@ -214,12 +214,15 @@ class Tables(LinearSketch):
 
     def _candidates(self, pure: bool) -> list[Tables]:
         """What is worth trying: residuals, or the tables with equal weights."""
-        layout = Layout(self.axes, self.tables, "contrasts")
-        best = whole_weights(layout, for_sums if pure else for_squares)
-        return [replace(self, measured="contrasts", weights=best), *map(self._counted, MEASURED[1:])]
+        return [self.measuring_contrasts(for_sums if pure else for_squares), *map(self.counting, MEASURED[1:])]
 
-    def _counted(self, measured: str) -> Tables:
-        """The tables counted with equal weights."""
+    def measuring_contrasts(self, scale: Callable[[Part], float] = for_squares) -> Tables:
+        """Each residual measured once, with the best weights for Gaussian noise, or by another rule of `optimum`."""
+        layout = Layout(self.axes, self.tables, "contrasts")
+        return replace(self, measured="contrasts", weights=whole_weights(layout, scale))
+
+    def counting(self, measured: str = "cells") -> Tables:
+        """The tables counted with equal weights, or with "margins" their margins too."""
         blocks = Layout(self.axes, self.tables, measured).blocks
         return replace(self, measured=measured, weights=(1,) * len(blocks))
 
@@ -379,6 +382,13 @@ def _made(facts: Facts) -> Tables:
     return Tables.of(facts.domain, facts.size, facts.tables, facts.halvings)
 
 
+def _warm() -> tuple[Tables, ...]:
+    """Of pairs and of single columns, whose contrasts and whose cells are counted."""
+    domain = Domain.of(x=(0, 1), y=(0, 1))
+    pairs, singles = Tables.of(domain, 4), Tables.of(domain, 4, "singles", 1)
+    return pairs.measuring_contrasts(for_squares), singles.measuring_contrasts(for_sums), pairs
+
+
 def _held(sketch: Tables) -> str:
     cells = sum(math.prod(sketch.axes[i].cells for i in table) for table in sketch.tables)
     return f"{count(len(sketch.tables), 'table')} of {count(cells, 'cell')} in all, and their margins"
@@ -402,5 +412,5 @@ CARD = Card(
     sizes=(5, 10, 20, 50, 100),
     holds=_held,
     measure=lambda sketch: "the share of the tables in which two records are in the same cell",
-    warm=lambda: (Tables.of(Domain.of(x=(0, 1), y=(0, 1)), 4, halvings=1),),
+    warm=_warm,
 )

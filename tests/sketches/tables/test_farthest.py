@@ -20,7 +20,7 @@ TRIPLE = [("x", "c", "z")]
 def contrast_tables(domain: Domain, bins=3, tables="pairs", halvings=0) -> Tables:
     """Always measured as contrasts, whatever is best."""
     made = Tables.of(domain, bins, tables, halvings)
-    return made._candidates(False)[0]
+    return made.measuring_contrasts()
 
 
 def every_record(sketch: Tables) -> np.ndarray:
@@ -44,8 +44,8 @@ SKETCHES = {
     "singles": lambda: contrast_tables(MIXED, 4, "singles"),
     "some": lambda: contrast_tables(DROPS, 3, [("x", "c"), ("z",)]),
     "three": lambda: contrast_tables(MIXED, 2, TRIPLE),
-    "cells": lambda: Tables.of(MIXED, 2, "pairs", (2, 0))._counted("cells"),
-    "margins": lambda: Tables.of(DROPS, 3)._counted("margins"),
+    "cells": lambda: Tables.of(MIXED, 2, "pairs", (2, 0)).counting("cells"),
+    "margins": lambda: Tables.of(DROPS, 3).counting("margins"),
     "weighted": lambda: Tables(YES_NO, measured="cells", weights=(1, 5, 2, 2, 9, 1)),
 }
 

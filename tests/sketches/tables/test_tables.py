@@ -59,7 +59,7 @@ def test_weights_are_of_the_least_sum_of_variances():
     best = minimize(error, np.zeros(len(parts)), tol=1e-12)
     closed = 4 * np.log([for_squares(part) for part in parts]) / 2
     assert error(closed) == pytest.approx(best.fun, abs=1e-9)
-    sketch = Tables.of(DOMAIN, (3, 7))._candidates(False)[0]
+    sketch = Tables.of(DOMAIN, (3, 7)).measuring_contrasts()
     reached = sketch.mean_variance(1.0) * sketch.record_sensitivity(Neighbours.ADD_REMOVE).l2_squared
     assert np.exp(best.fun) <= reached * 1.0001 < np.exp(best.fun) * 1.001
 
@@ -68,7 +68,7 @@ def test_weights_are_of_the_least_sum_of_variances():
 def test_variances_are_those_of_the_estimates(measured):
     """Every estimate is linear in the counters, so its variance follows from what each counter counts in it."""
     plain = Tables.of(DOMAIN, (3, 2), "pairs", (1, 0))
-    sketch = plain._candidates(False)[0] if measured == "contrasts" else plain._counted(measured)
+    sketch = plain.measuring_contrasts() if measured == "contrasts" else plain.counting(measured)
     noise = Noise(sketch.layout, sketch.weights, 1.0)
     rows = [sketch.reading(unit, 1.0, None, np.inf) for unit in np.eye(sketch.layout.size)]
     for which in closure(sketch.tables):

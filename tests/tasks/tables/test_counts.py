@@ -11,6 +11,7 @@ from core.errors import RequestError
 from core.privacy.noise.randomness import SeededSource
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
+from core.sketches.tables.optimum import for_squares, for_sums
 from core.sketches.tables.tables import Tables
 from core.tasks.tables import ask
 from tests.depth import draws
@@ -35,7 +36,11 @@ def people(n: int = 2000) -> pd.DataFrame:
 def releases(budget: Budget, runs: int, halvings: int = 2, contrasts: bool = True):
     """Releases of the same people, each with noise of its own."""
     sketch = Tables.of(DOMAIN, 8, halvings=halvings)
-    sketch = sketch._candidates(budget.pure)[0] if contrasts else sketch.sized_for(budget, 1.0)
+    sketch = (
+        sketch.measuring_contrasts(for_sums if budget.pure else for_squares)
+        if contrasts
+        else sketch.sized_for(budget, 1.0)
+    )
     table = sketch.zeros()
     sketch.add(table, DOMAIN.encode_queries(people()))
     exact = Exact(table, np.array(len(people())))
