@@ -55,6 +55,7 @@ def test_the_buttons_of_the_map_cover_nothing_that_is_written(heart):
     assert legend["y"] > bar["y"] + bar["height"]
 
 
+@pytest.mark.deep
 def test_points_with_their_true_groups_show_how_often_it_is_right(heart):
     visit = heart()
     one = sample("heart")

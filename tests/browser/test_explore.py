@@ -129,6 +129,7 @@ def test_a_curve_is_asked_by_clicking_too(opened):
     assert answer(visit) != before and abs(asked(visit)[0] - 10_000) < 200
 
 
+@pytest.mark.deep
 def test_a_small_picture_opens_large_and_the_address_says_so(opened):
     visit = opened("colours")
     click(visit, 0.5, 0.5, chart=".st-key-explore-pairs", plot=4)
@@ -227,6 +228,7 @@ def test_on_a_phone_a_finger_scrolls_the_page_and_leaves_the_picture(browser, ur
         context.close()
 
 
+@pytest.mark.deep
 def test_distances_start_at_the_nearest_place_and_answer_wherever_they_are_asked(opened):
     visit = opened("city-distance")
     release = load(RELEASES / "city-distance.npz")
@@ -281,6 +283,7 @@ def test_a_file_with_groups_is_explored_together_or_one_by_one(opened):
     assert "heart-groups.npz" in visit.text
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("width", "theme"), [deep("desktop", "dark"), ("phone", "light")])
 def test_every_view_of_distances_fits_and_is_legible(opened, width, theme):
     visit = opened("city-distance", width, theme)

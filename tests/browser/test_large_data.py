@@ -3,6 +3,8 @@
 import sqlite3
 from contextlib import closing
 
+import pytest
+
 ROWS = 200_000
 ROWS_VIEW = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n{limit}) SELECT i % 100 AS age FROM n"
 """Rows that SQLite counts out one by one while they are read: a file of a few kilobytes that takes long to read."""
@@ -33,6 +35,7 @@ def release(visit):
     visit.page.get_by_role("dialog").wait_for(state="hidden")
 
 
+@pytest.mark.deep
 def test_a_long_reading_goes_on_while_other_pages_are_visited_and_is_stopped_at_no_cost(visitor, ledger, tmp_path):
     path = tmp_path / "clinic.sqlite"
     with closing(sqlite3.connect(path)) as store:

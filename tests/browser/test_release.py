@@ -179,6 +179,7 @@ def saved(visit):
     return load(io.BytesIO(file.value.path().read_bytes()))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("width", "theme"), [("desktop", "dark"), deep("phone", "light")])
 def test_how_far_everyone_is_from_the_question_to_the_file(visitor, ledger, width, theme):
     visit = visitor(width, theme)

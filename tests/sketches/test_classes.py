@@ -24,6 +24,7 @@ from core.sketches.plan import plan
 from core.sketches.projected import Projected
 from core.sketches.registry import sketch_from_parameters
 from tests.releases_for_tests import manifest_in, with_manifest
+from tests.sketches.checking import poured
 
 LEVEL = 1 - 1e-8
 LABEL = Categorical("kind", ("a", "b", "c"))
@@ -49,9 +50,7 @@ def encoded(rows, domain=DOMAIN, metric="l2") -> np.ndarray:
 
 
 def filled(sketch, rows) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, encoded(rows, sketch.domain, sketch.metric))
-    return table
+    return poured(sketch, encoded(rows, sketch.domain, sketch.metric))
 
 
 def by_hand(sketch, rows) -> np.ndarray:

@@ -21,6 +21,7 @@ from core.sketches.hashed.race import Race
 from core.sketches.projected import Projected
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
+from tests.sketches.checking import poured
 
 D = 24
 DOMAIN = Domain((Vector("embedding", D, -1.0, 1.0),))
@@ -37,18 +38,12 @@ def points(n: int, seed: int = 0, length: float = 1.0) -> np.ndarray:
     return np.asfortranarray(length * x / np.linalg.norm(x, axis=1, keepdims=True))
 
 
-def filled(projected: Projected, records: np.ndarray) -> np.ndarray:
-    table = projected.zeros()
-    projected.add(table, np.asfortranarray(records))
-    return table
-
-
 @pytest.mark.parametrize("mechanism", [Race, Features])
 @pytest.mark.parametrize("kind", ["fast", "gaussian", "orthogonal"])
 def test_every_group_is_the_inner_sketch_of_its_own_projection(kind, mechanism):
     projected = sketch(kind, mechanism, Euclidean(1.0) if mechanism is Race else Gaussian(0.7))
     records, queries = points(300, length=3.0), points(20, seed=1)
-    table = filled(projected, records)
+    table = poured(projected, records)
     estimates, weights = projected.group_estimates(table, 300, queries)
     lengths = np.linalg.norm(records, axis=1, keepdims=True)
     clipped = records / np.maximum(lengths, 1.0)
@@ -79,7 +74,7 @@ def test_groups_have_projections_and_hashes_of_their_own():
 def test_neighbours_stay_within_the_declared_sensitivity(mechanism, kernel, data_seed, seed):
     projected = sketch(mechanism=mechanism, kernel=kernel, seed=seed)
     one, other = np.random.default_rng(data_seed).uniform(-1, 1, (2, D))
-    first, second = filled(projected, one[None]), filled(projected, other[None])
+    first, second = poured(projected, one[None]), poured(projected, other[None])
     added, replaced = (projected.sensitivity(relation) for relation in Neighbours)
     assert np.abs(first).sum() <= added.l1 and (first**2).sum() <= added.l2_squared
     assert np.abs(first - second).sum() <= replaced.l1 and ((first - second) ** 2).sum() <= replaced.l2_squared
@@ -89,12 +84,12 @@ def test_neighbours_stay_within_the_declared_sensitivity(mechanism, kernel, data
 
 def test_some_pair_reaches_the_bound_and_people_multiply_it():
     narrow = sketch(kernel=Euclidean(0.01, power=4), width=1 << 16)
-    moved = filled(narrow, points(1)) - filled(narrow, points(1, seed=5))
+    moved = poured(narrow, points(1)) - poured(narrow, points(1, seed=5))
     declared = narrow.sensitivity(Neighbours.REPLACE_ONE)
     assert np.abs(moved).sum() == declared.l1 == 80 and (moved**2).sum() == declared.l2_squared
     domain = Domain(DOMAIN.columns, unit=PrivacyUnit("who", 3))
     people = sketch(domain=domain)
-    assert np.abs(filled(people, np.repeat(points(1), 3, axis=0))).sum() == people.sensitivity(Neighbours.ADD_REMOVE).l1
+    assert np.abs(poured(people, np.repeat(points(1), 3, axis=0))).sum() == people.sensitivity(Neighbours.ADD_REMOVE).l1
 
 
 @given(st.lists(st.integers(0, 500), max_size=5), st.integers(0, 2**32))
@@ -105,18 +100,18 @@ def test_any_split_and_any_order_give_the_same_table(cuts, seed):
     parts = projected.zeros()
     for part in np.split(np.random.default_rng(seed).permutation(records), sorted(cuts)):
         projected.add(parts, np.asfortranarray(part))
-    assert (parts == filled(projected, records)).all()
+    assert (parts == poured(projected, records)).all()
 
 
 def test_records_outside_the_ball_are_moved_to_it_and_the_box_is_the_default():
     projected = sketch()
     far, near = points(50, length=5.0), points(50, length=1.0)
-    assert np.abs(filled(projected, far) - filled(projected, near)).sum() <= 2  # but for rounding at a cell's edge
+    assert np.abs(poured(projected, far) - poured(projected, near)).sum() <= 2  # but for rounding at a cell's edge
     whole = Projected.of(DOMAIN, KERNEL, Race, 8, rows=40)
     assert whole.radius == pytest.approx(np.sqrt(D))
     assert sketch(radius=100.0).radius == whole.radius
     shifted = Domain((Vector("embedding", D, 9.0, 11.0),))
-    assert (filled(sketch(domain=shifted), near + 10.0) == filled(projected, near + 10.0 - 10.0)).mean() > 0.999
+    assert (poured(sketch(domain=shifted), near + 10.0) == poured(projected, near + 10.0 - 10.0)).mean() > 0.999
 
 
 @pytest.mark.parametrize("kind", ["fast", "gaussian", "orthogonal"])
@@ -128,7 +123,7 @@ def test_answers_are_near_the_kernel_of_the_points_themselves(kind):
     answers = []
     for seed in range(20):
         again = projected.with_rows(80, 4, seed)
-        estimates, weights = again.group_estimates(filled(again, records) / 1.0, 2000, queries)
+        estimates, weights = again.group_estimates(poured(again, records) / 1.0, 2000, queries)
         answers.append(weights @ estimates)
     error = np.std(answers, axis=0, ddof=1) / np.sqrt(20)
     assert (np.abs(np.mean(answers, axis=0) - exact) < 8.0 * error + exact / 16).all()
@@ -142,14 +137,14 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     covered = []
     for seed in range(60):
         again = projected.with_rows(200, 8, seed)
-        answers = again.answer(filled(again, records), 1000, queries, 0.0, 0.95)
+        answers = again.answer(poured(again, records), 1000, queries, 0.0, 0.95)
         covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
     assert 0.88 < np.mean(covered) < 0.99
 
 
 def test_total_and_noise_are_those_of_the_rows_together():
     projected = sketch()
-    table = filled(projected, points(500))
+    table = poured(projected, points(500))
     assert projected.total(table) == pytest.approx(500)
     rng = np.random.default_rng(2)
     noisy = [table + rng.integers(-10, 11, table.shape) for _ in range(1500)]
@@ -258,5 +253,5 @@ def test_images_beyond_the_inner_bounds_are_moved_to_them(monkeypatch):
     project = kind.project
     monkeypatch.setattr(kind, "project", lambda self, records: 100.0 * project(self, records))
     monkeypatch.setattr(Race, "add", lambda self, table, images: seen.append(np.abs(images).max()))
-    filled(projected, points(50, 3, length=2.0))
+    poured(projected, points(50, 3, length=2.0))
     assert seen and set(seen) == {projected.inner.domain.columns[0].high}

@@ -25,6 +25,7 @@ from core.sketches.distances.ball import UNITS
 from core.sketches.distances.directions import Directions, dimensions_for
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
+from tests.sketches.checking import poured
 
 D = 6
 DOMAIN = Domain((Vector("e", D, -1, 1),))
@@ -49,9 +50,7 @@ def points(rows, width=D) -> np.ndarray:
 
 
 def filled(sketch, rows) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, points(rows, sketch.domain.dimensions))
-    return table
+    return poured(sketch, points(rows, sketch.domain.dimensions))
 
 
 def slow_record(sketch, record) -> list[int]:

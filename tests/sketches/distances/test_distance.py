@@ -25,6 +25,7 @@ from core.releases.release import load
 from core.sketches.audit import audit_sketch
 from core.sketches.distances.distance import Distance
 from tests.depth import draws
+from tests.sketches.checking import poured
 
 LINE = Domain.of(x=(-3, 5))
 MIXED = Domain((Numeric("x", -3, 5), Categorical("c", ("a", "b", "d")), Vector("v", 2, 0, 10)), category_distance=4.0)
@@ -48,12 +49,6 @@ def anyone(rng: np.random.Generator, size: int) -> list[tuple]:
     """Records spread evenly over the bounds of MIXED."""
     numbers = rng.uniform(-3, 5, size), rng.integers(0, 3, size), *rng.uniform(0, 10, (2, size))
     return list(zip(*numbers, strict=True))
-
-
-def filled(sketch: Distance, points: np.ndarray) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, points)
-    return table
 
 
 def slow_table(sketch: Distance, points: np.ndarray) -> list[int]:
@@ -85,7 +80,7 @@ people = st.tuples(numbers, st.integers(0, 2), positives, positives)
 @given(st.lists(people, max_size=8))
 def test_tables_equal_the_slow_reference(rows):
     sketch = sketched()
-    assert filled(sketch, encoded(rows)).tolist() == slow_table(sketch, encoded(rows))
+    assert poured(sketch, encoded(rows)).tolist() == slow_table(sketch, encoded(rows))
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -93,11 +88,11 @@ def test_records_on_the_grid_are_answered_by_the_closest_spline(norm):
     """Without noise the answer is the sum of the splines at the records, which the coefficients say themselves."""
     sketch = sketched(norm=norm)
     records = encoded(anyone(np.random.default_rng(1), 40))
-    answers = sketch.answer(filled(sketch, records), 40, records[:9], 0.0, 0.95)
+    answers = sketch.answer(poured(sketch, records), 40, records[:9], 0.0, 0.95)
     exact = sketch.exact(records[:9], records)
     # Within four deviations of what the grid misses, were all records at one place.
     assert (np.abs(answers.estimate - exact) < 4.0 * 40 * np.sqrt(sketch.rounding)).all()
-    assert sketch.total(filled(sketch, records)) == pytest.approx(40)
+    assert sketch.total(poured(sketch, records)) == pytest.approx(40)
 
 
 @pytest.mark.parametrize("norm", [*NORMS, "above", "below"])
@@ -106,7 +101,7 @@ def test_fine_grids_answer_exactly_without_noise(norm):
     sketch = Distance(LINE, norm, 64).sized_for(Budget(epsilon=1), 100)
     records = np.asfortranarray(np.concatenate([np.random.default_rng(2).uniform(-3, 5, 300), [1.0] * 100])[:, None])
     queries = np.array([-1e4, -12.0, -3.0, -0.51, 1.7, 4.2, 5.0, 9.0, 20.0])[:, None]
-    answers = sketch.answer(filled(sketch, records), 400, queries, 0.0, 0.95)
+    answers = sketch.answer(poured(sketch, records), 400, queries, 0.0, 0.95)
     exact = sketch.exact(queries, records)
     assert answers.estimate == pytest.approx(exact, rel=2e-3, abs=0.1 * 400 / 64)
 
@@ -123,7 +118,7 @@ def test_exact_sums_are_the_definition():
 @given(st.lists(people, max_size=3), people, people)
 def test_no_neighbours_are_further_apart_than_declared(rows, one, other):
     sketch = sketched()
-    base, first, second = (filled(sketch, encoded(r)) for r in (rows, [*rows, one], [*rows, other]))
+    base, first, second = (poured(sketch, encoded(r)) for r in (rows, [*rows, one], [*rows, other]))
     for relation, moved in ((Neighbours.ADD_REMOVE, first - base), (Neighbours.REPLACE_ONE, first - second)):
         declared = sketch.sensitivity(relation)
         assert np.abs(moved).sum() <= declared.l1
@@ -135,7 +130,7 @@ def worst_pair(sketch: Distance, norm, added: bool) -> tuple[np.ndarray, np.ndar
     """Two encoded records, or one and nothing, whose blocks are as far apart as any two nodes' or categories' are."""
     places = np.linspace(0.0, 1.0, sketch.strategy.cells + 1)
     tried = encoded([(8.0 * t - 3.0, i % 3, 10.0 * t, 10.0 * t) for i, t in enumerate(places)])
-    tables = np.array([filled(sketch, tried[i : i + 1]) for i in range(len(tried))], dtype=object)
+    tables = np.array([poured(sketch, tried[i : i + 1]) for i in range(len(tried))], dtype=object)
     one, other = np.zeros((1, 6), order="F"), np.zeros((1, 6), order="F")
     start = 0
     for block in sketch.blocks:
@@ -159,7 +154,7 @@ def test_some_neighbours_reach_the_declared_bound(strategy, missing):
         reached = {}
         for added in (True, False):
             one, other = worst_pair(sketch, norm, added)
-            moved = filled(sketch, one).astype(object) - filled(sketch, other).astype(object)
+            moved = poured(sketch, one).astype(object) - poured(sketch, other).astype(object)
             reached[added] = norm(moved)
         replaced = reached[False] if missing == "refuse" else max(reached.values())
         assert getattr(sketch.sensitivity(Neighbours.ADD_REMOVE), field) == reached[True]
@@ -178,7 +173,7 @@ def test_any_split_and_any_order_give_the_same_table(data, seed):
     rng = np.random.default_rng(seed)
     rows = anyone(rng, 500)
     sketch = sketched()
-    whole = filled(sketch, encoded(rows))
+    whole = poured(sketch, encoded(rows))
     parts = sketch.zeros()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=5)))
     order = rng.permutation(500)
@@ -234,7 +229,7 @@ def test_relative_errors_and_coverage(kind, epsilon):
     for _ in range(40):
         records = np.asfortranarray(POPULATIONS[kind](rng).clip(0, 1)[:, None])
         exact = sketch.exact(queries, records)
-        table = add_noise(filled(sketch, records), noise, source)
+        table = add_noise(poured(sketch, records), noise, source)
         answers = sketch.answer(table, 1000, queries, noise.variance, 0.95)
         errors.append(np.mean(np.abs(answers.estimate / exact - 1)))
         covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
@@ -250,7 +245,7 @@ def test_intervals_hold_at_the_places_of_spikes(size):
     sketch = Distance(domain).sized_for(budget, size)
     records = np.asfortranarray(rng.binomial(16, 0.6, size).astype(float)[:, None])
     queries = np.arange(17.0)[:, None]
-    exact, table = sketch.exact(queries, records), filled(sketch, records)
+    exact, table = sketch.exact(queries, records), poured(sketch, records)
     noise = calibrate(sketch.sensitivity(Neighbours.ADD_REMOVE), Fraction(1))
     covered = []
     for _ in range(60):
@@ -310,7 +305,7 @@ def test_forecasts_meet_what_is_measured():
     sketch = Distance(domain).sized_for(budget, 2000)
     told = forecast(sketch, budget, 2000, sample=np.asfortranarray(rng.permutation(records)[:1000]))
     noise = calibrate(sketch.sensitivity(Neighbours.ADD_REMOVE), Fraction(1, 2))
-    table, queries = filled(sketch, records), records[:200]
+    table, queries = poured(sketch, records), records[:200]
     exact = sketch.exact(queries, records)
     noisy = (add_noise(table, noise, source) for _ in range(150))
     errors = [np.abs(sketch.answer(t, 2000, queries, noise.variance, 0.95).estimate / exact - 1).mean() for t in noisy]

@@ -25,6 +25,7 @@ from core.sketches.distances.ball import UNITS
 from core.sketches.distances.moments import LARGEST_SQUARE_WEIGHT, Moments
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
+from tests.sketches.checking import poured
 
 DOMAIN = Domain.of(x=(-3, 3), y=(-1, 5))
 LEVEL = 1 - 1e-8
@@ -41,9 +42,7 @@ def points(rows, width=2) -> np.ndarray:
 
 
 def filled(sketch, rows) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, points(rows, sketch.domain.dimensions))
-    return table
+    return poured(sketch, points(rows, sketch.domain.dimensions))
 
 
 def slow_record(sketch, record) -> list[int]:

@@ -22,6 +22,7 @@ from core.sketches.audit import audit_sketch
 from core.sketches.distances.projected_distance import ProjectedDistance
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
+from tests.sketches.checking import poured
 
 PLANE = Domain.of(x=(-1, 1), y=(0, 1))
 WIDE = Domain((Vector("e", 9, -1, 1),))
@@ -40,9 +41,7 @@ def points(rows, width=2) -> np.ndarray:
 
 
 def filled(sketch, rows) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, points(rows, sketch.domain.dimensions))
-    return table
+    return poured(sketch, points(rows, sketch.domain.dimensions))
 
 
 def slow_slab(sketch, group, rows) -> np.ndarray:

@@ -34,6 +34,7 @@ from core.sketches.grids.histogram import SCALE, Histogram
 from core.sketches.grids.splines import bspline, coefficients, combined, fitting_points
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
+from tests.sketches.checking import poured
 
 LINE = Domain.of(x=(-3, 3))
 PLANE = Domain.of(x=(-3, 3), y=(0, 10))
@@ -44,12 +45,6 @@ numbers = st.one_of(st.sampled_from([-3.0, -0.0, 0.0, 3.0, 1e-300]), st.floats(-
 def encoded(domain: Domain, rows) -> np.ndarray:
     frame = pd.DataFrame(rows, columns=list(domain.names))
     return domain.encode_queries(frame) if len(rows) else np.zeros((0, domain.dimensions), order="F")
-
-
-def filled(sketch: Histogram, points: np.ndarray) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, np.asfortranarray(points))
-    return table
 
 
 def slow_share(axis, value: np.ndarray) -> np.ndarray:
@@ -74,7 +69,7 @@ def slow_shares(sketch: Histogram, point: np.ndarray) -> np.ndarray:
 def test_tables_equal_the_slow_reference_to_the_last_unit_of_every_share(rows, first, second):
     sketch = Histogram(PLANE, Gaussian(1.0), (first, second))
     points = encoded(PLANE, rows)
-    table = filled(sketch, points)
+    table = poured(sketch, points)
     (grid,) = sketch.grids(table)
     expected = sum((slow_shares(sketch, point) for point in points), np.zeros(grid.shape)) * SCALE
     assert np.abs(grid - expected).max() <= 17.0 * len(rows)
@@ -86,10 +81,10 @@ def test_tables_equal_the_slow_reference_to_the_last_unit_of_every_share(rows, f
 def test_two_grids_are_two_histograms_that_share_every_record(rows, halvings):
     points = encoded(PLANE, rows)
     both = Histogram(PLANE, Gaussian(1.0), (8, 16), halvings, fine=0.25)
-    fine, coarse = both.grids(filled(both, points))
+    fine, coarse = both.grids(poured(both, points))
     for grid, cells, share in ((fine, (8, 16), 0.25), (coarse, (8 >> halvings, 16 >> halvings), 0.75)):
         alone = Histogram(PLANE, Gaussian(1.0), cells)
-        assert np.abs(grid - share * alone.grids(filled(alone, points))[0]).max() <= 34 * len(rows) + 1
+        assert np.abs(grid - share * alone.grids(poured(alone, points))[0]).max() <= 34 * len(rows) + 1
         assert grid.sum() == len(rows) * share * SCALE
 
 
@@ -99,18 +94,18 @@ def test_a_coarse_grid_changes_no_answer_but_its_noise(kernel):
     points = np.random.default_rng(0).uniform((-3, 0), (3, 10), (50, 2))
     queries = np.vstack([points[:20], [(4.0, 5.0)]])
     one, two = Histogram(PLANE, kernel, (8, 16)), Histogram(PLANE, kernel, (8, 16), 2, fine=0.3)
-    first, second = (sketch.answer(filled(sketch, points), 50, queries, 0.0, 0.95) for sketch in (one, two))
+    first, second = (sketch.answer(poured(sketch, points), 50, queries, 0.0, 0.95) for sketch in (one, two))
     assert second.estimate == pytest.approx(first.estimate, abs=1e-6)
     assert two.noise_variance(SCALE**2) != pytest.approx(one.noise_variance(SCALE**2), rel=0.01)
 
 
 def test_categories_have_counters_of_their_own():
     sketch = Histogram(MIXED, Laplacian(1.0), (4,))
-    table = filled(sketch, encoded(MIXED, [(0.3, "b"), (1.0, "b"), (-3.0, "c")]))
+    table = poured(sketch, encoded(MIXED, [(0.3, "b"), (1.0, "b"), (-3.0, "c")]))
     (grid,) = sketch.grids(table)
     assert (grid.sum(axis=0) == np.array([0, 2, 1]) * SCALE).all() and grid.shape == (7, 3)
     alone = Histogram(Domain.of(kind=["a", "b"]), Laplacian(1.0), ())
-    assert filled(alone, encoded(alone.domain, [("a",), ("b",), ("b",)])).tolist() == [1, 2]
+    assert poured(alone, encoded(alone.domain, [("a",), ("b",), ("b",)])).tolist() == [1, 2]
     assert alone.sensitivity(Neighbours.ADD_REMOVE).unit_shifts
 
 
@@ -123,21 +118,21 @@ def test_any_split_any_order_and_any_place_in_a_batch_give_the_same_table(n, dat
     cuts = sorted(data.draw(st.lists(st.integers(0, n), max_size=4)))
     for part in np.split(np.random.default_rng(1).permutation(points), cuts):
         sketch.add(parts, np.asfortranarray(part))
-    assert (parts == filled(sketch, points)).all()
+    assert (parts == poured(sketch, points)).all()
 
 
 def test_threads_change_nothing(monkeypatch):
     points = np.random.default_rng(0).uniform((-3, 0), (3, 10), (40_000, 2))
     sketch = Histogram(PLANE, Gaussian(1.0), (11, 7))
-    whole = filled(sketch, points)
+    whole = poured(sketch, points)
     monkeypatch.setattr("core.machine.threads.cores", lambda: 7)
-    assert (filled(sketch, points) == whole).all()
+    assert (poured(sketch, points) == whole).all()
 
 
 @given(st.tuples(numbers, st.floats(0, 10)), st.tuples(numbers, st.floats(0, 10)), st.integers(1, 6), st.booleans())
 def test_neighbours_stay_within_the_declared_sensitivity(one, other, cells, two):
     sketch = Histogram(PLANE, Gaussian(1.0), (2 * cells, 4 * cells), *((1, 0.3) if two else ()))
-    first, second = (filled(sketch, encoded(PLANE, [row])).ravel().tolist() for row in (one, other))
+    first, second = (poured(sketch, encoded(PLANE, [row])).ravel().tolist() for row in (one, other))
     added, replaced = (sketch.sensitivity(relation) for relation in Neighbours)
     assert sum(first) == added.l1 and min(first) >= 0
     assert sum(value**2 for value in first) <= added.l2_squared
@@ -151,13 +146,13 @@ def test_some_pair_reaches_the_bound(domain, grids):
     """L1 exactly; the squared L2 norm at grid points, but for the rounding that the bound allows for."""
     sketch = Histogram(domain, Gaussian(1.0), (32,) * domain.dimensions, *grids)
     low, high = domain.bounds()
-    near, far = (filled(sketch, (low + share * (high - low))[None]) for share in (0.125, 0.875))
+    near, far = (poured(sketch, (low + share * (high - low))[None]) for share in (0.125, 0.875))
     moved = (near - far).ravel().astype(object)
     declared = sketch.sensitivity(Neighbours.REPLACE_ONE)
     assert sum(abs(moved)) == declared.l1
     assert 1.0 - 1e-5 < float((moved**2).sum()) / declared.l2_squared <= 1.0
     people = Histogram(Domain(domain.columns, unit=PrivacyUnit("who", 3)), Gaussian(1.0), sketch.cells)
-    assert filled(people, np.repeat(low[None], 3, axis=0)).sum() == people.sensitivity(Neighbours.ADD_REMOVE).l1
+    assert poured(people, np.repeat(low[None], 3, axis=0)).sum() == people.sensitivity(Neighbours.ADD_REMOVE).l1
 
 
 @pytest.mark.parametrize("a_cell", [1, 2, 4])
@@ -199,7 +194,7 @@ def test_answers_are_near_the_exact_sums_inside_and_outside_the_bounds(kernel, e
     records = np.asfortranarray(random.uniform((-3, 0), (3, 10), (12, 2)))
     queries = np.vstack([records[:3], random.uniform((-3, 0), (3, 10), (55, 2)), [(4.5, 5.0), (-3.0, 13.0)]])
     for record in records:
-        answers = sketch.answer(filled(sketch, record[None]), 1.0, queries, 0.0, 0.95)
+        answers = sketch.answer(poured(sketch, record[None]), 1.0, queries, 0.0, 0.95)
         missed = np.abs(answers.estimate - sketch.exact(queries, record[None]))
         assert missed.max() < error and np.median(missed) < 1e-3
 
@@ -209,12 +204,12 @@ def test_categories_and_numbers_together_and_angles_are_read_truly():
     for kernel in (Gaussian(1.0), Exponential(1.0)):
         sketch = Histogram(MIXED, kernel, (40,))
         records = MIXED.encode_queries(frame, sketch.metric)
-        estimate = sketch.answer(filled(sketch, records), 4, records, 0.0, 0.95).estimate
+        estimate = sketch.answer(poured(sketch, records), 4, records, 0.0, 0.95).estimate
         assert estimate == pytest.approx(sketch.exact(records, records), abs=0.05)
     away = Domain.of(x=(1, 3), y=(1, 3))
     sketch = Histogram(away, Angular(power=3), (20, 20))
     points = np.random.default_rng(0).uniform(1, 3, (30, 2))
-    estimate = sketch.answer(filled(sketch, points), 30, points[:5], 0.0, 0.95).estimate
+    estimate = sketch.answer(poured(sketch, points), 30, points[:5], 0.0, 0.95).estimate
     assert estimate == pytest.approx(sketch.exact(points[:5], points), rel=0.01)
 
 
@@ -251,7 +246,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(kernel, heaped):
     queries = records[::83][:60]
     sketch = Histogram(LINE, kernel).sized_for(Budget(1), 5000)
     scale = calibrate(sketch.sensitivity(Neighbours.ADD_REMOVE), 1)
-    table, exact = filled(sketch, records), sketch.exact(queries, records)
+    table, exact = poured(sketch, records), sketch.exact(queries, records)
     covered = []
     for seed in range(60):
         noisy = audit.add_noise(table, scale, SeededSource(seed))
@@ -268,7 +263,7 @@ def test_intervals_cover_whole_numbers_in_two_columns():
     queries = records[:60]
     sketch = Histogram(square, Laplacian(5.0)).sized_for(Budget(1), 20_000)
     scale = calibrate(sketch.sensitivity(Neighbours.ADD_REMOVE), 1)
-    table, exact = filled(sketch, records), sketch.exact(queries, records)
+    table, exact = poured(sketch, records), sketch.exact(queries, records)
     covered = []
     for seed in range(20):
         noisy = audit.add_noise(table, scale, SeededSource(seed))

@@ -17,15 +17,10 @@ from core.sketches.grids.query_axes import Places
 from core.sketches.grids.scale_mixtures import LARGEST_ERROR
 from core.sketches.grids.splines import coarsened, refined
 from tests.depth import draws
+from tests.sketches.checking import poured
 
 PLANE = Domain.of(x=(-3, 3), y=(0, 10))
 MIXED = Domain.of(x=(-3, 3), kind=["a", "b", "c"])
-
-
-def filled(sketch: Histogram, points: np.ndarray) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, np.asfortranarray(points))
-    return table
 
 
 def picture(size: int) -> np.ndarray:
@@ -55,7 +50,7 @@ def test_answers_are_those_of_the_whole_grid(kernel, grids, queries):
     """
     sketch = Histogram(PLANE, kernel, (12, 16), *grids)
     records = np.random.default_rng(1).uniform((-3, 0), (3, 10), (40, 2))
-    tables = sketch.grids(filled(sketch, records))
+    tables = sketch.grids(poured(sketch, records))
     estimate, gains, misfit = sketch.smoothing.read(tables, queries)
     counts = [table / scale for table, scale in zip(tables, sketch.scales, strict=True)]
     expected, expected_gains, _ = sketch.smoothing._read_whole(counts, queries)
@@ -70,7 +65,7 @@ def test_categories_are_an_axis_of_a_sum_of_products():
     sketch = Histogram(MIXED, Exponential(1.0), (24,), 1, 0.3)
     frame = pd.DataFrame({"x": np.linspace(-3, 3, 30), "kind": ["a", "b", "c"] * 10})
     points = MIXED.encode_queries(frame, sketch.metric)
-    tables = sketch.grids(filled(sketch, points))
+    tables = sketch.grids(poured(sketch, points))
     counts = [table / scale for table, scale in zip(tables, sketch.scales, strict=True)]
     estimate, gains, _ = sketch.smoothing.read(tables, points)
     expected, expected_gains, _ = sketch.smoothing._read_whole(counts, points)
@@ -81,7 +76,7 @@ def test_categories_are_an_axis_of_a_sum_of_products():
 @pytest.mark.parametrize("kernel", [Gaussian(0.5), Exponential(0.5)], ids=str)
 def test_what_is_read_together_changes_no_answer(kernel, monkeypatch):
     sketch = Histogram(PLANE, kernel, (12, 16), 1, 0.3)
-    tables = sketch.grids(filled(sketch, PLACES["anywhere"]))
+    tables = sketch.grids(poured(sketch, PLACES["anywhere"]))
     whole = sketch.smoothing.read(tables, picture(20))
     alone = [sketch.smoothing.read(tables, query[None]) for query in picture(20)[::37]]
     monkeypatch.setattr(smoothing, "BLOCK", 1 << 14)

@@ -33,6 +33,7 @@ from core.sketches.audit import audit_sketch
 from core.sketches.hashed.features import Features
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
+from tests.sketches.checking import poured
 from tests.sketches.hashed.slow_features import slow_estimates, slow_phases, slow_table
 
 DOMAIN = Domain.of(x=(-3, 3), y=(-3, 3))
@@ -64,9 +65,7 @@ def points(rows) -> np.ndarray:
 
 
 def filled(features: Features, rows) -> np.ndarray:
-    table = features.zeros()
-    features.add(table, np.asfortranarray(rows, dtype=float).reshape(-1, features.domain.dimensions))
-    return table
+    return poured(features, np.asfortranarray(rows, dtype=float).reshape(-1, features.domain.dimensions))
 
 
 @given(variants, records, seeds)

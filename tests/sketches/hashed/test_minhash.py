@@ -23,6 +23,7 @@ from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import SCHEMES, MinHash
 from core.sketches.hashed.race import Race
 from tests.depth import draws
+from tests.sketches.checking import poured
 from tests.sketches.hashed.slow_minhash import slow_columns, slow_estimates, slow_table
 
 DOMAIN = Domain((Items("tags"),))
@@ -40,12 +41,6 @@ def keyed(lists: list[list[int]]) -> Sets:
     )
 
 
-def filled(sketch: MinHash, sets: Sets) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, sets)
-    return table
-
-
 def random_sets(count: int, longest: int, universe: int, seed: int) -> Sets:
     """Sets of very different sizes, popular items in many of them."""
     rng = np.random.default_rng(seed)
@@ -56,7 +51,7 @@ def random_sets(count: int, longest: int, universe: int, seed: int) -> Sets:
 @given(some_sets, schemes, seeds, st.sampled_from([2, 7, 1000, 1 << 20]), st.integers(2, 5))
 def test_tables_and_answers_equal_the_slow_reference(lists, scheme, seed, width, groups):
     sketch = MinHash(DOMAIN, rows=9, width=width, scheme=scheme, seed=seed, groups=groups)
-    table = filled(sketch, keyed(lists))
+    table = poured(sketch, keyed(lists))
     assert (table == slow_table(sketch, keyed(lists))).all()
     queries = keyed([*lists, [1], [2**64 - 1, 5]])
     estimates, weights = sketch.group_estimates(table, len(lists), queries)
@@ -69,7 +64,7 @@ def test_long_sets_and_groups_of_several_blocks_equal_the_slow_reference(scheme)
     sketch = MinHash(DOMAIN, rows=900, width=5000, scheme=scheme, seed=5, groups=2)
     rng = np.random.default_rng(3)
     sets = keyed([rng.integers(0, 2**63, size).tolist() for size in (1, 2, 90, 500, 800, 3000, 5)])
-    table = filled(sketch, sets)
+    table = poured(sketch, sets)
     assert (table == slow_table(sketch, sets)).all()
 
 
@@ -78,7 +73,7 @@ def test_what_a_set_adds_is_the_same_wherever_and_however_it_is_written(items, s
     """Alone, in the middle of others, in another order, with items repeated: bit for bit."""
     sketch = MinHash(DOMAIN, rows=20, width=64, scheme=scheme, seed=seed, groups=2)
     others = random_sets(40, 60, 100, 1)
-    alone = filled(sketch, keyed([items]))
+    alone = poured(sketch, keyed([items]))
     among = Sets.of_sizes(
         np.concatenate([others.sizes[:23], [2 * len(items)], others.sizes[23:]]),
         np.concatenate(
@@ -89,14 +84,14 @@ def test_what_a_set_adds_is_the_same_wherever_and_however_it_is_written(items, s
             ]
         ),
     )
-    assert (filled(sketch, among) - filled(sketch, others) == alone).all()
+    assert (poured(sketch, among) - poured(sketch, others) == alone).all()
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_any_split_gives_the_same_table(scheme, monkeypatch):
     sets = random_sets(3000, 400, 5000, 2)
     sketch = MinHash(DOMAIN, rows=120, width=300, scheme=scheme, seed=8, longest=50)
-    whole = filled(sketch, sets)
+    whole = poured(sketch, sets)
     parts = sketch.zeros()
     for start, stop in ((0, 1), (1, 18), (18, 18), (18, 1700), (1700, 3000)):
         sketch.add(parts, sets[start:stop])
@@ -105,15 +100,15 @@ def test_any_split_gives_the_same_table(scheme, monkeypatch):
 
     for name, value in {"FEWEST_SETS": 100, "MOST_SETS": 100, "MOST_ITEMS": 64, "BUFFER": 700}.items():
         monkeypatch.setattr(set_counting, name, value)
-    assert (filled(sketch, sets) == whole).all()
+    assert (poured(sketch, sets) == whole).all()
     monkeypatch.setattr(set_counting, "over_ranges", lambda count, work: [work(i, i + 1) for i in range(count)])
-    assert (filled(sketch, sets) == whole).all()
+    assert (poured(sketch, sets) == whole).all()
 
 
 @given(some_sets, one_set, schemes, st.sampled_from([None, 3]), seeds)
 def test_adding_a_set_moves_every_row_by_exactly_one(lists, items, scheme, longest, seed):
     sketch = MinHash(DOMAIN, rows=16, width=32, scheme=scheme, longest=longest, seed=seed)
-    difference = filled(sketch, keyed([*lists, items])) - filled(sketch, keyed(lists))
+    difference = poured(sketch, keyed([*lists, items])) - poured(sketch, keyed(lists))
     declared = sketch.sensitivity(Neighbours.ADD_REMOVE)
     assert np.abs(difference).sum() == declared.l1 == 16
     assert (difference**2).sum() == declared.l2_squared == 16
@@ -123,7 +118,7 @@ def test_adding_a_set_moves_every_row_by_exactly_one(lists, items, scheme, longe
 @given(some_sets, one_set, one_set, schemes, seeds)
 def test_replacing_a_set_stays_within_the_declared_bound(lists, one, other, scheme, seed):
     sketch = MinHash(DOMAIN, rows=16, width=32, scheme=scheme, seed=seed)
-    difference = filled(sketch, keyed([*lists, one])) - filled(sketch, keyed([*lists, other]))
+    difference = poured(sketch, keyed([*lists, one])) - poured(sketch, keyed([*lists, other]))
     declared = sketch.sensitivity(Neighbours.REPLACE_ONE)
     assert np.abs(difference).sum() <= declared.l1 and (difference**2).sum() <= declared.l2_squared
     assert np.abs(difference).max() <= 1
@@ -134,14 +129,14 @@ def test_replacing_a_set_stays_within_the_declared_bound(lists, one, other, sche
 def test_the_longest_of_sets_moves_no_more_than_the_shortest_and_the_bound_is_reached(scheme):
     sketch = MinHash(DOMAIN, rows=16, width=1 << 16, scheme=scheme, seed=3)
     million = Sets.of_sizes(np.array([1_000_000]), np.arange(1_000_000, dtype=np.uint64))
-    difference = filled(sketch, million) - filled(sketch, keyed([[2**64 - 1]]))
+    difference = poured(sketch, million) - poured(sketch, keyed([[2**64 - 1]]))
     declared = sketch.sensitivity(Neighbours.REPLACE_ONE)
     assert np.abs(difference).sum() == declared.l1 == 32 and (difference**2).sum() == declared.l2_squared == 32
 
 
 def test_several_sets_a_person_multiply_the_sensitivity_and_reach_it():
     sketch = MinHash(Domain((Items("tags"),), unit=PrivacyUnit("who", 5)), rows=16, seed=3)
-    difference = filled(sketch, keyed([[1, 2, 3]] * 5)).astype(np.int64)
+    difference = poured(sketch, keyed([[1, 2, 3]] * 5)).astype(np.int64)
     declared = sketch.sensitivity(Neighbours.ADD_REMOVE)
     assert np.abs(difference).sum() == declared.l1 == 80 and (difference**2).sum() == declared.l2_squared == 400
     assert not declared.unit_shifts
@@ -188,7 +183,7 @@ def test_answers_are_unbiased_for_short_and_long_sets(scheme, width):
     answers = []
     for seed in range(60):
         sketch = MinHash(DOMAIN, rows=48, width=width, scheme=scheme, seed=seed)
-        estimates, weights = sketch.group_estimates(filled(sketch, sets), len(sets), queries)
+        estimates, weights = sketch.group_estimates(poured(sketch, sets), len(sets), queries)
         answers.append(weights @ estimates)
     error = np.std(answers, axis=0, ddof=1) / np.sqrt(len(answers))
     assert (np.abs(np.mean(answers, axis=0) - exact) < 7 * error + 1e-4).all()
@@ -238,7 +233,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     covered = []
     for seed in range(100):
         sketch = MinHash(DOMAIN, rows=200, width=1000, seed=seed)
-        answers = sketch.answer(filled(sketch, sets), len(sets), queries, 0.0, 0.95)
+        answers = sketch.answer(poured(sketch, sets), len(sets), queries, 0.0, 0.95)
         covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
     assert 0.88 < np.mean(covered) < 0.995
 
@@ -253,7 +248,7 @@ def test_exact_sums_are_those_of_the_shortened_sets():
 
 def test_total_and_variances_are_those_of_the_noise():
     sketch = MinHash(DOMAIN, rows=60, width=200, seed=4)
-    table = filled(sketch, random_sets(500, 20, 100, 1))
+    table = poured(sketch, random_sets(500, 20, 100, 1))
     assert sketch.total(table) == 500
     rng = np.random.default_rng(2)
     noisy = [table + rng.integers(-10, 11, table.shape) for _ in range(1000)]
@@ -265,7 +260,7 @@ def test_total_and_variances_are_those_of_the_noise():
 
 def test_no_sets_are_nothing():
     sketch = MinHash(DOMAIN, rows=8, seed=1)
-    assert not filled(sketch, keyed([])).any()
+    assert not poured(sketch, keyed([])).any()
     assert sketch.group_estimates(sketch.zeros(), 1, keyed([]))[0].shape == (4, 0)
 
 
@@ -346,7 +341,7 @@ def test_releases_are_written_read_and_merged(scheme, delta):
     for one, other in zip(parts, read, strict=True):
         np.testing.assert_array_equal(one.estimate(queries), other.estimate(queries))
     merged = read[0].merged(read[1])
-    everything = filled(sketch, Sets.of(lists))
+    everything = poured(sketch, Sets.of(lists))
     truth, _ = sketch.group_estimates(everything, 600, Sets.of(queries))
     spread = np.sqrt(2 * sketch.noise_variance(parts[0].privacy.counter_variance))
     # Noise of both parts, and of the number of sets that the bias of shared columns is undone with.

@@ -12,6 +12,7 @@ from core.privacy.neighbours import Neighbours
 from core.sketches.hashed.counting import WORTHWHILE, spans_together
 from core.sketches.hashed.race import Race
 from tests.depth import draws
+from tests.sketches.checking import poured
 from tests.sketches.hashed.slow_race import slow_estimates, slow_table
 
 DOMAIN = Domain.of(x=(-3, 3), y=(-3, 3))
@@ -35,13 +36,7 @@ def points(rows) -> np.ndarray:
 
 
 def filled(race: Race, rows) -> np.ndarray:
-    return filled_with(race, points(rows))
-
-
-def filled_with(race: Race, encoded: np.ndarray) -> np.ndarray:
-    table = race.zeros()
-    race.add(table, encoded)
-    return table
+    return poured(race, points(rows))
 
 
 @given(kernels, records, st.integers(0, 2**128 - 1), st.sampled_from([2, 7, 64, 4096]))
@@ -60,9 +55,9 @@ def test_many_coordinates_equal_the_slow_reference(kernel, d):
     """More hashes than a tile has rows, records that do not fill one, and with and without rehashing."""
     race = Race(Domain((Vector("v", d, -1, 1),)), kernel, rows=11, width=64, seed=d)
     data = np.asfortranarray(np.random.default_rng(1).uniform(-1, 1, (50, d)))
-    table = filled_with(race, data)
+    table = poured(race, data)
     assert (table == slow_table(race, data)).all()
-    split = filled_with(race, data[:3]) + filled_with(race, data[3:])
+    split = poured(race, data[:3]) + poured(race, data[3:])
     assert (split == table).all()
     estimates, weights = race.group_estimates(table, 50, data[:5] * 1.5)
     assert weights @ estimates == pytest.approx(slow_estimates(race, table, 50, data[:5] * 1.5), abs=1e-9)
@@ -71,7 +66,7 @@ def test_many_coordinates_equal_the_slow_reference(kernel, d):
 def test_many_rows_of_many_coordinates_are_taken_in_turns():
     race = Race(Domain((Vector("v", 16, -1, 1),)), Euclidean(4.0), rows=2500, width=64, seed=1)
     data = np.asfortranarray(np.random.default_rng(1).uniform(-1, 1, (2, 16)))
-    assert (filled_with(race, data) == slow_table(race, data)).all()
+    assert (poured(race, data) == slow_table(race, data)).all()
 
 
 @given(kernels, records, coordinates, coordinates, st.integers(0, 2**64))
@@ -119,8 +114,8 @@ def test_several_records_a_person_multiply_the_sensitivity_and_reach_it():
 def test_a_batch_so_long_that_rows_are_counted_together_gives_the_same_table(kernel, width):
     race = Race(DOMAIN, kernel, rows=9, width=width, seed=5)
     encoded = np.asfortranarray(np.random.default_rng(6).normal(0.0, 1.5, (WORTHWHILE + 77, 2)).clip(-3.0, 3.0))
-    apart = sum(filled_with(race, part) for part in np.array_split(encoded, 3))
-    assert (filled_with(race, encoded) == apart).all()
+    apart = sum(poured(race, part) for part in np.array_split(encoded, 3))
+    assert (poured(race, encoded) == apart).all()
 
 
 def test_rows_are_counted_together_where_they_have_few_columns_and_only_there():

@@ -14,6 +14,7 @@ from core.releases.release import load
 from core.sketches.audit import audit_sketch
 from core.sketches.published.distances.counts_and_sums import PLACE_BITS, CountsAndSums
 from core.sketches.published.distances.interval_tree import IntervalTree
+from tests.sketches.checking import poured
 
 PLANE = Domain.of(x=(-3, 5), y=(0, 10))
 LEVELS = 5
@@ -29,9 +30,7 @@ def points(rows) -> np.ndarray:
 
 
 def filled(sketch, rows) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, points(rows))
-    return table
+    return poured(sketch, points(rows))
 
 
 def shares(rows, j) -> np.ndarray:

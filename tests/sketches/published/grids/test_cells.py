@@ -16,6 +16,7 @@ from core.sketches.audit import audit_sketch, worst_neighbours
 from core.sketches.published.grids.cells import Cells
 from core.sketches.published.grids.marginals import Marginals
 from core.sketches.published.grids.weighted_points import squared_norms, weighted_sums
+from tests.sketches.checking import poured
 
 MIXED = Domain.of(x=(-4, 4), city=["Bern", "Basel", "Chur"], y=(0, 1))
 COUNTS = (8, 3, 4)
@@ -34,18 +35,12 @@ def encoded(records) -> np.ndarray:
     return MIXED.encode_queries(frame, "l1") if records else np.zeros((0, 5), order="F")
 
 
-def filled(sketch, points) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, np.asfortranarray(points))
-    return table
-
-
 @given(rows)
 def test_marginals_are_those_of_numpy(records):
     points = encoded(records)
     places = np.column_stack([points[:, 0], points[:, 1:4].argmax(axis=1), points[:, 4]])
     edges = [np.linspace(-4, 4, 9), np.arange(4) - 0.5, np.linspace(0, 1, 5)]
-    for clique, marginal in zip(CLIQUES, SKETCH.marginals(filled(SKETCH, points)), strict=True):
+    for clique, marginal in zip(CLIQUES, SKETCH.marginals(poured(SKETCH, points)), strict=True):
         expected, _ = np.histogramdd(places[:, clique], [edges[axis] for axis in clique])
         assert (marginal == expected).all()
 
@@ -85,7 +80,7 @@ def test_neighbours_reach_the_declared_bound_and_never_pass_it(relation, cliques
     sketch = Marginals(domain, "l1", (*COUNTS, 1), cliques)
     declared = sketch.sensitivity(relation)
     corners = np.array([[-4, 0.5, 0, 0, 0, 0], [4, 0, 0, 0.5, 1, 0.3], [-4, 0, 0, 0.5, 0, 1]], dtype=float)
-    tables = [filled(sketch, corner[None]) for corner in corners]
+    tables = [poured(sketch, corner[None]) for corner in corners]
     others = [sketch.zeros()] if relation is Neighbours.ADD_REMOVE else [sketch.zeros(), *tables]
     changes = [table - other for table in tables for other in others]
     assert max(np.abs(change).sum() for change in changes) == declared.l1
@@ -99,7 +94,7 @@ def test_a_marginal_answers_how_alike_records_are():
     low, high = MIXED.bounds("l1")
     uniform = np.random.default_rng(1).uniform(low, high, (300, 5))
     records, queries = uniform[:280], uniform[280:]
-    table = filled(SKETCH, records)
+    table = poured(SKETCH, records)
     answers = SKETCH.answer(table, 280, queries, 0.0, 0.95)
     assert answers.estimate == pytest.approx(SKETCH.exact(queries, records))
     assert SKETCH.total(table) == pytest.approx(280)

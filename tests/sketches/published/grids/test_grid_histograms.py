@@ -24,6 +24,7 @@ from core.sketches.published.grids.hierarchy import HierarchicalHistogram
 from core.sketches.registry import card
 from core.tasks.sampling import sample
 from tests.depth import draws
+from tests.sketches.checking import poured
 
 LINE = Domain.of(x=(-3, 5))
 PLANE = Domain.of(x=(-3, 5), y=(0, 10))
@@ -50,12 +51,6 @@ def names(sketch) -> str:
 def drawn(sketch, n: int, seed: int = 0) -> np.ndarray:
     """Encoded records that lie anywhere in the bounds."""
     return sketch.grid.places(np.random.default_rng(seed).random((n, len(sketch.grid.axes))))
-
-
-def filled(sketch, points) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, np.asfortranarray(points))
-    return table
 
 
 def axis_edges(axis) -> np.ndarray:
@@ -100,7 +95,7 @@ def tree_matrix(sketch) -> np.ndarray:
 @pytest.mark.parametrize("sketch", FLAT, ids=names)
 def test_without_noise_a_flat_histogram_is_numpys_read_at_its_centres(sketch):
     records, queries = drawn(sketch, 200), drawn(sketch, 20, 1)
-    table = filled(sketch, records)
+    table = poured(sketch, records)
     assert (table.reshape(sketch.grid.counts) == slow_counts(sketch, records)).all()
     expected = sketch.point_kernel.evaluate(queries, slow_centres(sketch)) @ slow_counts(sketch, records).ravel()
     assert sketch.answer(table, 200, queries, 0.0, 0.95).estimate == pytest.approx(expected, abs=1e-9)
@@ -110,7 +105,7 @@ def test_without_noise_a_flat_histogram_is_numpys_read_at_its_centres(sketch):
 def test_consistent_leaves_are_dense_least_squares(sketch):
     matrix = tree_matrix(sketch)
     records = drawn(sketch, 200)
-    table = filled(sketch, records)
+    table = poured(sketch, records)
     assert (table == matrix @ slow_counts(sketch, records).ravel()).all()
     noisy = table + np.random.default_rng(3).integers(-9, 10, table.shape)
     expected, *_ = np.linalg.lstsq(matrix, noisy, rcond=None)
@@ -171,7 +166,7 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
     parts = sketch.zeros()
     for part in np.split(records, sorted(cuts)):
         sketch.add(parts, np.asfortranarray(part))
-    assert (parts == filled(sketch, records)).all()
+    assert (parts == poured(sketch, records)).all()
 
 
 @pytest.mark.parametrize("sketch", SKETCHES, ids=names)
@@ -179,7 +174,7 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
 def test_neighbours_reach_the_declared_bound_and_never_pass_it(sketch, relation):
     """Pairs of all corners, and of records anywhere."""
     corners = sketch.grid.places(np.array(list(np.ndindex(*(2,) * len(sketch.grid.axes)))) * 0.999)
-    tables = [filled(sketch, record[None]) for record in np.vstack([corners, drawn(sketch, 10)])]
+    tables = [poured(sketch, record[None]) for record in np.vstack([corners, drawn(sketch, 10)])]
     others = [sketch.zeros()] if relation is Neighbours.ADD_REMOVE else [sketch.zeros(), *tables]
     changes = [table - other for table in tables for other in others]
     declared = sketch.sensitivity(relation)
@@ -195,7 +190,7 @@ def test_a_release_is_made_saved_and_read(sketch):
     made = release(sketch, natural, Budget(epsilon=100))
     again = load(made.to_bytes())
     assert again.sketch == sketch == type(sketch).from_parameters(sketch.domain, sketch.parameters())
-    noiseless = sketch.answer(filled(sketch, records), 300, records[:20], 0.0, 0.95)
+    noiseless = sketch.answer(poured(sketch, records), 300, records[:20], 0.0, 0.95)
     assert again.answer(natural[:20]).estimate == pytest.approx(noiseless.estimate, abs=2.0)
 
 

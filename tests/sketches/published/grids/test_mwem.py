@@ -23,6 +23,7 @@ from core.sketches.published.grids.multiplicative_weights import ONE, Multiplica
 from core.sketches.published.grids.mwem import MWEM
 from core.sketches.published.grids.reweighting import CYCLES, LARGEST_STEP, reweighted
 from core.tasks.sampling import sample
+from tests.sketches.checking import poured
 
 PLANE = Domain.of(x=(-3, 5), y=(0, 10))
 MIXED = Domain.of(x=(-3, 5), city=["Bern", "Basel", "Chur"], y=(0, 10))
@@ -33,12 +34,6 @@ MIXED_SKETCH = MultiplicativeWeights(MIXED, Laplacian(2.0), (4, 3), 9, 1, (8, 9,
 def drawn(sketch, n: int, seed: int = 0) -> np.ndarray:
     """Encoded records, most of them in one corner."""
     return sketch.grid.places(np.random.default_rng(seed).beta(1.0, 3.0, (n, len(sketch.grid.axes))))
-
-
-def filled(sketch, points) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, np.asfortranarray(points))
-    return table
 
 
 def slow_sums(sketch, points) -> np.ndarray:
@@ -75,7 +70,7 @@ def slow_reweighted(weights, values, averages, error) -> np.ndarray:
 @pytest.mark.parametrize("sketch", [SKETCH, MIXED_SKETCH], ids=["plane", "mixed"])
 def test_sums_are_those_of_every_pair_and_any_split_gives_the_same(sketch):
     records = drawn(sketch, 60)
-    table = filled(sketch, records)
+    table = poured(sketch, records)
     assert table / ONE == pytest.approx(slow_sums(sketch, records), abs=60 * 1e-8)
     parts = sketch.zeros()
     for part in np.split(records, [1, 17, 17, 40]):
@@ -100,7 +95,7 @@ def test_with_everything_measured_the_imitation_has_the_most_entropy_of_all_that
     sketch = MultiplicativeWeights(PLANE, Gaussian(2.0), (6, 5), 5, 7, tuple(range(6)))
     random = np.random.default_rng(3)
     records = sketch.grid.points(np.column_stack([random.integers(0, 6, 200), random.integers(0, 5, 200)]))
-    table = filled(sketch, records)
+    table = poured(sketch, records)
     averages, values = table / (ONE * 200), sketch.values_of_cells
     dual = minimize(lambda a: logsumexp(a @ values) - a @ averages, np.zeros(6), method="BFGS", options={"gtol": 1e-9})
     expected = np.exp(dual.x @ values - logsumexp(dual.x @ values))
@@ -113,7 +108,7 @@ def test_with_everything_measured_the_imitation_has_the_most_entropy_of_all_that
 def test_the_imitation_agrees_with_what_was_measured():
     sketch = MultiplicativeWeights(PLANE, Gaussian(2.0), (12, 10), 9, 7, tuple(range(9)))
     records = drawn(sketch, 300)
-    table, asked = filled(sketch, records), np.asfortranarray(sketch.places)
+    table, asked = poured(sketch, records), np.asfortranarray(sketch.places)
     answers = sketch.answer(table, 300, asked, 0.0, 0.95)
     assert answers.estimate == pytest.approx(sketch.exact(asked, records), abs=3.0)
     assert answers.density == pytest.approx(answers.estimate / 300)
@@ -154,7 +149,7 @@ def test_a_record_at_the_picked_place_reaches_the_bound_and_none_passes_it(relat
     far = sketch.places[np.argmax(((sketch.places - sketch.places[5]) ** 2).sum(axis=1))]
     low, high = PLANE.bounds()
     anywhere = np.random.default_rng(1).uniform(low, high, (40, 2))
-    tables = [filled(sketch, record[None]) for record in (sketch.places[5], far, *anywhere)]
+    tables = [poured(sketch, record[None]) for record in (sketch.places[5], far, *anywhere)]
     others = [sketch.zeros()] if relation is Neighbours.ADD_REMOVE else tables
     changes = [(table - other).astype(object) for table in tables for other in others]
     declared = sketch.sensitivity(relation)
@@ -165,7 +160,7 @@ def test_a_record_at_the_picked_place_reaches_the_bound_and_none_passes_it(relat
 def test_no_record_adds_more_than_one_unit_whatever_a_kernels_weights_round_to():
     kernel = Mixture((Gaussian(1.0), Gaussian(2.0)), (0.5 + 9.4e-10, 0.5))
     sketch = MultiplicativeWeights(PLANE, kernel, (4, 4), 8, 3, (5, 8))
-    assert (filled(sketch, sketch.places[5][None]) <= ONE).all()
+    assert (poured(sketch, sketch.places[5][None]) <= ONE).all()
 
 
 @pytest.mark.parametrize("promise", [Budget(1), Budget(1, neighbours="replace_one"), Budget(1, "1e-6")], ids=str)
@@ -188,7 +183,7 @@ def test_half_of_the_budget_pays_for_choices_and_half_for_answers(promise):
 
 def outputs(mechanism, plan, data, source) -> np.ndarray:
     """What tells most of a release of one round: the sum at the last place, if it was picked."""
-    exact = filled(mechanism.first, data)
+    exact = poured(mechanism.first, data)
     made = mechanism.run(lambda sketch: exact, plan, source)
     return np.array([made.table[0] / ONE if made.sketch.chosen[0] == mechanism.queries - 1 else 0.0])
 
@@ -220,7 +215,7 @@ def test_a_record_moves_scores_by_the_declared_sensitivity_and_no_more(relation,
     plan = mechanism.plan(Budget(1, neighbours=relation))
     neighbours = [np.vstack([crowd, one[None]]) for one in (*places, np.array([5.0, 10.0]))]
     for data in ([crowd] if relation is Neighbours.ADD_REMOVE else []) + neighbours:
-        exact = filled(mechanism.first, data)
+        exact = poured(mechanism.first, data)
         mechanism.run(lambda sketch, exact=exact: exact, plan, SeededSource(1))
     moved = [np.abs(one - other).max() for one, _ in seen for other, _ in seen[:1]]
     assert max(moved) <= ONE and max(moved) > ONE * (1 - 1e-6)

@@ -20,6 +20,7 @@ from core.sketches.audit import audit_sketch
 from core.sketches.plan import plan
 from core.sketches.published.interpolation.bernstein import MAX_POINTS, Bernstein
 from core.sketches.published.interpolation.bernstein_polynomials import iterated_operator
+from tests.sketches.checking import poured
 
 LINE, PLANE = Domain.of(x=(-3, 5)), Domain.of(x=(-3, 5), y=(0, 10))
 SKETCHES = [
@@ -39,9 +40,7 @@ def points(sketch, rows) -> np.ndarray:
 
 
 def filled(sketch, rows) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, points(sketch, rows))
-    return table
+    return poured(sketch, points(sketch, rows))
 
 
 def slow_polynomial(values, places, iterations) -> np.ndarray:

@@ -18,6 +18,7 @@ from core.sketches.plan import plan
 from core.sketches.published.interpolation.gram_schmidt import inverse_root
 from core.sketches.published.interpolation.kernel_values import BITS
 from core.sketches.published.interpolation.mean_embedding import JITTER, MAX_POINTS, MeanEmbedding
+from tests.sketches.checking import poured
 
 PLANE = Domain.of(x=(-3, 5), y=(0, 10))
 MIXED = Domain.of(x=(0, 1), kind=["a", "b", "c"])
@@ -41,12 +42,6 @@ def points(sketch, rows) -> np.ndarray:
     return np.asfortranarray(np.clip(low + rows * (high - low), low, high))
 
 
-def filled(sketch, records) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, records)
-    return table
-
-
 def dense_answers(sketch, records, queries) -> np.ndarray:
     """k_Z(q)' (K + c I)^-1 times the sum of k_Z(x), by a dense solve."""
     z, kernel = sketch.synthetic, sketch.point_kernel
@@ -57,7 +52,7 @@ def dense_answers(sketch, records, queries) -> np.ndarray:
 @given(sketches, shares, shares.filter(len))
 def test_without_noise_it_is_the_projection_on_the_synthetic_points(sketch, rows, queries):
     x, q = points(sketch, rows), points(sketch, queries)
-    table = filled(sketch, x)
+    table = poured(sketch, x)
     expected = dense_answers(sketch, x, q)
     assert sketch.answer(table, len(x), q, 0.0, 0.95).estimate == pytest.approx(expected, abs=2e-3)
     by_weights = sketch.point_kernel.evaluate(q, sketch.synthetic) @ sketch.weights(table)
@@ -68,7 +63,7 @@ def test_enough_points_know_a_smooth_kernel():
     sketch = MeanEmbedding(PLANE, Gaussian(5.0), 200, seed=5)
     rng = np.random.default_rng(0)
     x, q = (points(sketch, rng.uniform(size=(200, 2))) for _ in range(2))
-    answers = sketch.answer(filled(sketch, x), 200, q, 0.0, 0.95)
+    answers = sketch.answer(poured(sketch, x), 200, q, 0.0, 0.95)
     assert answers.estimate == pytest.approx(sketch.exact(q, x), rel=1e-3)
     assert np.array_equal(MeanEmbedding(PLANE, Gaussian(5.0), 200, seed=5).synthetic, sketch.synthetic)
     low, high = PLANE.bounds("l2")
@@ -77,7 +72,7 @@ def test_enough_points_know_a_smooth_kernel():
 
 @given(sketches, shares, st.tuples(*[st.floats(0, 1)] * 2), st.tuples(*[st.floats(0, 1)] * 2))
 def test_no_neighbours_are_further_apart_than_declared(sketch, rows, one, other):
-    base, first, second = (filled(sketch, points(sketch, r)) for r in (rows, [*rows, one], [*rows, other]))
+    base, first, second = (poured(sketch, points(sketch, r)) for r in (rows, [*rows, one], [*rows, other]))
     for relation, moved in ((Neighbours.ADD_REMOVE, first - base), (Neighbours.REPLACE_ONE, first - second)):
         declared, moved = sketch.sensitivity(relation), moved.astype(object)
         assert np.abs(moved).sum() <= declared.l1 and (moved**2).sum() <= declared.l2_squared
@@ -99,7 +94,7 @@ def test_the_declared_bounds_are_reached_and_few_records_lie_beyond(sketch):
 def test_replaced_records_come_close_to_the_square_root_of_two():
     sketch = MeanEmbedding(Domain.of(x=(0, 1)), Gaussian(0.02), 100, seed=0)
     declared = sketch.record_sensitivity(Neighbours.REPLACE_ONE)
-    one, other = (filled(sketch, np.array([[x]])).astype(object) for x in sketch.synthetic[[0, 1], 0])
+    one, other = (poured(sketch, np.array([[x]])).astype(object) for x in sketch.synthetic[[0, 1], 0])
     assert 0.99 * declared.l2_squared < ((one - other) ** 2).sum() <= declared.l2_squared
     assert np.abs(one - other).sum() <= declared.l1
     narrow, wide = (sketch.record_sensitivity(relation).l2_squared for relation in Neighbours)
@@ -109,10 +104,10 @@ def test_replaced_records_come_close_to_the_square_root_of_two():
 def test_a_record_beyond_the_bounds_is_scaled_down(monkeypatch):
     sketch = MeanEmbedding(PLANE, Gaussian(4.0), 20, seed=2)
     x = points(sketch, [(0.3, 0.4)])
-    honest = filled(sketch, x)
+    honest = poured(sketch, x)
     monkeypatch.setitem(sketch.__dict__, "_l1", int(np.abs(honest).sum() // 3))
-    assert filled(sketch, x) == pytest.approx(honest / 3, abs=40)
-    assert np.abs(filled(sketch, x)).sum() <= sketch._l1
+    assert poured(sketch, x) == pytest.approx(honest / 3, abs=40)
+    assert np.abs(poured(sketch, x)).sum() <= sketch._l1
 
 
 def test_an_inverse_root_is_one():
@@ -164,7 +159,7 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
     parts = sketch.zeros()
     for part in np.split(x, sorted(cuts)):
         sketch.add(parts, np.asfortranarray(part))
-    assert (parts == filled(sketch, x)).all()
+    assert (parts == poured(sketch, x)).all()
 
 
 @pytest.mark.parametrize("sketch", SKETCHES[:2], ids=lambda s: s.kernel.name)
@@ -186,7 +181,7 @@ def test_intervals_hold_what_the_span_misses(sketch):
     queries = points(sketch, rng.uniform(size=(100, 2)))
     for place in rng.uniform(size=(5, 2)):
         heap = points(sketch, [place] * 50)
-        answers = sketch.answer(filled(sketch, heap), 50, queries, 0.0, 0.95)
+        answers = sketch.answer(poured(sketch, heap), 50, queries, 0.0, 0.95)
         exact = sketch.exact(queries, heap)
         assert (answers.low <= exact + 0.1).all() and (exact - 0.1 <= answers.high).all()
 

@@ -29,6 +29,7 @@ from core.releases.release import load
 from core.sketches.published.grids.synthetic_records import POINTS
 from core.sketches.published.networks.mst import MST, SCALE, TREE_SHARE, nearest_with_total, pair_score
 from core.sketches.published.networks.spanning_tree import SpanningTree
+from tests.sketches.checking import poured
 
 MIXED = Domain((Numeric("x", 0, 8), Categorical("c", ("u", "v", "w")), Numeric("y", -1, 1), Numeric("z", 0, 1)))
 COUNTS = (4, 3, 2, 2)
@@ -61,9 +62,7 @@ def frame(found) -> dict:
 
 
 def filled(sketch, found) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, MIXED.encode_queries(frame(found), sketch.metric))
-    return table
+    return poured(sketch, MIXED.encode_queries(frame(found), sketch.metric))
 
 
 def slow_tree(edges, found) -> dict[tuple[int, ...], float]:

@@ -21,6 +21,7 @@ from core.releases.release import load
 from core.sketches.published.grids.synthetic_records import POINTS, along_cells
 from core.sketches.published.networks.bayesian_network import BayesianNetwork
 from core.sketches.published.networks.privbayes import NETWORK_SHARE, PrivBayes
+from tests.sketches.checking import poured
 
 MIXED = Domain((Numeric("x", 0, 8), Categorical("c", ("u", "v", "w")), Numeric("y", -1, 1), Numeric("z", 0, 1)))
 COUNTS = (4, 3, 2, 2)
@@ -56,9 +57,7 @@ def network(nodes, domain=MIXED, counts=COUNTS) -> BayesianNetwork:
 
 
 def filled(sketch, cells) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, MIXED.encode_queries(frame(cells), sketch.metric))
-    return table
+    return poured(sketch, MIXED.encode_queries(frame(cells), sketch.metric))
 
 
 def slow_joint(nodes, cells) -> dict[tuple[int, ...], float]:

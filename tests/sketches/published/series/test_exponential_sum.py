@@ -20,6 +20,7 @@ from core.sketches.hashed.features import Features
 from core.sketches.hashed.waves import waves
 from core.sketches.published.series.exponential_sum import ExponentialSum, exponential_terms
 from core.sketches.registry import sketch_from_parameters
+from tests.sketches.checking import poured
 
 DOMAIN = Domain.of(x=(-3, 3), y=(-3, 3))
 KERNELS = [Smooth(1.0), SmoothSquared((0.5, 2.0)), SmoothL1(1.0)]
@@ -27,12 +28,6 @@ KERNELS = [Smooth(1.0), SmoothSquared((0.5, 2.0)), SmoothL1(1.0)]
 
 def points(n: int, seed: int = 5) -> np.ndarray:
     return np.asfortranarray(np.random.default_rng(seed).normal(0, 1, (n, 2)).clip(-3, 3))
-
-
-def filled(sketch, rows) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, np.asfortranarray(rows))
-    return table
 
 
 @pytest.mark.parametrize("error", [0.1, 0.03, 1e-2, 1e-3, 1e-4])
@@ -62,7 +57,7 @@ def test_tables_and_answers_equal_the_slow_reference(kernel, seed):
         for row, (wave, phase) in enumerate(zip(frequencies.waves, frequencies.phases, strict=True)):
             turns = float(phase) + float(wave[0]) * float(point[0]) + float(wave[1]) * float(point[1])
             expected[row] += circle.points[int((turns - np.floor(turns)) * circle.steps) % circle.steps]
-    table = filled(sketch, data)
+    table = poured(sketch, data)
     assert (table == expected).all()
     weights, rates = exponential_terms(0.1)
     answers = np.zeros(3)
@@ -86,7 +81,7 @@ def test_answers_are_unbiased_for_the_sum(kernel):
     answers = []
     for seed in range(40):
         sketch = ExponentialSum(DOMAIN, kernel, 130, seed=seed)
-        estimates, weights = sketch.group_estimates(filled(sketch, data), 400, data[:5])
+        estimates, weights = sketch.group_estimates(poured(sketch, data), 400, data[:5])
         answers.append(weights @ estimates)
     error = np.std(answers, axis=0, ddof=1) / np.sqrt(len(answers))
     assert (np.abs(np.mean(answers, axis=0) - sketch.exact(data[:5], data)) < 7.5 * error).all()
@@ -96,12 +91,12 @@ def test_answers_are_unbiased_for_the_sum(kernel):
 def test_neighbours_stay_within_the_declared_bound(kernel, seed, neighbours):
     sketch = ExponentialSum(DOMAIN, kernel, 40, error=0.1, seed=seed)
     one, other = points(2, seed % 1000)
-    difference = filled(sketch, one[None])
+    difference = poured(sketch, one[None])
     if neighbours is Neighbours.REPLACE_ONE:
-        difference = difference - filled(sketch, other[None])
+        difference = difference - poured(sketch, other[None])
     declared = sketch.sensitivity(neighbours)
     assert np.abs(difference).sum() <= declared.l1 and (difference**2).sum() <= declared.l2_squared
-    assert declared.l1 <= 1.6 * np.abs(filled(sketch, points(1))).sum() * (2 if neighbours != "add_remove" else 1)
+    assert declared.l1 <= 1.6 * np.abs(poured(sketch, points(1))).sum() * (2 if neighbours != "add_remove" else 1)
 
 
 def test_noise_is_that_of_the_weighted_rows_and_above_the_random_scale():
@@ -121,8 +116,8 @@ def test_noise_is_that_of_the_weighted_rows_and_above_the_random_scale():
 def test_intervals_allow_for_the_approximation():
     sketch = ExponentialSum(DOMAIN, Smooth(1.0), 60, error=0.05, seed=1)
     data = points(500)
-    answers = sketch.answer(filled(sketch, data), 500, data[:4], 0.0, 0.95)
-    estimates, weights = sketch.group_estimates(filled(sketch, data), 500, data[:4])
+    answers = sketch.answer(poured(sketch, data), 500, data[:4], 0.0, 0.95)
+    estimates, weights = sketch.group_estimates(poured(sketch, data), 500, data[:4])
     assert (answers.high - answers.estimate > 0.05 * 500).all()
     assert answers.estimate == pytest.approx(weights @ estimates)
 
@@ -134,7 +129,7 @@ def test_a_release_survives_its_file_and_the_forecast_chooses_rows():
     made = release(sketch.with_rows(rows), data, Budget(1))
     read = load(made.to_bytes())
     assert read.sketch == made.sketch and (read.table == made.table).all()
-    assert (filled(made.sketch, data[:700]) + filled(made.sketch, data[700:]) == filled(made.sketch, data)).all()
+    assert (poured(made.sketch, data[:700]) + poured(made.sketch, data[700:]) == poured(made.sketch, data)).all()
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)

@@ -23,6 +23,7 @@ from core.sketches.published.series.chebyshev_shifts import largest_l1_shift, la
 from core.sketches.published.series.trigonometric import AMPLITUDE, Trigonometric
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
+from tests.sketches.checking import poured
 
 LINE = Domain.of(x=(-1, 4))
 PLANE = Domain.of(x=(-1, 4), y=(1, 2))
@@ -44,12 +45,6 @@ def points(domain: Domain, n: int, seed: int = 5) -> np.ndarray:
     return np.asfortranarray(np.random.default_rng(seed).uniform(*domain.bounds(), (n, domain.dimensions)))
 
 
-def filled(sketch, rows) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, np.asfortranarray(rows))
-    return table
-
-
 def answered(sketch, table, records, queries):
     return sketch.answer(table, records, np.asfortranarray(queries), 0.0, 0.95)
 
@@ -65,7 +60,7 @@ def test_integers_are_products_of_chebyshev_polynomials_cut_toward_zero(sketch, 
     expected = np.ones(1)
     for x in scaled(sketch, row[None])[0]:
         expected = np.multiply.outer(expected, chebyshev.chebvander(x, sketch.orders - 1)).ravel()
-    table = filled(sketch, row[None])
+    table = poured(sketch, row[None])
     assert (np.abs(table) <= np.abs(AMPLITUDE * expected) + 1e-3).all()
     assert np.abs(table - AMPLITUDE * expected).max() < 1.001
 
@@ -75,7 +70,7 @@ def test_without_noise_a_line_is_the_chebyshev_series_of_the_kernel(damping):
     """NumPy's interpolation at as many nodes, cut off and damped, and evaluated at the records."""
     sketch = Trigonometric(LINE, Euclidean(0.5), 12, damping)
     rows, queries = points(LINE, 40), np.vstack([points(LINE, 5, 6), [[-1.0], [4.0], [6.0]]])
-    found = answered(sketch, filled(sketch, rows), 40, queries).estimate
+    found = answered(sketch, poured(sketch, rows), 40, queries).estimate
     for query, estimate in zip(queries, found, strict=True):
 
         def at(x, query=query):
@@ -92,7 +87,7 @@ def test_without_noise_a_plane_is_the_chebyshev_series_of_the_kernel():
     nodes = np.cos((np.arange(NODES[2]) + 0.5) * np.pi / NODES[2])
     vander = chebyshev.chebvander(nodes, 5) / NODES[2] * np.where(np.arange(6) > 0, 2, 1)
     grid = np.stack(np.meshgrid(-1 + 2.5 * (nodes + 1), 1 + 0.5 * (nodes + 1), indexing="ij"), axis=-1)
-    found = answered(sketch, filled(sketch, rows), 40, queries).estimate
+    found = answered(sketch, poured(sketch, rows), 40, queries).estimate
     for query, estimate in zip(queries, found, strict=True):
         values = sketch.kernel.evaluate(query[None], grid.reshape(-1, 2))[0].reshape(NODES[2], -1)
         polynomial = chebyshev.chebval2d(*scaled(sketch, rows).T, vander.T @ values @ vander)
@@ -125,7 +120,7 @@ def test_no_neighbours_are_further_apart_than_declared(sketch, data):
     place = st.tuples(
         *(st.one_of(st.sampled_from([a, b, (a + b) / 2]), st.floats(a, b)) for a, b in zip(low, high, strict=True))
     )
-    one, other = (filled(sketch, np.array([data.draw(place)])).astype(object) for _ in range(2))
+    one, other = (poured(sketch, np.array([data.draw(place)])).astype(object) for _ in range(2))
     for relation, moved in ((Neighbours.ADD_REMOVE, one), (Neighbours.REPLACE_ONE, one - other)):
         declared = sketch.sensitivity(relation)
         assert np.abs(moved).sum() <= declared.l1 and (moved**2).sum() <= declared.l2_squared
@@ -135,13 +130,13 @@ def test_no_neighbours_are_further_apart_than_declared(sketch, data):
 @pytest.mark.parametrize("sketch", SKETCHES, ids=named)
 def test_some_neighbours_reach_the_declared_bound(sketch):
     low, high = sketch.domain.bounds(sketch.metric)
-    corner = filled(sketch, high[None]).astype(object)
+    corner = poured(sketch, high[None]).astype(object)
     declared = sketch.sensitivity(Neighbours.ADD_REMOVE)
     assert (np.abs(corner).sum(), (corner**2).sum()) == (declared.l1, declared.l2_squared)
     angles = np.linspace(0, np.pi, 3001)[:, None]
     moves = [np.cos(angles * line) for line in (*np.eye(len(low)), np.ones(len(low)))]
     tried = np.vstack([low + (high - low) * (cosines + 1) / 2 for cosines in moves])
-    apart = np.array([filled(sketch, row[None]) - corner for row in tried]).astype(float)
+    apart = np.array([poured(sketch, row[None]) - corner for row in tried]).astype(float)
     declared = sketch.sensitivity(Neighbours.REPLACE_ONE)
     assert 0.995 * declared.l1 <= max(np.abs(apart).sum(axis=1).max(), np.abs(corner).sum()) <= declared.l1
     assert 0.995 * declared.l2_squared <= (apart**2).sum(axis=1).max() <= declared.l2_squared
@@ -154,7 +149,7 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
     parts = sketch.zeros()
     for part in np.split(rows, sorted(cuts)):
         sketch.add(parts, np.asfortranarray(part))
-    assert (parts == filled(sketch, rows)).all()
+    assert (parts == poured(sketch, rows)).all()
 
 
 @pytest.mark.parametrize("sketch", SKETCHES, ids=named)
@@ -166,11 +161,11 @@ def test_noise_variance_is_that_of_the_decoding_and_intervals_hold_without_noise
     assert sketch.noise_variance(3.0) == pytest.approx(many, rel=0.2)
     for rows in (points(sketch.domain, 100), *(np.tile(place, (50, 1)) for place in (low, high, queries[0]))):
         exact = sketch.exact(queries, rows)
-        answers = answered(sketch, filled(sketch, rows), len(rows), queries)
+        answers = answered(sketch, poured(sketch, rows), len(rows), queries)
         slack = 1e-3 * len(rows)  # the largest error is looked for at nodes
         assert (answers.low - slack <= exact).all() and (exact <= answers.high + slack).all()
         assert (answers.standard_error == 0).all()
-    table = filled(sketch, points(sketch.domain, 7))
+    table = poured(sketch, points(sketch.domain, 7))
     assert sketch.total(table) == 7 and sketch.total_variance(2.0) == 2.0 / AMPLITUDE**2
     assert len(answered(sketch, table, 7, queries[:0]).estimate) == 0
 

@@ -24,6 +24,7 @@ from core.sketches.published.series.functional_noise import FunctionalNoise
 from core.sketches.published.series.scale_free import POWER, scale_free
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
+from tests.sketches.checking import poured
 
 LINE = Domain.of(x=(-1, 4))
 PLANE = Domain.of(x=(-1, 4), y=(0, 2))
@@ -41,12 +42,6 @@ sketches = st.sampled_from(SKETCHES)
 
 def points(domain: Domain, n: int, seed: int = 5) -> np.ndarray:
     return np.asfortranarray(np.random.default_rng(seed).uniform(*domain.bounds(), (n, domain.dimensions)))
-
-
-def filled(sketch, rows) -> np.ndarray:
-    table = sketch.zeros()
-    sketch.add(table, np.asfortranarray(rows))
-    return table
 
 
 def answered(sketch, table, records, queries):
@@ -78,7 +73,7 @@ def test_without_noise_a_line_is_the_truncated_series_of_complex_exponentials(ke
     for m in range(-9, 10):
         coefficient, _ = quad(part, 0, length / 2, (m,), limit=400, epsabs=1e-11)
         expected += 2 / length * coefficient * np.exp(2j * np.pi * m * difference).sum(axis=1)
-    found = answered(sketch, filled(sketch, rows), 30, queries).estimate
+    found = answered(sketch, poured(sketch, rows), 30, queries).estimate
     assert np.abs(expected.imag).max() < 1e-9
     assert found == pytest.approx(expected.real, abs=2e-5)
 
@@ -92,7 +87,7 @@ def test_without_noise_a_plane_is_the_truncated_series_in_closed_form():
     coefficients = (np.sqrt(2 * np.pi) * shares * np.exp(-2 * (np.pi * lattice * shares) ** 2)).prod(axis=1)
     difference = turns(sketch, queries)[:, None] - turns(sketch, rows)
     waves = np.exp(2j * np.pi * difference @ lattice.T).sum(axis=1)
-    found = answered(sketch, filled(sketch, rows), 30, queries).estimate
+    found = answered(sketch, poured(sketch, rows), 30, queries).estimate
     assert found == pytest.approx((waves @ coefficients).real, abs=0.03)  # the kernel's far ends, 30 records
     assert np.abs(found - sketch.exact(queries, rows)).max() > 0.1  # and the series is cut off well before it is exact
 
@@ -100,7 +95,7 @@ def test_without_noise_a_plane_is_the_truncated_series_in_closed_form():
 @given(sketches, st.integers(0, 2**32))
 def test_integers_are_cosines_and_sines_cut_toward_zero(sketch, seed):
     (row,) = points(sketch.domain, 1, seed)
-    table = filled(sketch, row[None])
+    table = poured(sketch, row[None])
     angles = 2 * np.pi * (sketch.waves @ turns(sketch, row[None])[0])
     amplitudes = sketch.amplitudes[tuple(np.abs(sketch.waves).T)]
     assert table[0] == sketch.amplitudes.flat[0]
@@ -116,7 +111,7 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
     parts = sketch.zeros()
     for part in np.split(rows, sorted(cuts)):
         sketch.add(parts, np.asfortranarray(part))
-    assert (parts == filled(sketch, rows)).all()
+    assert (parts == poured(sketch, rows)).all()
 
 
 @given(sketches, st.data())
@@ -125,7 +120,7 @@ def test_no_neighbours_are_further_apart_than_declared(sketch, data):
     place = st.tuples(
         *(st.one_of(st.sampled_from([a, b, (a + b) / 2]), st.floats(a, b)) for a, b in zip(low, high, strict=True))
     )
-    one, other = (filled(sketch, np.array([data.draw(place)])).astype(object) for _ in range(2))
+    one, other = (poured(sketch, np.array([data.draw(place)])).astype(object) for _ in range(2))
     for relation, moved in ((Neighbours.ADD_REMOVE, one), (Neighbours.REPLACE_ONE, one - other)):
         declared = sketch.sensitivity(relation)
         assert np.abs(moved).sum() <= declared.l1 and (moved**2).sum() <= declared.l2_squared
@@ -135,11 +130,11 @@ def test_no_neighbours_are_further_apart_than_declared(sketch, data):
 @pytest.mark.parametrize("sketch", SKETCHES, ids=lambda s: f"{s.name}-{s.domain.dimensions}")
 def test_some_neighbours_reach_the_declared_bound(sketch):
     low, high = sketch.domain.bounds(sketch.metric)
-    corner = filled(sketch, low[None]).astype(object)
+    corner = poured(sketch, low[None]).astype(object)
     assert (corner**2).sum() == sketch.sensitivity(Neighbours.ADD_REMOVE).l2_squared
     steps = np.linspace(0, 1, 2001)[:, None]
     tried = np.vstack([low + steps * (high - low) * line for line in np.eye(len(low))] + [low + steps * (high - low)])
-    squares = [((filled(sketch, row[None]) - corner) ** 2).sum() for row in tried]
+    squares = [((poured(sketch, row[None]) - corner) ** 2).sum() for row in tried]
     declared = sketch.sensitivity(Neighbours.REPLACE_ONE).l2_squared
     assert 0.97 * declared <= max(squares) <= declared
     if sketch.domain.dimensions == 1:
@@ -172,7 +167,7 @@ def test_functional_noise_is_the_process_and_the_norm_of_dense_linear_algebra():
     norm = ((vectors.T @ smoothed) ** 2 / (values * places)).sum()
     inside = np.arange(places * 2 // 3)  # queries at the places that lie inside the bounds
     queries = -1 + inside[:, None] * (length / places)
-    found = answered(sketch, filled(sketch, np.array([[-1.0]])), 1, queries).estimate
+    found = answered(sketch, poured(sketch, np.array([[-1.0]])), 1, queries).estimate
     assert found == pytest.approx(smoothed[inside], abs=1e-6)
     decode = decoding(sketch, queries)
     unit = float(sketch.sensitivity(Neighbours.ADD_REMOVE).l2_squared)
@@ -197,11 +192,11 @@ def test_intervals_hold_the_exact_sum_without_noise_whatever_the_data(sketch):
     queries, low, high = points(sketch.domain, 40, 8), *sketch.domain.bounds(sketch.metric)
     for rows in (points(sketch.domain, 200), np.tile(low, (50, 1)), np.tile(queries[0], (50, 1))):
         exact = sketch.exact(queries, rows)
-        answers = answered(sketch, filled(sketch, rows), len(rows), queries)
+        answers = answered(sketch, poured(sketch, rows), len(rows), queries)
         slack = 1e-4 * len(rows)
         assert (answers.low - slack <= exact).all() and (exact <= answers.high + slack).all()
         assert (answers.standard_error == 0).all()
-    outside = answered(sketch, filled(sketch, rows), len(rows), np.vstack([high + 1, high]))
+    outside = answered(sketch, poured(sketch, rows), len(rows), np.vstack([high + 1, high]))
     assert np.isinf(outside.low[0]) and np.isinf(outside.standard_error[0]) and np.isfinite(outside.high[1])
 
 
@@ -211,7 +206,7 @@ def test_noise_variance_is_that_of_the_decoding(sketch):
     gains = (decoding(sketch, queries) ** 2).sum(axis=1)
     assert sketch.noise_variance(3.0, queries) == pytest.approx(3.0 * gains)
     assert sketch.noise_variance(3.0) == pytest.approx(3.0 * gains.mean())
-    assert sketch.total(filled(sketch, points(sketch.domain, 7))) == 7
+    assert sketch.total(poured(sketch, points(sketch.domain, 7))) == 7
     assert sketch.total_variance(2.0) == 2.0 / float(sketch.amplitudes.flat[0]) ** 2
 
 
@@ -221,7 +216,7 @@ def test_the_period_is_as_long_as_the_kernel_reaches():
     assert FourierSeries(PLANE, Gaussian((0.01, 20.0)), 3).period[0] < FourierSeries(LINE, Euclidean(1.0), 3).period[0]
     sketch = FourierSeries(LINE, Euclidean(0.5), 2000)
     ends = np.array([[-1.0], [4.0]])
-    found = answered(sketch, filled(sketch, ends[:1]), 1, ends[1:]).estimate[0]
+    found = answered(sketch, poured(sketch, ends[:1]), 1, ends[1:]).estimate[0]
     assert abs(found - sketch.exact(ends[1:], ends[:1])[0]) < 0.0011
     assert FunctionalNoise(LINE, Gaussian(0.5), 3).period > FourierSeries(LINE, Gaussian(0.5), 3).period
 
@@ -283,7 +278,7 @@ def test_pure_noise_for_the_whole_table_is_less_than_laplace_noise_on_each_coeff
     sketch = FourierSeries(LINE, Euclidean(0.5), 30)
     used = calibrate(sketch.sensitivity(Neighbours.ADD_REMOVE), Fraction(1))
     rows = np.linspace(-1, 4, 3001)[:, None]
-    least_l1 = max(int(np.abs(filled(sketch, row[None])).sum()) for row in rows)
+    least_l1 = max(int(np.abs(poured(sketch, row[None])).sum()) for row in rows)
     assert used.block == 61 and math.sqrt(used.variance) < 0.8 * math.sqrt(2) * least_l1
 
 
