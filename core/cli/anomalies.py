@@ -7,7 +7,16 @@ from typing import Annotated
 from typer import Option
 
 from .output import check_table, say, write_table
-from .reading import ClassOption, LevelOption, QueriesArgument, ReleaseArgument, TableOption, opened, read_queries
+from .reading import (
+    ClassOption,
+    LevelOption,
+    PartOption,
+    QueriesArgument,
+    ReleaseArgument,
+    TableOption,
+    opened,
+    read_queries,
+)
 
 FIGURES = ("density", "low", "high", "score", "anomalous", "certain")
 
@@ -29,6 +38,7 @@ def anomalies(
     ] = 0.05,
     seed: Annotated[int, Option(help="Seed of the made-up population that places are compared with.")] = 0,
     of_class: ClassOption = None,
+    part: PartOption = None,
 ) -> None:
     """Score places: the columns of QUERIES, and beside them how unusual each place is.
 
@@ -40,7 +50,7 @@ def anomalies(
     from ..tasks.anomalies import score
 
     check_table(out)
-    asked = opened(release, of_class)
+    asked = opened(release, of_class, part)
     table = read_queries(queries, asked.domain)
     scores = score(asked, table, level, threshold, seed, share)
     write_table(beside(told_apart(table, asked.domain), {name: getattr(scores, name) for name in FIGURES}), out)

@@ -54,11 +54,11 @@ def audit(
     from ..sketches.registry import card
 
     example = not typed(data)
-    if example and shape.like is None:
+    if example and shape.like is None and not shape.part:
         name = mechanism_name(shape)
         columns: Mapping[str, Any] = EXAMPLE if name == "auto" else card(name).example
         data = replace(data, **columns)
-    if shape.like is None:
+    if shape.like is None and not shape.part:
         shape = replace(shape, **_example(shape, example, data.items is not None))
     budget = promise.budget()
     sketch = with_size(declared_sketch(data, shape, budget), budget, GuessOptions(records=10_000), shape.groups)

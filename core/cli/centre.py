@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Option
 
 from .output import check_table, say, write_table
-from .reading import ClassOption, ReleaseArgument, TableOption, opened
+from .reading import ClassOption, PartOption, ReleaseArgument, TableOption, opened
 
 FIGURES = ("share", "mean", "mean_low", "mean_high")
 
@@ -25,6 +25,7 @@ def centre(
     level: Annotated[float, Option("--level", help="Probability with which an interval holds what it is for.")] = 0.95,
     seed: Annotated[int, Option(help="Seed of the synthetic population that closeness is turned into.")] = 0,
     of_class: ClassOption = None,
+    part: PartOption = None,
     out: TableOption = None,
 ) -> None:
     """Find the median or mean of a release, a centre a row, and how far noise may have moved it.
@@ -40,7 +41,7 @@ def centre(
     from ..tasks.centres import described, find_centres
 
     check_table(out)
-    asked = opened(release, of_class)
+    asked = opened(release, of_class, part)
     found = find_centres(asked, points, level, seed)
     places: dict[str, list] = {}
     for name in asked.domain.names:

@@ -9,7 +9,7 @@ from typer import Option
 from ..errors import RequestError
 from ..words.numbers import percent
 from .output import check_table, print_table, say, write_table
-from .reading import QueriesArgument, ReleaseArgument, TableOption, read_queries
+from .reading import PartOption, QueriesArgument, ReleaseArgument, TableOption, opened, read_queries
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,7 @@ def classify(
     release: ReleaseArgument,
     queries: QueriesArgument,
     out: TableOption = None,
+    part: PartOption = None,
     rule: Annotated[
         Literal["likelihood", "posterior", "distance", "mean", "direction"] | None,
         Option(
@@ -50,7 +51,6 @@ def classify(
     They are label, confidence (probability that the release without its noise would say the same), certain (whether
     that reaches the level), and the probability of each class.
     """
-    from ..releases.release import load
     from ..sources.queries import beside
     from ..tasks.classes.classification import classify as classified
     from ..tasks.classes.confusion import confusion_of, label_codes
@@ -58,11 +58,11 @@ def classify(
     from ..tasks.classes.scores import classes_of
 
     check_table(out)
-    opened = load(release)
-    sketch = classes_of(opened)
+    asked = opened(release, None, part)
+    sketch = classes_of(asked)
     table = read_queries(queries, sketch.query_domain)
     codes = None if truth is None else label_codes(sketch, _column(table, truth))
-    found = classified(opened, table, rule, level)
+    found = classified(asked, table, rule, level)
     if codes is None or out is not None:
         write_table(beside(table, _answers(found)), out)
     if codes is not None:
@@ -71,7 +71,7 @@ def classify(
         f"Certain of {percent(float(found.certain.mean()), 3)} of {len(found.codes):,} places, by the rule of "
         f"{found.rule}."
     )
-    drowned = drowned_in_largest(opened, found.rule, found.codes)
+    drowned = drowned_in_largest(asked, found.rule, found.codes)
     if drowned is not None:
         say(f"{drowned} Ask with --rule likelihood.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..errors import RequestError
 from . import notation
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..releases.release import Release
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
+    from ..sketches.parts import Parts
 
 MUCH_WIDER = 10.0
 """How many times a column's range may be another's before it is said what that does to distances."""
@@ -52,6 +53,12 @@ def declared_sketch(
     if shape.like is not None:
         refuse_typed([*typed(data), *(option for option in typed(shape) if option != "--like")], TAKEN)
         return like(shape).sketch
+    if shape.part:
+        if found:
+            raise RequestError("--private-bounds cannot be given here, as they are bought for one question: no --part.")
+        from .parts import declared_parts
+
+        return declared_parts(shape, declared_domain(data), budget, guess)
     return declared_mechanism(shape, declared_domain(data, shape, found), budget, guess)
 
 
@@ -222,7 +229,12 @@ def with_size(
     from ..forecast.sizing import choose_size
     from ..sketches.adaptive import Adaptive
     from ..sketches.grouped import in_groups
+    from ..sketches.linear import LinearSketch
 
+    if isinstance(sketch, LinearSketch) and sketch.parts:
+        from .parts import settled
+
+        return settled(cast("Parts", sketch), budget, guess)
     if sketch.sized:
         return sketch
     if not sketch.needs_records:

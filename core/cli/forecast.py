@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..privacy.budget import Budget
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
+    from ..sketches.parts import Parts
 
 SLACK = Decimal("0.000001")
 """The δ of the second column when none was typed."""
@@ -73,6 +74,10 @@ def forecast(
     slack = SLACK if asked.pure else asked.delta
     if guess.records is None and shape.like is not None:
         guess = replace(guess, records=like(shape).records)  # which is public
+    parts = _parts(data, shape, asked, guess)
+    if parts is not None:
+        _of_parts(parts, asked, slack, guess, json)
+        return
     settled = declared_sketch(data, shape, asked, guess) if shape.mechanism == "auto" else None
 
     def expected(budget: Budget) -> Expected:
@@ -99,6 +104,45 @@ def forecast(
             for epsilon, both in curve.items()
         ],
     )
+
+
+def _parts(data: DataOptions, shape: SketchOptions, asked: Budget, guess: GuessOptions) -> Parts | None:
+    """The parts that were typed, or those of the release that is to be like another; None where there are none."""
+    from ..sketches.parts import Parts
+
+    if not shape.part and (shape.like is None or not like(shape).parts):
+        return None
+    made = declared_sketch(data, shape, asked, guess)
+    return made if isinstance(made, Parts) else None
+
+
+def _of_parts(parts: Parts, asked: Budget, slack: Decimal, guess: GuessOptions, json: bool) -> None:
+    """What to expect of every part, with its share, without a delta and with one."""
+    from ..figures.report.meaning import table
+    from ..forecast.shares import forecast_parts, settle
+    from ..sketches.parts import joined
+    from ..sketches.plan import plan_parts
+
+    sample = guess.public_sample(joined([part.sketch.query_domain for part in parts.parts]))
+    guesses = (guess.records, guess.density, sample, guess.set_size)
+    facts: dict[str, object] = {}
+    for name, budget in (("pure", replace(asked, delta=Decimal(0))), ("with_delta", replace(asked, delta=slack))):
+        made = settle(parts, budget, *guesses)
+        shares, seen = plan_parts(made, budget).shares, forecast_parts(made, budget, *guesses)
+        facts[name] = {
+            one: {"share": float(share)} | asdict(seen[one]) for one, share in zip(seen, shares, strict=True)
+        }
+        if not json:
+            print(f"ε = {budget.epsilon:f}" + ("" if budget.pure else f", δ = {slack:g}"))
+            rows = [
+                (part.name, percent(float(share), 2), seen[part.name].error_words, table(part.sketch))
+                for part, share in zip(made.parts, shares, strict=True)
+            ]
+            print_table(("part", "share of the budget", "error of an answer (sd)", "table"), rows)
+    if json:
+        print_json(
+            {"epsilon": f"{asked.epsilon:f}", "delta": f"{slack:f}", "neighbours": str(asked.neighbours)} | facts
+        )
 
 
 def _promises(asked: Budget) -> list[Budget]:

@@ -11,6 +11,7 @@ from .reading import (
     AtOption,
     ClassOption,
     LevelOption,
+    PartOption,
     ReleaseArgument,
     TableOption,
     answer_columns,
@@ -29,6 +30,7 @@ def grid(
     size: Annotated[int, Option(help="Cells along a column of numbers.")] = 48,
     level: LevelOption = 0.95,
     of_class: ClassOption = None,
+    part: PartOption = None,
     out: TableOption = None,
 ) -> None:
     """Map density or distance over two columns, a cell a row; columns that --at does not hold are averaged over."""
@@ -39,7 +41,7 @@ def grid(
     from ..tasks.density import marginal_grid
 
     check_table(out)
-    asked = opened(release, of_class)
+    asked = opened(release, of_class, part)
     heatmap = marginal_grid(asked, x, y, read_places(at, asked.domain), size, level)
     across = np.tile(heatmap.x_values, len(heatmap.y_values))
     up = np.repeat(heatmap.y_values, len(heatmap.x_values))

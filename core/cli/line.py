@@ -11,6 +11,7 @@ from .reading import (
     AtOption,
     ClassOption,
     LevelOption,
+    PartOption,
     ReleaseArgument,
     TableOption,
     answer_columns,
@@ -26,6 +27,7 @@ def line(
     points: Annotated[int, Option(help="Places along a column of numbers.")] = 200,
     level: LevelOption = 0.95,
     of_class: ClassOption = None,
+    part: PartOption = None,
     out: TableOption = None,
 ) -> None:
     """Follow density or distance along one column; columns that --at does not hold are averaged over their bounds."""
@@ -35,7 +37,7 @@ def line(
     from ..tasks.density import marginal_line
 
     check_table(out)
-    asked = opened(release, of_class)
+    asked = opened(release, of_class, part)
     curve = marginal_line(asked, column, read_places(at, asked.domain), points, level)
     places = pa.table({column: pa.array(curve.values)})
     write_table(beside(places, answer_columns(asked, curve)), out)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 AUTO = frozenset({"--kernel", "--bandwidth", "--power", "--norm", "--radius", "--seed"})
 """Options of the choice by forecast."""
-COMMON = {"--mechanism", "--label", "--classes", "--like"}
+COMMON = {"--mechanism", "--label", "--classes", "--like", "--part"}
 """Those that all have."""
 OTHERWISE = "gaussian"
 

@@ -381,6 +381,17 @@ class SketchOptions(TableOptions, SetOptions, SizeOptions, ClassOptions, Reducti
             show_default=False,
         ),
     ] = None
+    part: Annotated[
+        list[str] | None,
+        Option(
+            metavar="[NAME=]WHAT[:COLUMNS]",
+            help="One of several questions under one promise: density:age,pay, distance:pay, or a mechanism, with "
+            "options of its own after ';' such as 'pay by sex=density:pay;label=sex;weight=2'. Repeat it for each. The "
+            "forecast shares the budget so that noise blurs all of them alike, by weight.",
+            rich_help_panel=SKETCH,
+            show_default=False,
+        ),
+    ] = None
     like: Annotated[
         Path | None,
         Option(

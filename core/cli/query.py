@@ -11,6 +11,7 @@ from .output import check_table, progress, write_table
 from .reading import (
     ClassOption,
     LevelOption,
+    PartOption,
     QueriesArgument,
     ReleaseArgument,
     TableOption,
@@ -38,6 +39,7 @@ def query(
         bool, Option("--together", help="Make intervals so long that all of them hold at once with the level.")
     ] = False,
     of_class: ClassOption = None,
+    part: PartOption = None,
     median_of_means: Annotated[
         float | None,
         Option(
@@ -61,7 +63,7 @@ def query(
     from ..sources.queries import beside, told_apart
 
     check_table(out)
-    asked = opened(release, of_class)
+    asked = opened(release, of_class, part)
     if median_of_means is not None and asked.sketch.name != "race":
         raise RequestError("Only the mechanism race has a median of means, as it is made of rows of counters.")
     domain = asked.sketch.query_domain

@@ -44,6 +44,15 @@ ClassOption = Annotated[
         show_default=False,
     ),
 ]
+PartOption = Annotated[
+    str | None,
+    Option(
+        "--part",
+        metavar="NAME",
+        help="Ask one part of a release of several questions; 'inspect' lists them.",
+        show_default=False,
+    ),
+]
 MOST_QUERIES = 100_000_000
 AtOption = Annotated[
     list[str] | None,
@@ -51,11 +60,11 @@ AtOption = Annotated[
 ]
 
 
-def opened(path: Path, of_class: str | None) -> Release:
-    """The release in a file, or that of one of its classes."""
+def opened(path: Path, of_class: str | None, part: str | None = None) -> Release:
+    """The release in a file, or one of its parts, or that of one of its classes."""
     from ..releases.release import load
 
-    release = load(path)
+    release = load(path).part(part)
     return release if of_class is None else release.of_class(of_class)
 
 

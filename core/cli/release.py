@@ -86,6 +86,7 @@ def release(
     from ..sketches.adaptive import Adaptive
     from ..sources import open_source
     from ..words.numbers import rounded
+    from ..words.phrases import count
 
     with billed() as bill:
         check_engine(engine)
@@ -129,7 +130,8 @@ def release(
             f"The ledger did not know the data set {name!r} and registered it with a total of "
             f"{kind.cost.describe()}, exactly what this release spends."
         )
-    say(f"Wrote {out}: {table(made.sketch)}, about {about} records.")
+    said = count(len(made.parts), "part") if made.parts else table(made.sketch)
+    say(f"Wrote {out}: {said}, about {about} records.")
     say(f"Spent {bill.price}, of which ε = {payer.ledger.status(name).left:f} is left.")
 
 

@@ -29,8 +29,6 @@ from .unit_shifts import unit_shift_delta
 from .zcdp import MARGIN, largest_rho
 
 SIGNIFICANT_DIGITS = 6
-SHARE_STEPS = 1_000_000
-"""Of a budget that is shared out in proportion to real numbers."""
 KINDS = ("discrete_laplace", "discrete_gaussian", "rounded_l2")
 
 
@@ -173,7 +171,7 @@ def calibrate_shares(
     sensitivities = [sensitivity for sensitivity, _ in tables]
     shares = [Fraction(share) / whole for _, share in tables]
     parts = list(zip(sensitivities, shares, strict=True))
-    pure = tuple(_pure_scale(sensitivity, epsilon * share) for sensitivity, share in parts)
+    pure = tuple(pure_scale(sensitivity, epsilon * share) for sensitivity, share in parts)
     if delta == 0:
         return pure
     rho = Fraction(_calibrated_rho(sensitivities, shares, float(epsilon), float(delta)))
@@ -182,90 +180,12 @@ def calibrate_shares(
     return gaussian if gaussian_only or gaussian[largest].variance < pure[largest].variance else pure
 
 
-@dataclass(frozen=True)
-class Ratios:
-    """The noise of several tables whose deviations stand in stated ratios.
-
-    Attributes
-    ----------
-    scales : tuple[NoiseScale, ...]
-        Of the tables, and then of the counts.
-    shares : tuple[Fraction, ...]
-        Of epsilon or of ρ, alike; they add up to 1.
-    """
-
-    scales: tuple[NoiseScale, ...]
-    shares: tuple[Fraction, ...]
-
-
-def calibrate_ratios(
-    tables: Sequence[tuple[Sensitivity, float]],
-    counts: Sequence[Sensitivity],
-    counts_share: Fraction,
-    epsilon: Fraction,
-    delta: Fraction = Fraction(0),
-    *,
-    gaussian_only: bool = False,
-) -> Ratios:
-    """Return the noise of several tables of the same people, in stated ratios, (epsilon, delta)-private together.
-
-    Let table i be moved by Δ_i and have noise of deviation κτ_i. Pure: its epsilon is proportional to Δ_i/τ_i (the L1
-    or the vector norm, whichever needs less), and κ makes them add up. Gaussian: one person moves the concatenation of
-    all tables, each divided by its τ_i, by at most Σ Δ2_i²/τ_i² in squared L2 norm, which under noise of variance κ² is
-    ρ = Σ Δ2_i²/(2κ²τ_i²): the sum of what the tables cost, so their shares of ρ are proportional to Δ2_i²/τ_i². No
-    table needs a proof of its own beyond its sensitivity; and no sum of their events is above the promise.
-
-    Parameters
-    ----------
-    tables : Sequence[tuple[Sensitivity, float]]
-        (sensitivity, τ) of each table.
-    counts : Sequence[Sensitivity]
-        Of numbers that share `counts_share` evenly, apart from those ratios.
-    counts_share : Fraction
-        Below 1; without counts nothing is set aside.
-    epsilon, delta : Fraction
-        The promise for everything together.
-    gaussian_only : bool
-        As for `calibrate_shares`.
-    """
-    moved = [sensitivity for sensitivity, _ in tables]
-    pure_weights = [math.sqrt(_pure_scale(one, Fraction(1)).variance) / ratio for one, ratio in tables]
-    gaussian_weights = [one.l2_squared / ratio**2 for one, ratio in tables]
-    ways: list[Ratios] = []
-    for weights, slack in ((pure_weights, Fraction(0)), (gaussian_weights, delta)):
-        if ways and not delta:
-            continue
-        shares = _short_shares(weights, len(counts), counts_share)
-        both = list(zip([*moved, *counts], shares, strict=True))
-        ways.append(Ratios(calibrate_shares(both, epsilon, slack, gaussian_only=slack > 0), tuple(shares)))
-    if gaussian_only and delta:
-        return ways[-1]
-
-    def worst(way: Ratios) -> float:
-        return max(scale.variance / ratio**2 for scale, (_, ratio) in zip(way.scales, tables, strict=False))
-
-    return min(ways, key=worst)
-
-
-def _short_shares(weights: Sequence[float], counts: int, counts_share: Fraction) -> list[Fraction]:
-    """Shares in proportion to weights, each a few digits long and above zero, and of counts after them; they sum to 1.
-
-    Short, so that the exact scales in ledgers and files are; rounding moves a share by a millionth of everything.
-    """
-    each = counts_share / counts if counts else Fraction(0)
-    left, total = 1 - each * counts, math.fsum(weights)
-    shares = [left * Fraction(max(1, round(SHARE_STEPS * weight / total)), SHARE_STEPS) for weight in weights]
-    largest = shares.index(max(shares))
-    shares[largest] += left - sum(shares)
-    return [*shares, *([each] * counts)]
-
-
 def gaussian_scale(sensitivity: Sensitivity, rho: Fraction) -> NoiseScale:
     """Return the Gaussian noise that makes an integer table rho-zCDP."""
     return NoiseScale("discrete_gaussian", _round_up(sensitivity.l2_squared / (2 * rho)))
 
 
-def _pure_scale(sensitivity: Sensitivity, epsilon: Fraction) -> NoiseScale:
+def pure_scale(sensitivity: Sensitivity, epsilon: Fraction) -> NoiseScale:
     """Return the noise of smaller variance that keeps a pure epsilon; Laplace noise where they tie."""
     laplace = NoiseScale("discrete_laplace", sensitivity.l1 / epsilon)
     if sensitivity.blocks_l2 is None:

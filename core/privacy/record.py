@@ -40,6 +40,10 @@ GAUSSIAN_THEOREM = (
     "Every counter has independent discrete Gaussian noise; rho = L2 sensitivity squared / (2 sigma squared) "
     "(Canonne, Kamath, Steinke 2020, Theorem 4)."
 )
+PARTS_THEOREM = (
+    "Every part has noise of its own, and what the parts cost adds up: epsilon for pure noise, rho for Gaussian noise, "
+    "and epsilon again where there is some of each (Dwork, Roth 2014, Theorem 3.16)."
+)
 THEOREMS = {"rounded_l2": VECTOR_THEOREM, "discrete_laplace": PURE_THEOREM, "discrete_gaussian": GAUSSIAN_THEOREM}
 
 MAX_PARTS = 1_000
@@ -132,6 +136,8 @@ class PrivacyRecord:
         # A count has Laplace noise beside noise vectors, and else the noise of its table.
         if self.count_noise and kinds == {"rounded_l2"}:
             sentences.append(COUNT_THEOREM)
+        if self.tables > 1:
+            sentences.append(PARTS_THEOREM)
         return " ".join(sentences)
 
     @property
@@ -177,14 +183,16 @@ class PrivacyRecord:
         return self.noise[tables : tables + self.tables], self.count_noise[counts : counts + self.counts]
 
     def _covers(self, events: Sequence[Event]) -> bool:
-        """Whether the events of tables and counts, which are all pure or all Gaussian, keep the promise."""
+        """Whether the events of tables and counts keep the promise: pure ones, Gaussian ones, or some of each."""
         pure = pure_sum(events)
         if pure is not None:
             return pure <= Fraction(self.epsilon)  # whatever delta is
-        if self.pure or not all(isinstance(event, Gaussian) for event in events):
+        others = [event for event in events if isinstance(event, Gaussian)]
+        left = Fraction(self.epsilon) - (pure_sum(event for event in events if not isinstance(event, Gaussian)) or 0)
+        if self.pure or left <= 0:
             return False
         # The proven bounds differ by a factor of two or so; what is far off is not worth a search.
-        if total_rho(events) > 16 * Fraction(largest_rho(float(self.epsilon), float(self.delta))):
+        if total_rho(others) > 16 * Fraction(largest_rho(float(left), float(self.delta))):
             return False
         return keeps_promise(events, self.epsilon, self.delta)
 

@@ -202,6 +202,22 @@ class Release:
             for place, (part, table) in enumerate(zip(sketch.members, tables, strict=True))
         }
 
+    def part(self, name: str | None) -> Release:
+        """One part by its name, or the release itself where it has none; None means the only one.
+
+        Raises
+        ------
+        RequestError
+            When there is no such part, or no name says which of several is meant.
+        """
+        if name is None and len(self.parts) < 2:
+            return next(iter(self.parts.values()), self)
+        if name is None:
+            self._check_one()
+        if not self.parts:
+            raise RequestError(f"The release answers one question, so it has no part {name!r}.")
+        return self.parts[cast(Parts, self.sketch).members[cast(Parts, self.sketch).place_of(str(name))].name]
+
     def _part(self, one: LinearSketch, table: np.ndarray, place: int) -> Release:
         """One part; its number of records is read off its own table where that is the better one."""
         sketch, privacy = cast(Parts, self.sketch), self.privacy

@@ -4,7 +4,7 @@ A release of parts is one linear sketch. Its table is the tables of its parts, o
 is what it adds to each of them; so everything that is true of one sketch and its table (streaming, clusters,
 checkpoints, merging, one entry in a ledger) is true of it without another line. Only noise knows the difference: every
 part has a noise of its own, in ratios that the forecast chose (`core.forecast.shares`), from one joint calibration
-(`core.privacy.calibration.calibrate_ratios`). The other way, a job that fills several tables and keeps several
+(`core.privacy.joint`). The other way, a job that fills several tables and keeps several
 promises, would have had to teach all of that about lists.
 
 The records are the same ones: one selection of at most m rows a person is read once, before any part sees a row. Each
@@ -205,12 +205,12 @@ class Parts(LinearSketch):
 
     @classmethod
     def of(cls, parts: Sequence[Part | LinearSketch]) -> Self:
-        """The release of these parts; a sketch by itself becomes a part with a name of its own."""
+        """The release of these parts; a sketch by itself is a part too. Names that nobody typed are told apart."""
         members: list[Part] = []
         for part in parts:
             one = part if isinstance(part, Part) else Part(part)
             known = [member.name for member in members]
-            if not isinstance(part, Part) and one.name in known:
+            if one.name in known and one.name == words_for(one.sketch):
                 one = replace(one, name=next(name for name in _numbered(one.name) if name not in known))
             members.append(one)
         if not members:

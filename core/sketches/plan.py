@@ -8,7 +8,8 @@ from typing import Protocol
 
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
-from ..privacy.calibration import NoiseScale, calibrate_ratios, calibrate_shares
+from ..privacy.calibration import NoiseScale, calibrate_shares
+from ..privacy.joint import Wanted, calibrate_joint
 from .linear import LinearSketch
 
 
@@ -71,8 +72,8 @@ class JointPlan:
     count_noises : tuple[NoiseScale | None, ...]
         Of every number of records; None where it is public.
     shares : tuple[Fraction, ...]
-        What every part spends of the budget: of epsilon where the noise is pure, and of ρ where it is Gaussian. What is
-        short of one goes to the numbers of records.
+        What every part spends of the budget: of epsilon where its noise is pure; where it is Gaussian, of ρ, which
+        shares what pure noise leaves of epsilon. What is short of one goes to the numbers of records.
     cost : Cost
         Of everything, which the ledger gets as one entry.
     """
@@ -92,10 +93,7 @@ def plan_parts(sketch: LinearSketch, budget: Budget) -> JointPlan:
     """Share the budget among the parts of a sketch, and calibrate all their noise together.
 
     Every part says how large its noise is to be beside that of the others (`Part.noise`), so one number decides about
-    all of them: the smallest at which the promise holds for the whole. Under epsilon the parts' shares add up to it;
-    under (epsilon, delta) one calibration for everything gives ρ, and the shares of ρ add up. That is less noise than a
-    promise of (epsilon / k, delta / k) for each of k parts would need: at (1, 1e-6) and four equal parts 0.52 of it.
-    Under a delta the pure and the Gaussian way are both tried, and the one with less noise is taken.
+    all of them: the smallest at which the promise holds for the whole; see `core.privacy.joint`.
 
     Raises
     ------
@@ -104,16 +102,11 @@ def plan_parts(sketch: LinearSketch, budget: Budget) -> JointPlan:
     """
     sketch.check_budget(budget)
     tables, counts = sketch.sensitivities(budget.neighbours), sketch.count_sensitivities(budget.neighbours)
-    ratios = [part.settled_noise for part in sketch.parts]
-    gaussian_only = any(part.sketch.gaussian_only for part in sketch.parts)
-    joint = calibrate_ratios(
-        list(zip(tables, ratios, strict=True)),
-        counts,
-        sketch.count_share,
-        Fraction(budget.epsilon),
-        Fraction(budget.delta),
-        gaussian_only=gaussian_only,
-    )
+    wanted = [
+        Wanted(table, part.settled_noise, part.sketch.gaussian_only)
+        for table, part in zip(tables, sketch.parts, strict=True)
+    ]
+    joint = calibrate_joint(wanted, counts, sketch.count_share, Fraction(budget.epsilon), Fraction(budget.delta))
     moved = zip((*tables, *counts), joint.scales, strict=True)
     cost = Cost.of(moved, budget.epsilon, budget.delta)
     of_counts = iter(joint.scales[len(tables) :])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -176,6 +177,23 @@ def test_releases_of_parts_are_merged_part_by_part(made, frame):
         made.merged(made)
     with pytest.raises(RequestError, match="same"):
         made.merged(release(questions()[:2], frame, Budget(4, "1e-6"), records=ROWS))
+
+
+def test_pure_noise_for_some_parts_and_gaussian_noise_for_others(frame):
+    """Hashed rows of which a person moves two hundred counters, beside sums of which a person moves four."""
+    hashed = Part(Race(BOTH, kernels.Laplacian(0.3), rows=200, width=30, seed=3), "hashed")
+    made = release([hashed, Part(sized(Moments(BOTH)), "sums")], frame, Budget(1, "1e-6"), records=ROWS)
+    assert [noise.distribution for noise in made.privacy.noise] == ["discrete_gaussian", "rounded_l2"]
+    assert load(made.to_bytes()) == made and load(made.parts["sums"].to_bytes()) == made.parts["sums"]
+    assert "adds up" in made.privacy.theorem and 0.95 < sum(shares(made)) < 1
+    noise = manifest_in(made.to_bytes())["privacy"]["noise"]
+    for place in range(2):  # a tenth less noise in either part, and the promise is broken
+        less = [dict(one) for one in noise]
+        less[place]["parameter"] = str(Fraction(less[place]["parameter"]) * Fraction(9, 10))
+        facts = manifest_in(made.to_bytes())
+        facts["privacy"]["noise"] = less
+        with pytest.raises(ReleaseFileError, match="does not keep the promise"):
+            load(with_manifest(made.to_bytes(), facts))
 
 
 @pytest.mark.parametrize("budget", [Budget(1), Budget(1, "1e-6")], ids=["pure", "gaussian"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from hashlib import sha256
 from mmap import mmap
 
@@ -235,7 +236,7 @@ def _parts(release: Release) -> Iterator[PartFacts]:
 
 
 def shares(release: Release) -> list[float]:
-    """What every part of a release spends of all that noise was drawn for: of ε where it is pure, and else of ρ.
+    """What every part of a release spends: of ε where its noise is pure, and else of ρ, which shares what is left of ε.
 
     What is short of one went to numbers of records. Of merged releases the first one's are given.
     """
@@ -243,9 +244,11 @@ def shares(release: Release) -> list[float]:
     tables = zip(sketch.sensitivities(privacy.neighbours), privacy.noise, strict=False)
     counts = zip(sketch.count_sensitivities(privacy.neighbours), privacy.count_noise, strict=False)
     events = [event_of(moved, noise) for moved, noise in [*tables, *counts]]
-    pure = pure_sum(events) is not None
-    costs = [(pure_sum([event]) or 0) if pure else event.rho for event in events]
-    return [float(cost / sum(costs)) for cost in costs[: privacy.tables]]
+    pure, rho = sum(pure_sum([event]) or 0 for event in events), sum(e.rho for e in events if pure_sum([e]) is None)
+    whole = pure if not rho else Fraction(privacy.epsilon)
+    paid = [pure_sum([event]) for event in events]
+    costs = [event.rho / rho * (whole - pure) if own is None else own for own, event in zip(paid, events, strict=True)]
+    return [float(cost / whole) for cost in costs[: privacy.tables]]
 
 
 def _fingerprint(release: Release, file: bytes | mmap | None) -> str | None:
