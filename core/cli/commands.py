@@ -13,6 +13,7 @@ from .app import app as open_app
 from .audit import audit
 from .centre import centre
 from .classify import classify
+from .declare import declare
 from .exit_codes import Commands
 from .forecast import forecast
 from .grid import grid
@@ -56,7 +57,7 @@ def frostglass(
 
 app.command("app", rich_help_panel=OPENING)(open_app)
 for panel, commands in {
-    MAKING: (recommend, forecast, release, quantiles, merge),
+    MAKING: (declare, recommend, forecast, release, quantiles, merge),
     ASKING: (inspect, query, line, grid, modes, centre, anomalies, classify, sample),
     CHECKING: (audit,),
 }.items():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import RequestError
 from . import notation
@@ -77,9 +78,49 @@ def declared_domain(
     """Columns with their bounds and categories, that of the classes last, and the rules for records that do not fit."""
     from ..domain import Domain, PrivacyUnit
 
+    if data.declaration is not None:
+        return _domain_of_file(data, classes, found or {})
     unit = PrivacyUnit() if data.unit is None else PrivacyUnit(*notation.parse_unit(data.unit))
     columns = _items(data, classes) or declared_columns(data, _label(classes), found or {})
     return Domain(columns, data.outside, data.missing, unit, data.scale or "none", data.category_distance)
+
+
+def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapping[str, Column]) -> Domain:
+    """The columns of ``--declaration``, or those that ``--columns`` names; what is typed beside it goes first."""
+    from ..domain import PrivacyUnit
+    from ..domain.declaration import Declaration
+
+    inside = ("--bounds", "--categories", "--vector", "--items", "--gathered", "--separator", "--bounds-from-sample")
+    refuse_typed([option for option in typed(data) if option in inside], "--declaration says it of every column")
+    domain = Declaration.load(data.declaration or "").domain
+    known = {column.name: column for column in domain.columns}
+    for name, column in (dict(found) | _label(classes)).items():
+        if column is not None and name in known:
+            raise RequestError(f"The column {name!r} is declared twice.")
+        if column is None and name not in known:
+            raise RequestError(f"The classes in the column {name!r} are not in the declaration; say --classes A,B,C.")
+        known[name] = known.pop(name) if column is None else column
+    names = tuple(known) if data.columns is None else notation.parse_names(data.columns)
+    names += tuple(name for name in _label(classes) if name not in names)
+    for name in names:
+        if name not in known:
+            raise RequestError(f"The declaration has no column {name!r}; its columns are {', '.join(known)}.")
+    rules: dict[str, Any] = {"columns": tuple(known[name] for name in names)}
+    for rule in ("outside", "missing", "scale", "category_distance"):
+        if f"--{rule.replace('_', '-')}" in typed(data):
+            rules[rule] = getattr(data, rule)
+    if data.unit is not None:
+        rules["unit"] = PrivacyUnit(*notation.parse_unit(data.unit))
+    return replace(domain, **rules)
+
+
+def say_presets(data: DataOptions) -> None:
+    """Say which bounds of a declaration come from common knowledge."""
+    from ..domain.declaration import Declaration
+
+    if data.declaration is not None:
+        for sentence in Declaration.load(data.declaration).presets:
+            say(sentence)
 
 
 def warn_of_wide_column(data: DataOptions, domain: Domain, bandwidth: str | None = None) -> None:
@@ -87,11 +128,9 @@ def warn_of_wide_column(data: DataOptions, domain: Domain, bandwidth: str | None
 
     Bandwidths of their own say how columns compare, and so does ``--scale``.
     """
-    from ..domain import Numeric, Vector
+    from ..domain import Scalar, Vector
 
-    ranges = {
-        column.name: column.high - column.low for column in domain.columns if isinstance(column, (Numeric, Vector))
-    }
+    ranges = {column.name: column.span for column in domain.columns if isinstance(column, (Scalar, Vector))}
     if data.scale is not None or domain.scale == "box" or len(ranges) < 2 or "=" in (bandwidth or ""):
         return
     widest, narrowest = max(ranges, key=ranges.__getitem__), min(ranges, key=ranges.__getitem__)

@@ -35,11 +35,21 @@ TABLES = "Tables of counts"
 class DataOptions:
     """What is publicly known about the columns, and who one person is."""
 
+    declaration: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="A YAML file that declares the columns, who one person is, and the rules for records that do not fit; "
+            "'declare' writes a draft.",
+            rich_help_panel=DATA,
+            show_default=False,
+        ),
+    ] = None
     columns: Annotated[
         str | None,
         Option(
             metavar="A,B,C",
-            help="Columns to use, in this order; without it, those of --bounds and --categories.",
+            help="Columns to use, in this order; without it, those of --declaration, or of --bounds and --categories.",
             rich_help_panel=DATA,
         ),
     ] = None

@@ -196,6 +196,7 @@ def write_table(table: pa.Table, out: Path | None) -> None:
     import pyarrow as pa
 
     suffix = ".csv" if out is None else out.suffix.lower()
+    table = _with_days(table)
     if suffix != ".parquet":
         nested = [field.name for field in table.schema if pa.types.is_nested(field.type)]
         if nested:
@@ -210,6 +211,20 @@ def write_table(table: pa.Table, out: Path | None) -> None:
             _write(table, file, suffix)
     except OSError as problem:
         raise RequestError(f"The file {str(out)!r} cannot be written: {problem.strerror or problem}.") from None
+
+
+def _with_days(table: pa.Table) -> pa.Table:
+    """The table with dates in place of times that are all midnight."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type) and field.type.tz is None:
+            column = table.column(place)
+            days = column.cast(pa.date32(), safe=False)
+            if pc.all(pc.equal(days.cast(field.type), column)).as_py() is not False:
+                table = table.set_column(place, field.name, days)
+    return table
 
 
 def _write(table: pa.Table, file: BinaryIO, suffix: str) -> None:

@@ -53,6 +53,8 @@ PartOption = Annotated[
         show_default=False,
     ),
 ]
+NUMBERS = ("numeric", "coordinate", "text_length")
+"""Kinds of columns whose values are written as numbers; those of others are texts, such as dates."""
 MOST_QUERIES = 100_000_000
 AtOption = Annotated[
     list[str] | None,
@@ -110,6 +112,6 @@ def read_places(texts: Sequence[str] | None, domain: Domain) -> dict[str, object
     places: Mapping[str, str] = notation.parse_places(texts or ())
     notation.check_known(places, domain.names)
     return {
-        name: notation.parse_number(value, f"The value of {name!r}") if columns[name].kind == "numeric" else value
+        name: notation.parse_number(value, f"The value of {name!r}") if columns[name].kind in NUMBERS else value
         for name, value in places.items()
     }

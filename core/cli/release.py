@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from .checkpoints import CheckpointOptions
-from .declaring import declared_sketch, like, warn_of_wide_column, with_size
+from .declaring import declared_sketch, like, say_presets, warn_of_wide_column, with_size
 from .grouped import grouped
 from .options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, SketchOptions
 from .output import check_writable, reading, say
@@ -112,6 +112,7 @@ def release(
         counted = _counted(opened, payer_opened, budget, data, shape, guess, purchase)
         guess = replace(guess, records=guess.records or counted.records)
         sketch = _sketch(data, shape, guess, counted.left, purchase)
+        say_presets(data)
         if purchase is None and shape.like is None:
             warn_of_wide_column(data, sketch.domain, shape.bandwidth)
         if not isinstance(sketch, Adaptive):

@@ -14,8 +14,10 @@ import pyarrow.compute as pc
 
 from ..checks import check_text
 from ..errors import RequestError
-from .column import Mask, describe_type, may_miss, to_numpy
+from ..machine.array_types import Integers
+from .column import Mask, describe_type, is_text, may_miss, to_numpy
 from .matching import is_number, whole_numbers
+from .written import Reading, are_words, checked_words
 
 MAX_CATEGORIES = 10_000
 _DIGITS = re.compile("0|-?[1-9][0-9]*")
@@ -29,11 +31,30 @@ class Categorical:
     (`core.domain.matching`): 1 and 1.0 alike match ``"1"``. Where that is not on the list, and another way to write the
     same number is, such as ``"01"``, they match this: no two numbers ever match one category. A value that is not on
     the list is of *unknown* category; it has no nearest category, so nothing can clamp it.
+
+    Parameters
+    ----------
+    name : str
+        Column name.
+    categories : tuple[str, ...]
+        The public list.
+    written : tuple[tuple[str, ...], ...]
+        How each category is written in the source besides its own name, such as ("1", "m") for "male"; () for none.
+    missing : tuple[str, ...]
+        Words that mean "missing", such as "n/a"; they and empty texts are compared without regard to case.
+    missing_category : str
+        The category, one of the list, of whoever has no value or one that is not on the list; "" leaves such values to
+        the domain's rule.
     """
 
     name: str
     categories: tuple[str, ...]
+    written: tuple[tuple[str, ...], ...] = ()
+    missing: tuple[str, ...] = ()
+    missing_category: str = ""
     kind: ClassVar[str] = "categorical"
+    later: ClassVar[tuple[str, ...]] = ("written", "missing", "missing_category")
+    """Fields that files of earlier versions don't have; they are written where they say something."""
 
     def __post_init__(self) -> None:
         check_text(self.name, "A column name")
@@ -49,38 +70,127 @@ class Categorical:
         if len(set(categories)) < len(categories):
             raise RequestError(f"The categories of {self.name!r} must be different from each other.")
         object.__setattr__(self, "categories", categories)
+        self._check_written()
+        missing = checked_words(self.missing, f"The words for missing in {self.name!r}")
+        object.__setattr__(self, "missing", missing)
+        if self.missing_category != "" and self.missing_category not in categories:
+            raise RequestError(f"The category of missing values of {self.name!r} must be one of its categories.")
+
+    def _check_written(self) -> None:
+        written = tuple(tuple(texts) if isinstance(texts, (list, tuple)) else (texts,) for texts in self.written)
+        if len(written) not in (0, len(self.categories)):
+            raise RequestError(f"How the categories of {self.name!r} are written must be said of each, or of none.")
+        every = [*self.categories, *(text for texts in written for text in texts)]
+        for text in every:
+            check_text(text, f"How a category of {self.name!r} is written")
+        if len(set(every)) < len(every):
+            raise RequestError(f"Each text may be written for one category of {self.name!r} only.")
+        object.__setattr__(self, "written", written)
 
     @property
     def width(self) -> int:
         return len(self.categories)
 
     @property
+    def field(self) -> str:
+        """The source's column that it is read from."""
+        return getattr(self, "of", "") or self.name
+
+    @property
+    def as_written(self) -> bool:
+        """Whether a text table gives its values as they are written."""
+        return True
+
+    @property
     def characters(self) -> int:
-        """Length of its name and categories, which every release file holds."""
-        return len(self.name) + sum(map(len, self.categories))
+        """Length of its name and all texts, which every release file holds."""
+        listed = (*self.categories, *self.missing, *(text for texts in self.written for text in texts))
+        return len(self.name) + sum(map(len, listed))
+
+    @property
+    def as_asked(self) -> Categorical:
+        """The column of a table of questions, where values are categories."""
+        return Categorical(self.name, self.categories)
+
+    def scaling(self, scale: str) -> tuple[float, float]:
+        """What is subtracted from its coordinates and what they are divided by then: categories are left alone."""
+        return 0.0, 1.0
+
+    def place(self, points: np.ndarray, rows: np.ndarray, codes: np.ndarray | int, amplitude: float) -> None:
+        """Put points (n, width), zero in these rows, at the categories of these places in the list."""
+        points[rows, codes] = amplitude
+
+    def nearest(self, points: np.ndarray) -> Integers:
+        """The places in the list of the categories nearest to coordinates (n, width), int64 (n,)."""
+        codes: Integers = points.argmax(axis=1)
+        return codes
 
     def bounds(self, amplitude: float) -> tuple[float, float]:
         """Least and greatest coordinate: one-hot, with the amplitude of the metric."""
         return 0.0, amplitude
 
     def read_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
-        """Write one-hot rows into ``out`` (n, categories); a row that is missing or unknown is all zero."""
-        missing = to_numpy(pc.is_null(array, nan_is_null=True)) if may_miss(array) else None
+        """Write coordinates into ``out`` (n, width); a row that is missing or unknown is all zero."""
+        return self._corners_into(out, *self.coded(array), amplitude)
+
+    def ask_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
+        """The same for categories that are asked about."""
+        return self._corners_into(out, *self.coded_question(array), amplitude)
+
+    def coded(self, array: pa.Array) -> tuple[np.ndarray, Mask]:
+        """Index of each value in the list, -1 where it has none; and the rows that miss a value."""
+        missing = self.misses(array) if may_miss(array) or self.missing else None
         codes = self.codes(array)
-        known = codes >= 0
-        out[:] = 0.0
-        if known.all():
-            out[np.arange(len(codes)), codes] = amplitude
+        if missing is not None:
+            codes[missing] = -1
+        if self.missing_category:
+            codes[codes < 0] = self.categories.index(self.missing_category)
+        return codes, missing
+
+    def coded_question(self, array: pa.Array) -> tuple[np.ndarray, Mask]:
+        """The same for categories that are asked about."""
+        missing = to_numpy(pc.is_null(array, nan_is_null=True)) if may_miss(array) else None
+        return self.listed(array), missing
+
+    def absent(self, codes: np.ndarray, missing: Mask) -> tuple[Mask, Mask]:
+        """The rows that miss a value, and those whose value is not on the list."""
+        lost = codes < 0
+        if not lost.any():
             return None, None
-        out[np.flatnonzero(known), codes[known]] = amplitude
-        unknown = ~known if missing is None else ~known & ~missing
+        unknown = lost if missing is None else lost & ~missing
+        missing = None if missing is None else lost & missing
         return (missing if missing is not None and missing.any() else None), (unknown if unknown.any() else None)
+
+    def _corners_into(self, out: np.ndarray, codes: np.ndarray, missing: Mask, amplitude: float) -> tuple[Mask, Mask]:
+        known = np.flatnonzero(codes >= 0)
+        out[:] = 0.0
+        self.place(out, known, codes if len(known) == len(codes) else codes[known], amplitude)
+        return self.absent(codes, missing)
+
+    def misses(self, array: pa.Array) -> np.ndarray:
+        """Which values are missing, or words for it."""
+        missing = to_numpy(pc.is_null(array, nan_is_null=True))
+        if not self.missing:
+            return missing
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if is_text(array.type):
+            return missing | to_numpy(pc.fill_null(are_words(array, self.missing), True))
+        if is_number(array.type):
+            values = Reading(self.missing).numbers(self.name, array)
+            return missing | np.isnan(values)
+        return missing
 
     def codes(self, array: pa.Array) -> np.ndarray:
         """Index of each value in the list of categories, int32 (n,); -1 where it is missing or not on the list."""
+        return self.listed(array)
+
+    def listed(self, array: pa.Array) -> np.ndarray:
+        """The same for values that are categories, or are written for them."""
         if pa.types.is_dictionary(array.type):
-            by_code = pa.array(np.append(self.codes(array.dictionary), -1).astype(np.int32))
-            return to_numpy(by_code.take(pc.fill_null(array.indices, len(by_code) - 1)))
+            by_code = pa.array(np.append(self.listed(array.dictionary), -1).astype(np.int32))
+            decoded: np.ndarray = to_numpy(by_code.take(pc.fill_null(array.indices, len(by_code) - 1))).copy()
+            return decoded
         if is_number(array.type):
             known, places = self._numeric_categories
             array = pc.cast(whole_numbers(array, f"The column {self.name!r}"), pa.large_string())
@@ -91,10 +201,21 @@ class Categorical:
                 raise RequestError(
                     f"The column {self.name!r} holds {describe_type(array.type)} where categories are expected."
                 ) from None
-            known, places = pa.array(self.categories, pa.large_string()), np.arange(self.width, dtype=np.int32)
+            known, places = self._texts
         found = to_numpy(pc.fill_null(pc.index_in(array, value_set=known, skip_nulls=True), len(known)))
         codes: np.ndarray = np.append(places, np.int32(-1))[found]
         return codes
+
+    @cached_property
+    def _entries(self) -> list[tuple[int, str]]:
+        """Every text that is written for a category, with the category's place in the list."""
+        entries = list(enumerate(self.categories))
+        return entries + [(place, text) for place, texts in enumerate(self.written) for text in texts]
+
+    @cached_property
+    def _texts(self) -> tuple[pa.Array, np.ndarray]:
+        places, texts = zip(*self._entries, strict=True)
+        return pa.array(texts, pa.large_string()), np.array(places, np.int32)
 
     @cached_property
     def _numeric_categories(self) -> tuple[pa.Array, np.ndarray]:
@@ -111,4 +232,4 @@ class Categorical:
 
     @property
     def _digits_first(self) -> list[tuple[int, str]]:
-        return sorted(enumerate(self.categories), key=lambda entry: _DIGITS.fullmatch(entry[1]) is None)
+        return sorted(self._entries, key=lambda entry: _DIGITS.fullmatch(entry[1]) is None)

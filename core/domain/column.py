@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from ..checks import check_number
 from ..errors import RequestError
+from ..machine.array_types import Array
 
 FARTHEST_BOUND = 1e100
 """No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then."""
@@ -24,7 +25,7 @@ def describe_type(kind: pa.DataType) -> str:
         return "true/false values"
     if pa.types.is_temporal(kind):
         return "dates or times"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    if is_text(kind):
         return "text"
     if is_list(kind):
         return "lists"
@@ -53,8 +54,8 @@ def as_float64(name: str, array: pa.Array) -> np.ndarray:
         array, kind = array.dictionary_decode(), kind.value_type
     if pa.types.is_temporal(kind):
         raise RequestError(
-            f"The column {name!r} holds dates or times where numbers are expected: turn them into a number first, "
-            "for example days since a fixed date or the hour of the day, and give bounds for that number."
+            f"The column {name!r} holds dates or times where numbers are expected: declare it as a date, with a first "
+            "and a last one, or as the hour, weekday or month of it."
         )
     if not (
         pa.types.is_integer(kind)
@@ -65,7 +66,7 @@ def as_float64(name: str, array: pa.Array) -> np.ndarray:
     ):
         raise RequestError(
             f"The column {name!r} holds {describe_type(kind)} where numbers are expected: convert it to numbers, "
-            "or declare it as a column of categories."
+            "say how they are written, or declare it as a column of categories."
         )
     if kind != pa.float64():
         array = pc.cast(array, pa.float64(), safe=False)
@@ -76,9 +77,14 @@ def may_miss(array: pa.Array) -> bool:
     return bool(array.null_count > 0 or pa.types.is_dictionary(array.type) or pa.types.is_floating(array.type))
 
 
-def to_numpy(array: pa.Array) -> np.ndarray:
-    values: np.ndarray = array.to_numpy(zero_copy_only=False)
+def to_numpy(array: pa.Array) -> Array:
+    values: Array = array.to_numpy(zero_copy_only=False)
     return values
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether the values of an Arrow type are texts."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_list(kind: pa.DataType) -> bool:

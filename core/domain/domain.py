@@ -24,8 +24,12 @@ from .arrow import arrow_table
 from .categorical import Categorical
 from .column import Mask
 from .columns import Column, column_from_dict, column_to_dict
+from .coordinate import Coordinate
+from .cyclic import Cyclic
+from .dates import Dates
 from .items import Items
 from .numeric import Numeric
+from .scalar import Scalar
 from .sets import Encoded, Sets
 from .vector import Vector
 
@@ -82,7 +86,7 @@ class Domain:
         if not 1 <= len(self.columns) <= MAX_COLUMNS:
             raise RequestError(f"A domain needs between 1 and {MAX_COLUMNS:,} columns, not {len(self.columns):,}.")
         if not all(isinstance(column, Column) for column in self.columns):
-            raise RequestError("A domain is made of Numeric, Categorical, Vector and Items columns.")
+            raise RequestError("A domain is made of Numeric, Dates, Categorical, Ordered, Vector and other columns.")
         if len(set(self.names)) < len(self.columns):
             raise RequestError("The columns of a domain must have different names.")
         if self.dimensions > MAX_DIMENSIONS:
@@ -157,6 +161,21 @@ class Domain:
     def names(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the source's columns that are read, in order, each once; several columns may come from one."""
+        return tuple(dict.fromkeys(column.field for column in self.columns))
+
+    @cached_property
+    def asked_columns(self) -> tuple[Column, ...]:
+        """The columns as a table of questions has them: by their own names, their values as people say them."""
+        return tuple(getattr(column, "as_asked", column) for column in self.columns)
+
+    @cached_property
+    def circles(self) -> tuple[str, ...]:
+        """Names of the columns whose values lie on a circle."""
+        return tuple(column.name for column in self.columns if isinstance(column, Cyclic))
 
     @cached_property
     def dimensions(self) -> int:
@@ -325,10 +344,11 @@ class Domain:
             return self._encode_set_queries(queries)
         if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
             table = arrow_table(queries, self.names, "The queries").combine_chunks()
-            points, missing, unknown = self._read(table, metric)
+            points, missing, unknown = self._read(table, metric, asked=True)
         else:
             points, missing, unknown = self._array_queries(queries), {}, {}
-        _refuse_first("The query", missing, unknown)
+        dates = [column.name for column in self.columns if isinstance(column, Dates)]
+        _refuse_first("The query", missing, unknown, dates=dates)
         finite = np.isfinite(points).all(axis=1)
         if not finite.all():
             row = first + int(np.argmin(finite)) + 1
@@ -344,13 +364,16 @@ class Domain:
         return (
             self.numeric_only
             and not self.holds_sets
-            and self.scale == "none"
+            and not self._is_scaled
             and queries.dtype in (np.float32, np.float64)
             and queries.shape[1:] == (self.dimensions,)
         )
 
-    def decode_points(self, points: np.ndarray, metric: str = "l2") -> pd.DataFrame:
-        """Encoded points (n, dimensions) in natural units; a category is the one of the largest coordinate."""
+    def decode_points(self, points: np.ndarray, metric: str = "l2", inside: bool = False) -> pd.DataFrame:
+        """Encoded points (n, dimensions) in natural units: numbers, dates, the nearest categories.
+
+        With ``inside`` single numbers are kept within their bounds, which rounding might leave by a last digit.
+        """
         self.check_coordinates()
         check_choice(metric, "metric", ("l2", "l1"))
         points = np.asarray(points, dtype=np.float64)
@@ -362,10 +385,13 @@ class Domain:
         for column, place in self._places():
             block = natural[:, place]
             if isinstance(column, Categorical):
-                codes = block.argmax(axis=1)
+                codes = column.nearest(block)
                 columns[column.name] = pd.Categorical.from_codes(codes, categories=list(column.categories))
+            elif isinstance(column, Scalar):
+                numbers = np.clip(block[:, 0], column.low, column.high) if inside else block[:, 0]
+                columns[column.name] = column.present(numbers)
             else:
-                columns[column.name] = block[:, 0] if isinstance(column, Numeric) else list(block)
+                columns[column.name] = list(block)
         return pd.DataFrame(columns)
 
     def categories_of(self, name: str) -> tuple[str, ...]:
@@ -410,21 +436,26 @@ class Domain:
         unit = PrivacyUnit(**exact_fields(facts.pop("unit"), "privacy unit", field_names(PrivacyUnit)))
         return cls(columns=tuple(column_from_dict(column) for column in columns), unit=unit, **facts)
 
-    def _read(self, table: pa.RecordBatch | pa.Table, metric: str) -> tuple[Floats, Masks, Masks]:
-        """Coordinates before clamping and scaling, and by column name the rows that miss a value or are unknown."""
+    def _read(self, table: pa.RecordBatch | pa.Table, metric: str, asked: bool = False) -> tuple[Floats, Masks, Masks]:
+        """Coordinates before clamping and scaling, and by column name the rows that miss a value or are unknown.
+
+        A record has the source's columns, and what is ``asked`` about has the domain's.
+        """
         amplitude = self.amplitude(metric)
         points = np.empty((table.num_rows, self.dimensions), order="F")
         missing: dict[str, np.ndarray] = {}
         unknown: dict[str, np.ndarray] = {}
         for column, place in self._places():
-            if table.schema.get_field_index(column.name) < 0:
-                raise RequestError(f"The data must have one column {column.name!r}.")
-            array = table.column(column.name)
-            if isinstance(array, pa.ChunkedArray):
-                array = array.combine_chunks()
             if isinstance(column, Items):
                 raise TypeError("Sets have no coordinates.")
-            misses, strays = column.read_into(points[:, place], array, amplitude)
+            field = column.name if asked else column.field
+            if table.schema.get_field_index(field) < 0:
+                raise RequestError(f"The data must have one column {field!r}.")
+            array = table.column(field)
+            if isinstance(array, pa.ChunkedArray):
+                array = array.combine_chunks()
+            read = column.ask_into if asked else column.read_into
+            misses, strays = read(points[:, place], array, amplitude)
             if misses is not None:
                 missing[column.name] = misses
             if strays is not None:
@@ -475,19 +506,24 @@ class Domain:
         return points
 
     def _scaled(self, points: np.ndarray) -> np.ndarray:
-        if self.scale == "box":
+        if self._is_scaled:
             shift, width = self._scaling
             points = (points - shift) / width
         return points
 
     @cached_property
+    def _is_scaled(self) -> bool:
+        """Whether coordinates are not the numbers themselves: degrees are compared in kilometres."""
+        return self.scale == "box" or any(isinstance(column, Coordinate) for column in self.columns)
+
+    @cached_property
     def _scaling(self) -> tuple[np.ndarray, np.ndarray]:
         """What is subtracted and then divided by, a pair a coordinate: coordinates of categories are left alone."""
         shift, width = np.zeros(self.dimensions), np.ones(self.dimensions)
-        if self.scale == "box":
+        if self._is_scaled:
             for column, place in self._places():
-                if isinstance(column, (Numeric, Vector)):
-                    shift[place], width[place] = column.low, column.high - column.low
+                if not isinstance(column, Items):
+                    shift[place], width[place] = column.scaling(self.scale)
         return shift, width
 
     def _natural_bounds(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
@@ -522,12 +558,17 @@ def _refuse_first(
     missing: Mapping[str, np.ndarray],
     unknown: Mapping[str, np.ndarray],
     batch: pa.RecordBatch | None = None,
+    dates: Sequence[str] = (),
 ) -> None:
-    """Refuse a value that is missing, or else one of an unknown category; the row is named, the value is not."""
+    """Refuse a value that is missing, or else one of an unknown category; the row is named, the value is not.
+
+    Texts that are asked about in a column of ``dates`` and are none count as missing.
+    """
     for masks, problem in ((missing, "is missing"), (unknown, "is not on the public list of categories")):
         for name, mask in masks.items():
             row = int(np.argmax(mask)) + 1
             first = None if batch is None else (batch.schema.metadata or {}).get(FIRST_ROW)
             place = f"row {int(first or 0) + row:,}" + (" of its batch" if batch is not None and first is None else "")
             why = ", and the domain says that missing values are refused" if batch is not None else ""
-            raise RequestError(f"{what} of the column {name!r} in {place} {problem}{why}.")
+            none = " or not a date, such as 2024-12-31" if name in dates else ""
+            raise RequestError(f"{what} of the column {name!r} in {place} {problem}{none}{why}.")

@@ -57,6 +57,16 @@ class Items:
         """Length of its name and separator, which every release file holds."""
         return len(self.name) + len(self.separator or "")
 
+    @property
+    def field(self) -> str:
+        """The source's column that it is read from."""
+        return self.name
+
+    @property
+    def as_written(self) -> bool:
+        """Whether a text table gives its values as they are written."""
+        return True
+
     def bounds(self, amplitude: float) -> tuple[float, float]:
         """As of other columns; TypeError, as a set has no coordinates."""
         raise TypeError("Sets have no coordinates.")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from ..checks import check_text
-from .column import Mask, as_float64, checked_bounds
+from ..checks import check_number, check_text
+from ..errors import RequestError
+from ..machine.array_types import Floats
+from .column import as_float64, checked_bounds
+from .scalar import Scalar
+from .written import Reading
 
 
 @dataclass(frozen=True)
-class Numeric:
+class Numeric(Scalar):
     """A number between two public bounds.
 
     Parameters
@@ -24,14 +28,22 @@ class Numeric:
         Finite bounds, in the column's own unit; ``low < high``. Think of anyone, not of the people in the data.
     unit : str
         Unit of measure, for people to read ("cm", "EUR a month").
+    reading : Reading | None
+        How numbers and their absence are written, where they may be texts; what is no number is a missing value then.
+        Without it, values must be numbers.
+    step : float
+        What lies between two values that anyone could have, such as 1 for whole numbers; 0 where any number may occur.
+        It says how synthetic numbers look, and moves no record.
     """
 
     name: str
     low: float
     high: float
     unit: str = ""
+    reading: Reading | None = None
+    step: float = 0.0
     kind: ClassVar[str] = "numeric"
-    width: ClassVar[int] = 1
+    later: ClassVar[tuple[str, ...]] = ("reading", "step")
 
     def __post_init__(self) -> None:
         check_text(self.name, "A column name")
@@ -40,18 +52,33 @@ class Numeric:
         object.__setattr__(self, "high", high)
         if self.unit != "":
             check_text(self.unit, f"The unit of {self.name!r}")
+        if self.reading is not None and not isinstance(self.reading, Reading):
+            raise RequestError(f"How the numbers of {self.name!r} are written must be a Reading.")
+        step = check_number(self.step, f"The step of {self.name!r}")
+        if not 0.0 <= step <= self.high - self.low:
+            raise RequestError(f"The step of {self.name!r} must lie between 0 and the distance of its bounds.")
+        object.__setattr__(self, "step", step)
+
+    @property
+    def as_written(self) -> bool:
+        return self.reading is not None
 
     @property
     def characters(self) -> int:
-        """Length of its name and unit, which every release file holds."""
-        return len(self.name) + len(self.unit)
+        return super().characters + (0 if self.reading is None else self.reading.characters)
 
-    def bounds(self, amplitude: float) -> tuple[float, float]:
-        """Least and greatest coordinate, before any scaling."""
-        return self.low, self.high
+    def numbers(self, array: pa.Array) -> Floats:
+        if self.reading is None:
+            return as_float64(self.name, array)
+        return self.reading.beside(self.unit).numbers(self.name, array)
 
-    def read_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
-        """Write the values into ``out`` (n, 1); return the rows that miss a value, and the rows of unknown category."""
-        out[:, 0] = as_float64(self.name, array)
-        missing = np.isnan(out[:, 0])
-        return (missing if missing.any() else None), None
+    def present(self, numbers: Floats) -> Any:
+        """Numbers as people read them, to the step where there is one."""
+        if not self.step:
+            return numbers
+        return np.clip(self.low + self.step * np.rint((numbers - self.low) / self.step), self.low, self.high)
+
+    @property
+    def as_asked(self) -> Numeric:
+        """The column of a table of questions, where values are numbers."""
+        return Numeric(self.name, self.low, self.high, self.unit)

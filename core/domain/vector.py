@@ -52,6 +52,34 @@ class Vector:
         """Least and greatest coordinate, before any scaling."""
         return self.low, self.high
 
+    @property
+    def field(self) -> str:
+        """The source's column that it is read from."""
+        return self.name
+
+    @property
+    def as_written(self) -> bool:
+        """Whether a text table gives its values as they are written."""
+        return True
+
+    @property
+    def measure(self) -> str:
+        """The unit in which records are compared along it."""
+        return self.unit
+
+    @property
+    def span(self) -> float:
+        """How far apart its bounds are, where columns are compared in their own units."""
+        return self.high - self.low
+
+    def scaling(self, scale: str) -> tuple[float, float]:
+        """What is subtracted from its numbers and what they are divided by then, so that columns can be compared."""
+        return (self.low, self.high - self.low) if scale == "box" else (0.0, 1.0)
+
+    def ask_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
+        """The same as `read_into` for lists that are asked about."""
+        return self.read_into(out, array, amplitude)
+
     def read_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
         """Write the lists into ``out`` (n, length); a list that misses an entry is a missing value."""
         if pa.types.is_null(array.type):

@@ -8,13 +8,26 @@ from functools import cached_property
 import numpy as np
 import plotly.graph_objects as go
 
-from ..domain import Categorical, Column
+from ..domain import Categorical, Column, Dates, Ordered
 from ..words.escapes import in_plotly
 from ..words.numbers import rounded
 from ..words.phrases import shortened
 
 THOUSANDS_FROM = 10_000
 """Numbers below it go without separators, so that years read as years."""
+
+
+MOST_TICKS = 7
+CALENDAR = (
+    *(("h", every, "%H:%M") for every in (1, 2, 3, 6)),
+    *(("D", every, "%-d %b") for every in (1, 2)),
+    ("W", 1, "%-d %b"),
+    *(("M", every, "%b %Y") for every in (1, 2, 3, 6)),
+    *(("Y", every, "%Y") for every in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
+)
+"""What marks of a time axis may stand at, from the finest: a unit of NumPy's, how many of them, and what is written."""
+ORIGIN = {"Y": -1970}
+"""Years are counted from the year 0, as those that are divisible are round."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,8 @@ class Axis:
         Where the axis ends.
     categories : tuple[str, ...]
         The categories at ``values``; empty for a column of numbers.
+    dates : Dates | None
+        The column, where it is one of dates: ``values`` are numbers of its steps then.
     """
 
     name: str
@@ -40,11 +55,14 @@ class Axis:
     high: float
     unit: str = ""
     categories: tuple[str, ...] = ()
+    dates: Dates | None = None
 
     @classmethod
     def of(cls, column: Column, values: np.ndarray) -> Axis:
         """The axis of a column: the ``values`` of a picture of it, in the column's own unit or its categories."""
-        if isinstance(column, Categorical):
+        if isinstance(column, Dates):
+            return cls(column.name, column.numbers_of(values), column.low, column.high, dates=column)
+        if isinstance(column, (Categorical, Ordered)):
             places = np.arange(len(values), dtype=np.float64)
             return cls(column.name, places, -0.5, len(values) - 0.5, "", tuple(str(value) for value in values))
         return cls(column.name, np.asarray(values, dtype=np.float64), column.low, column.high, column.unit)
@@ -65,17 +83,23 @@ class Axis:
         """A place on the axis in words: its category, or its number with unit, to a five-hundredth of the axis."""
         if self.categories:
             return str(self.value(value))
+        if self.dates is not None:
+            return self.dates.text(value)
         text = rounded(value, (self.high - self.low) / 500.0)
         if abs(value) < THOUSANDS_FROM:
             text = text.replace(",", "")
         return f"{text} {self.unit}".strip()
 
     def place(self, value: object) -> float:
-        """Where a value in natural units (a number, or a category's text) lies on the axis."""
+        """Where a value in natural units (a number, a date, or a category's text) lies on the axis."""
+        if self.dates is not None:
+            return float(self.dates.numbers_of([value])[0])
         return float(self.categories.index(str(value))) if self.categories else float(value)
 
     def value(self, place: float) -> object:
-        """The value in natural units at a place on the axis: the nearest category, or the number."""
+        """The value in natural units at a place on the axis: the nearest category or date, or the number."""
+        if self.dates is not None:
+            return self.dates.text(place)
         return self.categories[min(max(round(place), 0), len(self.categories) - 1)] if self.categories else float(place)
 
     def layout(self) -> dict:
@@ -84,8 +108,24 @@ class Axis:
         if self.categories:
             labels = [in_plotly(shortened(category)) for category in self.categories]
             return facts | {"tickmode": "array", "tickvals": self.values, "ticktext": labels, "showgrid": False}
+        if self.dates is not None:
+            places, texts = zip(*date_ticks(self.dates), strict=True)
+            return facts | {"tickmode": "array", "tickvals": places, "ticktext": texts, "showgrid": False}
         large = max(abs(self.low), abs(self.high)) >= THOUSANDS_FROM
         return facts | {"tickformat": "," if large else "", "exponentformat": "none", "showgrid": False, "nticks": 7}
+
+
+def date_ticks(column: Dates) -> list[tuple[float, str]]:
+    """Where a time axis has its marks, and what they say: at most seven beginnings of years, months, days or hours."""
+    first, last = (column.between(np.array([end]))[0] for end in (column.low, column.high))
+    for unit, every, form in CALENDAR:
+        begins = np.arange(first.astype(f"M8[{unit}]"), last.astype(f"M8[{unit}]") + 1)
+        begins = begins[(begins.astype(np.int64) - ORIGIN.get(unit, 0)) % every == 0].astype("M8[s]")
+        begins = begins[(begins >= first) & (begins <= last)]
+        if 2 <= len(begins) <= MOST_TICKS:
+            places = column.numbers_of(begins)
+            return [(float(place), f"{date.item():{form}}") for place, date in zip(places, begins, strict=True)]
+    return [(end, column.text(end)) for end in (column.low, column.high)]
 
 
 def apply(figure: go.Figure, x: Axis, y: Axis | None = None) -> None:

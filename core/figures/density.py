@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
-from ..domain import Categorical, Column, Domain
+from ..domain import Categorical, Column, Domain, Ordered
 from ..tasks.density import Curve, Heatmap
 from ..words.escapes import in_plotly
 from ..words.numbers import best_guess, rounded, rounded_all, rounded_range
@@ -87,7 +87,7 @@ def density_figure(
     if isinstance(picture, Heatmap):
         return density_map(picture, (columns[picture.x], columns[picture.y]), noun, marks, asked)
     column, value = columns[picture.column], asked[0] if asked else None
-    if isinstance(column, Categorical):
+    if isinstance(column, (Categorical, Ordered)):
         return density_bars(picture, column, noun, value)
     return density_line(picture, column, noun, marks, value)
 

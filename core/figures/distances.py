@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.interpolate import RegularGridInterpolator
 
-from ..domain import Categorical, Column, Domain
+from ..domain import Categorical, Column, Domain, Ordered, Scalar, Vector
 from ..sketches.linear import LinearSketch
 from ..tasks.density import Curve, Heatmap
 from ..words.escapes import in_plotly
@@ -61,7 +61,7 @@ def distance_unit(sketch: LinearSketch) -> str:
         return ""
     if sketch.domain.scale == "box":
         return "squared ranges" if norm == "squared" else "ranges"
-    units = {column.unit for column in sketch.domain.columns if not isinstance(column, Categorical)}
+    units = {column.measure for column in sketch.domain.columns if isinstance(column, (Scalar, Vector))}
     unit = units.pop() if len(units) == 1 else ""
     return f"{unit}²" if unit and norm == "squared" else unit
 
@@ -78,7 +78,7 @@ def distances_in_words(estimates: np.ndarray, errors: np.ndarray, unit: str) -> 
 
 def _along(curve: Curve, column: Column, unit: str, marks: Marks | None, asked: object) -> go.Figure:
     x = Axis.of(column, curve.values)
-    if isinstance(column, Categorical):
+    if isinstance(column, (Categorical, Ordered)):
         reach = np.where(np.isfinite(curve.high), curve.high - curve.estimate, np.nan)
         spread = {"type": "data", "array": reach, "color": INK.shape, "thickness": 1.5, "width": 5}
         figure = go.Figure(

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from ..domain import Categorical, Domain, Numeric, Vector
+from ..domain import Categorical, Cyclic, Domain, Scalar, Vector
 from ..geometry.kernels import Angular, Kernel, of_coordinates
 from ..words.escapes import in_plotly
 from ..words.numbers import significant
@@ -29,7 +29,7 @@ def kernel_figure(domain: Domain, kernel: Kernel) -> go.Figure:
 
     Angles are seen from the origin, where no angle is defined, so an angular kernel is drawn from the upper corner.
     """
-    if len(domain.columns) == 2 and all(isinstance(column, Numeric) for column in domain.columns):
+    if len(domain.columns) == 2 and all(isinstance(column, Scalar) for column in domain.columns):
         return _map(domain, kernel)
     return _profiles(domain, kernel)
 
@@ -48,7 +48,7 @@ def half_distance(domain: Domain, kernel: Kernel, index: int) -> float | None:
     # The curve is drawn finely enough to be straight between two of its points.
     before, after = closeness[below - 1], closeness[below]
     step = below - 1 + (before - 0.5) / (before - after)
-    return float(step / (len(closeness) - 1) * (column.high - column.low) / 2)
+    return float(step / (len(closeness) - 1) * column.span / 2)
 
 
 def kernel_in_words(domain: Domain, kernel: Kernel) -> str:
@@ -60,7 +60,7 @@ def kernel_in_words(domain: Domain, kernel: Kernel) -> str:
         if not isinstance(column, Categorical):
             distance = half_distance(domain, kernel, index)
             if distance is not None:
-                halves[column.name] = f"{significant(distance, 3)} {column.unit}".strip()
+                halves[column.name] = f"{significant(distance, 3)} {column.measure}".strip()
     if not halves:
         return "Someone at the other end of the bounds still counts half or more."
     alike = len(set(halves.values())) == 1
@@ -144,7 +144,7 @@ def _profile(domain: Domain, kernel: Kernel, place: int, start: float) -> np.nda
     return _closeness(domain, kernel, points)
 
 
-def _curve(domain: Domain, kernel: Kernel, column: Numeric | Vector, place: slice) -> go.Scatter:
+def _curve(domain: Domain, kernel: Kernel, column: Scalar | Vector, place: slice) -> go.Scatter:
     closeness = _profile(domain, kernel, place.start, 0.0)
     return go.Scatter(
         x=np.linspace(column.low, column.high, len(closeness)),
@@ -158,12 +158,15 @@ def _curve(domain: Domain, kernel: Kernel, column: Numeric | Vector, place: slic
 
 
 def _bars(domain: Domain, kernel: Kernel, column: Categorical, place: slice) -> go.Bar:
-    points = np.tile(_seen_from(domain, kernel), (2, 1))
+    shown = len(column.categories) // 2 + 1 if isinstance(column, Cyclic) else 2
+    points = np.tile(_seen_from(domain, kernel), (shown, 1))
     points[:, place] = 0.0
-    points[0, place.start] = points[1, place.start + 1] = domain.amplitude(kernel.metric)
+    column.place(points[:, place], np.arange(shown), np.arange(shown), domain.amplitude(kernel.metric))
+    shift, width = column.scaling(domain.scale)
+    points[:, place] = (points[:, place] - shift) / width
     closeness = _of_points(domain, kernel).evaluate(points[:1], points)[0]
     return go.Bar(
-        x=["same", "another"],
+        x=["same", *(f"{step} apart" for step in range(1, shown))] if shown > 2 else ["same", "another"],
         y=closeness,
         marker={"color": faded(TEAL.shape, 0.55)},
         width=0.5,
@@ -171,6 +174,6 @@ def _bars(domain: Domain, kernel: Kernel, column: Categorical, place: slice) -> 
     )
 
 
-def _axis_title(column: Numeric | Vector | Categorical) -> str:
+def _axis_title(column: Scalar | Vector | Categorical) -> str:
     unit = "" if isinstance(column, Categorical) else column.unit
     return in_plotly(f"{column.name} ({unit})" if unit else column.name)

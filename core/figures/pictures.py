@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..domain import Domain, Numeric, Vector
+from ..domain import Domain, Scalar, Vector
 from ..errors import RequestError
 from ..releases.release import Release
 from ..tasks.centres import nearest_place
@@ -56,7 +56,7 @@ def _first_columns(domain: Domain) -> list[str]:
     drawable = [column for column in domain.columns if not isinstance(column, Vector)]
     if not drawable:
         raise RequestError("A picture is drawn along numbers or categories, and this release has vectors only.")
-    return [column.name for column in sorted(drawable, key=lambda column: not isinstance(column, Numeric))][:2]
+    return [column.name for column in sorted(drawable, key=lambda column: not isinstance(column, Scalar))][:2]
 
 
 def _hill(release: Release, name: str, size: int) -> np.ndarray:

@@ -71,16 +71,19 @@ def add_points(figure: go.Figure, points: pd.DataFrame, columns: tuple[Column, .
 
 
 def _axis(column: Column) -> Axis:
-    values = np.array(column.categories, dtype=object) if column.kind == "categorical" else np.array([column.low])
-    return Axis.of(column, values)
+    return Axis.of(column, np.array(getattr(column, "categories", None) or [column.low]))
 
 
 def _places(values: pd.Series, axis: Axis, seed: int) -> np.ndarray:
     """Places on the axis; those of categories strewn a little, the same way each time."""
     if not axis.categories:
-        return values.to_numpy(dtype=np.float64)
+        return _numbers(values, axis)
     codes = _codes(values, axis)
     return codes + np.random.default_rng(seed).uniform(-JITTER, JITTER, len(codes))
+
+
+def _numbers(values: pd.Series, axis: Axis) -> np.ndarray:
+    return values.to_numpy(dtype=np.float64) if axis.dates is None else axis.dates.numbers_of(values)
 
 
 def _histogram(values: pd.Series, axis: Axis) -> go.Figure:
@@ -88,7 +91,7 @@ def _histogram(values: pd.Series, axis: Axis) -> go.Figure:
         x, counts = axis.values, np.bincount(_codes(values, axis), minlength=len(axis.values))
         width = 0.65
     else:
-        counts, edges = np.histogram(values.to_numpy(dtype=np.float64), bins=BINS, range=(axis.low, axis.high))
+        counts, edges = np.histogram(_numbers(values, axis), bins=BINS, range=(axis.low, axis.high))
         x, width = (edges[:-1] + edges[1:]) / 2.0, edges[1] - edges[0]
     marker = {"color": faded(TEAL.shape, 0.55), "line": {"width": 1, "color": TEAL.shape}}
     figure = go.Figure(go.Bar(x=x, y=counts, width=width, marker=marker, hovertemplate="%{y:,} points<extra></extra>"))

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
-from ..domain import Domain, Numeric, Vector
+from ..domain import Cyclic, Domain, Scalar, Vector
 from ..geometry.kernels import Euclidean, Gaussian, Kernel, stationary
 from ..sources.samples import Sample
 from ..words.numbers import number, percent, significant
@@ -29,9 +29,9 @@ FEW_DIMENSIONS = 3
 def widest_range(domain: Domain) -> float:
     """The largest range of a column in the coordinates that the kernel sees; 1 when all columns are categories."""
     ranges = [
-        1.0 if domain.scale == "box" else column.high - column.low
+        1.0 if domain.scale == "box" else column.span
         for column in domain.columns
-        if isinstance(column, (Numeric, Vector))
+        if isinstance(column, (Cyclic, Scalar, Vector))
     ]
     return max(ranges, default=domain.category_distance)
 
@@ -106,7 +106,7 @@ def factor_words(factor: float) -> str:
 def distance_words(domain: Domain, share: float) -> str:
     """A step of nearness as a person would say it: "5% of the range" or, where columns share a unit, "1 km (5% …)"."""
     of_range = f"{percent(share)} of the range"
-    units = {column.unit for column in domain.columns if isinstance(column, (Numeric, Vector))}
+    units = {column.measure for column in domain.columns if isinstance(column, (Scalar, Vector))}
     if domain.scale == "box" or not units:
         return of_range
     unit = f" {units.pop()}" if len(units) == 1 and units != {""} else ""

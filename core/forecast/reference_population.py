@@ -139,7 +139,10 @@ def _categories(domain: Domain, metric: str, shape: np.ndarray) -> tuple[np.ndar
         block = slice(start, start + column.width)
         if isinstance(column, Categorical):
             places[block] = True
-            encoded.append(domain.amplitude(metric) * np.eye(column.width)[shape[:, block].argmax(axis=1)])
+            chosen = np.zeros((len(shape), column.width))
+            column.place(chosen, np.arange(len(shape)), column.nearest(shape[:, block]), domain.amplitude(metric))
+            shift, width = column.scaling(domain.scale)
+            encoded.append((chosen - shift) / width)
         start += column.width
     return places, np.hstack(encoded)
 

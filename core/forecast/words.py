@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..domain import Domain, Numeric, Vector
+from ..domain import Domain, Scalar, Vector
 from ..words.numbers import percent, rounded
 from ..words.quantities import size, wait
 from .draft import GROUP, Draft
@@ -60,7 +60,7 @@ def distance_unit(domain: Domain, norm: str | None) -> str:
     """
     if domain.scale == "box":
         return "ranges" if norm != "squared" else "squared ranges"
-    units = {column.unit for column in domain.columns if isinstance(column, (Numeric, Vector))}
+    units = {column.measure for column in domain.columns if isinstance(column, (Scalar, Vector))}
     unit = units.pop() if len(units) == 1 else ""
     return f"{unit}²" if unit and norm == "squared" else unit
 

@@ -32,7 +32,7 @@ from ..privacy.neighbours import Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
-from .linear import LinearSketch, check_points
+from .linear import LinearSketch, check_circles, check_points
 
 Read = Callable[[LinearSketch], np.ndarray]
 """Fills any linear sketch of the private records: its exact table, int64, in one more reading of the source."""
@@ -104,6 +104,7 @@ class Adaptive(Declared, ABC):
     def _check(self) -> None:
         """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""
         check_points(self.domain, getattr(self, "kernel", None))
+        check_circles(self.domain, self.name, None)
 
     @property
     @abstractmethod

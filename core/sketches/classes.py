@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..checks import check_integer
-from ..domain import Categorical, Domain
+from ..domain import Categorical, Cyclic, Domain
 from ..domain.sets import Encoded
 from ..errors import RequestError
 from ..machine.array_types import Integers
@@ -63,7 +63,7 @@ class Classes(LinearSketch):
         if not isinstance(self.domain, Domain):
             raise RequestError("Classes are made of a domain, the name of its column of classes, and a sketch.")
         column = next((column for column in self.domain.columns if column.name == self.label), None)
-        if not isinstance(column, Categorical):
+        if not isinstance(column, Categorical) or isinstance(column, Cyclic):
             raise RequestError("The label must be a column of categories of the domain: the public list of classes.")
         if self.inner.count_shape:
             raise RequestError("The sketch of one class cannot have classes itself.")
@@ -191,8 +191,8 @@ class Classes(LinearSketch):
     def encode(self, batch: pa.RecordBatch) -> Encoded:
         """Rows where the inner sketch takes them and no record is left out, so that vectors are never copied."""
         rows = rows_of(self.inner.domain, batch) if self.inner.takes_rows else None
-        if rows is not None and batch.schema.get_field_index(self.label) >= 0:
-            codes = self.label_column.codes(batch.column(self.label))
+        if rows is not None and batch.schema.get_field_index(self.label_column.field) >= 0:
+            codes, _ = self.label_column.coded(batch.column(self.label_column.field))
             if (codes >= 0).all():
                 return Rows(rows.coordinates, codes.astype(np.int64))
         return super().encode(batch)

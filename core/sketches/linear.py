@@ -21,7 +21,7 @@ from scipy.special import ndtri, stdtrit
 from ..domain import Domain
 from ..domain.sets import Encoded
 from ..errors import RequestError
-from ..geometry.kernels import Jaccard, Kernel
+from ..geometry.kernels import Jaccard, Kernel, of_straight_lines
 from ..machine.tables import Counters
 from ..parameters import Declared
 from ..privacy.budget import Budget
@@ -47,6 +47,34 @@ def check_points(domain: object, kernel: Kernel | None = None) -> None:
         raise RequestError(
             "The kernel 'jaccard' compares sets, and the columns of this domain hold none: declare a column of items."
         )
+
+
+def check_circles(domain: Domain, mechanism: str, kernel: Kernel | None) -> None:
+    """Refuse columns whose values lie on a circle, unless a kernel of the straight-line distance sees them in a plane.
+
+    Parameters
+    ----------
+    domain, mechanism : Domain, str
+        What is declared, and the mechanism's name.
+    kernel : Kernel | None
+        Of a mechanism that knows records by their coordinates alone; None for one that would cut columns apart.
+
+    Raises
+    ------
+    RequestError
+        One sentence that says what can be done instead.
+    """
+    if not domain.circles or (kernel is not None and of_straight_lines(kernel)):
+        return
+    which = f"The column {domain.circles[0]!r} is a circle, where the last value is next to the first"
+    if kernel is None:
+        raise RequestError(
+            f"{which}, and the mechanism {mechanism!r} does not bend its columns: declare it as categories, or use "
+            "race or features."
+        )
+    raise RequestError(
+        f"{which}, so it needs a kernel of the straight-line distance, such as gaussian, and {kernel.name!r} is none."
+    )
 
 
 MAX_COUNTERS = 1 << 28
@@ -206,6 +234,8 @@ class LinearSketch(Declared, ABC):
     """Whether nothing else of it follows the bounds, so that it can be made within others: see `within`."""
     has_means: ClassVar[bool] = False
     """Whether the mean of all records can be read off it, by `mean` and `sum_variance`."""
+    takes_circles: ClassVar[bool] = False
+    """Whether it knows records by their coordinates alone, so that values may lie on circles, as `Cyclic` ones do."""
     drawn_from: ClassVar[str] = "population"
     """What records that resemble the real ones are drawn from: "cells" (`cell_counts`) or "records" (`synthetic`) of
     its own, or a population that explains its answers.
@@ -213,7 +243,9 @@ class LinearSketch(Declared, ABC):
 
     def _check(self) -> None:
         """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""
-        check_points(self.domain, getattr(self, "kernel", None))
+        kernel = getattr(self, "kernel", None)
+        check_points(self.domain, kernel)
+        check_circles(self.domain, self.name, kernel if self.takes_circles else None)
 
     @property
     @abstractmethod

@@ -68,7 +68,7 @@ class ArraySource(Source):
             places = {name: slice(place, place + 1) for place, name in enumerate(self.names)}
             vectors: set[str] = set()
         else:
-            places, vectors = self._in_order(domain), {c.name for c in domain.columns if _is_wide(c)}
+            places, vectors = self._in_order(domain), {c.field for c in domain.columns if _is_wide(c)}
 
         def column(name: str, start: int, stop: int) -> pa.Array:
             block = np.asarray(self.array[start:stop, places[name]])
@@ -89,7 +89,8 @@ class ArraySource(Source):
             return {domain.unit.id_column: slice(0, 1), domain.names[0]: slice(1, 2)}
         if domain.holds_sets and domain.unit.column is None:
             return {domain.names[0]: slice(0, width)}
-        widths = [column.length if isinstance(column, Vector) else 1 for column in domain.columns]
+        wide = {column.field: column.length for column in domain.columns if isinstance(column, Vector)}
+        widths = [wide.get(name, 1) for name in domain.fields]
         if sum(widths) != width or domain.unit.column is not None:
             raise RequestError(
                 f"The columns of {self.label} have no names, so they are taken in the domain's order: it needs exactly "
@@ -97,8 +98,8 @@ class ArraySource(Source):
             )
         ends = np.cumsum(widths)
         return {
-            column.name: slice(int(end - width), int(end))
-            for column, end, width in zip(domain.columns, ends, widths, strict=True)
+            name: slice(int(end - width), int(end))
+            for name, end, width in zip(domain.fields, ends, widths, strict=True)
         }
 
 

@@ -56,7 +56,7 @@ class ArrowSource(Source):
     def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
         if domain.unit.column is None:
             with plain_sentences(self.label):
-                yield from numbered(self.read(domain.names, rows))
+                yield from numbered(self.read(domain.fields, rows))
             return
         scan, person, values, _ = self._queried(domain, rows)
         yield from by_person(scan, domain, person, values, [], rows)
@@ -71,7 +71,7 @@ class ArrowSource(Source):
 
     def _queried(self, domain: Domain, rows: int) -> tuple[Scan, Person, dict[str, str], dict[str, str]]:
         """The records as a table of DuckDB's: the id and the values in SQL, and the types of all columns."""
-        names = list(dict.fromkeys([*domain.names, domain.unit.id_column]))
+        names = list(dict.fromkeys([*domain.fields, domain.unit.id_column]))
         schema = pa.schema([(name, _for_duckdb(self.schema.field(name).type)) for name in names])
 
         def make_tables() -> dict[str, pa.RecordBatchReader]:
@@ -82,7 +82,11 @@ class ArrowSource(Source):
         types = {name: kind for name, kind, *_ in scan.fetch("DESCRIBE SELECT * FROM records")}
         unit = domain.unit.id_column
         person = Person.of(unit, HALF if pa.types.is_float16(self.schema.field(unit).type) else types[unit])
-        return scan, person, {name: identifier(name) for name in domain.names}, types
+        return scan, person, {name: identifier(name) for name in domain.fields}, types
+
+
+MIXED = "mixed-integer"
+"""What pandas calls a column of numbers and texts."""
 
 
 class FrameSource(Source):
@@ -105,8 +109,14 @@ class FrameSource(Source):
 
     def _as_arrow(self, domain: Domain) -> ArrowSource:
         person = [] if domain.unit.column is None else [domain.unit.column]
-        table = arrow_table(self.frame, list(dict.fromkeys([*domain.names, *person])), "The frame")
-        return ArrowSource.of_table(table, self.label)
+        names = list(dict.fromkeys([*domain.fields, *person]))
+        written = {column.field for column in domain.columns if column.as_written} - set(person)
+        frame = self.frame[names].copy(deep=False)
+        for name in names:
+            # Numbers among words for "missing", as spreadsheets give them: all are read as they are written.
+            if name in written and pd.api.types.infer_dtype(frame[name], skipna=True) == MIXED:
+                frame[name] = frame[name].map(str, na_action="ignore")
+        return ArrowSource.of_table(arrow_table(frame, names, "The frame"), self.label)
 
 
 def arrow_file(location: Location) -> ArrowFiles:
@@ -150,7 +160,7 @@ class ArrowFile(Part):
 
     def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         with plain_sentences(f"the file {Path(self.path).name!r}"):
-            yield from numbered(_read_ipc(self.path, domain.names, rows))
+            yield from numbered(_read_ipc(self.path, domain.fields, rows))
 
 
 def _read_ipc(path: str, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -194,5 +204,6 @@ def _kind_of_pandas(series: pd.Series) -> str:
         return "date"
     inferred = pd.api.types.infer_dtype(series, skipna=True)
     kinds = {"string": "text", "boolean": "boolean", "integer": "number", "floating": "number", "decimal": "number"}
+    kinds[MIXED] = "text"
     kinds |= dict.fromkeys(("date", "datetime", "datetime64", "time", "timedelta"), "date")
     return kinds.get(inferred, "other")

@@ -3,8 +3,9 @@
 A guess from the first rows that row 200,000 contradicts would stop a long reading in the middle. Worse, a guess is made
 of all records together: one person's value would change how everyone else's are read, which no noise is meant to hide.
 So every field is text, and how one is read depends on itself and on the domain alone: a column that is declared as
-numbers is converted value by value, and what is no number is refused by row, never shown. The guess only tells the
-owner what kind of column it is.
+numbers is converted value by value, and what is no number is refused by row, never shown. Where the domain says how
+numbers or dates are written, it gets the texts as they are, and what cannot be read is a missing value. The guess only
+tells the owner what kind of column it is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..domain import Categorical, Column, Domain, Items, Numeric
+from ..domain import Categorical, Column, Domain, Items
 from ..errors import RequestError
 from .duck import identifier, kind_of_sql, literal, literals, plain_sentences
 from .faults import Fault
@@ -80,20 +81,20 @@ class DelimitedSource(QueriedSource):
         return self._file_parts(domain)
 
     def value_sql(self, column: Column) -> str:
-        name = identifier(column.name)
-        if isinstance(column, Numeric):
+        name = identifier(column.field)
+        if not column.as_written:
             truth = f"CASE lower({name}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"
             return f"coalesce(TRY_CAST({name} AS DOUBLE), {truth})"
         if isinstance(column, Items) and column.gathered:
             return f"nullif(trim({name}), '')"  # as ids are read
-        if isinstance(column, Categorical) and set(column.categories) <= {"true", "false"}:
+        if type(column) is Categorical and set(column.categories) <= {"true", "false"} and not column.written:
             return f"coalesce(CAST(TRY_CAST({name} AS BOOLEAN) AS VARCHAR), {name})"  # True, FALSE, yes, t, 1 …
         return name
 
     def faults(self, column: Column) -> list[Fault]:
         if isinstance(column, Items) and column.gathered:
             return [rounded_text(column.name)]
-        if not isinstance(column, Numeric):
+        if column.as_written:
             return []
         name, value = identifier(column.name), self.value_sql(column)
         # A pattern and no IN (…): DuckDB plans a long list as a join, which gives up the order of the rows.

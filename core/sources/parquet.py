@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..domain import Domain
+from ..domain import Cyclic, Dates, Domain
 from ..domain.column import is_list
 from ..machine.threads import cores, in_order
 from .duck import literals, plain_sentences
@@ -129,7 +129,7 @@ class ParquetSource(QueriedSource):
 
     def _bytes_a_row(self, domain: Domain) -> float:
         """Memory that the values of a row take; infinite where they may be of any length."""
-        kinds = [self._footers[0].schema.field(name).type for name in domain.names]
+        kinds = [self._footers[0].schema.field(name).type for name in domain.fields]
         return sum(kind.bit_width / 8 if pa.types.is_primitive(kind) else math.inf for kind in kinds)
 
     def _row_groups(self, paths: Sequence[str], at_least: int) -> tuple[RowGroups, ...]:
@@ -154,8 +154,15 @@ class ParquetSource(QueriedSource):
 
     def _plain(self, domain: Domain) -> bool:
         """Whether Arrow's reader gives what DuckDB's would: all files alike, no column of the path, simple types."""
-        types = self._types(domain.names)
-        return domain.unit.column is None and types is not None and all(map(_is_plain, types))
+        types = self._types(domain.fields)
+        if domain.unit.column is not None or types is None:
+            return False
+        # A date is the same whichever reads it; the text of one, which a category is, has its digits from the type.
+        as_text = {column.field for column in domain.columns if not isinstance(column, (Cyclic, Dates))}
+        return all(
+            _is_plain(kind) or (name not in as_text and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)))
+            for name, kind in zip(domain.fields, types, strict=True)
+        )
 
     def _types(self, names: Sequence[str]) -> list[pa.DataType] | None:
         """Types of these columns; None where the files differ in them, or the name of a folder is a column."""

@@ -68,7 +68,7 @@ class QueriedSource(Source):
 
     def value_sql(self, column: Column) -> str:
         """The column's value as an SQL expression."""
-        return identifier(column.name)
+        return identifier(column.field)
 
     def faults(self, column: Column) -> list[Fault]:
         """What this source refuses in the column."""
@@ -98,8 +98,12 @@ class QueriedSource(Source):
 
     def _values(self, domain: Domain) -> tuple[dict[str, str], list[Fault]]:
         """The values of the domain's columns in SQL, by name, and what is refused in them."""
-        faults = [fault for column in domain.columns for fault in self.faults(column)]
-        return {column.name: self.value_sql(column) for column in domain.columns}, faults
+        alone = {column.field: column for column in domain.columns}
+        shared = {name for name in domain.fields if sum(column.field == name for column in domain.columns) > 1}
+        values = {
+            name: identifier(name) if name in shared else self.value_sql(column) for name, column in alone.items()
+        }
+        return values, [fault for name, column in alone.items() if name not in shared for fault in self.faults(column)]
 
     def _file_parts(self, domain: Domain) -> tuple[Part, ...]:
         """One part a file, where each can be read without the others; its rows are counted from its beginning."""

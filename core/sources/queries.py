@@ -49,7 +49,7 @@ def told_apart(queries: pa.Table, domain: Domain) -> pa.Table:
 
 
 def _as_it_stands(source: Source, domain: Domain) -> Iterator[pa.RecordBatch]:
-    columns, unit = domain.columns, PrivacyUnit()
+    columns, unit = domain.asked_columns, PrivacyUnit()
     # An array without names has its columns taken in order, and none besides.
     if getattr(source, "names", ()) is not None:
         source.check_names(domain.names)

@@ -68,7 +68,7 @@ class RowGroups(Part):
     def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         place = self.first_row
         with plain_sentences(self.label):
-            for batch in pages(self.path, domain.names, rows, self.groups):
+            for batch in pages(self.path, domain.fields, rows, self.groups):
                 yield batch.replace_schema_metadata({FIRST_ROW: str(place)})
                 place += batch.num_rows
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from ..domain import Domain
+from ..domain import Coordinate, Dates, Domain, Numeric
 from ..domain.column import is_list
 from ..domain.domain import FIRST_ROW, ROWS_READ
 from ..errors import RequestError
@@ -161,14 +161,20 @@ class Source(ABC):
         return domain.unit.column is None or domain.gathers
 
     def check_columns(self, domain: Domain) -> None:
-        """Refuse a domain whose columns are absent, or are dates where it says numbers."""
+        """Refuse a domain whose columns are absent, or that says numbers of dates, or dates of numbers."""
         unit = domain.unit.column
-        self.check_names([*domain.names, *([] if unit is None else [unit])])
+        self.check_names([*domain.fields, *([] if unit is None else [unit])])
         for column in domain.columns:
-            if column.kind == "numeric" and self.kind(column.name) == "date":
+            found = self.kind(column.field)
+            if isinstance(column, (Numeric, Coordinate)) and found == "date":
                 raise RequestError(
-                    f"The column {column.name!r} holds dates or times where numbers are expected: turn them into a "
-                    "number first, for example days since a fixed date or the hour of the day."
+                    f"The column {column.name!r} holds dates or times where numbers are expected: declare it as a "
+                    "date, with a first and a last one, or as the hour, weekday or month of it."
+                )
+            if isinstance(column, Dates) and found in ("number", "boolean") and not column.format:
+                raise RequestError(
+                    f"The column {column.name!r} holds numbers where dates are expected: say how dates are written in "
+                    "it, such as %Y%m%d, or unix for seconds since 1970, or declare it as numbers."
                 )
 
     @abstractmethod

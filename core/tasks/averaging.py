@@ -73,7 +73,7 @@ def averaging(release: Release, names: tuple[str, ...], cells: int, reads: float
     affordable = reads / (counters_read(release, cells) * Splitting(release).readings)
     count = 1 << int(math.log2(min(max(affordable, FEWEST_PLACES), MOST_PLACES)))
     categorical = box.categorical_columns(names)
-    sizes = [box.columns[name].width for name in categorical]
+    sizes = [box.choices_of(box.places[name]) for name in categorical]
     combinations = math.prod(sizes)
     random = PublicRandom(PICTURE_SEED)
     if combinations > count:

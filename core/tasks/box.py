@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ..domain import Categorical, Column, Domain, Numeric
+from ..domain import Categorical, Column, Domain
 from ..errors import RequestError
 from ..sketches.linear import LinearSketch
 
@@ -63,8 +63,23 @@ class Box:
 
     @cached_property
     def blocks(self) -> tuple[slice, ...]:
-        """The coordinates of each column of categories, of which one is raised and the others are zero."""
+        """The coordinates of each column of categories, of which one is raised, or which say a place on a circle."""
         return tuple(self.places[name] for name in self.categorical_columns(self.domain.names))
+
+    @cached_property
+    def choices(self) -> tuple[int, ...]:
+        """How many categories there are for each of the `blocks`."""
+        return tuple(map(self.choices_of, self.blocks))
+
+    def choices_of(self, block: slice) -> int:
+        """How many categories the column of a block has."""
+        return len(self._in_block[block.start].categories)
+
+    @cached_property
+    def _in_block(self) -> dict[int, Categorical]:
+        """The column of categories that begins at a coordinate."""
+        columns = ((self.places[name].start, column) for name, column in self.columns.items())
+        return {start: column for start, column in columns if isinstance(column, Categorical)}
 
     @cached_property
     def amplitude(self) -> float:
@@ -127,7 +142,8 @@ class Box:
         points = np.zeros((len(uniforms), self.domain.dimensions), order="F")
         points[:, numeric] = low[numeric] + uniforms[:, : len(numeric)] * (high - low)[numeric]
         for name, share in zip(self.categorical_columns(names), uniforms.T[len(numeric) :], strict=True):
-            self.raise_category(points, self.places[name], (share * self.columns[name].width).astype(np.int64))
+            block = self.places[name]
+            self.raise_category(points, block, (share * self.choices_of(block)).astype(np.int64))
         return points
 
     def uniforms_needed(self, names: Iterable[str] | None = None) -> int:
@@ -138,13 +154,21 @@ class Box:
     def raise_category(self, points: np.ndarray, block: slice, codes: np.ndarray | int) -> None:
         """Set a column of categories to the given ones, in place; points (n, dimensions), codes (n,) or one for all."""
         points[:, block] = 0.0
-        points[np.arange(len(points)), block.start + codes] = self.amplitude
+        self._place(points[:, block], np.arange(len(points)), block, codes)
 
     def raise_some(self, points: np.ndarray, block: slice, chosen: np.ndarray, random: np.random.Generator) -> None:
         """Give the points marked in ``chosen``, bool (n,), a random category of a column, in place."""
         rows = np.flatnonzero(chosen)
         points[rows, block] = 0.0
-        points[rows, random.integers(block.start, block.stop, size=len(rows))] = self.amplitude
+        codes = random.integers(self.choices_of(block), size=len(rows))
+        self._place(points[:, block], rows, block, codes)
+
+    def _place(self, places: np.ndarray, rows: np.ndarray, block: slice, codes: np.ndarray | int) -> None:
+        """Write categories, or the scaled places on a circle that stand for them, into rows that are zero."""
+        self._in_block[block.start].place(places, rows, codes, self.amplitude)
+        shift, width = self._in_block[block.start].scaling(self.domain.scale)
+        if (shift, width) != (0.0, 1.0):
+            places[rows] = (places[rows] - shift) / width
 
     def folded(self, numbers: np.ndarray) -> np.ndarray:
         """Coordinates of numbers (n, coordinates) reflected at the bounds until they are inside."""
@@ -155,8 +179,4 @@ class Box:
 
     def decode(self, points: np.ndarray) -> pd.DataFrame:
         """Points in natural units, kept inside the bounds that rounding might leave by a last digit."""
-        frame = self.domain.decode_points(points, self.metric)
-        for column in self.domain.columns:
-            if isinstance(column, Numeric):
-                frame[column.name] = frame[column.name].clip(column.low, column.high)
-        return frame
+        return self.domain.decode_points(points, self.metric, inside=True)

@@ -278,7 +278,7 @@ def _on_a_line(release: Release, count: int, level: float) -> tuple[Centre, ...]
         own = masses * (nearest == k)
         mean = float(own @ np.abs(places - place) / max(own.sum(), 1e-300))
         ends = (np.clip([place + side * reach[k]], *box.bounds) for side in (0, -1, 1))
-        value, low, high = (float(_natural(box.domain, end, box.metric)[name][0]) for end in ends)
+        value, low, high = (_natural(box.domain, end, box.metric)[name][0] for end in ends)
         share = float(sizes[k] / release.records)
         centres.append(Centre({name: value}, {name: low}, {name: high}, share, mean, np.nan, np.nan))
     return tuple(centres)

@@ -128,7 +128,7 @@ def climb(
 def _moves(box: Box, points: np.ndarray, steps: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """All single moves from every point, float64 (n, moves, dimensions)."""
     low, high = box.bounds
-    categories = np.concatenate([np.empty(0, np.int64), *(np.arange(b.start, b.stop) for b in box.blocks)])
+    categories = [(block, code) for block, count in zip(box.blocks, box.choices, strict=True) for code in range(count)]
     numbers = 2 * len(box.numeric)
     chosen = np.arange(numbers + len(categories))
     most = max(1, min(MOST_MOVES, NUMBERS_AT_ONCE // points.size))
@@ -141,7 +141,5 @@ def _moves(box: Box, points: np.ndarray, steps: np.ndarray, random: np.random.Ge
             step = steps[:, move // 2] if move % 2 else -steps[:, move // 2]
             moved[:, place, coordinate] = np.clip(points[:, coordinate] + step, low[coordinate], high[coordinate])
         else:
-            raised = categories[move - numbers]
-            block = next(block for block in box.blocks if block.start <= raised < block.stop)
-            box.raise_category(moved[:, place], block, raised - block.start)
+            box.raise_category(moved[:, place], *categories[move - numbers])
     return moved

@@ -10,8 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from ..checks import check_integer
-from ..domain import Categorical, Vector
+from ..domain import Categorical, Dates, Ordered, Vector
 from ..errors import RequestError
+from ..machine.array_types import Floats
 from ..releases.release import Release
 from .averaging import NOTHING, averaged_answers, averaging
 from .box import Box
@@ -78,7 +79,7 @@ class Curve(Picture):
     column : str
         Its name.
     values : np.ndarray
-        (n,) numbers, or the categories, one a bar.
+        (n,) numbers or dates, or the categories, one a bar.
     """
 
     column: str
@@ -286,13 +287,13 @@ def _picture(release: Release, box: Box, drawn, at, level: float, reads: float |
 
 
 def axis(box: Box, name: str, count: int, *, ends: bool) -> np.ndarray:
-    """Values along a column: its categories, or numbers from bound to bound (or centres of cells between them)."""
+    """Values along a column: its categories, or numbers or dates from bound to bound (or centres of cells there)."""
     column = box.column(name)
     if isinstance(column, Vector):
         raise RequestError(f"The column {name!r} holds vectors, and a picture is drawn along numbers or categories.")
-    if isinstance(column, Categorical):
+    if isinstance(column, (Categorical, Ordered)):
         return np.array(column.categories, dtype=object)
     low, high = column.bounds(1.0)
-    if ends:
-        return np.linspace(low, high, count)
-    return low + (np.arange(count) + 0.5) * ((high - low) / count)
+    between = low + (np.arange(count) + 0.5) * ((high - low) / count)
+    places: Floats = np.asarray(np.linspace(low, high, count) if ends else between)
+    return column.between(places) if isinstance(column, Dates) else places

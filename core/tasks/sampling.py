@@ -115,7 +115,7 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
     if sharpen:
         population = explaining_population(release, random)
         return Sample(box.decode(population.draw(box, n, random)), "population", misfit=population.misfit)
-    combinations = math.prod(block.stop - block.start for block in box.blocks)
+    combinations = math.prod(box.choices)
     cells = min(MOST_CELLS, int(GRID_READS / counters_read(release, 1.0)))
     side = int((cells / combinations) ** (1.0 / max(1, len(box.numeric))))
     if len(box.numeric) <= MOST_GRID_NUMBERS and side >= FEWEST_CELLS_A_SIDE:
@@ -162,7 +162,7 @@ def _from_grid(release: Release, box: Box, side: int, n: int, random: np.random.
     one = np.zeros((len(lattice), release.domain.dimensions), order="F")
     one[:, box.numeric] = low[box.numeric] + (lattice + 0.5) * pitch
     cells = []
-    for codes in product(*(range(block.stop - block.start) for block in box.blocks)):
+    for codes in product(*map(range, box.choices)):
         here = one.copy(order="F")
         for block, code in zip(box.blocks, codes, strict=True):
             box.raise_category(here, block, code)

@@ -262,7 +262,7 @@ def test_every_type_of_number_is_a_number(array):
     ("array", "sentence"),
     [
         (pa.array(["1", "2"]), "text where numbers are expected"),
-        (pa.array([datetime.date(2026, 1, 1)]), "dates or times where numbers are expected: turn them into a number"),
+        (pa.array([datetime.date(2026, 1, 1)]), "dates or times where numbers are expected: declare it as a date"),
         (pa.array([[1.0]]), "lists where numbers are expected"),
         (pa.array([b"\x00"]), "binary where numbers are expected"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,20 @@ import pandas as pd
 import pyarrow as pa
 
 from core import Budget, Domain, Race, Release
-from core.domain import Items, PrivacyUnit, Vector
+from core.domain import (
+    Categorical,
+    ChosenWords,
+    Cyclic,
+    Dates,
+    Items,
+    Numeric,
+    Ordered,
+    PrivacyUnit,
+    Reading,
+    TextLength,
+    Vector,
+)
+from core.domain.coordinate import position
 from core.engine.exact import Exact
 from core.geometry import kernels
 from core.geometry.projections.fast import FastProjection
@@ -231,6 +245,36 @@ def parts() -> Release:
     return release(members, frame, Budget(2, "1e-6"), records=RECORDS)
 
 
+def calendar() -> Release:
+    """Dates to the hour and ordered categories, read from texts with words for none."""
+    school = Ordered("school", ("none", "low", "mid", "high"), (0, 4, 9, 13), missing_category="none")
+    since = Dates("since", "2020-01-01", "2020-12-31", "hour", format="%d.%m.%Y", missing=("never",))
+    domain = Domain((since, school), scale="box")
+    return _release(Histogram(domain, kernels.Gaussian(0.2), cells=(24, 8)), Budget(2))
+
+
+def earth() -> Release:
+    """Distances in kilometres between latitudes and longitudes, beyond the antimeridian too."""
+    domain = Domain(position("lat", "lon", -20, -15, 177, -178, Reading(("n/a",), ",")))
+    return _release(Distance(domain).sized_for(Budget(2), RECORDS), Budget(2))
+
+
+def circles() -> Release:
+    """Hours and directions of the wind around circles, a category of missing values, and chosen words."""
+    domain = Domain(
+        (
+            Cyclic("hour", part="hour"),
+            Cyclic("wind", ("N", "E", "S", "W")),
+            Categorical("member", ("no", "yes", "missing"), (("0",), ("1",), ()), ("n/a",), "missing"),
+            ChosenWords("about", ("refund", "broken", "other")),
+            TextLength("long", 100, "words"),
+            Numeric("pay", 0, 50, "EUR", Reading(("-9",)), 0.5),
+        ),
+        scale="box",
+    )
+    return _release(Race(domain, kernels.Euclidean(1.5), rows=24, width=64, groups=4), Budget(2))
+
+
 MAKERS = {
     maker.__name__: maker
     for maker in (
@@ -262,6 +306,9 @@ MAKERS = {
         rounds,
         convex,
         parts,
+        calendar,
+        earth,
+        circles,
     )
 }
 
@@ -284,7 +331,14 @@ def queries_of(domain: Domain) -> dict[str, list]:
         [random.random((6, domain.dimensions)), np.zeros(domain.dimensions), np.full(domain.dimensions, 2)]
     )
     frame = domain.decode_points(low + shares * (high - low))
-    return {name: [np.asarray(v).tolist() if np.ndim(v) else v for v in frame[name]] for name in frame}
+    return {name: [_plain(value) for value in frame[name]] for name in frame}
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return np.asarray(value).tolist() if np.ndim(value) else value
 
 
 def _release(sketch: LinearSketch | Adaptive, budget: Budget) -> Release:
@@ -297,7 +351,7 @@ def _release(sketch: LinearSketch | Adaptive, budget: Budget) -> Release:
     batch = pa.RecordBatch.from_pydict({name: list(frame[name]) for name in frame})
     if isinstance(sketch, Adaptive):
         return release(sketch, batch.to_pandas(), budget)
-    points = sketch.domain.encode(batch, sketch.metric)
+    points = sketch.domain.encode_queries(batch, sketch.metric)
     table = sketch.zeros()
     sketch.add(table, points)
     return seal(sketch, Exact(table, sketch.count(points)), budget)

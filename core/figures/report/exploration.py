@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import ClassVar
 
 import numpy as np
@@ -235,6 +236,8 @@ def plain_value(value: object) -> object:
     """
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, date):  # a time is one, too
+        value = value.isoformat()
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):

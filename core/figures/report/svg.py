@@ -17,7 +17,7 @@ from ...tasks.density import Curve, Heatmap
 from ...words.escapes import in_html
 from ...words.numbers import significant
 from ...words.phrases import shortened, shown
-from ..axes import THOUSANDS_FROM, Axis
+from ..axes import THOUSANDS_FROM, Axis, date_ticks
 from ..hatching import HATCHED
 from ..hidden import hidden_by_noise
 from ..scales import LIGHT_SHADES
@@ -112,15 +112,18 @@ def _along(curve: Curve, axis: Axis, title: str, identity: str) -> Iterator[str]
     heights = Axis(title, np.array([least, y.high]), least, y.high)
     yield from _grid_lines(heights, y)
     hidden = hidden_by_noise(curve)
-    yield from _bars(curve, hidden, x, y, identity) if axis.categories else _line(curve, hidden, x, y, identity)
+    if axis.categories:
+        yield from _bars(curve, hidden, x, y, identity)
+    else:
+        yield from _line(curve, axis.values, hidden, x, y, identity)
     yield f'<line class="axis" x1="{LEFT}" x2="{RIGHT}" y1="{y(0):.1f}" y2="{y(0):.1f}"/>'
     yield from _bottom_axis(axis)
     yield from _left_axis(heights)
     yield from _hidden_legend(hidden, identity)
 
 
-def _line(curve: Curve, hidden: np.ndarray, x: _Scale, y: _Scale, identity: str) -> Iterator[str]:
-    xs = [x(value) for value in curve.values]
+def _line(curve: Curve, places: np.ndarray, hidden: np.ndarray, x: _Scale, y: _Scale, identity: str) -> Iterator[str]:
+    xs = [x(value) for value in places]
     lows, highs, middles = ([y(value) for value in values] for values in (curve.low, curve.high, curve.estimate))
     around = ((~hidden, 'class="band"'), (hidden, f'fill="url(#{identity}-hatch)"'))
     for mask, look in around if curve.errors_known else ():
@@ -194,6 +197,8 @@ def _labels(axis: Axis) -> list[tuple[float, str]]:
             for place, category in enumerate(axis.categories)
             if place % stride == 0
         ]
+    if axis.dates is not None:
+        return [(place, in_html(text)) for place, text in date_ticks(axis.dates)]
     ticks = _ticks(axis.low, axis.high)
     return list(zip(ticks, _numbers(ticks), strict=True))
 

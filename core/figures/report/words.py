@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from ...domain import Categorical, Column, Domain, Items, Numeric
+from ...domain import Categorical, Column, Cyclic, Dates, Domain, Items, Ordered, Vector
 from ...privacy.budget import Budget, decimal_text
 from ...privacy.neighbours import Neighbours
 from ...words.numbers import number, percent
@@ -77,10 +77,15 @@ def column_values(column: Column) -> str:
             return "any item, one a row"
         return "any items" + ("" if column.separator is None else f", with {shown(column.separator)!r} between them")
     if isinstance(column, Categorical):
-        return f"one of {column.width:,}: {listed(column.categories, LISTED_CATEGORIES)}"
+        around = ", around a circle" if isinstance(column, Cyclic) else ""
+        return f"one of {len(column.categories):,}{around}: {listed(column.categories, LISTED_CATEGORIES)}"
+    if isinstance(column, Ordered):
+        return f"one of {len(column.categories):,}, in order: {listed(column.categories, LISTED_CATEGORIES)}"
+    if isinstance(column, Dates):
+        return f"{column.text(column.low)} to {column.text(column.high)}, by the {column.step}"
     unit = f" {shown(column.unit)}" if column.unit else ""
     bounds = f"{number(column.low)} to {number(column.high)}{unit}"
-    return bounds if isinstance(column, Numeric) else f"{column.length:,} numbers, each {bounds}"
+    return f"{column.length:,} numbers, each {bounds}" if isinstance(column, Vector) else bounds
 
 
 def left_out(domain: Domain) -> str:

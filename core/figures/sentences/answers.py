@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from ...domain import Categorical, Vector
+from ...domain import Vector
 from ...releases.release import Release
 from ...tasks.modes import Mode
 from ...words.numbers import best_guess, percent_within, rounded, rounded_range
@@ -71,7 +69,7 @@ def place_words(position: dict[str, object], release: Release) -> dict[str, str]
         if isinstance(column, Vector):
             said[column.name] = f"a list of {column.length:,} numbers"
         else:
-            axis = Axis.of(column, column.categories if isinstance(column, Categorical) else np.array([value]))
+            axis = Axis.of(column, getattr(column, "categories", None) or [value])
             said[column.name] = axis.words(axis.place(value))
     return said
 

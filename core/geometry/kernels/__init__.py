@@ -6,7 +6,7 @@ sums (`core.geometry.hashing.families`, RACE); one that is an average of cosines
 (`core.geometry.hashing.frequencies`, random features). Several are both.
 """
 
-from .composite import MAX_PARTS, Mixture, Product, of_coordinates
+from .composite import MAX_PARTS, Mixture, Product, of_coordinates, of_straight_lines
 from .fading import Exponential, Gaussian, Laplacian
 from .hashed import Angular, Euclidean, Manhattan
 from .jaccard import Jaccard
@@ -38,5 +38,6 @@ __all__ = [
     "coordinate_bandwidths",
     "kernel_from_dict",
     "of_coordinates",
+    "of_straight_lines",
     "stationary",
 ]

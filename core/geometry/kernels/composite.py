@@ -77,6 +77,13 @@ def atoms(kernel: Kernel) -> int:
     return sum(atoms(part) for part in kernel.parts) if isinstance(kernel, (Product, Mixture)) else 1
 
 
+def of_straight_lines(kernel: Kernel) -> bool:
+    """Whether closeness depends on straight-line distances alone, so that turning the coordinates changes nothing."""
+    if isinstance(kernel, (Product, Mixture)):
+        return all(of_straight_lines(part) for part in kernel.parts)
+    return isinstance(kernel, Stationary) and kernel.metric == "l2"
+
+
 def _common_metric(parts: tuple[Kernel, ...]) -> str:
     return "l1" if all(part.metric == "l1" for part in parts) else "l2"
 

@@ -84,6 +84,7 @@ class Features(GroupedSketch):
     wave: str = parameter(Choice("The wave of random features", WAVES), "quadrant", kw_only=True)
     seed: Settled[int] = parameter(Seed("The seed of the frequencies"), None)
     name: ClassVar[str] = "features"
+    takes_circles: ClassVar[bool] = True
     described: ClassVar[str] = "random feature sketch"
 
     def _check(self) -> None:

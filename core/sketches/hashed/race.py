@@ -74,6 +74,7 @@ class Race(GroupedSketch):
     groups: Settled[int] = parameter(GROUPS, None, kw_only=True)
     seed: Settled[int] = parameter(Seed("The hash seed of a sketch"), None)
     name: ClassVar[str] = "race"
+    takes_circles: ClassVar[bool] = True
     has_cells: ClassVar[bool] = True
     described: ClassVar[str] = "RACE sketch"
     reads_mapped: ClassVar[bool] = True

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ...domain import Categorical
 from ...figures.axes import Axis
 from ...figures.classes import decision_figure, decision_in_words, probability_figure, probability_in_words
 from ...figures.sentences.decisions import RULES, asked_domain, decision_sentence, drowned_sentence, rules
@@ -16,9 +15,10 @@ from ...releases.release import Release
 from ...tasks.classes.decision_map import DecisionMap
 from ...words.escapes import in_html
 from ...words.phrases import listed
-from ..explore.columns import choose_two, drawable, grain, hold_others, label_of, number_format, tidy
+from ..explore.columns import choose_two, drawable, hold_others
 from ..explore.export import take_along
 from ..explore.point import STRONG, AskedPoint
+from ..explore.values import value_field
 from ..frame.charts import picture_config
 from ..frame.marks import note, side
 from ..frame.markup import draw
@@ -132,29 +132,13 @@ def _others(opened: Opened, domain, place: dict[str, object]) -> None:
     with st.expander(f"The place's other {len(others)} columns" if len(others) > 1 else "The place's other column"):
         note("The map averages over them unless they are held; the place has a value for each.")
         for column in others:
-            place[column.name] = _field(column, f"classify-{opened.fingerprint[:12]}-{column.name}")
-
-
-def _field(column, key: str) -> object:
-    if isinstance(column, Categorical):
-        return st.selectbox(label_of(column), column.categories, key=key, persist_state="session")
-    middle = tidy((column.low + column.high) / 2, column)
-    return st.number_input(
-        label_of(column),
-        column.low,
-        column.high,
-        middle,
-        grain(column),
-        format=number_format(column),
-        key=key,
-        persist_state="session",
-    )
+            place[column.name] = value_field(column, f"classify-{opened.fingerprint[:12]}-{column.name}")
 
 
 def _one_column(opened: Opened, rule: str, level: float) -> None:
     """A place of one column: no map, but the field and what is said."""
     (column,) = asked_domain(opened.release).columns
-    place = {column.name: _field(column, f"classify-{opened.fingerprint[:12]}-{column.name}")}
+    place = {column.name: value_field(column, f"classify-{opened.fingerprint[:12]}-{column.name}")}
     say_place(opened.release, place, rule, level)
 
 

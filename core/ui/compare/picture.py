@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ...domain import Categorical, Column, Numeric, Vector
+from ...domain import Categorical, Column, Scalar, Vector
 from ...experiments.comparison.public_data import PublicData, exact_sums
 from ...figures.axes import Axis
 from ...forecast.recommendation import Closeness
@@ -103,7 +103,7 @@ def _way(data: PublicData) -> tuple[tuple[Axis, ...], np.ndarray]:
 def _values(column: Column, places: int) -> np.ndarray:
     if isinstance(column, Categorical):
         return np.array(column.categories, dtype=object)
-    assert isinstance(column, Numeric)
+    assert isinstance(column, Scalar)
     return np.linspace(column.low, column.high, places)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ...domain import Column, Numeric
+from ...domain import Column
 from ...errors import RequestError
 from ...figures.distances import distance_unit
 from ...figures.nearest import marked
@@ -129,7 +129,7 @@ def _said(release: Release, centre: Centre) -> dict[str, str]:
 
 def _measured(centre: Centre, column: Column) -> bool:
     """Whether an interval for the centre's value in a column can be said: categories have none, vectors too many."""
-    return isinstance(column, Numeric) and column.name in centre.low
+    return isinstance(centre.low.get(column.name), (float, np.floating)) and column.width == 1
 
 
 def _error(centre: Centre, name: str) -> float:

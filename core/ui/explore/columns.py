@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ...domain import Categorical, Column, Domain, Items, Vector
+from ...domain import Domain, Items, Vector
 from ...figures.view import View
 from ...words.escapes import in_markdown
 from ..frame.session import Opened
+from .values import value_field
 
 PAIRS, TWO, ONE = "All pairs", "Two columns", "One column"
 SHOW, ACROSS, UP = "show", "x", "y"
@@ -21,8 +21,6 @@ LAST = "explore-last"
 """The last choices by key."""
 MOST_PAIRED = 8
 FIELD_WIDTH = 220
-STEPS = 1000
-"""Numbers typed or slid go in steps of this part of a column's range, or finer."""
 
 
 def drawable(domain: Domain) -> tuple[str, ...]:
@@ -104,7 +102,7 @@ def hold_others(opened: Opened, drawn: tuple[str, ...], centre: Mapping[str, obj
     for place, name in zip(_side_by_side(len(names)), names, strict=True):
         with place:
             column = domain.columns[domain.names.index(name)]
-            held.append((name, _held_value(column, f"held-{opened.fingerprint[:12]}-{name}")))
+            held.append((name, value_field(column, f"held-{opened.fingerprint[:12]}-{name}", slides=True)))
     return View(drawn, tuple(held))
 
 
@@ -139,41 +137,3 @@ def _choose(chosen: dict[str, str]) -> None:
     st.query_params.update(chosen)
     if SHOW in chosen:
         st.session_state[CHOSEN] = True
-
-
-def _held_value(column: Column, key: str) -> object:
-    if isinstance(column, Categorical):
-        return st.selectbox(label_of(column), column.categories, key=key, persist_state="session")
-    step = grain(column)
-    return st.slider(
-        label_of(column),
-        column.low,
-        column.high,
-        tidy((column.low + column.high) / 2, column),
-        step,
-        key=key,
-        format=number_format(column),
-        persist_state="session",
-    )
-
-
-def label_of(column: Column) -> str:
-    """The label of a field for a value of a column: its name, with its unit."""
-    unit = getattr(column, "unit", "")
-    return in_markdown(f"{column.name} ({unit})" if unit else column.name)
-
-
-def grain(column: Column) -> float:
-    """The step of numbers of a column: a power of ten, at most a thousandth of its range."""
-    return 10.0 ** math.floor(math.log10((column.high - column.low) / STEPS))
-
-
-def number_format(column: Column) -> str:
-    """How a number of a column is written in a field."""
-    return f"%.{max(0, -round(math.log10(grain(column))))}f"
-
-
-def tidy(value: float, column: Column) -> float:
-    """A number rounded to the grain of its column, inside its bounds."""
-    digits = -round(math.log10(grain(column)))
-    return min(max(round(value, digits), column.low), column.high)

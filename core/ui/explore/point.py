@@ -8,7 +8,7 @@ import re
 import numpy as np
 import streamlit as st
 
-from ...domain import Categorical, Column
+from ...domain import Column
 from ...figures.axes import Axis
 from ...figures.density import close_by
 from ...figures.distances import distance_title, distance_unit
@@ -25,7 +25,7 @@ from ..frame.marks import note
 from ..frame.markup import draw
 from ..frame.session import Opened
 from .answers import REMEMBERED, answer
-from .columns import grain, label_of, number_format, tidy
+from .values import said, state_of, value_field
 
 STRONG = re.compile(r"\*\*(.+?)\*\*")
 EACH_DOT = "Each dot is one of 50 equally likely truths."
@@ -60,13 +60,12 @@ class AskedPoint:
                 self._ask(column, value)
 
     def _ask(self, column: Column, value: object) -> None:
-        categorical = isinstance(column, Categorical)
-        st.session_state[self.key(column)] = value if categorical else tidy(float(value), column)
+        st.session_state[self.key(column)] = state_of(column, value)
 
     @property
     def values(self) -> tuple[object, ...]:
         """What is asked, in the order of the drawn columns."""
-        return tuple(st.session_state[self.key(column)] for column in self.columns)
+        return tuple(said(column, st.session_state[self.key(column)]) for column in self.columns)
 
     def ringed(self) -> tuple[object, ...]:
         """What the figure rings when it is drawn: what was asked when the view changed, or was typed since."""
@@ -90,12 +89,7 @@ class AskedPoint:
     def fields(self) -> None:
         """Fields in which the point can be typed; they say what is asked."""
         for column in self.columns:
-            label, state = label_of(column), {"key": self.key(column), "persist_state": "session"}
-            if isinstance(column, Categorical):
-                st.selectbox(label, column.categories, on_change=self._ring, **state)
-            else:
-                step, form = grain(column), number_format(column)
-                st.number_input(label, column.low, column.high, step=step, format=form, on_change=self._ring, **state)
+            value_field(column, self.key(column), self._ring)
 
     def show_answer(self) -> None:
         """The answer in words and as fifty dots."""

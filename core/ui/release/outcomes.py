@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from ...domain import Domain, Numeric
+from ...domain import Domain, Scalar
 from ...figures.dots import dots, dots_in_words, normal_outcomes
 from ...figures.forecast import (
     PLACES,
@@ -28,7 +28,7 @@ from ..frame.marks import note
 
 def possible_outcomes(draft: Draft) -> None:
     """Fifty releases that could come out, of an imagined crowd and of one answer."""
-    axis = next((column for column in draft.one.domain.columns if isinstance(column, Numeric)), None)
+    axis = next((column for column in draft.one.domain.columns if isinstance(column, Scalar)), None)
     answer = typical_answer(draft, draft.forecast)
     *before, counts = st.columns([1] if axis is None else 2, gap="medium")
     for lines in before:
@@ -44,7 +44,7 @@ def possible_outcomes(draft: Draft) -> None:
         note("One answer in fifty possible releases, all of them equally likely.")
 
 
-def _of_a_crowd(draft: Draft, axis: Numeric) -> tuple[PossibleReleases, str]:
+def _of_a_crowd(draft: Draft, axis: Scalar) -> tuple[PossibleReleases, str]:
     """Possible releases along a column, and what they come to."""
     one, forecast = draft.one, draft.forecast
     places = _places(one.domain, one.metric, axis)
@@ -57,7 +57,7 @@ def _of_a_crowd(draft: Draft, axis: Numeric) -> tuple[PossibleReleases, str]:
     return possible, possible_distances_in_words(possible)
 
 
-def _places(domain: Domain, metric: str, axis: Numeric) -> np.ndarray:
+def _places(domain: Domain, metric: str, axis: Scalar) -> np.ndarray:
     """Encoded places along a column, all other columns in the middle of their bounds."""
     low, high = domain.bounds(metric)
     place = 0

@@ -23,11 +23,12 @@ from core.sketches.published.grids.mwem import MWEM
 from core.sources.samples import bundled_groups
 from core.tasks.centres import nearest_place
 from core.tasks.density import grid
-from core.ui.explore.columns import ONE, PAIRS, TWO, grain, tidy
+from core.ui.explore.columns import ONE, PAIRS, TWO
 from core.ui.explore.export import overview
 from core.ui.explore.groups import part_call, part_of, whom
 from core.ui.explore.point import STRONG
 from core.ui.explore.points import answer_columns
+from core.ui.explore.values import grain, tidy
 from core.ui.frame.frame import EXPLORE
 from core.ui.frame.session import KEY, Opened
 from core.words.escapes import in_html

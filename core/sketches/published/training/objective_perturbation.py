@@ -49,7 +49,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....domain import Categorical, Domain
+from ....domain import Categorical, Cyclic, Domain
 from ....errors import RequestError
 from ....parameters import Choice, Declared, Number, Settled, Text, Whole, parameter
 from ....privacy.accounting import Cost, PureParts
@@ -116,7 +116,7 @@ class ObjectivePerturbation(Declared):
             raise RequestError("A private logistic regression is made of a domain and the name of its class column.")
         self.domain.check_coordinates()
         column = next((column for column in self.domain.columns if column.name == self.label), None)
-        if not isinstance(column, Categorical) or len(column.categories) < 2 or len(self.domain.columns) < 2:
+        if not isinstance(column, Categorical) or isinstance(column, Cyclic) or len(self.domain.columns) < 2:
             raise RequestError(
                 "The label must be a column of two categories or more, the public list of classes, beside at least one "
                 "other column."

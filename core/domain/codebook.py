@@ -1,0 +1,425 @@
+"""Codebooks: what a data dictionary says of columns, turned into entries of a declaration.
+
+Read are CSV and other tables with a header line (also as pasted out of a document), YAML, the columns of CSV on the Web
+(W3C, "tableSchema") and of Frictionless table schemas ("fields"). Headers are known by their usual names. A codebook
+describes what anyone could have; one that was made of the private records by a program is no public knowledge, as its
+smallest and largest values are people's.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import RequestError
+from .declaration import KINDS, _written, columns_of, mapping_of, preset_sentence
+from .presets import LATITUDES, LONGITUDES, preset_for, tidy_name
+
+MOST_ROWS = 10_000
+HEADERS = {
+    "name": ("name", "variable", "variable_name", "column", "column_name", "field", "field_name", "var", "id"),
+    "kind": (
+        "kind",
+        "type",
+        "data_type",
+        "datatype",
+        "measure",
+        "level",
+        "scale",
+        "storage_type",
+        "role",
+        "format_type",
+    ),
+    "low": ("low", "min", "minimum", "lowest", "smallest", "lower", "from", "first", "start"),
+    "high": ("high", "max", "maximum", "highest", "largest", "upper", "to", "last", "end"),
+    "range": ("range", "valid_range", "bounds", "limits", "allowed_range"),
+    "values": (
+        "values",
+        "value_labels",
+        "levels",
+        "categories",
+        "codes",
+        "labels",
+        "coding",
+        "allowed_values",
+        "enum",
+        "permitted_values",
+        "code_list",
+        "choices",
+        "choices_calculations_or_slider_labels",
+    ),
+    "missing": ("missing", "missing_values", "na", "na_values", "missing_codes", "null", "null_values"),
+    "unit": ("unit", "units", "unit_of_measure", "uom"),
+    "step": ("step", "resolution", "precision"),
+    "format": ("format", "date_format", "pattern"),
+    "label": ("label", "description", "meaning", "definition", "title", "variable_label", "notes", "question"),
+}
+"""What columns of a codebook are called, by what they say."""
+TYPES = {
+    "number": (
+        "number",
+        "numeric",
+        "integer",
+        "int",
+        "whole",
+        "float",
+        "double",
+        "decimal",
+        "real",
+        "continuous",
+        "quantitative",
+        "scale",
+        "interval",
+        "ratio",
+        "count",
+        "currency",
+        "money",
+        "percent",
+        "percentage",
+        "long",
+        "short",
+        "byte",
+        "nonnegativeinteger",
+        "positiveinteger",
+    ),
+    "date": ("date", "datetime", "timestamp", "time", "date_time"),
+    "category": ("category", "categorical", "nominal", "factor", "enum", "discrete", "qualitative", "choice", "select"),
+    "ordered": ("ordered", "ordinal", "likert", "ordered_factor"),
+    "yes_no": ("yes_no", "boolean", "bool", "logical", "binary", "flag", "dichotomous", "indicator", "dummy"),
+    "text": ("text", "string", "char", "character", "varchar", "str", "object", "free_text", "open", "memo"),
+}
+"""Words for types, by the kind that they mean; whole numbers among them."""
+WHOLE = ("integer", "int", "whole", "count", "long", "short", "byte", "nonnegativeinteger", "positiveinteger")
+SECONDS = ("datetime", "timestamp", "date_time")
+_PAIR = re.compile(r"\s*([^=:;|,\n]{1,60}?)\s*(?:=|:|\s-\s)\s*([^;|\n]+?)\s*")
+
+
+FREE_TEXT = (
+    "Its values are not known: list them (values: [...]); or of free text keep the length (kind: text_length, longest: "
+    "1000) or chosen words (kind: words, values: [...])."
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a draft says of one column.
+
+    Attributes
+    ----------
+    name : str
+        Of the column, or of the place that a pair of columns is.
+    facts : dict[str, Any]
+        Its entry in a declaration, as far as it is known.
+    unknown : str
+        What has still to be said, in a few words; "" when the entry is whole.
+    because : str
+        Where the facts come from, in a sentence.
+    """
+
+    name: str
+    facts: dict[str, Any]
+    unknown: str = ""
+    because: str = ""
+
+    @property
+    def line(self) -> str:
+        """The entry as a line of a declaration, behind a # while something is missing from it."""
+        text = f"{_written(self.name)}: {_written(self.facts)}"
+        remark = f"  # {self.unknown or self.because}" if self.unknown or self.because else ""
+        return f"  {'# ' if self.unknown else ''}{text}{remark}"
+
+
+def read_codebook(text: str) -> dict[str, dict[str, Any]]:
+    """What a codebook says, by the column's name: entries of a declaration, whole or in part.
+
+    Parameters
+    ----------
+    text : str
+        The file, or what was pasted.
+
+    Raises
+    ------
+    RequestError
+        When it is none that is known.
+    """
+    text = text.lstrip("\N{ZERO WIDTH NO-BREAK SPACE}")
+    if not text.strip():
+        raise RequestError("There is nothing in the codebook.")
+    stripped = text.lstrip()
+    if stripped.startswith(("{", "[")):
+        return _of_json(stripped)
+    if re.match(r"(#[^\n]*\n|\s*\n|---\s*\n)*[^,;\t|\n]+:\s*(\{|\n|$|[^,;\t|]*\n)", text):
+        return _of_yaml(text)
+    return _of_table(text)
+
+
+def _of_yaml(text: str) -> dict[str, dict[str, Any]]:
+    found = mapping_of(text, "The codebook")
+    named = found["columns"] if isinstance(found.get("columns"), dict) else found
+    if not all(isinstance(facts, dict) for facts in named.values()):
+        raise RequestError("The codebook must say of each column, by its name, what anyone could have in it.")
+    return {
+        name: facts if facts.get("kind") in KINDS else _entry(name, _by_header(facts)) for name, facts in named.items()
+    }
+
+
+def _of_json(text: str) -> dict[str, dict[str, Any]]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return _of_yaml(text)
+    if isinstance(found, list):
+        found = {"fields": found}
+    schema = found.get("tableSchema", found.get("schema", found))
+    if not schema.get("columns") and not schema.get("fields") and found.get("tables"):
+        schema = found["tables"][0].get("tableSchema", {})
+    columns = schema.get("columns", schema.get("fields"))
+    if isinstance(columns, dict):
+        return _of_yaml(text)
+    if not isinstance(columns, list) or not all(isinstance(column, dict) for column in columns):
+        raise RequestError("The codebook is JSON without a list of columns (tableSchema) or fields.")
+    missing = [str(word) for word in schema.get("missingValues", []) if word]
+    return {str(column.get("name", _title(column))): _of_schema(column, missing) for column in columns}
+
+
+def _title(column: Mapping[str, Any]) -> str:
+    title = column.get("titles", "")
+    return str(title[0] if isinstance(title, list) and title else title)
+
+
+def _of_schema(column: Mapping[str, Any], missing: list[str]) -> dict[str, Any]:
+    """A column of CSV on the Web, or a field of a table schema."""
+    kind = column.get("datatype", column.get("type", ""))
+    facts = dict(kind) if isinstance(kind, dict) else {"base": kind}
+    facts |= column.get("constraints", {})
+    null = column.get("null", missing)
+    said: dict[str, Any] = {
+        "kind": str(facts.get("base", "")),
+        "low": facts.get("minimum", facts.get("minInclusive", "")),
+        "high": facts.get("maximum", facts.get("maxInclusive", "")),
+        "values": facts.get("enum", column.get("categories", "")),
+        "missing": [str(word) for word in ([null] if isinstance(null, str) else null) if word],
+        "unit": column.get("unit", ""),
+    }
+    if str(column.get("categoriesOrdered", "")).lower() == "true":
+        said["kind"] = "ordered"
+    return _entry(str(column.get("name", "")), said)
+
+
+def _of_table(text: str) -> dict[str, dict[str, Any]]:
+    first = next(line for line in text.splitlines() if line.strip())
+    mark = max("\t;|,", key=first.count)
+    rows = list(csv.reader(io.StringIO(text.strip()), delimiter=mark, skipinitialspace=True))
+    if mark == "|":  # a table of Markdown begins and ends with a bar
+        rows = [[cell.strip() for cell in row] for row in rows]
+        rows = [row[1:-1] if len(row) > 2 and row[0] == row[-1] == "" else row for row in rows]
+        rows = [row for row in rows if not all(re.fullmatch(r":?-*:?", cell) for cell in row)]
+    rows = [row for row in rows if any(cell.strip() for cell in row)]
+    if len(rows) < 2 or len(rows) > MOST_ROWS or first.count(mark) == 0:
+        raise RequestError(
+            "The codebook must be a table with a first line of names, such as name,type,min,max,values, and a line for "
+            f"each of at most {MOST_ROWS:,} columns."
+        )
+    heads = [_head(cell) for cell in rows[0]]
+    if "name" not in heads:
+        raise RequestError(
+            "No column of the codebook says the names: its first line must have one called name, variable or column."
+        )
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows[1:]:
+        said = {head: cell.strip() for head, cell in reversed(list(zip(heads, row, strict=False))) if head}
+        name = said.get("name", "")
+        if name:
+            # Codebooks with a line for each value repeat the name, or leave it empty.
+            found[name] = _entry(name, said)
+    return found
+
+
+def _head(cell: str) -> str | None:
+    tidy = tidy_name(cell)
+    return next((head for head, names in HEADERS.items() if tidy in names), None)
+
+
+def _by_header(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {head: value for key, value in facts.items() if (head := _head(str(key)))}
+
+
+def _entry(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of a declaration from what a line of a codebook says."""
+    word = tidy_name(str(said.get("kind", "")))
+    kind = word if word in KINDS else _kind(word)
+    values = _values(said.get("values", ""))
+    low, high = _text(said.get("low")), _text(said.get("high"))
+    if (not low or not high) and said.get("range"):
+        low, high = _range(str(said["range"])) or (low, high)
+    if not values and isinstance(said.get("values"), str) and (ends := _range(str(said["values"]))):
+        low, high = (low or ends[0]), (high or ends[1])
+    if values and kind in ("", "text", "number", "yes_no"):
+        kind = "category"
+    if kind in ("", "number") and re.match(r"\d{4}-\d{2}", low):
+        kind = "date"
+    facts: dict[str, Any] = {"kind": kind or ("number" if low or high else "")}
+    missing = _words(said.get("missing", ""))
+    if facts["kind"] == "number":
+        facts |= {"low": float(low)} if _is_number(low) else {}
+        facts |= {"high": float(high)} if _is_number(high) else {}
+        step = _text(said.get("step")) or ("1" if word in WHOLE else "")
+        facts |= {"step": float(step)} if _is_number(step) and _fits(step, low, high) else {}
+        facts |= {"unit": _text(said["unit"])} if said.get("unit") else {}
+    elif facts["kind"] == "date":
+        facts |= {"first": low} if low else {}
+        facts |= {"last": high} if high else {}
+        facts |= {"step": "second"} if word in SECONDS else {}
+        facts |= {"format": _text(said["format"])} if "%" in _text(said.get("format")) else {}
+    elif facts["kind"] in ("category", "ordered"):
+        facts |= {"values": values} if values else {}
+    if missing and facts["kind"] not in ("", "text"):
+        facts["missing"] = missing
+    return facts
+
+
+def _kind(word: str) -> str:
+    plain = re.sub(r"_*\d+$", "", word)
+    return next((kind for kind, words in TYPES.items() if word in words or plain in words), "")
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _fits(step: str, low: str, high: str) -> bool:
+    return not (_is_number(low) and _is_number(high)) or float(step) <= float(high) - float(low)
+
+
+def _range(text: str) -> tuple[str, str] | None:
+    """The ends of "0-120", "0 to 120", "[0, 120]" and "2015-01-01..2020-12-31"."""
+    date, number = r"\d{4}-\d{2}-\d{2}", r"-?\d+(?:\.\d+)?"
+    for one in (date, number):
+        found = re.fullmatch(rf"\s*[\[(]?\s*({one})\s*(?:to|\.\.+|-|–|,|;)\s*({one})\s*[\])]?\s*", text)
+        if found:
+            return found.group(1), found.group(2)
+    return None
+
+
+def _values(stated: object) -> Any:
+    """Labels, or a mapping from codes to labels: "1=Male; 2=Female", "1, Male | 2, Female", "Male|Female"."""
+    if isinstance(stated, Mapping):
+        return {str(code): str(label) for code, label in stated.items()}
+    if isinstance(stated, Sequence) and not isinstance(stated, str):
+        if stated and all(isinstance(one, Mapping) and "value" in one for one in stated):
+            return {str(one["value"]): str(one.get("label", one["value"])) for one in stated}
+        return [str(one) for one in stated]
+    text = _text(stated)
+    if not text or _range(text):
+        return ""
+    parts = _split(text)
+    pairs = [_PAIR.fullmatch(part) for part in parts]
+    if all(pairs) and len(parts) >= 2:
+        return {pair.group(1): pair.group(2) for pair in pairs if pair}
+    if "|" in text and all(part.count(",") >= 1 for part in parts):  # as REDCap writes choices
+        return {part.split(",", 1)[0].strip(): part.split(",", 1)[1].strip() for part in parts}
+    return parts if len(parts) >= 2 else ""
+
+
+def _split(text: str) -> list[str]:
+    mark = next((mark for mark in ("\n", "|", ";", ",") if mark in text), None)
+    parts = [text] if mark is None else text.split(mark)
+    return list(dict.fromkeys(part.strip().strip("\"'") for part in parts if part.strip()))
+
+
+def _words(stated: object) -> list[str]:
+    if isinstance(stated, str):
+        return _split(stated) if stated.strip() else []
+    return [str(one) for one in stated] if isinstance(stated, Sequence) else []
+
+
+def drafted(columns: Sequence[tuple[str, str]], book: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
+    """An entry for every column of a table, from a codebook, its type, and common knowledge of its name.
+
+    Parameters
+    ----------
+    columns : Sequence[tuple[str, str]]
+        Name and kind of every column of the table, as its source knows them; no value is looked at.
+    book : Mapping[str, Mapping[str, Any]]
+        What `read_codebook` found.
+
+    Returns
+    -------
+    list[Entry]
+        In the order of the table.
+    """
+    known = {tidy_name(name): facts for name, facts in book.items()} | {name: facts for name, facts in book.items()}
+    place = place_among([name for name, found in columns if found != "date"])
+    entries: list[Entry] = []
+    for name, found in columns:
+        if place is not None and name in place:
+            entries += [_place(place, known)] if name == place[0] else []
+            continue
+        facts = dict(known.get(name, known.get(tidy_name(name), {})))
+        entries.append(_drafted(name, found, facts))
+    return entries
+
+
+def _drafted(name: str, found: str, said: dict[str, Any]) -> Entry:
+    because = "from the codebook" if said else ""
+    kind = str(said.get("kind", ""))
+    if kind in ("", "text"):
+        said["kind"] = {"number": "number", "boolean": "yes_no", "date": "date", "vector": "vector"}.get(
+            found, "category"
+        )
+    if said["kind"] == "number" and not {"low", "high"} <= set(said) and (preset := preset_for(name)):
+        said = {"kind": "number", "preset": preset} | {key: value for key, value in said.items() if key != "kind"}
+        because = preset_sentence(name, preset)
+    if said["kind"] == "category" and not said.get("values"):
+        return Entry(name, said, FREE_TEXT)
+    return _checked(name, said, because)
+
+
+def _place(names: tuple[str, str], known: Mapping[str, Mapping[str, Any]]) -> Entry:
+    """The entry of a latitude and a longitude."""
+    latitude, longitude = (known.get(name, known.get(tidy_name(name), {})) for name in names)
+    sides = {"south": latitude.get("low"), "north": latitude.get("high")}
+    sides |= {"west": longitude.get("low"), "east": longitude.get("high")}
+    facts: dict[str, Any] = {"kind": "position", "latitude": names[0], "longitude": names[1]}
+    facts |= {side: degrees for side, degrees in sides.items() if degrees is not None}
+    return _checked("place", facts, "from the codebook")
+
+
+def _checked(name: str, facts: dict[str, Any], because: str) -> Entry:
+    try:
+        columns_of(name, facts)
+    except RequestError as error:
+        return Entry(name, facts, str(error))
+    return Entry(name, facts, "", because)
+
+
+def place_among(names: Sequence[str]) -> tuple[str, str] | None:
+    """The columns whose names say that they are latitude and longitude, where there is one of each."""
+    found = [[name for name in names if tidy_name(name) in known] for known in (LATITUDES, LONGITUDES)]
+    return (found[0][0], found[1][0]) if len(found[0]) == len(found[1]) == 1 else None
+
+
+def draft_text(entries: Sequence[Entry]) -> str:
+    """A draft of a declaration, whose unfinished lines are behind a #."""
+    head = [
+        "# A draft. Think of anyone, not of the people in the data: what stands here becomes public with a release.",
+        "record: record",
+        "scale: box  # each column is compared as a share of its bounds; none keeps their own units",
+        "columns:",
+    ]
+    if any(entry.unknown for entry in entries):
+        head.insert(1, "# Finish the lines behind a # and take it away, or leave those columns out.")
+    return "\n".join([*head, *(entry.line for entry in entries)]) + "\n"

@@ -1,0 +1,87 @@
+"""Fields in which one value of a column is chosen or typed: a number, a date, or a category."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import date, datetime
+
+import numpy as np
+import streamlit as st
+
+from ...domain import Categorical, Column, Dates, Ordered
+from ...words.escapes import in_markdown
+
+STEPS = 1000
+"""Numbers typed or slid go in steps of this part of a column's range, or finer."""
+SHOWN_DATE = "YYYY-MM-DD"
+
+
+def value_field(column: Column, key: str, on_change: Callable | None = None, slides: bool = False) -> object:
+    """A field for a value of a column, in natural units; a date comes back as its text in ISO 8601."""
+    label, state = label_of(column), {"key": key, "persist_state": "session", "on_change": on_change}
+    if isinstance(column, (Categorical, Ordered)):
+        return st.selectbox(label, column.categories, **state)
+    if isinstance(column, Dates):
+        return said(column, _date_field(column, label, state))
+    step, form, middle = grain(column), number_format(column), tidy((column.low + column.high) / 2, column)
+    if slides:
+        return st.slider(label, column.low, column.high, middle, step, format=form, **state)
+    if key in st.session_state:  # a field that starts with a value twice would be warned about
+        return st.number_input(label, column.low, column.high, step=step, format=form, **state)
+    return st.number_input(label, column.low, column.high, middle, step, format=form, **state)
+
+
+def _date_field(column: Dates, label: str, state: dict) -> date | datetime:
+    low, middle, high = column.present(np.array([column.low, (column.low + column.high) // 2, column.high])).tolist()
+    if column.step != "day":
+        low, middle, high = (moment.replace(second=0) for moment in (low, middle, high))
+    known = {} if state["key"] in st.session_state else {"value": middle}
+    if column.step == "day":
+        days = {name: moment.date() for name, moment in known.items()}
+        return st.date_input(label, **days, min_value=low.date(), max_value=high.date(), format=SHOWN_DATE, **state)
+    return st.datetime_input(
+        label, **known, min_value=low, max_value=high, format=SHOWN_DATE, step=STEPS_OF[column.step], **state
+    )
+
+
+STEPS_OF = {"hour": 3600, "minute": 60, "second": 60}
+"""Seconds that times are typed to."""
+
+
+def state_of(column: Column, value: object) -> object:
+    """What a field holds for a value in natural units."""
+    if isinstance(column, (Categorical, Ordered)):
+        return str(value)
+    if isinstance(column, Dates):
+        place = np.clip(column.numbers_of([value]), column.low, column.high)
+        moment = column.present(place)[0].item()
+        return moment.date() if column.step == "day" else moment.replace(second=0)
+    return tidy(float(value), column)
+
+
+def said(column: Column, state: object) -> object:
+    """The value in natural units that a field holds."""
+    return state.isoformat() if isinstance(column, Dates) else state
+
+
+def label_of(column: Column) -> str:
+    """The label of a field for a value of a column: its name, with its unit."""
+    unit = "" if isinstance(column, Dates) else getattr(column, "unit", "")
+    return in_markdown(f"{column.name} ({unit})" if unit else column.name)
+
+
+def grain(column: Column) -> float:
+    """The step of numbers of a column: a power of ten, at most a thousandth of its range."""
+    return 10.0 ** math.floor(math.log10((column.high - column.low) / STEPS))
+
+
+def number_format(column: Column) -> str:
+    """How a number of a column is written in a field."""
+    return f"%.{max(0, -round(math.log10(grain(column))))}f"
+
+
+def tidy(value: float, column: Column) -> float:
+    """A number rounded to the grain of its column, inside its bounds."""
+    digits = -round(math.log10(grain(column)))
+    return min(max(round(value, digits), column.low), column.high)

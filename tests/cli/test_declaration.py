@@ -1,0 +1,152 @@
+"""Declarations from the command line: a draft from a codebook, a release by it, and questions that are dates."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core import Declaration, load
+from core.domain import Dates, PrivacyUnit
+from tests.cli.conftest import refused
+
+BOOK = """variable,type,min,max,values,missing
+age,int,0,110,,
+pay,money,0,5000,,n/a
+joined,date,2015-01-01,2024-12-31,,
+sex,nominal,,,1=Female; 2=Male,
+"""
+JOINED = "joined: {kind: date, first: 2015-01-01, last: 2024-12-31}"
+ROWS = 3_000
+DENSITY = ("--kernel", "gaussian", "--bandwidth", "0.05", "--epsilon", "5", "--records", ROWS)
+
+
+@pytest.fixture
+def table(tmp_path):
+    random = np.random.default_rng(3)
+    joined = pd.Timestamp("2018-06-01") + pd.to_timedelta(random.integers(-200, 200, ROWS), unit="D")
+    pay = [f"{value:,}" for value in random.integers(500, 4_000, ROWS)]
+    pay[::50] = ["n/a"] * len(pay[::50])
+    frame = pd.DataFrame(
+        {"age": random.integers(18, 90, ROWS), "pay": pay, "joined": joined, "sex": random.integers(1, 3, ROWS)}
+    )
+    frame.assign(note="some words").to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "book.csv").write_text(BOOK)
+    return tmp_path / "people.csv"
+
+
+@pytest.fixture
+def declared(command, table):
+    result = command("declare", table, "--codebook", "book.csv", "--out", "people.yaml")
+    assert result.exit_code == 0, result.output
+    assert "4 of 5 entries are whole" in result.stderr
+    assert "Still to be finished: note" in result.stderr
+    return "people.yaml"
+
+
+def answers(result):
+    assert result.exit_code == 0, result.output
+    return pd.read_csv(io.StringIO(result.stdout))
+
+
+def test_a_table_is_released_by_its_declaration(command, table, declared):
+    result = command("release", table, "--declaration", declared, *DENSITY, "--out", "all.npz")
+    assert result.exit_code == 0, result.output
+    release = load("all.npz")
+    assert release.domain == Declaration.load(declared).domain
+    assert release.records == pytest.approx(ROWS * 0.98, abs=20)
+    inspected = command("inspect", "all.npz").stdout
+    assert "joined may hold 2015-01-01 to 2024-12-31, by the day" in inspected
+
+
+def test_dates_are_asked_about_and_come_back_as_dates(command, table, declared):
+    made = command("release", table, "--declaration", declared, "--columns", "joined", *DENSITY, "--out", "j.npz")
+    assert made.exit_code == 0, made.output
+    pd.DataFrame({"joined": ["2018-06-01", "2016-01-01"]}).to_csv("asked.csv", index=False)
+    asked = answers(command("query", "j.npz", "asked.csv"))
+    assert asked["estimate"][0] > 20 * max(asked["estimate"][1], 1)
+    assert asked["joined"].tolist() == ["2018-06-01", "2016-01-01"]
+    peak = answers(command("modes", "j.npz"))["joined"][0]
+    assert abs(pd.Timestamp(peak) - pd.Timestamp("2018-06-01")) < pd.Timedelta(days=120)
+    assert len(peak) == 10
+    line = answers(command("line", "j.npz", "joined"))["joined"]
+    assert line.iloc[0].startswith("2015-01-01")
+    assert line.iloc[-1].startswith("2024-12-31")
+    drawn = pd.to_datetime(answers(command("sample", "j.npz", "--points", "200"))["joined"])
+    assert abs(drawn.median() - pd.Timestamp("2018-06-01")) < pd.Timedelta(days=90)
+
+
+def test_a_date_may_be_held(command, table, declared):
+    chosen = ("--declaration", declared, "--columns", "joined,age")
+    made = command("release", table, *chosen, *DENSITY, "--out", "two.npz")
+    assert made.exit_code == 0, made.output
+    near, far = (
+        answers(command("line", "two.npz", "age", "--at", f"joined={day}")) for day in ("2018-06-01", "2023-01-01")
+    )
+    assert near["estimate"].max() > 10 * far["estimate"].max()
+    assert "not a date, such as" in refused(command("line", "two.npz", "age", "--at", "joined=soon"))
+
+
+def test_what_is_typed_goes_before_the_file(command, table, declared):
+    extra = ("--columns", "age", "--unit", "sex:2", "--scale", "none", "--missing", "refuse", "--bandwidth", "5")
+    made = command("release", table, "--declaration", declared, *DENSITY, *extra, "--out", "age.npz")
+    assert made.exit_code == 0, made.output
+    domain = load("age.npz").domain
+    assert (domain.names, domain.unit, domain.scale, domain.missing) == (
+        ("age",),
+        PrivacyUnit("sex", 2),
+        "none",
+        "refuse",
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--bounds", "age=0:1"], "--bounds cannot be given here, as --declaration says it of every column"),
+        (["--columns", "ages"], "The declaration has no column 'ages'"),
+        (["--label", "town"], "classes in the column 'town' are not in the declaration"),
+    ],
+)
+def test_contradictions_are_refused(command, table, declared, options, sentence):
+    assert sentence in refused(
+        command("release", table, "--declaration", declared, *DENSITY, *options, "--out", "x.npz")
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ("joined: {kind: number, low: 0, high: 1}", "'joined' holds dates or times where numbers are expected"),
+        ("age: {kind: date, first: 2020-01-01, last: 2021-01-01}", "'age' holds numbers where dates are expected"),
+        ("joined: {kind: date, first: 2021-01-01, last: 2020-01-01}", "must come before"),
+        ("pay: {kind: number, low: 5, high: 1}", "must be below its largest"),
+    ],
+)
+def test_a_wrong_declaration_costs_nothing(command, table, ledger, entry, sentence):
+    Path("wrong.yaml").write_text(f"columns:\n  {entry}\n")
+    assert sentence in refused(command("release", table, "--declaration", "wrong.yaml", *DENSITY, "--out", "x.npz"))
+    assert "people" not in command("ledger", "list").stdout
+
+
+def test_bounds_from_common_knowledge_are_said(command, table):
+    Path("preset.yaml").write_text("columns: {age: {kind: number, preset: age}}\n")
+    made = command("release", table, "--declaration", "preset.yaml", *DENSITY, "--bandwidth", "5", "--out", "x.npz")
+    assert "age: 0 to 120 years by common knowledge" in made.stderr
+
+
+def test_a_draft_is_refused_where_it_would_leak_or_overwrite(command, table, declared):
+    assert "private file itself" in refused(command("declare", table, "--codebook", table))
+    assert "--overwrite" in refused(command("declare", table, "--out", declared))
+    assert "no codebook" in refused(command("declare", table, "--codebook", "absent.csv"))
+
+
+def test_a_person_named_in_the_file_is_protected(command, table, declared):
+    Path("unit.yaml").write_text(f"unit: {{column: note, at_most: 5}}\ncolumns: {{{JOINED}}}\n")
+    made = command("release", table, "--declaration", "unit.yaml", *DENSITY, "--bandwidth", "90", "--out", "x.npz")
+    assert made.exit_code == 0, made.output
+    assert load("x.npz").domain.columns == (Dates("joined", "2015-01-01", "2024-12-31"),)
+    assert load("x.npz").domain.unit == PrivacyUnit("note", 5)

@@ -1,0 +1,159 @@
+"""Columns as they come, the same from every format: words for "missing", thousands, dates, circles, places."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+
+from core.domain import Categorical, Cyclic, Dates, Domain, Numeric, PrivacyUnit, Reading, TextLength
+from core.domain.coordinate import position
+from core.errors import RequestError
+from core.sources import open_source
+from core.sources.queries import read_queries
+
+ROWS = 3_000
+"""More than a batch of the smallest size that is read here."""
+
+
+def columns() -> dict[str, list]:
+    """A table as people keep it: 2% of the numbers are words for none."""
+    days = [datetime.date(2020, 1, 1) + datetime.timedelta(days=i % 400) for i in range(ROWS)]
+    return {
+        "pay": ["n/a" if i % 50 == 0 else f"{1000 + i:,}" for i in range(ROWS)],
+        "joined": [day.isoformat() for day in days],
+        "lat": [45.7 + i % 10 / 100 for i in range(ROWS)],
+        "lon": [4.8 + i % 10 / 100 for i in range(ROWS)],
+        "member": [("0", "1", "?")[i % 3] for i in range(ROWS)],
+        "said": ["a word or two"] * ROWS,
+    }
+
+
+DOMAIN = Domain(
+    (
+        Numeric("pay", 0, 3500, "EUR", Reading(("n/a",))),
+        Dates("joined", "2020-01-01", "2020-12-31"),
+        Cyclic("weekday", part="weekday", of="joined"),
+        *position("lat", "lon", 45.7, 45.8, 4.8, 4.9),
+        Categorical("member", ("no", "yes", "unknown"), (("0",), ("1",), ()), missing_category="unknown"),
+        TextLength("words", 10, "words", "said"),
+    ),
+)
+
+
+def encoded(source, rows=1_000, domain=DOMAIN):
+    return np.concatenate([domain.encode(batch) for batch in source.batches(domain, rows)])
+
+
+def typed() -> pa.Table:
+    """The same records as a program would write them: dates of their own type, texts where texts are."""
+    table = pa.table(columns())
+    joined = table.column("joined").cast(pa.date32())
+    member = table.column("member").dictionary_encode()
+    return table.set_column(1, "joined", joined).set_column(4, "member", member)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    found = encoded(open_source(pd.DataFrame(columns())))
+    assert found.shape == (ROWS - ROWS // 50, 10)
+    return found
+
+
+def written(folder, kind):
+    """The table in a file of some kind."""
+    path = folder / f"people.{kind}"
+    if kind == "csv":
+        pd.DataFrame(columns()).to_csv(path, index=False)
+    elif kind == "parquet":
+        pq.write_table(typed(), path, row_group_size=700)
+    else:
+        feather.write_feather(typed(), str(path))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
+def test_every_format_gives_the_same_coordinates(tmp_path, kind, expected):
+    source = open_source(written(tmp_path, kind))
+    assert (encoded(source) == expected).all()
+    parts = source.parts(DOMAIN)
+    again = [DOMAIN.encode(batch) for part in parts for batch in part.batches(DOMAIN, 500)]
+    assert (np.concatenate(again) == expected).all()
+
+
+def test_tables_in_memory_give_the_same_coordinates(expected):
+    frame = typed().to_pandas()
+    frame["joined"] = pd.to_datetime(frame["joined"]) + pd.Timedelta(hours=5)
+    assert (encoded(open_source(frame)) == expected).all()
+    assert (encoded(open_source(typed())) == expected).all()
+    assert (encoded(open_source(columns())) == expected).all()
+
+
+def test_a_spreadsheet_column_of_numbers_and_words_is_read(expected):
+    frame = pd.DataFrame(columns())
+    frame["pay"] = [value if value == "n/a" else int(value.replace(",", "")) for value in frame["pay"]]
+    source = open_source(frame)
+    assert source.kind("pay") == "text"
+    assert (encoded(source) == expected).all()
+
+
+def test_a_selection_by_person_reads_as_the_whole_does(tmp_path, expected):
+    by_person = Domain(DOMAIN.columns, unit=PrivacyUnit("member", ROWS))
+    for kind in ("csv", "parquet"):
+        found = encoded(open_source(written(tmp_path, kind)), domain=by_person)
+        assert (np.sort(found, axis=0) == np.sort(expected, axis=0)).all()
+
+
+def test_a_file_can_be_read_from_the_middle_on(tmp_path, expected):
+    source = open_source(written(tmp_path, "parquet"))
+    later = np.concatenate([DOMAIN.encode(batch) for batch in source.batches(DOMAIN, 500, start=1_200)])
+    assert (later == expected[-len(later) :]).all()
+
+
+def test_instants_with_a_zone_are_read_alike_by_both_readers(tmp_path):
+    instants = [datetime.datetime(2020, 6, 1, 23, 30, tzinfo=datetime.UTC)] * 3
+    table = pa.table({"id": [1, 2, 3], "at": pa.array(instants, pa.timestamp("ms", "America/New_York"))})
+    pq.write_table(table, tmp_path / "at.parquet")
+    columns = (
+        Dates("at", "2020-01-01", "2020-12-31", "hour", zone="Europe/Paris"),
+        Cyclic("hour", part="hour", of="at"),
+    )
+    for unit in (PrivacyUnit(), PrivacyUnit("id", 1)):
+        domain = Domain(columns, unit=unit)
+        found = domain.decode_points(encoded(open_source(tmp_path / "at.parquet"), domain=domain))
+        assert found["at"].astype(str).tolist() == ["2020-06-02 01:00:00"] * 3
+        assert found["hour"].astype(str).tolist() == ["23"] * 3
+
+
+@pytest.mark.parametrize(
+    ("column", "sentence"),
+    [
+        (Numeric("joined", 0, 1), "'joined' holds dates or times where numbers are expected: declare it as a date"),
+        (Numeric("joined", 0, 1, "", Reading()), "holds dates or times where numbers are expected"),
+        (Dates("lat", "2020-01-01", "2021-01-01"), "'lat' holds numbers where dates are expected"),
+        (Numeric("income", 0, 1), "no column 'income'"),
+        (Cyclic("hour", part="hour", of="left"), "no column 'left'"),
+    ],
+)
+def test_a_wrong_declaration_is_refused_before_anything_is_read(tmp_path, column, sentence):
+    for kind in ("csv", "parquet"):
+        source = open_source(written(tmp_path, kind))
+        with pytest.raises(RequestError, match=sentence):
+            next(iter(source.batches(Domain((column,)))))
+
+
+def test_questions_bear_the_names_of_the_domain_and_are_said_as_people_say_them(tmp_path):
+    asked = {"pay": [1000], "joined": ["2020-02-01"], "weekday": ["Friday"], "lat": [45.75], "lon": [4.85]}
+    asked |= {"member": ["unknown"], "words": [4], "note": ["kept"]}
+    frame = pd.DataFrame(asked)
+    frame.to_csv(tmp_path / "asked.csv", index=False)
+    frame.to_parquet(tmp_path / "asked.parquet")
+    for name in ("asked.csv", "asked.parquet"):
+        table = read_queries(open_source(tmp_path / name), DOMAIN)
+        assert table.column("note").to_pylist() == ["kept"]
+        assert DOMAIN.encode_queries(table) == pytest.approx(DOMAIN.encode_queries(frame))
