@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..checks import check_number
 from ..errors import RequestError
-from ..machine.array_types import Floats
+from ..machine.array_types import Floats, Integers
 from .categorical import Categorical
 from .column import Mask, checked_bounds
 from .scalar import Scalar
@@ -102,10 +102,15 @@ class Ordered(Scalar):
         out[:, 0] = np.append(self.places, np.nan)[codes]
         return self.list.absent(codes, missing)
 
+    def nearest(self, points: np.ndarray) -> Integers:
+        """The places in the list of the categories nearest to positions (n, 1), int64 (n,)."""
+        middles = (self.places[1:] + self.places[:-1]) / 2.0
+        codes: Integers = np.searchsorted(middles, points[:, 0])
+        return codes
+
     def present(self, numbers: Floats) -> Any:
         """The categories nearest to positions, in pandas' ordered type."""
-        middles = (self.places[1:] + self.places[:-1]) / 2.0
-        codes = np.searchsorted(middles, numbers)
+        codes = self.nearest(np.asarray(numbers)[:, None])
         return pd.Categorical.from_codes(codes, categories=list(self.categories), ordered=True)
 
     @property

@@ -104,7 +104,7 @@ class Adaptive(Declared, ABC):
     def _check(self) -> None:
         """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""
         check_points(self.domain, getattr(self, "kernel", None))
-        check_circles(self.domain, self.name, None)
+        check_circles(self.domain, self.name, takes=False)
 
     @property
     @abstractmethod

@@ -49,28 +49,30 @@ def check_points(domain: object, kernel: Kernel | None = None) -> None:
         )
 
 
-def check_circles(domain: Domain, mechanism: str, kernel: Kernel | None) -> None:
-    """Refuse columns whose values lie on a circle, unless a kernel of the straight-line distance sees them in a plane.
+def check_circles(domain: Domain, mechanism: str, takes: bool, kernel: Kernel | None = None) -> None:
+    """Refuse columns whose values lie on a circle where the mechanism, or its kernel, cannot see them so.
 
     Parameters
     ----------
     domain, mechanism : Domain, str
         What is declared, and the mechanism's name.
+    takes : bool
+        Whether the mechanism takes them: by their coordinates alone, or value by value.
     kernel : Kernel | None
-        Of a mechanism that knows records by their coordinates alone; None for one that would cut columns apart.
+        Its kernel, if any; one of the straight-line distance sees a circle in the plane.
 
     Raises
     ------
     RequestError
         One sentence that says what can be done instead.
     """
-    if not domain.circles or (kernel is not None and of_straight_lines(kernel)):
+    if not domain.circles or (takes and (kernel is None or of_straight_lines(kernel))):
         return
     which = f"The column {domain.circles[0]!r} is a circle, where the last value is next to the first"
-    if kernel is None:
+    if not takes or kernel is None:
         raise RequestError(
             f"{which}, and the mechanism {mechanism!r} does not bend its columns: declare it as categories, or use "
-            "race or features."
+            "tables, race or features."
         )
     raise RequestError(
         f"{which}, so it needs a kernel of the straight-line distance, such as gaussian, and {kernel.name!r} is none."
@@ -235,7 +237,7 @@ class LinearSketch(Declared, ABC):
     has_means: ClassVar[bool] = False
     """Whether the mean of all records can be read off it, by `mean` and `sum_variance`."""
     takes_circles: ClassVar[bool] = False
-    """Whether it knows records by their coordinates alone, so that values may lie on circles, as `Cyclic` ones do."""
+    """Whether values may lie on circles, as `Cyclic` ones do: by coordinates alone, or value by value."""
     drawn_from: ClassVar[str] = "population"
     """What records that resemble the real ones are drawn from: "cells" (`cell_counts`) or "records" (`synthetic`) of
     its own, or a population that explains its answers.
@@ -245,7 +247,7 @@ class LinearSketch(Declared, ABC):
         """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""
         kernel = getattr(self, "kernel", None)
         check_points(self.domain, kernel)
-        check_circles(self.domain, self.name, kernel if self.takes_circles else None)
+        check_circles(self.domain, self.name, self.takes_circles, kernel)
 
     @property
     @abstractmethod

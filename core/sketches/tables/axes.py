@@ -1,4 +1,7 @@
-"""The axes of tables: every category of a column is a cell, and a number is cut at public edges between its bounds."""
+"""The axes of tables: every category of a column is a cell, and a number is cut at public edges between its bounds.
+
+Ordered categories and values around a circle are categories here, and dates are numbers.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...domain import Categorical, Column, Domain
+from ...domain import Categorical, Column, Cyclic, Domain, Ordered
 from ...errors import RequestError
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
@@ -63,7 +66,7 @@ class Axis:
 
 def is_number(column: Column) -> bool:
     """Whether the values of a column are cut into cells, and not each a cell of its own."""
-    return not isinstance(column, Categorical)
+    return not isinstance(column, (Categorical, Ordered))
 
 
 def number_axes(domain: Domain) -> int:
@@ -85,10 +88,9 @@ def axes_of(domain: Domain, bins: Sequence[int], halvings: Sequence[int]) -> tup
     numbers = iter(zip(bins, halvings, strict=True))
     coordinate = 0
     for column in domain.columns:
-        if isinstance(column, Categorical):
-            axes.append(
-                Axis(column.name, column, coordinate, 0.0, float(column.width), column.width, 0, column.categories)
-            )
+        if isinstance(column, (Categorical, Ordered)):
+            count = len(column.categories)
+            axes.append(Axis(column.name, column, coordinate, 0.0, float(count), count, 0, column.categories))
         else:
             for place in range(column.width):
                 name = column.name if column.width == 1 else f"{column.name}[{place}]"
@@ -107,7 +109,7 @@ def cut(points: np.ndarray, domain: Domain, axes: Sequence[Axis]) -> np.ndarray:
     ----------
     points : np.ndarray
         float64 (n, dimensions). What lies outside the bounds is in the outermost cell; the category is the one of the
-        largest coordinate, the first of several.
+        largest coordinate, the first of several, or the one with the nearest place.
     domain, axes : Domain, Sequence[Axis]
         How they were encoded, and the axes of the domain.
 
@@ -121,12 +123,19 @@ def cut(points: np.ndarray, domain: Domain, axes: Sequence[Axis]) -> np.ndarray:
     found = np.empty((len(axes), len(points)), np.uint16)
     coordinate = np.array([axis.coordinate for axis in axes])
     count = np.array([axis.fine for axis in axes])
-    categories = np.array([len(axis.categories) for axis in axes])
+    raised = [isinstance(axis.column, Categorical) and axis.column.width == len(axis.categories) for axis in axes]
+    categories = np.where(raised, [len(axis.categories) for axis in axes], 0)
 
     def records(first: int, last: int) -> None:
         _find_cells(by_coordinate, coordinate, low, high, count, categories, first, last, found)
 
     over_ranges(len(points), records, at_least=WORTH_A_THREAD)
+    for row, axis in enumerate(axes):
+        column = axis.column
+        if isinstance(column, (Cyclic, Ordered)):  # whose categories have places around a circle, or on a line
+            shift, width = column.scaling(domain.scale)
+            places = points[:, axis.coordinate : axis.coordinate + column.width] * width + shift
+            found[row] = column.nearest(places)
     return found
 
 

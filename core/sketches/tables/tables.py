@@ -97,6 +97,7 @@ class Tables(LinearSketch):
         Several("The weights", Whole("A weight", 1, LARGEST_WEIGHT), 1), None, settled="its weights"
     )
     name: ClassVar[str] = "tables"
+    takes_circles: ClassVar[bool] = True
     described: ClassVar[str] = "set of tables"
     count_share: ClassVar[Fraction] = Fraction(1, 1000)
     needs_records: ClassVar[bool] = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from datetime import date, datetime
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -60,7 +61,7 @@ def state_of(column: Column, value: object) -> object:
     return tidy(float(value), column)
 
 
-def said(column: Column, state: object) -> object:
+def said(column: Column, state: Any) -> object:
     """The value in natural units that a field holds."""
     return state.isoformat() if isinstance(column, Dates) else state
 

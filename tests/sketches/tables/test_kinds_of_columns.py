@@ -1,0 +1,53 @@
+"""Tables of dates, circles, ordered categories and places: without noise, the counts that a spreadsheet would give."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from core import Budget, Domain
+from core.domain import Categorical, Cyclic, Dates, Ordered
+from core.domain.coordinate import position
+from core.sketches.tables.tables import Tables
+
+WINDS, SCHOOLS = ("N", "E", "S", "W"), ("none", "low", "high")
+COLUMNS = (
+    Dates("day", "2020-01-01", "2020-01-09"),
+    Cyclic("wind", WINDS),
+    Cyclic("weekday", part="weekday", of="day"),
+    Ordered("school", SCHOOLS, (0, 4, 12), missing_category="none"),
+    *position("lat", "lon", 45, 46, 4, 6),
+    Categorical("member", ("no", "yes")),
+)
+
+
+@pytest.mark.parametrize("scale", ["none", "box"])
+def test_each_value_is_a_cell_and_dates_are_cut_as_numbers(scale):
+    domain, random, n = Domain(COLUMNS, scale=scale), np.random.default_rng(5), 400
+    days = random.integers(0, 9, n)
+    values = {
+        "day": pa.array(np.datetime64("2020-01-01") + days.astype("m8[D]")),
+        "wind": random.choice(WINDS, n),
+        "school": pa.array(random.choice([*SCHOOLS, None], n).tolist()),
+        "lat": random.uniform(45, 46, n),
+        "lon": random.uniform(4, 6, n),
+        "member": random.choice(["no", "yes"], n),
+    }
+    sketch = Tables.of(domain, 4, "pairs", 0).sized_for(Budget(1, "1e-9"), 1.0)
+    assert [axis.cells for axis in sketch.axes] == [4, 4, 7, 3, 4, 4, 2]
+    table = sketch.zeros()
+    sketch.add(table, domain.encode(pa.record_batch(values)))
+    reading = sketch.reading(table, 0.0, None, np.inf)
+    codes = (
+        np.minimum(days // 2, 3),
+        pd.Categorical(values["wind"], WINDS).codes,
+        (days + 2) % 7,  # 2020 began on a Wednesday
+        np.maximum(pd.Categorical(values["school"].to_pylist(), SCHOOLS).codes, 0),
+        np.minimum((values["lat"] - 45) * 4, 3).astype(int),
+        np.minimum((values["lon"] - 4) * 2, 3).astype(int),
+        pd.Categorical(values["member"], ("no", "yes")).codes,
+    )
+    for which in sketch.tables:
+        exact = np.zeros([sketch.axes[i].cells for i in which])
+        np.add.at(exact, tuple(codes[i] for i in which), 1)
+        assert np.allclose(reading.counts(which), exact)
