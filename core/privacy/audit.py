@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betainccinv, betaincinv
 
 from ..errors import RequestError
 from ..machine.array_types import Floats
@@ -241,6 +241,6 @@ def _loss_bound(likely: np.ndarray, unlikely: np.ndarray, runs: int, delta: floa
     likely, unlikely = np.asarray(likely), np.asarray(unlikely)
     risk = (1 - level) / 2
     with np.errstate(invalid="ignore", divide="ignore"):
-        least = np.where(likely > 0, beta.ppf(risk, likely, runs - likely + 1), 0.0)
-        most = np.where(unlikely < runs, beta.isf(risk, unlikely + 1, runs - unlikely), 1.0)
+        least = np.where(likely > 0, betaincinv(likely, runs - likely + 1, risk), 0.0)
+        most = np.where(unlikely < runs, betainccinv(unlikely + 1, runs - unlikely, risk), 1.0)
         return np.log(np.maximum(least - delta, 0.0)) - np.log(most)

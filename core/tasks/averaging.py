@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
@@ -142,5 +142,5 @@ def averaged_answers(
 def _widened(answers: Answers, variance: np.ndarray, level: float) -> Answers:
     """Answers whose errors have a further variance, (n,), that may be common to all places averaged over."""
     error = np.hypot(answers.standard_error, np.sqrt(variance))
-    reach = student.ppf(0.5 + level / 2.0, answers.degrees) * error
+    reach = stdtrit(answers.degrees, 0.5 + level / 2.0) * error
     return replace(answers, low=answers.estimate - reach, high=answers.estimate + reach, standard_error=error)

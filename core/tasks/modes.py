@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 from ..checks import check_integer
 from ..errors import RequestError
@@ -143,7 +143,7 @@ def _significant(prominence: np.ndarray, error: np.ndarray, degrees: int, false_
     significant = np.zeros(len(prominence), dtype=bool)
     if not degrees:
         return significant
-    chances = student.sf(prominence / np.maximum(error, 1e-300), degrees)
+    chances = stdtr(degrees, -prominence / np.maximum(error, 1e-300))
     passed_on = 0.0
     for place, chance in enumerate(chances):
         available = passed_on + false_alarm * 0.5 ** (place + 1)

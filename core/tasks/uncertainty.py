@@ -6,7 +6,7 @@ People read chances off countable outcomes better than off error bars (Kay, Kola
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from ..checks import check_integer
 from ..errors import RequestError
@@ -48,7 +48,7 @@ def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
     check_integer(index, "The query", 0, len(answers.estimate) - 1)
     if answers.degrees < 1:
         raise RequestError("A release with a single group of rows does not know its own error.")
-    steps = student.ppf((np.arange(count) + 0.5) / count, answers.degrees)
+    steps = stdtrit(answers.degrees, (np.arange(count) + 0.5) / count)
     return answers.estimate[index] + answers.standard_error[index] * steps
 
 

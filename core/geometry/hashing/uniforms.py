@@ -15,7 +15,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import qmc
 
 BITS = 30
 MAX_SOBOL = 21_201
@@ -77,5 +76,7 @@ def scrambled_sobol(points: int, dimensions: int, random: PublicRandom) -> np.nd
 @lru_cache(maxsize=1)
 def _sobol_digits(doublings: int, dimensions: int) -> np.ndarray:
     """The first 2^doublings points of the sequence as whole numbers, uint64; kept for the groups of one sketch."""
+    from scipy.stats import qmc  # takes a second to load, and not every mechanism has low-discrepancy rows
+
     sequence = qmc.Sobol(dimensions, scramble=False, bits=BITS).random_base2(doublings)
     return (sequence * 2.0**BITS).astype(np.uint64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from scipy.stats import beta
+from scipy.special import betainccinv, betaincinv
 
 from ...errors import RequestError
 from ...releases.release import Release
@@ -40,8 +40,8 @@ class Rate:
         tail = (1.0 - level) / 2.0
         with np.errstate(invalid="ignore"):
             estimate = np.where(trials > 0, hits / np.maximum(trials, 1), np.nan)
-            low = np.where(hits > 0, beta.ppf(tail, hits, trials - hits + 1), 0.0)
-            high = np.where(hits < trials, beta.ppf(1.0 - tail, hits + 1, trials - hits), 1.0)
+            low = np.where(hits > 0, betaincinv(hits, trials - hits + 1, tail), 0.0)
+            high = np.where(hits < trials, betainccinv(hits + 1, trials - hits, tail), 1.0)
         return cls(estimate, low, high)
 
 
