@@ -15,6 +15,7 @@ APP = (
     "sample_data/*.csv",
     "sample_data/*.parquet",
     "sample_data/releases/*.npz",
+    "sample_data/releases/*.png",
 )
 """What the app is made of beside the library, and the samples, which the library can read too."""
 LIBRARY = re.compile(r"^(from|import) core\b", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Release the sample data: python sample_data/release_samples.py [NAME ...]
+"""Release the sample data: python sample_data/release_samples.py [--pictures] [NAME ...]
 
 Writes the released files of each sample (all, or the named ones) into sample_data/releases, for the galleries of the
 app: one of its density, unless it is nothing but vectors, which a gallery cannot draw; one of its groups, where it has
@@ -6,25 +6,32 @@ a column of classes; and one of distances, where these suit it.
 The noise is real, drawn from the operating system, so every run makes other files; run it when samples, mechanism or
 file format change. Parameters are chosen from public facts alone, as an owner would: rows by the forecast, fewer where
 the file would grow too large.
+
+Beside each file that a gallery shows lies its picture, which takes seconds to draw; `--pictures` draws the pictures of
+the files that there are, and releases nothing.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core import Budget, Race, Release, release
+from PIL import Image
+
+from core import Budget, Race, Release, load, release
 from core.domain import Vector
+from core.figures.pictures import density_picture
 from core.forecast.sizing import choose_rows
 from core.releases.centred import CentrePurchase
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.making import distance
 from core.sources import open_source
-from core.sources.samples import RELEASES, Sample, sample, samples
+from core.sources.samples import RELEASES, Sample, bundled_distances, bundled_releases, sample, samples
 
 PURE, WITH_SLACK = Budget(1), Budget(1, "1e-6")
 """Both kinds of promise are shown. Under slack of one in a million the noise of an answer does not grow with the number
@@ -74,10 +81,16 @@ def straight_lines(one: Sample) -> Release:
     return release(distance(one.domain, "l2"), one.path, PURE, records=one.records_guess)
 
 
-def main(names: list[str]) -> None:
-    """Release the named samples, or all."""
+def draw_pictures() -> None:
+    """The pictures of all files that galleries show."""
+    for one, file in (*bundled_releases(), *bundled_distances()):
+        Image.fromarray(density_picture(load(file), one.show)).save(file.with_suffix(".png"), optimize=True)
+
+
+def release_all(chosen: Iterable[Sample]) -> None:
+    """Release these samples."""
     RELEASES.mkdir(exist_ok=True)
-    for one in map(sample, names) if names else samples():
+    for one in chosen:
         made = {} if of_vectors(one) else {one.name: density(one)}
         if one.label is not None:
             made[f"{one.name}-groups"] = groups(one)
@@ -90,4 +103,7 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    names = sys.argv[1:]
+    if "--pictures" not in names:
+        release_all(map(sample, names) if names else samples())
+    draw_pictures()

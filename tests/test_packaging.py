@@ -79,7 +79,7 @@ def test_a_wheel_holds_the_library_and_the_app_once(wheel):
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
         texts = {name: archive.read(name) for name in names}
     library = {file for file in (ROOT / "core").rglob("*") if file.is_file() and "__pycache__" not in file.parts}
-    app = [*(ROOT / "pages").glob("*.py"), *(ROOT / "sample_data").rglob("*.npz")]
+    app = [*(ROOT / "pages").glob("*.py"), *(ROOT / "sample_data" / "releases").iterdir()]
     app += [ROOT / place for place in ("app.py", ".streamlit/config.toml", "docs/teaching.md")]
     app += [file for file in (ROOT / "sample_data").iterdir() if file.suffix in (".toml", ".csv", ".parquet")]
     expected = {f"frostglass/{file.relative_to(ROOT / 'core')}": file for file in library}

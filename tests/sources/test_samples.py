@@ -9,14 +9,17 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from core.domain import Domain
 from core.errors import RequestError
+from core.figures.pictures import density_picture
 from core.geometry.kernels import of_coordinates
 from core.releases.release import load
 from core.sources import open_source
 from core.sources import samples as module
 from core.sources.samples import FOLDER, bundled_distances, bundled_releases, sample, samples
+from tests.depth import sampled
 
 
 def frame(one):
@@ -190,3 +193,13 @@ def test_without_sample_data_there_are_no_samples(tmp_path, monkeypatch):
             sample("city")
     finally:
         samples.cache_clear()
+
+
+PICTURES = {path.stem: (one, path) for one, path in (*bundled_releases(), *bundled_distances())}
+
+
+@pytest.mark.parametrize("name", sampled(PICTURES, "salaries"))
+def test_a_picture_beside_a_bundled_file_is_that_of_the_file(name):
+    one, path = PICTURES[name]
+    kept = np.asarray(Image.open(path.with_suffix(".png"))).astype(int)
+    assert np.abs(kept - density_picture(load(path), one.show)).max() <= 2
