@@ -6,7 +6,7 @@ depth may not change: fewer draws see less, and accuse no more often.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -21,6 +21,13 @@ def draws(quick: int, deep: int) -> int:
 def deep(*values: object) -> object:
     """A case of a parametrized test that only deep runs take."""
     return pytest.param(*values, marks=pytest.mark.deep)
+
+
+def crossed(these: Sequence[object], those: Sequence[object]) -> list[object]:
+    """Pairs of one of these and one of those, of which quick runs take each with the first of the others only."""
+    return [
+        (this, that) if this is these[0] or that is those[0] else deep(this, that) for this in these for that in those
+    ]
 
 
 def sampled(cases: Iterable[str], *quick: str) -> list[object]:

@@ -14,6 +14,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.release import Release
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
+from core.tasks import anomalies
 from core.tasks.anomalies import score
 from tests.depth import deep, draws
 from tests.tasks.poured import box_of, clusters, poured
@@ -27,6 +28,21 @@ ROWS = draws(250, 1000)
 def crowd():
     points = clusters([[0.25, 0.3], [0.7, 0.6]], 20_000, deviation=0.06)
     return poured(box_of(2), Euclidean(0.05), points, rows=ROWS), points
+
+
+@pytest.fixture(autouse=True, scope="module")
+def populations():
+    """The population of a release follows from its seed, so it is made up once for all tests."""
+    made, made_up = {}, anomalies._population
+
+    def once(release: Release, seed: int) -> np.ndarray:
+        if (id(release), seed) not in made:
+            made[id(release), seed] = release, made_up(release, seed)
+        return made[id(release), seed][1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(anomalies, "_population", once)
+        yield
 
 
 def test_scores_rise_with_the_density_and_are_shares(crowd):

@@ -1,5 +1,6 @@
 """Centres against medians and means of the records, and k medians against every choice there is."""
 
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -34,6 +35,12 @@ def released(sketch, points, epsilon=1.0, seed=1):
     return seal(sketch, Exact(table, sketch.count(points)), budget, noise_source=SeededSource(seed))
 
 
+@cache
+def measured(norm):
+    """A release of the distances to everyone, made once for all who only ask it."""
+    return released(distance(box_of(2), norm, seed=3), POINTS, epsilon=5)
+
+
 def place_of(centre):
     return np.array(list(centre.position.values()))
 
@@ -58,7 +65,7 @@ def test_the_mean():
 
 
 def test_the_geometric_median():
-    release = released(distance(box_of(2), "l2", seed=3), POINTS, epsilon=5)
+    release = measured("l2")
     (centre,) = find_centres(release)
     place = np.median(POINTS, axis=0)
     for _ in range(200):  # Weiszfeld's algorithm on the records themselves
@@ -81,8 +88,9 @@ def test_a_category_is_the_most_frequent_one():
 
 def test_intervals_for_the_median_hold_it():
     points, covered = POINTS[:, :1], 0
+    sketch = with_chosen_size(distance(box_of(1), "l1"), Budget(1.0), len(points))
     for seed in range(10, 30):
-        (centre,) = find_centres(released(distance(box_of(1), "l1"), points, seed=seed))
+        (centre,) = find_centres(released(sketch, points, seed=seed))
         covered += centre.low["a"] <= np.median(points) <= centre.high["a"]
     # Intervals that hold it 95% of the time do so 13 times or fewer less than once in five million.
     assert covered >= 14
@@ -100,7 +108,7 @@ def test_several_medians_of_one_column():
 
 
 def test_medians_of_a_synthetic_population():
-    release = poured(box_of(2), kernels.Euclidean(0.1), POINTS, epsilon=5)
+    release = poured(box_of(2), kernels.Euclidean(0.1), POINTS, epsilon=5, rows=300)
     centres = find_centres(release, 2)
     assert np.array([place_of(centre) for centre in centres]) == pytest.approx(
         np.array([[0.25, 0.3], [0.7, 0.8]]), abs=0.08
@@ -164,8 +172,7 @@ def test_a_release_of_classes_says_which_to_ask():
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "squared"])
 def test_the_nearest_place_alone_is_the_centre_that_is_found(norm):
-    domain = Domain.of(x=(0, 1), y=(0, 1))
-    made = released(distance(domain, norm, seed=4), POINTS)
+    made = measured(norm)
     assert nearest_place(made) == find_centres(made)[0].position
 
 

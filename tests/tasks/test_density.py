@@ -16,7 +16,7 @@ from core.sketches.linear import Answers
 from core.tasks.averaging import averaging
 from core.tasks.box import Box
 from core.tasks.density import grid, line, marginal_grid, marginal_line, pairs
-from tests.depth import draws
+from tests.depth import deep, draws
 from tests.tasks.poured import box_of, clusters, exact_sums, poured
 
 ARRAYS = ("estimate", "low", "high", "density", "standard_error")
@@ -140,22 +140,22 @@ def test_more_categories_than_places_are_sampled_evenly():
         assert counts.sum() == 1024 and counts.min() >= 40  # 51.2 each on average
 
 
-@pytest.mark.parametrize("dimensions", [3, 6])
+@pytest.mark.parametrize("dimensions", [deep(3), 6])
 def test_marginals_come_close_to_exact_integrals(dimensions):
     points = clusters([[0.3] * dimensions, [0.7] * dimensions], 2000)
-    release = poured(box_of(dimensions), Euclidean(0.4), points, rows=4000, epsilon=100)
+    release = poured(box_of(dimensions), Euclidean(0.4), points, rows=draws(2000, 4000), epsilon=100)
     picture = marginal_grid(release, "a", "b", size=6)
-    others = np.random.default_rng(1).random((4000, dimensions - 2))
+    others = np.random.default_rng(1).random((draws(1000, 4000), dimensions - 2))
     cells = [(x, y) for y in picture.y_values for x in picture.x_values]
     exact = np.array(
-        [exact_sums(release, points, np.column_stack([np.tile(cell, (4000, 1)), others])).mean() for cell in cells[::7]]
+        [exact_sums(release, points, np.column_stack([np.tile(cell, (len(others), 1)), others])).mean() for cell in cells[::7]]
     )
     assert np.allclose(picture.estimate.ravel()[::7], exact, rtol=0.03)
 
 
 def test_intervals_of_marginals_cover_the_exact_average_as_often_as_they_say():
     points = clusters([[0.3, 0.4, 0.5]], 400)
-    covered, runs = 0, 300
+    covered, runs = 0, draws(100, 300)
     for seed in range(runs):
         release = poured(box_of(3), Euclidean(0.5), points, rows=40, groups=10, seed=seed)
         curve = marginal_line(release, "a", points=2, reads=2e6)

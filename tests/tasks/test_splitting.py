@@ -1,5 +1,7 @@
 """Parts of one release: independent of each other in what noise does, and together the release itself."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -21,11 +23,18 @@ POINTS = clusters([[0.25, 0.3], [0.7, 0.8]], 3000, deviation=0.06, shares=[0.7, 
 QUERIES = np.asfortranarray([[0.25, 0.3], [0.7, 0.8], [0.5, 0.5], [0.9, 0.1]])
 
 
-def histogram(seed=1, delta=0, dimensions=2, sized=True):
-    sketch = Histogram(box_of(dimensions), kernels.Gaussian(0.1)).sized_for(Budget(1, delta), 3000)
+@cache
+def filled(delta):
+    """A histogram of a size that suits the promise, and its exact table."""
+    sketch = Histogram(box_of(2), kernels.Gaussian(0.1)).sized_for(Budget(1, delta), 3000)
     table = sketch.zeros()
-    sketch.add(table, np.asfortranarray(POINTS[:, :dimensions]))
-    return seal(sketch, Exact(table, len(POINTS)), Budget(1, delta), noise_source=SeededSource(seed))
+    sketch.add(table, np.asfortranarray(POINTS))
+    return sketch, table
+
+
+def histogram(seed=1, delta=0):
+    sketch, table = filled(delta)
+    return seal(sketch, Exact(table.copy(), len(POINTS)), Budget(1, delta), noise_source=SeededSource(seed))
 
 
 def test_the_mean_of_all_parts_is_the_release():
@@ -42,8 +51,7 @@ def test_the_mean_of_all_parts_is_the_release():
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 def test_parts_are_uncorrelated_and_vary_as_they_should(delta):
     tables = np.array([Splitting(histogram(seed, delta))._tables for seed in range(100, 108)], dtype=float)
-    exact = histogram(1, delta).sketch.zeros()
-    histogram(1, delta).sketch.add(exact, np.asfortranarray(POINTS))
+    _, exact = filled(delta)
     noise = np.moveaxis(tables - exact, 1, 0).reshape(PARTS, -1)
     variance = PARTS * histogram(1, delta).privacy.counter_variance
     covariance = noise @ noise.T / noise.shape[1] / variance
@@ -94,7 +102,7 @@ def test_modes_of_a_table_without_groups():
 def test_noise_alone_has_no_modes_without_groups():
     false_alarms = 0
     for seed in range(draws(5, 10)):
-        sketch = Histogram(box_of(2), kernels.Gaussian(0.1)).sized_for(Budget(1), 3000)
+        sketch, _ = filled(0)
         release = seal(sketch, Exact(sketch.zeros(), 0), Budget(1), noise_source=SeededSource(seed))
         false_alarms += any(mode.significant for mode in find_modes(release, starts=16))
     # At a chance of 5% each, five of five or seven of ten happen less than once in a million.

@@ -21,6 +21,7 @@ from core.sketches.hashed.race import Race
 from core.tasks.classes.classification import classify, classify_points
 from core.tasks.classes.probabilities import non_negative
 from core.tasks.classes.scores import class_scores, class_sizes
+from tests.depth import deep
 from tests.tasks.labelled import DOMAIN, LABEL, REST, exact_classes, labelled, noiseless, sealed
 
 
@@ -76,8 +77,9 @@ def test_the_level_says_from_where_on_it_is_certain(release):
     assert (found.confidence == classify(release, TEST, level=0.99).confidence).all()
 
 
-@pytest.mark.parametrize("rule", ["posterior", "likelihood"])
-@pytest.mark.parametrize("epsilon", ["0.3", 1])
+@pytest.mark.parametrize(
+    ("epsilon", "rule"), [("0.3", "posterior"), (1, "likelihood"), deep("0.3", "likelihood"), deep(1, "posterior")]
+)
 def test_the_confidence_is_how_often_the_noise_changes_nothing(exact, rule, epsilon):
     """Over 12 draws of the noise; places of one release share it, so the bounds are wide. Seeds are fixed."""
     points = REST.encode_queries(TEST, exact[0].metric)
