@@ -13,6 +13,7 @@ from core.domain import Domain, Items, PrivacyUnit
 from core.domain.sets import Sets
 from core.errors import RequestError
 from core.sources import open_source
+from tests.depth import crossed
 
 LISTS = [[1, 2], [3, 3], None, [], [4, 5, 6], [None, 7]]
 EXPECTED = [{1, 2}, {3}, {4, 5, 6}, {7}]
@@ -39,22 +40,35 @@ def sets_of(source, domain):
     return [set(items.tolist()) for batch in batches for items in domain.encode(batch)]
 
 
-@pytest.mark.parametrize("kind", sorted(COLUMNS))
-def test_columns_of_lists(kind, tmp_path):
-    table = pa.table({"id": [1, 1, 2, 2, 3, 3], "basket": COLUMNS[kind]})
-    pq.write_table(table, tmp_path / "baskets.parquet", row_group_size=4)
-    pyarrow.feather.write_feather(table, tmp_path / "baskets.feather", chunksize=4)
-    with duckdb.connect(str(tmp_path / "baskets.duckdb")) as session:
-        session.execute("CREATE TABLE baskets AS FROM read_parquet(?)", [str(tmp_path / "baskets.parquet")])
+def stored(table, form, folder):
+    """The table in one of the forms that sources have."""
+    path = folder / f"baskets.{form}"
+    if form == "parquet":
+        pq.write_table(table, path, row_group_size=4)
+    elif form == "feather":
+        pyarrow.feather.write_feather(table, path, chunksize=4)
+    elif form == "duckdb":
+        with duckdb.connect(str(path)) as session:
+            session.register("given", table)
+            session.execute("CREATE TABLE baskets AS FROM given")
+        return f"{path}::baskets"
+    else:
+        return table if form == "table" else table.to_pandas()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"), crossed(["parquet", "table", "frame", "feather", "duckdb"], sorted(COLUMNS, reverse=True))
+)
+def test_columns_of_lists(form, kind, tmp_path):
+    source = stored(pa.table({"id": [1, 1, 2, 2, 3, 3], "basket": COLUMNS[kind]}), form, tmp_path)
     expected = [items for items in EXPECTED if kind != "fixed lists" or len(items) < 3]
-    sources = [table, table.to_pandas(), tmp_path / "baskets.parquet", tmp_path / "baskets.feather"]
-    for source in [*sources, f"{tmp_path / 'baskets.duckdb'}::baskets"]:
-        assert sets_of(source, domain_of(kind)) == expected
-        # One set of each person who has any; the empty ones of person 2 are like nothing.
-        kept = sets_of(source, domain_of(kind, records=1))
-        assert len(kept) <= 2 and all(items in expected for items in kept)
-        everything = sets_of(source, domain_of(kind, records=2))
-        assert sorted(map(sorted, everything)) == sorted(map(sorted, expected))
+    assert sets_of(source, domain_of(kind)) == expected
+    # One set of each person who has any; the empty ones of person 2 are like nothing.
+    kept = sets_of(source, domain_of(kind, records=1))
+    assert len(kept) <= 2 and all(items in expected for items in kept)
+    everything = sets_of(source, domain_of(kind, records=2))
+    assert sorted(map(sorted, everything)) == sorted(map(sorted, expected))
 
 
 def test_texts_in_a_file_are_cut_whatever_one_of_them_holds(tmp_path):

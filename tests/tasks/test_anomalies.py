@@ -19,7 +19,6 @@ from core.tasks.anomalies import score
 from tests.depth import deep, draws
 from tests.tasks.poured import box_of, clusters, poured
 
-
 ROWS = draws(250, 1000)
 """Of a release: a population that explains it takes as much longer to make up as it has more."""
 

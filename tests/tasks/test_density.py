@@ -148,7 +148,10 @@ def test_marginals_come_close_to_exact_integrals(dimensions):
     others = np.random.default_rng(1).random((draws(1000, 4000), dimensions - 2))
     cells = [(x, y) for y in picture.y_values for x in picture.x_values]
     exact = np.array(
-        [exact_sums(release, points, np.column_stack([np.tile(cell, (len(others), 1)), others])).mean() for cell in cells[::7]]
+        [
+            exact_sums(release, points, np.column_stack([np.tile(cell, (len(others), 1)), others])).mean()
+            for cell in cells[::7]
+        ]
     )
     assert np.allclose(picture.estimate.ravel()[::7], exact, rtol=0.03)
 

@@ -40,7 +40,9 @@ def fits(observed: np.ndarray, weights: np.ndarray) -> bool:
 
 
 def test_one_column_is_drawn_from_the_clipped_estimate():
-    release = poured(Domain.of(x=(-5, 20)), Euclidean(1.0), clusters([[0.2], [0.7]], 3000) * 25 - 5, epsilon=0.2, rows=200)
+    release = poured(
+        Domain.of(x=(-5, 20)), Euclidean(1.0), clusters([[0.2], [0.7]], 3000) * 25 - 5, epsilon=0.2, rows=200
+    )
     drawn = sample(release, 50_000, seed=1, sharpen=False)
     assert drawn.method == "grid" and drawn.points.x.between(-5, 20).all()
     # Inside its cell a point may be anywhere.
