@@ -16,12 +16,13 @@ from ...machine.small_matrices import one_thread
 from ...releases.release import Release
 from ...sketches.linear import Answers
 from ...tasks import density
-from ...tasks.averaging import averaged_answers, averaging
+from ...tasks.averaging import FEWEST_PLACES, averaged_answers, averaging
 from ...tasks.box import Box
 from ...tasks.centres import Centre, find_centres, nearest_place
 from ...tasks.modes import Mode, find_modes
 from ...tasks.partition import Intersection, intersect_partitions
 from ...tasks.sampling import Sample, sample
+from ...tasks.work import map_size
 from ..frame.session import Opened
 
 REMEMBERED = 64
@@ -48,9 +49,11 @@ def picture(identity: str, _release: Release, view: View) -> density.Curve | den
             return density.marginal_line(_release, *view.columns, held, level=LEVEL)
         return density.line(_release, *view.columns, held, level=LEVEL)
     if view.averages(_release):
-        return density.marginal_grid(_release, *view.columns, held, AVERAGED_MAP_SIZE, LEVEL)
+        return density.marginal_grid(
+            _release, *view.columns, held, map_size(_release, AVERAGED_MAP_SIZE, FEWEST_PLACES), LEVEL
+        )
     if _release.sketch.answers == "closeness":
-        return density.grid(_release, *view.columns, held, MAP_SIZE, LEVEL)
+        return density.grid(_release, *view.columns, held, map_size(_release, MAP_SIZE), LEVEL)
     # Distances are read with matrices so small that threads spend ten times longer waiting for each other.
     with one_thread():
         return density.grid(_release, *view.columns, held, DISTANCE_MAP_SIZE, LEVEL)

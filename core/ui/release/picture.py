@@ -9,8 +9,12 @@ from ...domain import Vector
 from ...figures.classes import decision_figure, decision_in_words
 from ...figures.report.pictures import picture_figure
 from ...releases.release import Release
+from ...tasks.averaging import FEWEST_PLACES
 from ...tasks.classes.decision_map import DecisionMap, decision_map
 from ...tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
+from ...tasks.work import map_size
+
+MAP_SIZE = 48
 
 
 def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figure, str] | None:
@@ -46,4 +50,7 @@ def _picture(name: str, _release: Release) -> Curve | Heatmap | DecisionMap | No
         return None
     if len(axes) == 1:
         return marginal_line(_release, *axes) if averaged else line(_release, *axes)
-    return marginal_grid(_release, *axes) if averaged else grid(_release, *axes)
+    x, y = axes
+    if not averaged:
+        return grid(_release, x, y, size=map_size(_release, MAP_SIZE))
+    return marginal_grid(_release, x, y, size=map_size(_release, MAP_SIZE, FEWEST_PLACES))

@@ -1,0 +1,23 @@
+"""Pictures are as fine as a person waits for."""
+
+import numpy as np
+import pytest
+
+from core.domain import Domain
+from core.geometry.kernels import Euclidean
+from core.privacy.budget import Budget
+from core.releases.job import release
+from core.sketches.hashed.race import Race
+from core.tasks.work import FEWEST_CELLS, READS, counters_read, map_size
+
+PLANE = Domain.of(x=(0, 10), y=(0, 10))
+
+
+@pytest.mark.parametrize("rows", [8, 4_000, 40_000])
+@pytest.mark.parametrize("places", [1, 16])
+def test_a_map_has_as_many_cells_as_are_wanted_and_may_be_read(rows, places):
+    made = release(Race(PLANE, Euclidean(5.0), rows, 2), np.full((3, 2), 5.0), Budget(1))
+    side = map_size(made, 200, places)
+    assert FEWEST_CELLS <= side <= 200
+    assert side == FEWEST_CELLS or counters_read(made, places * side**2) <= READS
+    assert side == 200 or counters_read(made, places * (side + 1) ** 2) > READS
