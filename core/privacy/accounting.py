@@ -39,7 +39,7 @@ from .calibration import NoiseScale
 from .composition import epsilon_spent
 from .events import Event, Gaussian, PureParts, event_from_dict, event_of, pure_sum, total_rho
 from .neighbours import Sensitivity
-from .unit_shifts import unit_shift_delta
+from .whole_shifts import gaussian_tables_delta
 from .zcdp import best_order, largest_rho
 
 __all__ = [
@@ -146,8 +146,8 @@ def _gaussian_keeps(events: Sequence[Event], epsilon: Fraction, delta: Decimal) 
     """Whether one of the two bounds that `calibration` uses gives (epsilon, delta)."""
     if total_rho(events) <= Fraction(largest_rho(float(epsilon), float(delta))):
         return True
-    tables = [event.unit_table for event in events if isinstance(event, Gaussian) and event.unit_table is not None]
-    return len(tables) == len(events) and unit_shift_delta(float(epsilon), tables) <= float(delta)
+    tables = [event.table for event in events if isinstance(event, Gaussian) and event.table is not None]
+    return len(tables) == len(events) and gaussian_tables_delta(float(epsilon), tables) <= float(delta)
 
 
 def spent(costs: Sequence[Cost], delta: Decimal) -> float:

@@ -7,7 +7,8 @@ blocks keep ε as well (`rounded_l2`), and the distribution with the smaller var
 
 (epsilon, delta): discrete Gaussian noise of parameter σ² is ρ-zCDP with ρ = Δ2²/(2σ²) (Canonne, Kamath, Steinke 2020,
 Theorem 4). The largest ρ is the better of two proven bounds: the conversion from zCDP (`zcdp`), valid for every
-table, and, where one person moves counters by -1, 0 and 1 only, the sharper one of `unit_shifts`. It is found in
+table, and a sharper one, of `unit_shifts` where one person moves counters by -1, 0 and 1 only and of `whole_shifts`
+where noise is wider than a few units. It is found in
 floating point with a margin far above its rounding errors, and σ² is then rounded up to a short fraction.
 
 What keeps ε keeps (ε, δ) for every δ, so pure noise is taken under (ε, δ) too where its variance is the smaller one:
@@ -25,7 +26,7 @@ from typing import Any, Literal
 from ..words.numbers import significant
 from .neighbours import Sensitivity
 from .noise.rounded_l2 import LARGEST_BLOCK, rounded_l2_variance
-from .unit_shifts import unit_shift_delta
+from .whole_shifts import GaussianTable, gaussian_tables_delta
 from .zcdp import MARGIN, largest_rho
 
 SIGNIFICANT_DIGITS = 6
@@ -199,14 +200,13 @@ def _calibrated_rho(
 ) -> float:
     """Return the largest total ρ that a proven bound allows, rounded down."""
     proven = largest_rho(epsilon, delta)
-    if not all(sensitivity.unit_shifts for sensitivity in sensitivities):
-        return proven
 
     def allowed(rho: float) -> bool:
         tables = [
-            (s.l2_squared, s.l2_squared / (2 * rho * float(w))) for s, w in zip(sensitivities, shares, strict=True)
+            GaussianTable(s.l2_squared, s.l2_squared / (2 * rho * float(w)), s.unit_shifts)
+            for s, w in zip(sensitivities, shares, strict=True)
         ]
-        return unit_shift_delta(epsilon, tables) <= delta * (1 - MARGIN)
+        return gaussian_tables_delta(epsilon, tables) <= delta * (1 - MARGIN)
 
     # The sharper bound gains at most a factor of two or so over the conversion, and nothing for very few counters.
     high = 8 * proven

@@ -1,7 +1,7 @@
 """What events cost together: the tight sum, by composing privacy loss distributions.
 
-A pure event loses at worst what randomised response does (Kairouz, Oh, Viswanath 2015), and a Gaussian event on a
-table with unit shifts what the continuous mechanism does and the slack of `unit_shifts`. Loss distributions of the
+A pure event loses at worst what randomised response does (Kairouz, Oh, Viswanath 2015), and a Gaussian event what the
+continuous mechanism does and the slack of `unit_shifts` or `whole_shifts`. Loss distributions of the
 worst pairs compose by convolution, also when an output steers what is asked next (Zhu, Dong, Wang 2022, Theorem 10).
 """
 
@@ -40,7 +40,7 @@ def epsilon_spent(events: Sequence[Event], delta: float) -> float:
     for event in events:
         if isinstance(event, PureParts):
             counts[event.epsilon] += event.count
-    tables = Counter(event.unit_table for event in events if isinstance(event, Gaussian))
+    tables = Counter(event.table for event in events if isinstance(event, Gaussian))
     best = min(plain_sum, zcdp_epsilon(float(total_rho(events)), float(delta)))
     if delta >= SMALLEST_PLD_DELTA and None not in tables:
         from .loss_distributions import composed_epsilon  # its library takes a second to load

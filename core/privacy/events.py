@@ -7,6 +7,7 @@ from typing import Any
 
 from .calibration import NoiseScale, parse_fraction
 from .neighbours import Sensitivity
+from .whole_shifts import GaussianTable
 
 
 @dataclass(frozen=True)
@@ -57,26 +58,33 @@ class Gaussian:
     rho : Fraction
         Its zCDP, Δ2²/(2σ²).
     l2_squared : int | None
-        Δ2² where one person moves every counter by -1, 0 or 1 only, so that the sharper bounds of `unit_shifts` apply;
-        None claims zCDP and no more.
+        Δ2² where one person moves every counter by -1, 0 or 1 only, so that the bounds of `unit_shifts` apply.
+    moved : int | None
+        Δ2² where counters may move by any whole numbers, so that those of `whole_shifts` do. Neither claims zCDP and no
+        more, as ledgers of earlier versions did.
     """
 
     rho: Fraction
     l2_squared: int | None = None
+    moved: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", Fraction(self.rho))
-        if self.rho <= 0 or (self.l2_squared is not None and self.l2_squared < 1):
+        if self.rho <= 0 or any(square is not None and square < 1 for square in (self.l2_squared, self.moved)):
             raise ValueError("A Gaussian event has a rho above zero and, where given, an l2_squared of at least one.")
+        if self.l2_squared is not None and self.moved is not None:
+            raise ValueError("A Gaussian event is of unit shifts or of any whole ones.")
 
     @property
-    def unit_table(self) -> tuple[int, float] | None:
-        """(Δ2², σ²) for the bounds of `unit_shifts`, or None where they do not apply."""
-        return None if self.l2_squared is None else (self.l2_squared, float(self.l2_squared / (2 * self.rho)))
+    def table(self) -> GaussianTable | None:
+        """Δ2² and σ² for the sharper bounds, or None where they do not apply."""
+        square = self.moved if self.l2_squared is None else self.l2_squared
+        return None if square is None else GaussianTable(square, float(square / (2 * self.rho)), self.moved is None)
 
     def to_dict(self) -> dict[str, object]:
-        """Return an exact record, for JSON."""
-        return {"kind": "gaussian", "rho": str(self.rho), "l2_squared": self.l2_squared}
+        """Return an exact record, for JSON; with any whole shifts only where there are such."""
+        record: dict[str, object] = {"kind": "gaussian", "rho": str(self.rho), "l2_squared": self.l2_squared}
+        return record if self.moved is None else {**record, "moved": self.moved}
 
 
 Event = PureParts | Gaussian
@@ -98,7 +106,8 @@ def event_of(sensitivity: Sensitivity, scale: NoiseScale) -> Event:
         return PureParts(sensitivity.blocks_l2 / scale.parameter)
     if scale.distribution == "discrete_gaussian":
         rho = sensitivity.l2_squared / (2 * scale.parameter)
-        return Gaussian(rho, sensitivity.l2_squared if sensitivity.unit_shifts else None)
+        unit = sensitivity.unit_shifts
+        return Gaussian(rho, *((sensitivity.l2_squared, None) if unit else (None, sensitivity.l2_squared)))
     # For any one pair of neighbours the touched counters are separate mechanisms; with unit shifts there are at most Δ1
     # of them and each loses 1/b, wherever they lie.
     parts = sensitivity.l1 if sensitivity.unit_shifts else sensitivity.parts
@@ -111,8 +120,10 @@ def event_from_dict(record: Mapping[str, Any]) -> Event:
         kind = PureParts if record["kind"] == "pure_parts" else Selections
         return kind(parse_fraction(record["epsilon"]), _whole(record["count"]))
     if record["kind"] == "gaussian":
-        l2_squared = record["l2_squared"]
-        return Gaussian(parse_fraction(record["rho"]), None if l2_squared is None else _whole(l2_squared))
+        squares = (record["l2_squared"], record.get("moved"))
+        return Gaussian(
+            parse_fraction(record["rho"]), *(None if square is None else _whole(square) for square in squares)
+        )
     raise ValueError("An event is pure_parts, selections or gaussian.")
 
 

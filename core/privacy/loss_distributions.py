@@ -1,6 +1,7 @@
 """What pure and Gaussian events cost together, by convolving their privacy loss distributions."""
 
 import math
+from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
 
@@ -8,7 +9,8 @@ import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import binom
 
-from .unit_shifts import lattice_slack
+from .unit_shifts import gaussian_delta
+from .whole_shifts import Continuous, GaussianTable, continuous_noises
 
 # Set aside for the errors of the convolutions, which are exact to about 1e-14 in delta.
 PLD_DELTA_ERROR = 1e-12
@@ -18,23 +20,36 @@ GRID_POINTS = 2_000
 
 @lru_cache(maxsize=4096)
 def composed_epsilon(
-    pure: frozenset[tuple[Fraction, int]], tables: frozenset[tuple[tuple[int, float], int]], delta: float, rough: float
+    pure: frozenset[tuple[Fraction, int]], tables: frozenset[tuple[GaussianTable, int]], delta: float, rough: float
 ) -> float:
-    """Compose privacy loss distributions; `rough` is an upper bound that sets the grid of losses."""
-    slack = lattice_slack([table for table, count in tables for _ in range(count)])
-    if slack.log_factor > 1:
+    """Compose privacy loss distributions; `rough` is an upper bound that sets the grid of losses.
+
+    Every way to go over to continuous noise is a bound; the one is taken that is best for the tables alone.
+    """
+    ways = [way for way in continuous_noises(list(Counter(dict(tables)).elements())) if way.slack.log_factor <= 1]
+    if not ways:
         return math.inf
+    mu, slack = min(ways, key=lambda way: _delta(rough, way))
     within = delta * math.exp(-slack.log_factor) - math.expm1(slack.log_mass) - PLD_DELTA_ERROR
+    if within <= 0:
+        return math.inf
     kinds = len(pure) + bool(tables)
     grid = rough / min(GRID_POINTS * kinds, 50 * GRID_POINTS)
     losses = [_randomised_response_losses(float(epsilon), count, grid) for epsilon, count in sorted(pure)]
     if tables:
-        mu = math.sqrt(math.fsum(count * l2_squared / sigma2 for (l2_squared, sigma2), count in tables))
         losses.append(pld.from_gaussian_mechanism(1 / mu, value_discretization_interval=grid))
     total = losses[0]
     for loss in losses[1:]:
         total = total.compose(loss)
     return float(total.get_epsilon_for_delta(within)) + slack.epsilon
+
+
+def _delta(epsilon: float, way: Continuous) -> float:
+    """Of the tables alone."""
+    mu, slack = way
+    if mu == 0.0:
+        return 0.0
+    return math.exp(slack.log_factor) * gaussian_delta(epsilon - slack.epsilon, mu) + math.expm1(slack.log_mass)
 
 
 def _randomised_response_losses(epsilon: float, count: int, grid: float) -> pld.PrivacyLossDistribution:

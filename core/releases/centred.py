@@ -90,13 +90,13 @@ class Centred:
         for_count = (1 - share) * sketch.count_share
         three = [(first, share), (table, 1 - share - for_count), (count, for_count)]
         centre_noise, alone = calibrate_shares(pair, *promise)
-        _, noise, count_noise = calibrate_shares(three, *promise)
+        beside, noise, count_noise = calibrate_shares(three, *promise)
         public = sketch.count_is_public(neighbours)
         if public or sketch.total_variance(alone.variance) <= count_noise.variance:
             cost = Cost.of([(first, centre_noise), (table, alone)], budget.epsilon, budget.delta)
             return centre_noise, Plan(alone, None, public, cost)
-        cost = Cost.of([(first, centre_noise), (table, noise), (count, count_noise)], budget.epsilon, budget.delta)
-        return centre_noise, Plan(noise, count_noise, True, cost)
+        cost = Cost.of([(first, beside), (table, noise), (count, count_noise)], budget.epsilon, budget.delta)
+        return beside, Plan(noise, count_noise, True, cost)
 
     @property
     def centre_noise(self) -> NoiseScale:

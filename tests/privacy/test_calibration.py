@@ -15,7 +15,8 @@ from core.privacy.accounting import Cost, admits
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian, calibrate_shares, parse_fraction
 from core.privacy.neighbours import Sensitivity
 from core.privacy.unit_shifts import unit_shift_delta
-from core.privacy.zcdp import zcdp_delta
+from core.privacy.whole_shifts import GaussianTable, gaussian_tables_delta
+from core.privacy.zcdp import largest_rho, zcdp_delta
 from tests.depth import draws
 
 MILLIONTH = Fraction(1, 10**6)
@@ -41,8 +42,11 @@ def test_the_ratio_of_neighbouring_probabilities_reaches_e_to_epsilon():
 def test_known_gaussian_scales():
     tight = calibrate(one_hot(1000), Fraction(1), MILLIONTH)
     assert math.sqrt(tight.parameter / 1000) == pytest.approx(4.225, abs=1e-3)
-    by_conversion = calibrate(Sensitivity(1000, 1000), Fraction(1), MILLIONTH)
-    assert 1000 / (2 * float(by_conversion.parameter)) == pytest.approx(0.0244, abs=1e-4)
+    in_fixed_point = calibrate_gaussian(Sensitivity(1 << 20, 1 << 40), Fraction(1), MILLIONTH)
+    assert math.sqrt(in_fixed_point.parameter / (1 << 40)) == pytest.approx(4.225, abs=1e-3)
+    # A few units of noise are rough: here the bound for any shifts is no better than the conversion from zCDP.
+    rough = calibrate_gaussian(Sensitivity(1, 1), Fraction(10), MILLIONTH)
+    assert zcdp_delta(10.0, float(1 / (2 * rough.parameter))) <= 1e-6
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**12), Fraction(1, 100), Fraction(1), Fraction(10), Fraction(100)])
@@ -55,20 +59,18 @@ def test_the_promise_is_kept_and_nearly_used_up(epsilon, delta, n):
 
         def bound(sigma2, sensitivity=sensitivity):
             bounds = [zcdp_delta(float(epsilon), n / (2 * float(sigma2)))]
-            if sensitivity.unit_shifts:
-                bounds.append(unit_shift_delta(float(epsilon), [(n, float(sigma2))]))
-            return min(bounds)
+            table = GaussianTable(n, float(sigma2), sensitivity.unit_shifts)
+            return min(*bounds, gaussian_tables_delta(float(epsilon), [table]))
 
         assert bound(sigma2) <= delta < bound(float(sigma2) * (1 - 3e-5))
 
 
-def test_unit_shifts_need_less_noise_and_other_tables_get_none_of_it():
-    assert (
-        calibrate(one_hot(100), Fraction(1), MILLIONTH).parameter
-        < calibrate(Sensitivity(100, 100), Fraction(1), MILLIONTH).parameter
-    )
+def test_unit_shifts_need_the_least_noise_and_others_less_than_by_the_conversion():
+    unit, whole = (calibrate(one, Fraction(1), MILLIONTH).parameter for one in (one_hot(100), Sensitivity(100, 100)))
+    assert unit < whole < 1.002 * unit
+    assert 50 / largest_rho(1.0, 1e-6) > 1.14 * whole
     scaled = calibrate(one_hot(100).scaled(2), Fraction(1), MILLIONTH)
-    assert zcdp_delta(1.0, float(400 / (2 * scaled.parameter))) <= 1e-6
+    assert gaussian_tables_delta(1.0, [GaussianTable(400, float(scaled.parameter))]) <= 1e-6
 
 
 def test_pure_noise_is_taken_under_a_delta_where_it_is_the_smaller():
@@ -149,11 +151,11 @@ def test_shares_of_epsilon_and_of_rho():
     assert 0.999e-6 < unit_shift_delta(1.0, tables) <= 1e-6
 
 
-def test_one_table_that_is_not_one_hot_makes_all_fall_back_to_the_conversion():
+def test_tables_that_are_moved_by_more_than_one_share_the_sharper_bound():
     tables = [(one_hot(10), 1), (Sensitivity(5, 25), 1)]
     scales = calibrate_shares(tables, Fraction(1), MILLIONTH, gaussian_only=True)
-    rho = 10 / (2 * scales[0].parameter) + 25 / (2 * scales[1].parameter)
-    assert 0.999e-6 < zcdp_delta(1.0, float(rho)) <= 1e-6
+    tables = [GaussianTable(10, float(scales[0].parameter), True), GaussianTable(25, float(scales[1].parameter))]
+    assert 0.999e-6 < gaussian_tables_delta(1.0, tables) <= 1e-6
 
 
 @pytest.mark.parametrize(

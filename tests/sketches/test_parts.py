@@ -33,7 +33,8 @@ from core.privacy.events import Gaussian as GaussianNoise
 from core.privacy.events import PureParts, event_of, pure_sum, total_rho
 from core.privacy.joint import Wanted, calibrate_joint
 from core.privacy.neighbours import Neighbours, Sensitivity
-from core.privacy.unit_shifts import gaussian_delta, unit_shift_delta
+from core.privacy.unit_shifts import gaussian_delta
+from core.privacy.whole_shifts import gaussian_tables_delta
 from core.privacy.zcdp import largest_rho
 from core.sketches import audit as auditing
 from core.sketches.audit import audit_sketch
@@ -232,8 +233,8 @@ def gaussian_keeps(events, epsilon, delta) -> bool:
     """By one of the two bounds that are proven for Gaussian noise alone."""
     if total_rho(events) <= Fraction(largest_rho(float(epsilon), float(delta))):
         return True
-    tables = [event.unit_table for event in events]
-    return None not in tables and unit_shift_delta(float(epsilon), tables) <= float(delta)
+    tables = [event.table for event in events]
+    return None not in tables and gaussian_tables_delta(float(epsilon), tables) <= float(delta)
 
 
 def test_the_joint_calibration_is_nearly_all_of_what_the_accountant_allows():

@@ -92,7 +92,7 @@ def test_what_is_made_for_slack_is_never_noisier(name, epsilon, delta):
 
 @pytest.mark.parametrize(
     ("epsilon", "delta", "rows", "wave"),
-    [("1", "0", 1000, "quadrant"), ("1", "1e-6", 1000, "circle"), ("1", "0.009", 1000, "quadrant"),
+    [("1", "0", 1000, "quadrant"), ("1", "1e-6", 1000, "circle"), ("1", "0.009", 1000, "circle"),
      ("100", "1e-6", 8, "quadrant"), ("100", "1e-6", 1000, "circle"), ("1", "1e-6", None, "circle")],
 )  # fmt: skip
 def test_the_wave_is_that_of_the_least_noise(epsilon, delta, rows, wave):
