@@ -9,5 +9,6 @@ that were not measured together included. It errs less in small cells, and has n
 """
 
 from .answers import TableAnswers, ask
+from .guesses import TableGuess, guess
 
-__all__ = ["TableAnswers", "ask"]
+__all__ = ["TableAnswers", "TableGuess", "ask", "guess"]

@@ -14,7 +14,7 @@ from ...sketches.tables.axes import Axis
 from ...sketches.tables.layout import Columns
 from ...sketches.tables.reading import Reading
 from ...words.phrases import listed, shown
-from .conditions import Chosen, Where, chosen, places_of
+from .conditions import Where, chosen, places_of
 
 
 def counts(reading: Reading, by: Sequence[str], where: Where, level: float) -> pd.DataFrame:
@@ -22,8 +22,7 @@ def counts(reading: Reading, by: Sequence[str], where: Where, level: float) -> p
     check_level(level)
     axes = reading.layout.axes
     kept, asked = places_of(axes, by), places_of(axes, list(where))
-    if set(kept) & set(asked):
-        raise RequestError("A column is either what is counted by, or has a condition; leave it out of one of them.")
+    check_apart(kept, asked)
     fine = len(kept) + len(asked) == 1
     conditions = {place: chosen(axes[place], where[axes[place].name], fine) for place in asked}
     fine = fine and not kept
@@ -48,6 +47,12 @@ def counts(reading: Reading, by: Sequence[str], where: Where, level: float) -> p
             "standard_error": error.reshape(-1),
         }
     )
+
+
+def check_apart(kept: Columns, asked: Columns) -> None:
+    """RequestError when a column is counted by and has a condition."""
+    if set(kept) & set(asked):
+        raise RequestError("A column is either what is counted by, or has a condition; leave it out of one of them.")
 
 
 def weighted(
@@ -130,6 +135,3 @@ def labels(axis: Axis, fine: bool = False) -> np.ndarray | pd.Categorical:
         return pd.Categorical(axis.categories, categories=list(axis.categories))
     intervals = pd.IntervalIndex.from_breaks(axis.edges(fine), closed="left")
     return pd.Categorical(intervals, categories=intervals, ordered=True)
-
-
-__all__ = ["Chosen", "cell_keys", "counts", "labels", "measured", "weighted"]

@@ -25,6 +25,7 @@ import numpy as np
 from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.kernels import KERNEL, Kernel, of_coordinates
+from ....geometry.simplex import nearest_with_total
 from ....parameters import Seed, Settled, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
@@ -220,16 +221,6 @@ def pair_score(counts: np.ndarray, expected: np.ndarray) -> int:
         int64 of the same shape, in SCALEths of a record; the same for all neighbours.
     """
     return int(np.abs(SCALE * counts - expected).sum())
-
-
-def nearest_with_total(values: np.ndarray, total: float) -> np.ndarray:
-    """The nearest numbers in squared distance that are not negative and have this sum, float64 (c,).
-
-    Projection on a simplex (Held, Wolfe, Crowder 1974): all numbers are lowered by the same, and cut off at zero.
-    """
-    falling = np.sort(values)[::-1]
-    lowered = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
-    return np.maximum(values - lowered[falling >= lowered][-1], 0.0)
 
 
 CARD = Card(

@@ -1,0 +1,199 @@
+"""The best guess of tables: not negative, in agreement with each other, and with less error in small cells.
+
+Unbiased counts x of a table have noise of variance s^2 in every cell, whether a cell holds thousands or nobody. What is
+known beside them is that most tables are nearly what their margins say, e, the more nearly the fewer people e expects.
+So the difference of the truth and e is taken to be normal of variance t e^g in each cell, with t and g chosen for the
+table as what makes its x most likely (empirical Bayes), and x is moved towards e by s^2 / (s^2 + t e^g): nearly all the
+way where nobody is expected, and hardly at all where many are. Then the cells are moved as little as can be, the
+uncertain ones more, until none is negative and the margins are those that were guessed before.
+
+Single columns come first (their margin is the number of records), then pairs, and so on; a table that was not measured
+is the most even one that has the margins which were (iterative proportional fitting). All of it is post-processing: it
+costs no privacy, and has no interval, as it is off on purpose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ...errors import RequestError
+from ...geometry.simplex import nearest_with_total
+from ...sketches.tables.layout import Columns, largest
+from ...sketches.tables.reading import Reading
+
+POWERS = (1.0, 1.5, 2.0)
+"""g: people scatter around e by chance (1), or tables are off by a share of it (2)."""
+STRENGTHS = np.geomspace(1e-5, 1e4, 28)
+"""Mean of t e^g that are tried, in units of s^2."""
+ROUNDS = 15
+"""Of moving cells to their margins."""
+FITTINGS = 60
+"""Rounds of fitting a table that was not measured, at most."""
+CLOSE = 1e-6
+"""Of the records: margins that are this near count as met."""
+MOST_CELLS = 1 << 24
+
+
+class BestGuess:
+    """Tables of one release, each made when it is asked for.
+
+    Parameters
+    ----------
+    reading : Reading
+        What the release says.
+    """
+
+    def __init__(self, reading: Reading):
+        self._reading = reading
+        self._known: dict[Columns, np.ndarray] = {}
+        self.records = max(1.0, reading.records)
+
+    def counts(self, table: Columns) -> np.ndarray:
+        """The guessed counts of any set of columns, in increasing order, float64, one side a column.
+
+        Raises
+        ------
+        RequestError
+            When the table would be too large, or a column is in no measured table.
+        """
+        if table not in self._known:
+            self._known[table] = self._made(table)
+        return self._known[table]
+
+    def fine_counts(self, place: int) -> np.ndarray:
+        """The guessed counts of the fine cells of a column, whose coarse ones are those of `counts`."""
+        axis, noise = self._reading.layout.axes[place], self._reading.noise
+        coarse = self.counts((place,))
+        if not axis.halvings:
+            return coarse
+        even = np.repeat(coarse[:, None], 1 << axis.halvings, axis=1) / (1 << axis.halvings)
+        found = self._reading.fine_counts(place).reshape(even.shape)
+        unit = np.zeros(axis.fine)
+        unit[0] = 1.0
+        shrunk, uncertain = towards(found, even, float(noise.fine_variance(place, unit)))
+        return moved_to(shrunk, uncertain, {(0,): coarse}).reshape(-1)
+
+    def _made(self, table: Columns) -> np.ndarray:
+        layout, noise = self._reading.layout, self._reading.noise
+        size = math.prod(layout.axes[i].cells for i in table)
+        if size > MOST_CELLS:
+            raise RequestError(
+                f"A table of {len(table):,} columns would have {size:,} cells, and a guess may have {MOST_CELLS:,}: "
+                "ask for fewer columns."
+            )
+        if not table:
+            return np.asarray(self.records)
+        if len(table) == 1:
+            self._check(table)
+            return nearest_with_total(self._reading.counts(table), self.records)
+        if table not in noise.by_columns:
+            return self._fitted(table, self._measured_parts(table))
+        margins = list(combinations(table, len(table) - 1))
+        expected = self._fitted(table, margins)
+        means = [np.asarray(1.0 / layout.axes[i].cells) for i in table]
+        variance = noise.products(table, means, [noise.axis_spread(i).mean() for i in table])
+        shrunk, uncertain = towards(self._reading.counts(table), expected, float(variance))
+        sides = {tuple(table.index(i) for i in margin): self.counts(margin) for margin in margins}
+        return moved_to(shrunk, uncertain, sides)
+
+    def _check(self, table: Columns) -> None:
+        if table not in self._reading.noise.by_columns:
+            name = self._reading.layout.axes[table[0]].name
+            raise RequestError(f"The column {name!r} is in no table of this release.")
+
+    def _measured_parts(self, table: Columns) -> list[Columns]:
+        """The largest measured tables among some columns."""
+        order = self._reading.layout.order
+        known = self._reading.noise.by_columns
+        parts = [part for size in range(1, order + 1) for part in combinations(table, size) if part in known]
+        for i in table:
+            self._check((i,))
+        return list(largest(parts))
+
+    def _fitted(self, table: Columns, margins: Sequence[Columns]) -> np.ndarray:
+        """The most even table with guessed margins; where they cover each column once, their product."""
+        layout = self._reading.layout
+        fitted = np.full([layout.axes[i].cells for i in table], 1.0)
+        given = [(tuple(table.index(i) for i in margin), self.counts(margin)) for margin in margins]
+        overlapping = sum(len(margin) for margin in margins) > len(table)
+        for _ in range(FITTINGS if overlapping else 1):
+            off = 0.0
+            for kept, wanted in given:
+                others = tuple(side for side in range(len(table)) if side not in kept)
+                have = fitted.sum(axis=others)
+                off = max(off, float(np.abs(have - wanted).max()))
+                factor = np.divide(wanted, have, out=np.zeros_like(have), where=have > 0)
+                fitted *= np.expand_dims(factor, others)
+            if off <= CLOSE * self.records:
+                break
+        return fitted
+
+
+def towards(found: np.ndarray, expected: np.ndarray, variance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Noisy counts moved towards expected ones, and the variance that is left in each cell.
+
+    Parameters
+    ----------
+    found, expected : np.ndarray
+        Of one shape; the former with noise of this variance in every cell.
+    variance : float
+        s^2; with 0 nothing is moved.
+    """
+    if variance <= 0.0:
+        return found, np.ones_like(found)
+    difference = found - expected
+    squares = difference**2 / variance
+    best: tuple[float, np.ndarray] | None = None
+    for power in POWERS:
+        spread = np.maximum(expected, 0.0) ** power + 1e-12
+        spread /= spread.mean()
+        likely = _likelihood(spread, squares)
+        strength = max(STRENGTHS, key=likely)
+        if best is None or likely(strength) > best[0]:
+            prior = strength * spread
+            best = likely(strength), prior / (prior + 1.0)
+    share = best[1] if best is not None else np.ones_like(found)
+    return expected + share * difference, share * variance
+
+
+def _likelihood(spread: np.ndarray, squares: np.ndarray) -> Callable[[float], float]:
+    """The logarithm of how likely differences are, by the mean prior variance in units of the noise's."""
+
+    def likely(strength: float) -> float:
+        variances = 1.0 + strength * spread
+        return -0.5 * float((np.log(variances) + squares / variances).sum())
+
+    return likely
+
+
+def moved_to(values: np.ndarray, uncertain: np.ndarray, margins: dict[tuple[int, ...], np.ndarray]) -> np.ndarray:
+    """Values without negative ones and with these margins, moved in proportion to how uncertain they are.
+
+    Parameters
+    ----------
+    values, uncertain : np.ndarray
+        Of one shape; the latter the variance of each value.
+    margins : dict[tuple[int, ...], np.ndarray]
+        By the sides that are kept, what is left when the others are added up.
+
+    Returns
+    -------
+    np.ndarray
+        Float64, not negative; the last margins are met exactly, and the others nearly.
+    """
+    values = np.maximum(values, 0.0)
+    uncertain = uncertain + 1e-9 * (uncertain.mean() + 1.0)
+    for _ in range(ROUNDS):
+        for kept, wanted in margins.items():
+            others = tuple(side for side in range(values.ndim) if side not in kept)
+            lacking = np.expand_dims((wanted - values.sum(axis=others)) / uncertain.sum(axis=others), others)
+            values = np.maximum(values + uncertain * lacking, 0.0)
+    for kept, wanted in margins.items():
+        others = tuple(side for side in range(values.ndim) if side not in kept)
+        have = values.sum(axis=others)
+        values = values * np.expand_dims(np.divide(wanted, have, out=np.zeros_like(have), where=have > 0), others)
+    return values
