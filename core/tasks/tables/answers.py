@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,8 +14,11 @@ from ...releases.release import Release
 from ...sketches.tables.axes import Axis
 from ...sketches.tables.reading import Reading
 from ...sketches.tables.tables import Tables
+from .association import associations
 from .conditions import Where
 from .counts import counts
+from .quantiles import quantiles
+from .ratios import means, shares, sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +74,47 @@ class TableAnswers:
             A condition on further columns.
         """
         return counts(self.reading, by, where or {}, self.level)
+
+    def shares(self, *of: str, within: Sequence[str] = (), where: Where | None = None) -> pd.DataFrame:
+        """The share of each combination of the cells of some columns, one row each.
+
+        Parameters
+        ----------
+        *of : str
+            Names of the columns whose cells are compared; their shares add up to 1.
+        within : Sequence[str]
+            Names of columns that make groups, of each of which the shares are taken.
+        where : Where | None
+            A condition on further columns. Where too few records are left to be told from none, shares are NaN.
+        """
+        return shares(self.reading, of, within, where or {}, self.level)
+
+    def mean(self, column: str, by: Sequence[str] = (), where: Where | None = None) -> pd.DataFrame:
+        """The mean of a column of numbers, one row a group.
+
+        The interval holds the mean wherever in its cell each record lies, so it is at least as wide as a cell; the
+        standard error is that of the noise alone. Cells are fine where neither groups nor conditions are asked for.
+        """
+        return means(self.reading, column, by, where or {}, self.level)
+
+    def sum(self, column: str, by: Sequence[str] = (), where: Where | None = None) -> pd.DataFrame:
+        """The sum of a column of numbers, one row a group; as `mean`."""
+        return sums(self.reading, column, by, where or {}, self.level)
+
+    def quantile(
+        self, column: str, quantile: float = 0.5, by: Sequence[str] = (), where: Where | None = None
+    ) -> pd.DataFrame:
+        """The value below which a share of the records lies, one row a group; without a share, the median."""
+        return quantiles(self.reading, column, quantile, by, where or {}, self.level)
+
+    def associations(self, *columns: str) -> pd.DataFrame:
+        """How strongly each two columns (of those named, or of all) hang together, the strongest first.
+
+        The frame has `cramers_v` (0 to 1, noise taken off), `bits` (mutual information of the best guess), `statistic`,
+        `alone` (what the statistic would pass in one of twenty releases of columns without any connection), and `told`,
+        whether it did.
+        """
+        return associations(self.reading, columns)
 
 
 def ask(release: Release, level: float = 0.95) -> TableAnswers:

@@ -1,0 +1,100 @@
+"""Shares, means, quantiles and associations of a release of tables, against the exact ones."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.errors import RequestError
+from core.tasks.tables import ask
+from tests.depth import draws
+from tests.tasks.tables.test_counts import KINDS, people, releases
+
+RUNS = draws(60, 600)
+
+
+@pytest.fixture(scope="module")
+def asked():
+    return [ask(made) for made in releases(KINDS["gaussian"], RUNS, halvings=4)]
+
+
+def covered(frames, exact) -> np.ndarray:
+    return np.mean([((frame.low <= exact) & (exact <= frame.high)).to_numpy() for frame in frames], axis=0)
+
+
+def lower_limit() -> float:
+    """Below this share of 95% intervals hold less than once in 1e8 times."""
+    return 0.95 - 6 * np.sqrt(0.95 * 0.05 / RUNS)
+
+
+def test_shares_within_groups_and_of_all(asked):
+    data = people()
+    exact = pd.crosstab(data.sex, pd.Categorical(data.city, ["Bern", "Basel", "Chur"]), normalize="index").to_numpy()
+    frames = [one.shares("city", within=["sex"]) for one in asked]
+    assert list(frames[0].columns[:2]) == ["sex", "city"]
+    assert covered(frames, exact.reshape(-1)).min() > lower_limit()
+    assert np.mean([frame.estimate for frame in frames], axis=0) == pytest.approx(exact.reshape(-1), abs=0.01)
+    errors = np.std([frame.estimate for frame in frames], axis=0) / frames[0].standard_error.to_numpy()
+    assert errors.max() < 1.5 and errors.min() > 0.65
+    assert np.isclose(asked[0].shares("sex").estimate.sum(), 1.0)
+
+
+def test_means_and_sums_hold_the_exact_ones(asked):
+    data = people()
+    overall = [one.mean("age") for one in asked]
+    assert covered(overall, data.age.mean()).min() > lower_limit()
+    assert abs(np.mean([one.estimate[0] for one in overall]) - data.age.mean()) < 0.5
+    assert overall[0].high[0] - overall[0].low[0] < 4.0
+    by_sex = [one.mean("age", by=["sex"]) for one in asked]
+    exact = data.groupby("sex").age.mean().to_numpy()
+    assert covered(by_sex, exact).min() > lower_limit()
+    errors = np.std([frame.estimate for frame in by_sex], axis=0) / by_sex[0].standard_error.to_numpy()
+    assert errors.max() < 1.5 and errors.min() > 0.65
+    sums = [one.sum("age", by=["city"]) for one in asked]
+    exact = data.groupby(pd.Categorical(data.city, ["Bern", "Basel", "Chur"]), observed=False).age.sum().to_numpy()
+    assert covered(sums, exact).min() > lower_limit()
+    some = [one.mean("age", where={"sex": "f"}) for one in asked[:3]]
+    assert some[0].estimate[0] == pytest.approx(by_sex[0].estimate[0])
+
+
+@pytest.mark.parametrize("share", (0.1, 0.5, 0.9))
+def test_quantiles_hold_the_exact_ones(asked, share):
+    data = people()
+    overall = [one.quantile("age", share) for one in asked]
+    assert covered(overall, data.age.quantile(share)).min() > lower_limit()
+    assert overall[0].high[0] - overall[0].low[0] < 12
+    assert np.mean([one.estimate[0] for one in overall]) == pytest.approx(data.age.quantile(share), abs=1.0)
+    by_sex = [one.quantile("age", share, by=["sex"]) for one in asked]
+    assert covered(by_sex, data.groupby("sex").age.quantile(share).to_numpy()).min() > lower_limit()
+    assert all((frame.low <= frame.estimate).all() and (frame.estimate <= frame.high).all() for frame in by_sex)
+
+
+def test_columns_that_hang_together_are_told_from_those_that_do_not(asked):
+    found = asked[0].associations()
+    assert set(map(frozenset, zip(found.column, found.other, strict=True))) == {
+        frozenset(("age", "sex")), frozenset(("age", "city")), frozenset(("sex", "city"))
+    }  # fmt: skip
+    assert (found.column[0], found.other[0]) == ("age", "sex") and found.told[0]
+    alone = [one.associations("sex", "city").told[0] for one in asked]
+    assert np.mean(alone) < 0.05 + 6 * np.sqrt(0.05 * 0.95 / len(alone))
+    strengths = [one.associations("age", "sex").cramers_v[0] for one in asked]
+    data = people()
+    table = pd.crosstab(pd.cut(data.age, np.arange(0, 90, 10), right=False), data.sex).to_numpy()
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    exact = np.sqrt(((table - expected) ** 2 / expected).sum() / table.sum())
+    assert np.mean(strengths) == pytest.approx(exact, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        (lambda one: one.mean("sex"), "have no mean"),
+        (lambda one: one.quantile("sex"), "have no quantiles"),
+        (lambda one: one.quantile("age", 1.0), "strictly between 0 and 1"),
+        (lambda one: one.shares(), "A share needs"),
+        (lambda one: one.associations("sex"), "No two of these"),
+        (lambda one: one.mean("age", by=["sex", "city"]), "no table of"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(asked, question, sentence):
+    with pytest.raises(RequestError, match=sentence):
+        question(asked[0])
