@@ -8,6 +8,7 @@ from core.errors import RequestError
 from core.forecast.forecast import forecast
 from core.geometry import kernels
 from core.sketches.classes import Classes
+from tests.depth import deep
 
 LINE = Domain.of(x=(0, 100))
 PLANE = Domain.of(x=(0, 100), y=(0, 100))
@@ -55,9 +56,9 @@ def test_what_cannot_answer_comes_last_with_the_reason():
         ("l1", "distance"),
         ("l2", "projected-distance"),
         ("squared", "moments"),
-        ("lp:1.5", "distance"),
-        ("capped:10", "distance"),
-        ("above", "distance"),
+        deep("lp:1.5", "distance"),
+        deep("capped:10", "distance"),
+        deep("above", "distance"),
     ],
 )
 def test_every_norm_has_a_mechanism(norm, name):

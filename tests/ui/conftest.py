@@ -5,6 +5,7 @@ from threading import Event
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 
 from core.sources import Source, open_source
@@ -52,3 +53,11 @@ def request_headers(monkeypatch):
     headers = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
     monkeypatch.setattr(ContextProxy, "headers", property(lambda self: headers))
     return headers
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_foreign_components():
+    """Every AppTest looks through all installed packages for components of others, of which the app uses none."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(manifest_scanner, "scan_component_manifests", list)
+        yield

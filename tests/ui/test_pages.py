@@ -186,7 +186,7 @@ def test_odd_column_names_are_shown_literally():
     assert not app.exception and "<b>d</b>" not in "".join(element.value for element in app.markdown)
 
 
-@pytest.mark.parametrize("name", sampled([one.name for one in samples()], "city", "stars"))
+@pytest.mark.parametrize("name", sampled([one.name for one in samples()], "city"))
 def test_every_sample_is_ready_to_use_and_keeps_its_domain(name):
     app = data_page()
     app.segmented_control[0].set_value(SAMPLE).run()
@@ -214,6 +214,7 @@ def dropped(name, save, *arrays, **named):
     return app.run()
 
 
+@pytest.mark.deep
 def test_embeddings_are_described_by_their_length_and_how_many_numbers_they_hold_is_known():
     app = use(dropped("pictures.npz", np.savez, x=VECTORS, kind=np.tile(["cat", "dog"], 20)), "x", "kind")
     assert "3 numbers" in shown(app) and "0.6" not in shown(app)

@@ -22,7 +22,7 @@ from tests.depth import draws
 
 # |mean - kernel| is below 6 standard deviations but for 2e-9 a comparison, fewer than 300 comparisons a run.
 SIGMAS = 6.0
-ROWS = draws(1_800, 6_000)
+ROWS = draws(900, 6_000)
 ALARM = 1e-9  # of one Kolmogorov-Smirnov test, fewer than 50 a run
 RADIAL = [Gaussian(2.0), Gaussian(1.5, power=2), Exponential(2.0), Exponential(3.0, power=3)]
 RADIAL += [Smooth(1.0), Smooth(2.0, power=3), SmoothSquared(1.5), SmoothSquared(2.0, power=2)]

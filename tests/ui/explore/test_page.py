@@ -103,11 +103,11 @@ def test_a_bundled_release_opens_from_the_gallery():
     ("columns", "choices"),
     [
         ((AGE,), None),
-        ((CITY,), None),
-        ((AGE, PAY), [TWO, ONE]),
-        ((AGE, CITY), [TWO, ONE]),
+        deep((CITY,), None),
+        deep((AGE, PAY), [TWO, ONE]),
+        deep((AGE, CITY), [TWO, ONE]),
         ((AGE, PAY, CITY), [PAIRS, TWO, ONE]),
-        ((AGE, FACES), None),
+        deep((AGE, FACES), None),
         ((FACES,), None),
     ],
 )
@@ -458,6 +458,7 @@ def test_a_program_asks_the_part_that_was_explored():
     assert "(everyone together)" in report and "Centres" in report
 
 
+@pytest.mark.deep
 def test_the_view_of_another_kind_of_file_is_not_kept():
     app = explore(file_of(AGE))
     view(app, "Sample")

@@ -281,6 +281,7 @@ def test_settings_by_hand_are_the_ones_released(ledger):
     assert (sketch.rows, sketch.width) == (40, 64) and sketch.shape[0] == 40
 
 
+@pytest.mark.deep
 def test_a_table_that_is_too_large_is_one_sentence(ledger):
     at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
     at.segmented_control(key="release-how").set_value("By hand").run()
@@ -375,6 +376,7 @@ def test_another_way_is_listed_with_its_reason_and_can_be_picked(ledger):
     assert at.session_state[DESK].asked.sketch.name == "histogram"
 
 
+@pytest.mark.deep
 def test_vectors_of_bounded_length_need_less_noise(ledger):
     vectors = pd.DataFrame({"v": list(np.eye(6)[np.arange(90) % 6])})
     radii = []
@@ -409,6 +411,7 @@ def test_which_of_several_columns_says_the_group_is_for_the_owner_to_say(ledger)
     assert at.session_state[DESK].making.release.domain.names == ("x", "town")
 
 
+@pytest.mark.deep
 def test_a_sample_knows_the_column_of_its_groups(ledger):
     at = ask(of_sample(sample("heart")), "group")
     assert not at.exception and at.selectbox(key="release-label-1").value == "state"
@@ -473,11 +476,10 @@ WIDE = pd.DataFrame({"city": ["Bern", "Basel"] * 50, "v": [[0.1] * 6] * 100})
 @pytest.mark.parametrize(
     "domain",
     [
-        Domain((Categorical("city", ("Bern", "Basel")),)),
-        Domain((Vector("v", 6, -1, 1),)),
-        Domain((Vector("v", 6, -1, 1), Categorical("city", ("Bern", "Basel"))), scale="box"),
+        pytest.param(Domain((Categorical("city", ("Bern", "Basel")),)), id="categories"),
+        pytest.param(Domain((Vector("v", 6, -1, 1),)), id="vector", marks=pytest.mark.deep),
+        pytest.param(Domain((Vector("v", 6, -1, 1), Categorical("city", ("Bern", "Basel"))), scale="box"), id="both"),
     ],
-    ids=["categories", "vector", "both"],
 )
 def test_columns_of_every_kind_can_be_released(ledger, domain):
     at = confirmed(with_total(visit(domain, frame=WIDE)))
@@ -504,6 +506,7 @@ def test_a_sample_starts_with_its_own_kernel_and_guesses(ledger, name):
     assert kernel_of(at) == suggested_kernel(one.domain, one)
 
 
+@pytest.mark.deep
 def test_a_sample_with_a_bandwidth_a_column_can_be_seen_nearer_and_changed_by_hand(ledger):
     heart = sample("heart")
     at = of_sample(heart)
