@@ -2,6 +2,7 @@
 
     density:age,pay                            the best mechanism by forecast for closeness in two columns
     distance:pay                               distances along one column
+    tables:pairs                               counts of all pairs of columns; or singles, or pairs-of=age,pay,sex
     moments                                    means and squared distances, of all columns
     features:age,pay                           a mechanism by its name
     "pay by sex=density:pay;label=sex"         with a name of its own, and options as on the command line
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ..privacy.budget import Budget
     from ..sketches.parts import Parts
 
-DENSITY, DISTANCE, MOMENTS = "density", "distance", "moments"
+DENSITY, DISTANCE, MOMENTS, TABLES = "density", "distance", "moments", "tables"
 OF_PARTS = ("weight", "scale", "category-distance")
 """What is said of a part alone, beside the options of a mechanism."""
 NOT_OF_PARTS = ("mechanism", "like", "part", "classes")
@@ -68,6 +69,10 @@ class Asked:
             options[option] = value
         if not what.strip() or (equals and not name.strip()) or (colon and not columns.strip()):
             raise RequestError(f"The part {text!r} must be written as {HOW}.")
+        if what.strip() == TABLES and columns.strip() in ("singles", "pairs"):  # of all columns
+            options.setdefault("tables", columns.strip())
+            colon = ""
+        columns = columns.strip().removeprefix("pairs-of=")
         names = notation.parse_names(columns.strip()) if colon else ()
         return cls(name.strip(), what.strip(), names, options)
 
@@ -142,7 +147,7 @@ class Asked:
 
 def _read(option: str, value: str) -> object:
     """A value as its option holds it."""
-    if option in ("rows", "width", "size", "groups", "project", "longest", "power"):
+    if option in ("rows", "width", "size", "groups", "project", "longest", "power", "halvings"):
         if not value.isdecimal():
             raise RequestError(f"The option {option!r} of a part must be a whole number.")
         return int(value)

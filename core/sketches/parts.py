@@ -110,7 +110,8 @@ def words_for(sketch: LinearSketch) -> str:
     if len(names) > COLUMNS_NAMED:
         names = [*names[: COLUMNS_NAMED - 1], f"{len(names) - COLUMNS_NAMED + 1} others"]
     columns = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    what = {"closeness": "density", "distance": "distance"}.get(sketch.answers, sketch.answers)
+    answers = card_of(sketch.one_answer[0]).answers
+    what = {"closeness": "density"}.get(answers, answers)
     label = next((name for name in sketch.domain.names if name not in sketch.query_domain.names), None)
     return f"{what} of {columns}" + ("" if label is None else f" by {shortened(label)}")
 
@@ -259,6 +260,10 @@ class Parts(LinearSketch):
     @property
     def sized(self) -> bool:
         return all(sketch.sized for sketch in self._sketches)
+
+    @property
+    def needs_records(self) -> bool:  # type: ignore[override]
+        return any(sketch.needs_records for sketch in self._sketches if not sketch.sized)
 
     @property
     def settled(self) -> bool:

@@ -119,3 +119,14 @@ def test_options_beside_the_parts_hold_for_those_that_have_them():
 def test_how_a_part_is_written():
     asked = Asked.of('ages, all=race:"a, b",c ; bandwidth = 0.1;label=sex')
     assert asked == Asked("ages, all", "race", ("a, b", "c"), {"bandwidth": "0.1", "label": "sex"})
+    assert Asked.of("tables:pairs-of=a,b") == Asked("", "tables", ("a", "b"), {})
+    assert Asked.of("tables:singles;rows=3") == Asked("", "tables", (), {"rows": "3", "tables": "singles"})
+
+
+def test_tables_beside_another_question(command, people_of_kinds):
+    asked = (*BOUNDS, "--categories", "kind=a,b", "--part", "tables:pairs", "--part", "distance:x")
+    made = command("release", "kinds.csv", *asked, "--epsilon", "4", "--delta", "1e-6", "--out", "t.npz")
+    assert made.exit_code == 0, made.output
+    tables, far = load("t.npz").parts.values()
+    assert list(load("t.npz").parts) == ["tables of x, y and kind", "distance of x"]
+    assert tables.records == pytest.approx(2000, abs=8 * tables.records_error + 1) and far.privacy.epsilon == 4
