@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from core.figures.sentences.decisions import has_groups
 from core.ui.classify.map import choose_decision, map_view
 from core.ui.classify.opening import open_groups
 from core.ui.classify.points import no_points_yet, points_view
+from core.ui.explore.groups import choose_grouped, grouped
 from core.ui.explore.opening import about, headline
 from core.ui.frame.frame import CLASSIFY, frame
 from core.ui.frame.session import Opened, Session
@@ -15,6 +15,7 @@ PLACES, POINTS = "One place", "Your points"
 
 def classify(visitor: Session, opened: Opened) -> None:
     headline(opened)
+    asked = choose_grouped(opened)
     with st.container(horizontal=True, gap="small"):
         view = st.segmented_control(
             "View",
@@ -25,18 +26,18 @@ def classify(visitor: Session, opened: Opened) -> None:
             label_visibility="collapsed",
             persist_state="session",
         )
-        rule, level = choose_decision(opened.release)
+        rule, level = choose_decision(asked.release)
         st.space("stretch")
         about(visitor, opened)
     if view == PLACES:
-        map_view(opened, rule, level)
+        map_view(asked, rule, level)
         no_points_yet()
     else:
-        points_view(opened, rule, level)
+        points_view(asked, rule, level)
 
 
 with frame(CLASSIFY) as visitor:
-    if visitor.shown is None or not has_groups(visitor.shown.release):
+    if visitor.shown is None or not grouped(visitor.shown):
         open_groups(visitor)
         no_points_yet("a released file with groups")
     else:

@@ -7,7 +7,7 @@ from core.ui.explore.centres import centres_view, has_centres
 from core.ui.explore.columns import drawable
 from core.ui.explore.density import density_view
 from core.ui.explore.export import no_report_yet, report_action
-from core.ui.explore.groups import choose_part
+from core.ui.explore.groups import choose_part, choose_question
 from core.ui.explore.modes import modes_view
 from core.ui.explore.opening import about, headline, open_first
 from core.ui.explore.points import points_view
@@ -48,7 +48,7 @@ def views_of(opened: Opened) -> tuple[str, ...]:
 
 def explore(visitor: Session, opened: Opened) -> None:
     headline(opened)
-    asked = choose_part(opened)
+    asked = choose_part(choose_question(opened))
     views = views_of(asked)
     if st.session_state.get("view", views[0]) not in views:  # chosen for another file
         del st.session_state["view"]

@@ -11,10 +11,12 @@ from ..errors import RequestError
 from ..geometry.kernels import Kernel
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale
 from ..privacy.ledger.account import Account, price
 from ..privacy.ledger.ledger import Preview
 from ..sketches.linear import LinearSketch
-from ..sketches.plan import plan
+from ..sketches.parts import Parts
+from ..sketches.plan import plan, planned_for
 from .forecast import Forecast
 from .recommendation import Closeness, Distances, Question, Recommendation
 
@@ -55,6 +57,12 @@ class Draft:
         Whether the owner settled the size of the table, which then is no matter of the budget.
     missing : tuple[str, ...]
         What is in the way of the release, in a few words each.
+    several : Parts | None
+        All questions of the release with their shares, this one the last; None where it is the only one.
+    whole : Budget | None
+        The promise of all of them together, where `budget` is what this one may count on.
+    planned_noise : NoiseScale | None
+        Of this one's counters, where it is one of several.
     """
 
     domain: Domain
@@ -71,6 +79,9 @@ class Draft:
     way: Recommendation | None = None
     settled: bool = False
     missing: tuple[str, ...] = ()
+    several: Parts | None = None
+    whole: Budget | None = None
+    planned_noise: NoiseScale | None = None
 
     def lacking(self, *missing: str) -> Draft:
         """The same with more in its way."""
@@ -135,10 +146,25 @@ class Draft:
         """What the release would give; only once a way was chosen."""
         return self.chosen.outlook
 
+    @property
+    def total(self) -> Budget:
+        """The promise of everything in the release; RequestError before there is one."""
+        return self.promise if self.whole is None else self.whole
+
+    @property
+    def released(self) -> LinearSketch:
+        """What goes into the file: the sketch of this question, or those of all."""
+        return self.sketch if self.several is None else self.several
+
+    @property
+    def noise(self) -> NoiseScale:
+        """Of the counters that answer this question."""
+        return plan(self.sketch, self.promise).noise if self.planned_noise is None else self.planned_noise
+
     @cached_property
     def cost(self) -> Cost:
         """What the ledger would write down."""
-        return plan(self.sketch, self.promise).cost
+        return planned_for(self.released, self.total).cost
 
     @cached_property
     def after(self) -> Preview | None:
@@ -155,4 +181,4 @@ class Draft:
     @property
     def action(self) -> str:
         """The main button, with the price on it."""
-        return "Release" if self.way is None else f"Release for {price(self.promise, self.left)}"
+        return "Release" if self.way is None else f"Release for {price(self.total, self.left)}"

@@ -200,14 +200,15 @@ class Exploration:
         SHA-256 of its contents, in hexadecimal.
     steps : tuple[Step, ...]
         In order.
-    part : Call | None
-        Of a file with classes, the call that makes the release of one of them, or of all together.
+    parts : tuple[Call, ...]
+        The calls that make the release that is asked, one after the other: of a file of several questions the part, and
+        of one with classes that of one of them, or of all together.
     """
 
     file: str
     fingerprint: str
     steps: tuple[Step, ...]
-    part: Call | None = None
+    parts: tuple[Call, ...] = ()
 
 
 def plain_places(places: Mapping[str, Sequence]) -> dict[str, list]:

@@ -96,7 +96,7 @@ def opening(exploration: Exploration, remarks: str) -> list[str]:
         "if sha256(contents).hexdigest() != FINGERPRINT:",
         f'    print("This is not the file that was explored, so its answers may be others.", file={remarks})',
         "release = load(contents)",
-        *([] if exploration.part is None else _assigned("release", _call(exploration.part))),
+        *(line for part in exploration.parts for line in _assigned("release", _call(part))),
     ]
 
 

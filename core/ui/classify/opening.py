@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...figures.sentences.decisions import has_groups
 from ...sources.samples import bundled_groups
 from ...words.escapes import in_markdown
+from ..explore.groups import grouped
 from ..explore.opening import drop_zone
 from ..frame.marks import Visibility, facts, note, rail
 from ..frame.session import Session
@@ -41,6 +41,6 @@ def open_groups(visitor: Session) -> None:
 
 def _opened_before(visitor: Session) -> None:
     for name, opened in reversed(visitor.opened.items()):
-        if has_groups(opened.release) and st.button(f"Open {in_markdown(name)}", key=f"classify-again-{name}"):
+        if grouped(opened) and st.button(f"Open {in_markdown(name)}", key=f"classify-again-{name}"):
             visitor.current = name
             st.rerun()

@@ -22,7 +22,7 @@ from ..frame.markup import draw
 from ..frame.session import Opened
 from .answers import DISTANCE_MAP_SIZE
 from .columns import drawable
-from .groups import part_call, whom
+from .groups import part_calls, whom
 
 REPORT = "Save the report"
 
@@ -59,7 +59,7 @@ def take_along(
             _file(opened, kind, "Picture that zooms (HTML)", "html", "text/html", lambda: standalone(figure, title))
             st.caption("For a still picture, use the camera above it; the one in the HTML file saves SVG, for print.")
         if steps:
-            done = Exploration(opened.name, opened.fingerprint, steps, part_call(opened))
+            done = Exploration(opened.name, opened.fingerprint, steps, part_calls(opened))
             _file(opened, kind, "Python script", "py", "text/x-python", lambda: script_for(done).encode())
             _file(opened, kind, "Notebook", "ipynb", "application/x-ipynb+json", lambda: notebook_for(done).encode())
             st.caption(f"Both ask the same of the file again, which they look for beside them. {remark}".strip())

@@ -66,13 +66,14 @@ class Opened:
     """Public: a released file, as bytes and as the release read from them, or the part of it that is asked.
 
     ``part`` says which part of a file with groups ``release`` is: the name of a group, or "" for everyone together;
-    None for the file as it is.
+    None for the file as it is. ``question`` is the name of the part that is asked, of a file that answers several.
     """
 
     name: str
     data: bytes
     release: Release
     part: str | None = None
+    question: str | None = None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -82,7 +83,8 @@ class Opened:
     @property
     def identity(self) -> str:
         """What public answers are remembered by: the file, and which part of it is asked."""
-        return self.fingerprint if self.part is None else f"{self.fingerprint} {self.part}"
+        asked = [self.question, self.part]
+        return self.fingerprint if asked == [None, None] else f"{self.fingerprint} {asked}"
 
     @property
     def stem(self) -> str:

@@ -30,13 +30,12 @@ def side_panel(draft: Draft) -> DeltaGenerator:
             _headline(draft)
         curve = st.container()
         if draft.way is not None:
-            made = f"{math.prod(draft.sketch.shape):,} numbers: a file of {size_and_time(draft.forecast)} to make."
-            note(f"{made} {size_limit(limit(draft))}".strip())
+            note(_made(draft))
     with rail(Visibility.PUBLIC, "risk", "What a guesser could gain"):
         if draft.budget is None:
             note("It depends on ε.")
         else:
-            odds(float(draft.budget.epsilon), float(draft.budget.delta), draft.protected)
+            odds(float(draft.total.epsilon), float(draft.total.delta), draft.protected)
     with rail(Visibility.PRIVATE, "budget", "Privacy budget" if account is None else f"Budget of {account.name}"):
         if account is None or after is None:
             note("It appears when the data set has a total.")
@@ -44,6 +43,15 @@ def side_panel(draft: Draft) -> DeltaGenerator:
             before = account.spent
             budget_bar(before, max(0.0, after.spent - before), float(account.total.epsilon))
     return curve
+
+
+def _made(draft: Draft) -> str:
+    """How large the file is, and what keeps it from being larger."""
+    numbers = f"{math.prod(draft.released.shape):,} numbers"
+    if draft.several is not None:
+        return f"This is the question that you are choosing, with its share. All of them come to {numbers} in one file."
+    made = f"{numbers}: a file of {size_and_time(draft.forecast)} to make."
+    return f"{made} {size_limit(limit(draft))}".strip()
 
 
 def _headline(draft: Draft) -> None:

@@ -20,7 +20,6 @@ from ...figures.possible_distances import possible_distances, possible_distances
 from ...forecast.draft import Draft
 from ...forecast.words import typical_answer
 from ...sketches.grouped import GroupedSketch
-from ...sketches.plan import plan
 from ...words.escapes import in_plotly
 from ..frame.charts import show
 from ..frame.marks import note
@@ -52,7 +51,7 @@ def _of_a_crowd(draft: Draft, axis: Scalar) -> tuple[PossibleReleases, str]:
         kernel = cast(GroupedSketch, one).point_kernel
         possible = possible_releases(axis.low, axis.high, kernel, places, forecast.estimate, forecast.standard_error)
         return possible, possible_releases_in_words(possible)
-    variance = plan(draft.sketch, draft.budget).noise.variance
+    variance = draft.noise.variance
     possible = possible_distances(axis.low, axis.high, one, places, forecast.records, variance)
     return possible, possible_distances_in_words(possible)
 

@@ -6,8 +6,10 @@ import streamlit as st
 
 from ...figures.report.label import PrivacyLabel, privacy_label
 from ...releases.release import Release
+from ...words.numbers import percent
 from ...words.phrases import day, listed
 from ...words.quantities import size
+from ..explore.groups import choose_question
 from ..frame.charts import show
 from ..frame.frame import CLASSIFY, EXPLORE, LEDGER
 from ..frame.marks import Visibility, facts, note, rail
@@ -29,10 +31,11 @@ def show_result(visitor: Session, desk: Desk) -> None:
     main, aside = st.columns([1.75, 1], gap="large")
     with main, rail(Visibility.PUBLIC, "file", "Public: this file may be handed out"):
         note(f"{_contents(label)}, released {day(label.created)}.")
-        drawn = release_picture(opened.name, opened.release, _contents(label))
+        asked = choose_question(opened)
+        drawn = release_picture(asked.identity, asked.release, _contents(label))
         if drawn is not None:
             show(drawn[0], "release-picture", drawn[1])
-        offer_comparison(desk, desk.making, opened)
+        offer_comparison(desk, desk.making, asked)
     with aside, rail(Visibility.PUBLIC, "label", "Its privacy label"):
         _label(opened.release, label)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="release-next"):
@@ -103,7 +106,8 @@ def _label(release: Release, label: PrivacyLabel) -> None:
             (label.promise, label.slack),
             (f"Protects {label.protected}", f"Hidden is {label.hidden}."),
             (f"Holds {label.records} {label.counted}", f"The number is {label.records_source}."),
-            (label.table, " ".join(label.noise)),
+            *([] if label.parts else [(label.table, " ".join(label.noise))]),
+            *((f"{part.name}: {percent(part.share, 2)} of the budget", part.sentences[0]) for part in label.parts),
             ("Fingerprint of the file", label.fingerprint),
         ]
     )

@@ -26,6 +26,7 @@ from .payer import choose_payer
 from .privacy import SLACK, choose_epsilon, choose_slack
 from .progress import hash_seed
 from .questions import choose_aim
+from .several import added, go_back, offer_another, own_budget, show_added, together
 from .way import choose_way
 
 
@@ -37,10 +38,11 @@ def release_steps(visitor: Session, ledger: Ledger) -> Draft:
     with aside, side("release"):
         curve = side_panel(draft)
     if draft.way is not None:
-        with curve:
-            error_curve(draft)
-        with gain:
-            note(slack_sentence(draft))
+        if draft.several is None:  # what ε and slack gain is said of one question
+            with curve:
+                error_curve(draft)
+            with gain:
+                note(slack_sentence(draft))
         with outcomes:
             st.subheader("What could come out", anchor=False)
             possible_outcomes(draft)
@@ -52,14 +54,19 @@ def order_of(draft: Draft, own: OwnData, ledger: Ledger, looked: Collection[str]
     account = draft.account
     total = None if account.known else account.total
     note = {"compared_with_exact": True} if own.sample in looked else {}
-    return Order(own.source, draft.sketch, draft.budget, ledger, account.name, total, note, own.sample, own.bought)
+    return Order(own.source, draft.released, draft.total, ledger, account.name, total, note, own.sample, own.bought)
 
 
 def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, DeltaGenerator]:
     """The controls; what was chosen, and the places for what slack gains and for what could come out."""
     own, number = visitor.own, visitor.records.number
     known = None if own.sample is None else sample(own.sample)
-    st.subheader("1 · What should people be able to ask?", anchor=False)
+    go_back()
+    listed = st.container()
+    first = (
+        "1 · What should people be able to ask?" if not added(number) else "1 · What else should people be able to ask?"
+    )
+    st.subheader(first, anchor=False)
     draft = choose_aim(Draft(own.domain, hash_seed(number)), number, known)
     asked = not draft.missing
     st.subheader("2 · How much privacy?", anchor=False)
@@ -73,19 +80,31 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
         note("First say what should be asked.")
     if not asked or epsilon is None:
         lacking = draft.lacking(*(() if epsilon else ("a privacy loss ε",)), *missing)
+        with listed:
+            show_added(lacking, number)
         return lacking, gain, st.container()
     draft, by_hand = choose_fineness(choose_scale(draft, number), number, known)
     draft = choose_guesses(draft, number, known)
     way = st.container()
+    another = st.container()
     outcomes = st.container()
     try:
         budget = Budget(epsilon, SLACK if slack else 0, neighbours)
-        draft = replace(draft, budget=budget, radius=radius_of(draft.compared, own.longest))
+        radius = radius_of(draft.compared, own.longest)
+        draft = replace(draft, radius=radius)
+        draft = replace(draft, budget=own_budget(draft, budget, number))
         with way:
-            chosen = choose_way(draft, by_hand)
+            chosen = together(choose_way(draft, by_hand), budget, number)
         after = chosen.after
     except RequestError as error:
         st.error(in_markdown(error))
-        return replace(draft, budget=None).lacking("settings that can be used", *missing), gain, outcomes
+        lacking = replace(draft, budget=None).lacking("settings that can be used", *missing)
+        with listed:
+            show_added(lacking, number)
+        return lacking, gain, outcomes
+    with listed:
+        show_added(chosen, number)
+    with another:
+        offer_another(chosen, own.domain, number)
     refusal = () if after is None or after.admitted else (after.refusal,)
     return chosen.lacking(*missing, *refusal), gain, outcomes

@@ -93,7 +93,7 @@ def offer_comparison(desk: Desk, making: Making, opened: Opened) -> None:
     if not st.toggle("Compare with the exact answer — sample data only", key="release-exact", wrap=True):
         return
     desk.looked.add(making.order.sample)
-    compared = _compared(opened.fingerprint, opened.release, making.order.source)
+    compared = _compared(opened.identity, opened.release, making.order.source)
     with st.container(key="fg-exact"):
         mark(Visibility.PRIVATE, "Exact and not private: shown only because this is made-up sample data")
         words = (

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import streamlit as st
 
+from ...errors import RequestError
 from ...forecast.draft import Draft
 from ...forecast.forecast import forecast
 from ...forecast.recommendation import Recommendation, recommend
@@ -47,6 +48,22 @@ def choose_way(draft: Draft, by_hand: bool) -> Draft:
             _list(ranked, name, question)
     draft = replace(draft, way=chosen)
     return _size(draft) if by_hand else draft
+
+
+def way_of(draft: Draft) -> Recommendation:
+    """The way that is taken for a question that was chosen before: the owner's pick, or the first one.
+
+    Raises
+    ------
+    RequestError
+        When there is none; the sentence says why.
+    """
+    ranked = _ways(_described(draft), draft)
+    possible = {way.name: way for way in ranked if way.sketch is not None}
+    picked = st.session_state.get(PICKED, {}).get(f"{draft.question}-{draft.norm}")
+    if not possible:
+        raise RequestError(ranked[0].reason)
+    return possible.get(picked, next(iter(possible.values())))
 
 
 def _described(draft: Draft) -> str:

@@ -25,7 +25,7 @@ from core.tasks.centres import nearest_place
 from core.tasks.density import grid
 from core.ui.explore.columns import ONE, PAIRS, TWO
 from core.ui.explore.export import overview
-from core.ui.explore.groups import part_call, part_of, whom
+from core.ui.explore.groups import part_calls, part_of, whom
 from core.ui.explore.point import STRONG
 from core.ui.explore.points import answer_columns
 from core.ui.explore.values import grain, tidy
@@ -452,8 +452,8 @@ def test_a_program_asks_the_part_that_was_explored():
         asked = part_of(opened, part)
         assert asked.fingerprint == opened.fingerprint and asked.identity != opened.identity
         steps = overview(asked.release)
-        assert line in script_for(Exploration("people.npz", opened.fingerprint, steps, part_call(asked)))
-    assert part_call(opened) is None and whom(opened) == "" and whom(asked) == "everyone together"
+        assert line in script_for(Exploration("people.npz", opened.fingerprint, steps, part_calls(asked)))
+    assert part_calls(opened) == () and whom(opened) == "" and whom(asked) == "everyone together"
     report = report_html(release, overview(asked.release), opened.data, asked.release, whom(asked))
     assert "(everyone together)" in report and "Centres" in report
 
