@@ -84,7 +84,7 @@ def together(draft: Draft, budget: Budget, number: int) -> Draft:
     if not others:
         return draft
     if any(_what(one.draft) == _what(draft) for one in others):
-        draft = draft.lacking("a question that is not in the release yet")
+        draft = draft.lacking("another question than those in the release, or this one taken out")
     made = _settled(draft, budget, number)
     seen = forecast_parts(made, budget, draft.records, draft.density)
     own = replace(draft.chosen, forecast=list(seen.values())[-1])
@@ -134,6 +134,7 @@ def offer_another(draft: Draft, declared: Domain, number: int) -> None:
     """The button that keeps the present question, and offers the next one; its name and weight where it has company."""
     if added(number):
         named, matters = st.columns(2, gap="medium")
+        st.session_state.setdefault(_weight_key(number), 1.0)
         named.text_input(
             "What this question is called in the file",
             key=_name_key(number),
@@ -145,7 +146,6 @@ def offer_another(draft: Draft, declared: Domain, number: int) -> None:
         matters.select_slider(
             "Beside the others it matters",
             list(MATTERS),
-            1.0,
             key=_weight_key(number),
             format_func=MATTERS.__getitem__,
             persist_state="session",
