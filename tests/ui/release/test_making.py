@@ -19,6 +19,7 @@ from core.privacy.quantiles import plan_bounds
 from core.releases.release import load
 from core.releases.shelf import shelf_of
 from core.sketches.hashed.race import Race
+from core.sketches.plan import plan
 from core.sources import open_source
 from core.ui.release.making import Desk, Making, Order, Stage
 
@@ -58,7 +59,7 @@ def read(making):
 
 
 def draws_of(order):
-    planned = core.releases.seal.plan(order.sketch, order.budget)
+    planned = plan(order.sketch, order.budget)
     return 2 if planned.count_noise is not None else 1
 
 

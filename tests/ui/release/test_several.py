@@ -15,7 +15,7 @@ from core.ui.release.progress import KEY as DESK
 from tests.releases.test_known_releases import FILES
 from tests.ui.release.test_page import confirmed, press, visit, with_total
 
-DOMAIN = Domain((Numeric("x", 0, 100), Numeric("y", 0, 5), Categorical("kind", ("old", "new"))), scale="box")
+DOMAIN = Domain((Numeric("x", 0, 100), Categorical("kind", ("old", "new"))), scale="box")
 RECORDS = pd.DataFrame({"x": np.linspace(0, 100, 600), "y": np.linspace(0, 5, 600), "kind": ["old", "new"] * 300})
 
 
@@ -43,7 +43,7 @@ def test_questions_are_added_and_taken_out_and_released_under_one_price(ledger):
     assert at.radio(key="release-question").value == "distance"
     assert any("2 questions under one promise" in one.value for one in at.markdown)
     assert len(shares(at)) == 2 and "being chosen below" in shares(at)[1]
-    assert names(at) == ["density of x, y and kind", "distance of x and y"]
+    assert names(at) == ["density of x and kind", "distance of x"]
     at.text_input(key="release-part-name-1").set_value("how far they are").run()
     evenly = shares(at)
     at.select_slider(key="release-part-weight-1").set_value(4.0).run()
