@@ -7,6 +7,7 @@ from core.privacy.unit import PrivacyUnit
 from core.sources.samples import sample
 from core.ui.data.bounds import unknown_bounds
 from core.ui.data.bounds_purchase import fill_bought
+from core.ui.data.codebook import offer_codebook, offer_common_knowledge
 from core.ui.data.column_form import column_rows
 from core.ui.data.declaration import Declaration
 from core.ui.data.picking import pick_records
@@ -17,7 +18,7 @@ from core.ui.frame.session import OwnData, Records, Session
 from core.words.escapes import in_markdown
 
 CLAMP, DROP = "Move them to the nearest bound", "Leave those rows out"
-SKIP, REFUSE = "Leave those rows out", "Stop, and say where"
+SKIP, REFUSE, OWN = "Leave those rows out", "Stop, and say where", "Keep them as a group of their own"
 EACH_ROW, BY_COLUMN = "Each row is one person", "A column says who the person is"
 
 WHY = """
@@ -42,17 +43,25 @@ def declare(visitor: Session, records: Records) -> Declaration:
     st.subheader("What could anyone have?", anchor=False)
     note("Think of anyone, not of the people in this file. What you type here becomes public with the release.")
     fill_bought(visitor, records)
+    if records.sample is None:
+        offer_codebook(records)
     columns = column_rows(records.source.columns, records.number, picked)
     st.subheader("Who is one person?", anchor=False)
     unit_column, unit_records, each_row = person(records)
     st.subheader("Rows that do not fit", anchor=False)
     outside, missing = st.columns(2, gap="large")
     clamp = outside.radio("Values outside the bounds", [CLAMP, DROP], key="data-outside", persist_state="session")
-    drop = missing.radio("Rows with missing values", [SKIP, REFUSE], key="data-missing", persist_state="session")
+    gaps = missing.radio(
+        "Rows with missing values",
+        [SKIP, REFUSE, OWN],
+        key="data-missing",
+        persist_state="session",
+        help="A group of their own is for categories; rows that miss a number or a date are left out then.",
+    )
     return Declaration(
         columns,
         "clamp" if clamp == CLAMP else "drop",
-        "drop" if drop == SKIP else "refuse",
+        {SKIP: "drop", REFUSE: "refuse", OWN: "category"}[gaps],
         unit_column,
         unit_records,
         each_row,
@@ -109,8 +118,22 @@ def consequences(declared: Declaration) -> None:
         facts([("Every value in every row", ""), ("The exact number of rows", ""), ("The name of the file", "")])
 
 
+def keep_declaration(declared: Declaration) -> None:
+    """Hand out what was declared as a file, for the next time, the command line and Python."""
+    try:
+        text = declared.file()
+    except RequestError:
+        return  # the button below says what is wrong
+    with st.expander("Keep this declaration as a file", type="compact"):
+        note("The command line takes it with `--declaration`, and this page under “Fill the rows from a codebook”.")
+        st.code(text, language="yaml")
+        st.download_button("Save the declaration", text, "declaration.yaml", "application/yaml", key="data-keep")
+
+
 def finish(visitor: Session, records: Records, declared: Declaration) -> None:
     missing = declared.still_missing()
+    if not missing:
+        keep_declaration(declared)
     if not main_action("Use this data", missing, "data-use", "Nothing is released by this; the next page does that."):
         return
     try:
@@ -124,7 +147,7 @@ def finish(visitor: Session, records: Records, declared: Declaration) -> None:
 
 
 with frame(DATA) as visitor:
-    main, aside = st.columns([2.5, 1], gap="large")
+    main, aside = st.columns([3.2, 1], gap="large")
     with main:
         records = pick_records(visitor)
         if records is None:
@@ -132,6 +155,7 @@ with frame(DATA) as visitor:
             main_action("Use this data", ["some records"], "data-use")
         else:
             declared = declare(visitor, records)
+            offer_common_knowledge(records, declared)
             unknown_bounds(visitor, records, declared)
             if records.sample is None:
                 offer_commands(records)

@@ -28,7 +28,7 @@ from ..frame.session import Records, Session
 from ..ledger.opening import open_ledger
 from ..release.payer import choose_payer
 from .column_form import fill_row
-from .declaration import ColumnDraft, Declaration
+from .declaration import ColumnDraft, Declaration, EntryDraft
 
 DEFAULT_PRICE = 0.1
 REACHES = {
@@ -134,7 +134,9 @@ def _buy(
     st.rerun()
 
 
-def _lacks_bounds(column: ColumnDraft) -> bool:
+def _lacks_bounds(column: ColumnDraft | EntryDraft) -> bool:
+    if not isinstance(column, ColumnDraft) or column.written:  # what is bought are bounds of numbers as they lie
+        return False
     return not (column.categorical or column.vector) and (column.low is None or column.high is None)
 
 

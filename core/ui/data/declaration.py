@@ -5,10 +5,15 @@ Nothing here sees a value of the data. The Data page fills a `Declaration` from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from ...domain import Categorical, Column, Domain, Numeric, PrivacyUnit, Vector
+from ...domain import Categorical, Column, Domain, Numeric, Ordered, PrivacyUnit, Reading, Vector
+from ...domain.declaration import MISSING, columns_of
+from ...domain.declaration import Declaration as DeclaredTable
 from ...errors import RequestError
+from ...figures.report.words import column_values
 from ...words.numbers import number
 from ...words.phrases import listed
 
@@ -22,7 +27,9 @@ class ColumnDraft:
 
     ``low``, ``high``, ``length`` (of a column of vectors: how many numbers each holds) and ``longest`` (of such a
     column: what no vector is longer than) are None while empty; ``categories`` is the text as typed, separated by
-    commas or line breaks. Where ``by_length`` is set, vectors are bounded by ``longest`` and not number by number.
+    commas or line breaks, and so is ``words``: what means "missing". Where ``by_length`` is set, vectors are bounded by
+    ``longest`` and not number by number; where ``written`` is, numbers are texts that are read; ``ordered`` categories
+    lie on a line; ``step`` is what lies between two numbers, where a codebook says so.
     """
 
     name: str
@@ -35,6 +42,10 @@ class ColumnDraft:
     length: int | None = None
     by_length: bool = False
     longest: float | None = None
+    words: str = ""
+    written: bool = False
+    ordered: bool = False
+    step: float = 0.0
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
@@ -46,8 +57,7 @@ class ColumnDraft:
     @property
     def category_list(self) -> tuple[str, ...]:
         """The categories, without blanks and repetitions, in the order typed."""
-        texts = (text.strip() for line in self.categories.splitlines() for text in line.split(","))
-        return tuple(dict.fromkeys(text for text in texts if text))
+        return texts_in(self.categories)
 
     @property
     def missing(self) -> str | None:
@@ -66,22 +76,36 @@ class ColumnDraft:
             return f"how many numbers {self.name} holds"
         return None
 
-    def column(self) -> Column:
-        """The column of a domain; RequestError when it cannot be one."""
+    def columns(self, own_category: bool = False) -> tuple[Column, ...]:
+        """The column of a domain; RequestError when it cannot be one.
+
+        With ``own_category`` those who miss a category have one of their own.
+        """
+        return (self.column(own_category),)
+
+    def column(self, own_category: bool = False) -> Column:
+        """The only one of the `columns`."""
         if self.categorical:
-            return Categorical(self.name, self.category_list)
+            listed, missing = self.category_list, MISSING if own_category else ""
+            if missing and missing not in listed:
+                listed = (missing, *listed) if self.ordered else (*listed, missing)
+            if self.ordered:
+                return Ordered(self.name, listed, missing=texts_in(self.words), missing_category=missing)
+            return Categorical(self.name, listed, missing=texts_in(self.words), missing_category=missing)
         low, high = self.bounds
         if low is None or high is None:
             raise RequestError(f"The column {self.name!r} needs a smallest and a largest value.")
         if self.vector:
             return Vector(self.name, self.length or 0, low, high, self.unit)
-        return Numeric(self.name, low, high, self.unit)
+        reading = Reading(texts_in(self.words)) if self.written or self.words.strip() else None
+        return Numeric(self.name, low, high, self.unit, reading, self.step if self.step <= high - low else 0.0)
 
     @property
     def in_words(self) -> str:
         """What is said about the column in public, or what is not said yet."""
         if self.categorical:
-            return f"one of: {listed(self.category_list)}" if self.category_list else "its categories: not typed yet"
+            order = ", in this order" if self.ordered else ""
+            return f"one of{order}: {listed(self.category_list)}" if self.category_list else NO_CATEGORIES
         if self.by_length and self.longest:
             return f"{self.length or 'some'} numbers, together a vector no longer than {number(self.longest)}"
         if self.low is None or self.high is None:
@@ -89,6 +113,94 @@ class ColumnDraft:
         unit = f" {self.unit}" if self.unit else ""
         entries = f"{self.length or 'some'} numbers, each " if self.vector else ""
         return f"{entries}between {number(self.low)} and {number(self.high)}{unit}"
+
+
+def texts_in(typed: str) -> tuple[str, ...]:
+    """The texts of a list that was typed with commas or line breaks, without blanks and repetitions, in their order."""
+    texts = (text.strip() for line in typed.splitlines() for text in line.split(","))
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+@dataclass(frozen=True)
+class EntryDraft:
+    """What was typed about a column that is no plain number, category or vector, as an entry of a declaration.
+
+    Attributes
+    ----------
+    name : str
+        Of the column in the data.
+    entry : Mapping[str, object]
+        As a declaration file has it (`core.domain.declaration`), without what is still empty.
+    needs : Mapping[str, str]
+        What the entry must say, by its key, in the words of a request.
+    further : tuple[tuple[str, Mapping[str, object]], ...]
+        Name and entry of other columns that come from the same one of the data.
+    """
+
+    name: str
+    entry: Mapping[str, object]
+    needs: Mapping[str, str] = field(default_factory=dict)
+    further: tuple[tuple[str, Mapping[str, object]], ...] = ()
+    vector: ClassVar[bool] = False
+    by_length: ClassVar[bool] = False
+
+    @property
+    def categorical(self) -> bool:
+        """Whether its values have no unit in which they could be compared with numbers."""
+        return self.entry["kind"] in ("category", "yes_no", "words", "cyclic", "position")
+
+    @property
+    def unit(self) -> str:
+        """The unit of its distances."""
+        return {"date": "days", "text_length": "characters", "latitude": "km", "longitude": "km"}.get(
+            self.kind, "steps"
+        )
+
+    @property
+    def kind(self) -> str:
+        """The kind of column."""
+        return str(self.entry["kind"])
+
+    @property
+    def bounds(self) -> tuple[object, object]:
+        """What tells whether columns have the same range: those of others have not."""
+        return (self.name, self.kind)
+
+    @property
+    def missing(self) -> str | None:
+        """What is missing or wrong, in a few words, or None."""
+        absent = [words for key, words in self.needs.items() if self.entry.get(key) in (None, "", ())]
+        if absent:
+            return f"{' and '.join(absent)} of {self.name}"
+        try:
+            self.columns()
+        except RequestError as error:
+            return str(error).removesuffix(".")
+        return None
+
+    def columns(self, own_category: bool = False) -> tuple[Column, ...]:
+        """The columns of a domain; none of half a place, which `Declaration` puts together."""
+        if self.kind in ("latitude", "longitude"):
+            return ()
+        entry = dict(self.entry)
+        if own_category and self.kind in ("yes_no", "category", "ordered"):
+            entry.setdefault("on_missing", "category")
+        every = ((self.name, entry), *self.further)
+        return tuple(column for name, facts in every for column in columns_of(name, facts))
+
+    @property
+    def in_words(self) -> str:
+        """What is said about it in public, or what is not said yet."""
+        if self.missing:
+            return "not said completely yet"
+        if self.kind in ("latitude", "longitude"):
+            ends = self.entry["low"], self.entry["high"]
+            return f"{self.kind} between {number(ends[0])}° and {number(ends[1])}°, compared in km"
+        return "; ".join(column_values(column) for column in self.columns())
+
+
+NO_CATEGORIES = "its categories: not typed yet"
+HALF_PLACE = "a latitude for every longitude, and a longitude for every latitude"
 
 
 @dataclass(frozen=True)
@@ -99,7 +211,7 @@ class Declaration:
     its kernel, and holds whatever else is typed.
     """
 
-    columns: tuple[ColumnDraft, ...]
+    columns: tuple[ColumnDraft | EntryDraft, ...]
     outside: str = "clamp"
     missing: str = "drop"
     unit_column: str | None = None
@@ -112,6 +224,8 @@ class Declaration:
         if not self.columns:
             return ["a column to use"]
         words = [missing for column in self.columns if (missing := column.missing)]
+        if len(self._halves("latitude")) != len(self._halves("longitude")):
+            words.append(HALF_PLACE)
         if not self.each_row and self.unit_column is None:
             words.append("the column that says who the person is")
         if not self.each_row and self.unit_records is None:
@@ -141,9 +255,31 @@ class Declaration:
         RequestError
             When something is missing or contradicts itself; the sentence names it.
         """
-        columns = tuple(column.column() for column in self.columns)
+        own_category = self.missing == "category"
+        columns = tuple(column for draft in self.columns for column in draft.columns(own_category))
         distance = 1.0 if self.sample is None else self.sample.category_distance
-        return Domain(columns, self.outside, self.missing, self.unit, self.scale, distance)
+        missing = "drop" if own_category else self.missing
+        return Domain((*columns, *self._places()), self.outside, missing, self.unit, self.scale, distance)
+
+    def _halves(self, axis: str) -> list[EntryDraft]:
+        """The latitudes or the longitudes, which belong together in their order."""
+        return [draft for draft in self.columns if isinstance(draft, EntryDraft) and draft.kind == axis]
+
+    def _places(self) -> tuple[Column, ...]:
+        latitudes, longitudes = self._halves("latitude"), self._halves("longitude")
+        if len(latitudes) != len(longitudes):
+            raise RequestError(f"There must be {HALF_PLACE}.")
+        found: list[Column] = []
+        for north, east in zip(latitudes, longitudes, strict=True):
+            facts = {"kind": "position", "latitude": north.name, "longitude": east.name}
+            facts |= {"south": north.entry.get("low", ""), "north": north.entry.get("high", "")}
+            facts |= {"west": east.entry.get("low", ""), "east": east.entry.get("high", "")}
+            found += columns_of(f"{north.name}, {east.name}", facts)
+        return tuple(found)
+
+    def file(self) -> str:
+        """The declaration as a file that command line and Python read; RequestError while something is missing."""
+        return DeclaredTable(self.domain(), "person" if not self.each_row else "").text()
 
     @property
     def longest(self) -> dict[str, float]:
@@ -166,6 +302,8 @@ class Declaration:
             most = f"at most {self.unit_records:,} rows each" if self.unit_records else "rows each: not typed yet"
             lines.append(("Who is protected", f"each person, named by {self.unit_column}, with {most}"))
         moved = "moved to the nearest bound" if self.outside == "clamp" else "left out"
-        left = "left out" if self.missing == "drop" else "not accepted"
+        left = {"drop": "left out", "category": "left out, or a group of their own where they miss a category"}.get(
+            self.missing, "not accepted"
+        )
         lines.append(("Rows that do not fit", f"values outside the bounds are {moved}; rows with gaps are {left}"))
         return lines

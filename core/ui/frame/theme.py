@@ -109,25 +109,32 @@ STYLE = (
 [class*="st-key-fg-rows-"] { border-bottom: 1px solid var(--hairline); }
 [class*="st-key-fg-row-"] {
   border-top: 1px solid var(--hairline); padding: 0.45rem 0; min-height: 3.4rem;
-  & [class*="st-key-use-"] { flex: 1 1 8rem !important; width: auto !important; }
-  & [class*="st-key-as-"] { flex: 0 0 7.2rem !important; }
-  & [class*="st-key-low-"], & [class*="st-key-high-"], & [class*="st-key-longest-"] {
-    flex: 0 0 6.6rem !important; & button { display: none; } }
-  & [class*="st-key-unit-"] { flex: 0 0 5.5rem !important; }
+  & [class*="st-key-use-"] { flex: 1 1 7rem !important; width: auto !important; }
+  & [class*="st-key-as-"] { flex: 0 0 7.4rem !important; }
+  & [class*="st-key-low-"], & [class*="st-key-high-"], & [class*="st-key-longest-"],
+  & [class*="st-key-first-"], & [class*="st-key-last-"] {
+    flex: 0 0 6.4rem !important; & button { display: none; } }
+  & [class*="st-key-unit-"], & [class*="st-key-format-"] { flex: 0 0 4.8rem !important; }
+  & [class*="st-key-missing-"] { flex: 0 0 5.6rem !important; }
 }
 .fg-heads { display: flex; gap: 0.5rem; font-size: 0.8rem; color: var(--faint); margin-bottom: -0.6rem; }
-.fg-heads span:nth-child(1) { flex: 1 1 8rem; } .fg-heads span:nth-child(2) { flex: 0 0 7.2rem; }
-.fg-heads span:nth-child(3), .fg-heads span:nth-child(4) { flex: 0 0 6.6rem; }
-.fg-heads span:nth-child(5) { flex: 0 0 5.5rem; }
-@container (max-width: 35.9rem) {
-  .fg-heads, [class*="st-key-fg-row-"] .stElementContainer:has(.fg-bound) { display: none; } }
-@container (min-width: 36rem) {
+.fg-heads span:nth-child(1) { flex: 1 1 7rem; } .fg-heads span:nth-child(2) { flex: 0 0 7.4rem; }
+.fg-heads span:nth-child(3), .fg-heads span:nth-child(4) { flex: 0 0 6.4rem; }
+.fg-heads span:nth-child(5) { flex: 0 0 4.8rem; } .fg-heads span:nth-child(6) { flex: 0 0 5.6rem; white-space: nowrap; }
+@container (max-width: 40.4rem) {
+  .fg-heads, [class*="st-key-fg-row-"] .stElementContainer:has(.fg-bound, .fg-gap, .fg-gaps) { display: none; }
+  [class*="st-key-fg-row-"] [class*="st-key-missing-"] { flex: 1 1 100% !important; } }
+@container (min-width: 40.5rem) {
   [class*="st-key-fg-row-"] {
-    & .stElementContainer:has(.fg-kind) { flex: 0 0 7.2rem !important; }
-    & .stElementContainer:has(.fg-rest) { flex: 0 0 27.4rem !important; }
-    & .stElementContainer:has(.fg-many) { flex: 0 0 5.5rem !important; }
-    & .stElementContainer:has(.fg-bound) { flex: 0 0 6.6rem !important; }
-    & [class*="st-key-categories-"] { flex: 0 0 19.7rem !important; }
+    & .stElementContainer:has(.fg-rest) { flex: 0 0 32.6rem !important; }
+    & .stElementContainer:has(.fg-said) { flex: 0 0 24.7rem !important; }
+    & .stElementContainer:has(.fg-half) { flex: 0 0 18.6rem !important; }
+    & .stElementContainer:has(.fg-ends) { flex: 0 0 13.3rem !important; }
+    & .stElementContainer:has(.fg-many) { flex: 0 0 4.8rem !important; }
+    & .stElementContainer:has(.fg-bound) { flex: 0 0 6.4rem !important; }
+    & .stElementContainer:has(.fg-gap) { flex: 0 0 5.6rem !important; }
+    & .stElementContainer:has(.fg-gaps) { flex: 0 0 10.9rem !important; }
+    & [class*="st-key-categories-"] { flex: 0 0 18.6rem !important; }
   }
   [class*="st-key-fg-rows-"] .stElementContainer:not([class*="st-key-use-"]) [data-testid="stWidgetLabel"] {
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
