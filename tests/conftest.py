@@ -9,6 +9,15 @@ settings.register_profile("frostglass", deadline=None, derandomize=True, max_exa
 settings.load_profile("frostglass")
 
 
+@pytest.fixture
+def few_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A synthetic population of fewer places: what is true of any number of them is seen as well, and sooner."""
+    from core.tasks import population
+
+    monkeypatch.setattr(population, "PLACES", draws(512, population.PLACES))
+    monkeypatch.setattr(population, "KEPT", draws(128, population.KEPT))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is marked deep, unless the run is."""
     later = [] if DEEP else [item for item in items if item.get_closest_marker("deep")]

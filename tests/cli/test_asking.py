@@ -107,7 +107,7 @@ def test_modes_are_listed_with_their_prominence(command, released):
     assert abs(cells["x"][0] - 3) < 1.5
 
 
-def test_anomalies_are_scored(command, released, tmp_path):
+def test_anomalies_are_scored(command, released, tmp_path, few_places):
     (tmp_path / "places.csv").write_text("x,y\n3,3\n9.9,0.1\n")
     result = command("anomalies", released, "places.csv")
     expected = score(load(released), {"x": [3, 9.9], "y": [3, 0.1]})
@@ -118,7 +118,7 @@ def test_anomalies_are_scored(command, released, tmp_path):
 
 
 @pytest.mark.parametrize("smoothed", [True, False])
-def test_made_up_records(command, released, smoothed):
+def test_made_up_records(command, released, smoothed, few_places):
     result = command("sample", released, "--points", "50", "--seed", "3", *(["--smoothed"] if smoothed else []))
     drawn = sample(load(released), 50, 3, sharpen=not smoothed).points
     pd.testing.assert_frame_equal(table(result), drawn, check_exact=True)

@@ -13,6 +13,7 @@ import pytest
 
 from core import load
 from tests.cli.conftest import SKETCH, people, refused
+from tests.depth import crossed
 
 SECRET = "4711secret"
 
@@ -139,8 +140,12 @@ def hostile(content: bytes, kind: str) -> bytes:
     return made.getvalue()
 
 
-@pytest.mark.parametrize("kind", ["cut", "flipped", "pickle", "huge", "without table"])
-@pytest.mark.parametrize("use", ["inspect", "query", "modes", "sample", "merge", "like"])
+@pytest.mark.parametrize(
+    ("use", "kind"),
+    crossed(
+        ["inspect", "query", "modes", "sample", "merge", "like"], ["flipped", "cut", "pickle", "huge", "without table"]
+    ),
+)
 def test_release_files_of_a_stranger(command, source, tmp_path, ledger, kind, use, released: Path):
     (tmp_path / "bad.npz").write_bytes(hostile(released.read_bytes(), kind))
     arguments = {

@@ -239,6 +239,7 @@ def test_control_c_while_a_real_program_draws_noise(source, tmp_path, ledger):
     assert len(Ledger(ledger).status("people").releases) == 1
 
 
+@pytest.mark.deep
 def test_control_c_twice_says_that_budget_is_lost(source, tmp_path, ledger):
     process = started(WAITS_AFTER_SPENDING, releasing(source), tmp_path, ledger)
     process.send_signal(signal.SIGINT)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import SKETCH, people
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +32,13 @@ def test_from_private_records_to_answers(tmp_path):
     head, answer = asked.stdout.decode().splitlines()
     assert head == "x,y,estimate,low,high,density"
     assert answer.startswith("3,3,")
+
+
+@pytest.mark.deep
+def test_a_total_that_is_spent_is_an_exit_code_of_its_own(tmp_path):
+    people().to_parquet(tmp_path / "people.parquet")
+    made = run("release", "people.parquet", *SKETCH, "--epsilon", "1", "--out", "people.npz", folder=tmp_path)
+    assert made.returncode == 0
     spent = run("release", "people.parquet", *SKETCH, "--epsilon", "1", "--out", "more.npz", folder=tmp_path)
     assert (spent.returncode, spent.stdout) == (3, b"")
 

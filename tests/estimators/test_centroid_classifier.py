@@ -10,6 +10,7 @@ from core import Ledger
 from core.errors import BudgetError, RequestError
 from core.estimators import PrivateCentroidClassifier
 from core.tasks.classes.classification import classify
+from tests.depth import crossed
 from tests.estimators.noise import fits_differ
 
 PUBLIC_LIST = "the classes are a public list, never learned from the labels, and the check expects the latter"
@@ -17,6 +18,7 @@ EMPTY = "a class without records has a mean of noise alone, as nobody may know t
 CLASSES = [0, 1, 2, 3, -1]
 
 
+@pytest.mark.deep  # the kernel classifier, of the same base, is asked all of it every time
 @parametrize_with_checks(
     # Enough epsilon for the checks' few dozen records to be told apart at all.
     [
@@ -45,18 +47,20 @@ def embeddings(n: int = 6000, d: int = 32, classes: int = 4, shared: float = 1.5
     return points / np.linalg.norm(points, axis=1, keepdims=True), kind
 
 
-@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize(
-    "facts",
-    [
-        {"metric": "cosine"},
-        {"metric": "cosine", "centre_share": 0.12},
-        {"centre_share": 0.12, "centred_radius": 0.8},
-        {},
-    ],
+    ("facts", "promise"),
+    crossed(
+        [
+            {"metric": "cosine", "centre_share": 0.12},
+            {"metric": "cosine"},
+            {"centre_share": 0.12, "centred_radius": 0.8},
+            {},
+        ],
+        [(1e-6, "add_remove"), (0.0, "add_remove"), (1e-6, "replace_one"), (0.0, "replace_one")],
+    ),
 )
-def test_embeddings_are_told_apart(facts, delta, neighbours):
+def test_embeddings_are_told_apart(facts, promise):
+    delta, neighbours = promise
     X, y = embeddings()
     fitted = PrivateCentroidClassifier(
         **facts, delta=delta, neighbours=neighbours, radius=1.0, classes=range(4), records=6000

@@ -14,6 +14,7 @@ MORE_CLASSES = "the check takes two labels for two classes, and the public list 
 PUBLIC_LIST = "the classes are a public list, never learned from the labels, and the check expects the latter"
 
 
+@pytest.mark.deep  # the kernel classifier is asked all of it every time
 @parametrize_with_checks(
     # Enough epsilon for the checks' few dozen records to be told apart at all.
     [PrivateLogisticRegression(epsilon=100, bounds=(-30, 30), classes=[0, 1, 2, 3, -1])],

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core import RequestError
 from core.parameters import Choice, Kind, Number, Seed, Several, Text, Whole, declared
 from core.sketches.linear import LinearSketch
 from core.sketches.registry import sketch_from_parameters
+from tests.depth import draws
 from tests.sketches.test_every_mechanism import KNOWN, OTHERS, small
 
 NAMES = [*KNOWN, *OTHERS]
@@ -71,6 +72,7 @@ def kind_of(value: object) -> type:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=draws(8, 50))
 @given(data=st.data())
 def test_another_value_is_refused_or_read_as_it_is_written(name, data):
     sketch = small(name)

@@ -117,13 +117,13 @@ def test_records_outside_the_ball_are_moved_to_it_and_the_box_is_the_default():
 @pytest.mark.parametrize("kind", ["fast", "gaussian", "orthogonal"])
 def test_answers_are_near_the_kernel_of_the_points_themselves(kind):
     """Mean over 20 seeds within 8 standard errors and the known bias, about u^2 / k for exp(-u), of the truth."""
-    records, queries = points(2000), points(10, seed=1)
+    records, queries = points(draws(500, 2000)), points(10, seed=1)
     projected = sketch(kind, Features, Gaussian(1.0), rows=80, dimensions=16)
     exact = projected.exact(queries, records)
     answers = []
     for seed in range(20):
         again = projected.with_rows(80, 4, seed)
-        estimates, weights = again.group_estimates(poured(again, records) / 1.0, 2000, queries)
+        estimates, weights = again.group_estimates(poured(again, records) / 1.0, len(records), queries)
         answers.append(weights @ estimates)
     error = np.std(answers, axis=0, ddof=1) / np.sqrt(20)
     assert (np.abs(np.mean(answers, axis=0) - exact) < 8.0 * error + exact / 16).all()
@@ -131,13 +131,13 @@ def test_answers_are_near_the_kernel_of_the_points_themselves(kind):
 
 def test_intervals_cover_the_truth_as_often_as_they_say():
     """Coverage of nominal 95% intervals over 60 sketches: each a mean over 40 queries with a deviation below 0.15."""
-    records, queries = points(1000), points(40, seed=1)
+    records, queries = points(draws(300, 1000)), points(40, seed=1)
     projected = sketch(dimensions=16, rows=200, groups=8)
     exact = projected.exact(queries, records)
     covered = []
     for seed in range(60):
         again = projected.with_rows(200, 8, seed)
-        answers = again.answer(poured(again, records), 1000, queries, 0.0, 0.95)
+        answers = again.answer(poured(again, records), len(records), queries, 0.0, 0.95)
         covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
     assert 0.88 < np.mean(covered) < 0.99
 

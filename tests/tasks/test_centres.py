@@ -111,7 +111,7 @@ def test_several_medians_of_one_column():
     assert centres[0].mean == pytest.approx(0.06 * np.sqrt(2 / np.pi), abs=0.01)
 
 
-def test_medians_of_a_synthetic_population():
+def test_medians_of_a_synthetic_population(few_places):
     release = poured(box_of(2), kernels.Euclidean(0.1), POINTS, epsilon=5, rows=300)
     centres = find_centres(release, 2)
     assert np.array([place_of(centre) for centre in centres]) == pytest.approx(

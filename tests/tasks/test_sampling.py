@@ -13,7 +13,6 @@ from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
 from core.releases.job import release
 from core.sketches.published.networks.privbayes import PrivBayes
-from core.tasks import population
 from core.tasks.box import Box
 from core.tasks.chain import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains
 from core.tasks.density import grid, line
@@ -181,13 +180,6 @@ def test_a_population_keeps_the_shares_of_categories():
     )
 
 
-@pytest.fixture
-def few_places(monkeypatch):
-    """A population of fewer places: what is true of any number of them is seen as well, and sooner."""
-    monkeypatch.setattr(population, "PLACES", draws(512, population.PLACES))
-    monkeypatch.setattr(population, "KEPT", draws(128, population.KEPT))
-
-
 def test_a_population_is_a_distribution_inside_the_bounds(crowd, few_places):
     release, _ = crowd
     found = explaining_population(release, np.random.default_rng(0))
@@ -220,7 +212,7 @@ def test_impossible_samples_get_a_sentence(crowd):
         sample(release, 5, seed=-1)
 
 
-def test_in_many_dimensions_it_is_said_what_the_points_are_not_meant_for():
+def test_in_many_dimensions_it_is_said_what_the_points_are_not_meant_for(few_places):
     two, four = (poured(box_of(d), Laplacian(0.3), clusters([[0.5] * d], 500), rows=50) for d in (2, 4))
     assert not_meant_for(two, sample(two, 10)) is None
     assert "in 4 dimensions" in not_meant_for(four, sample(four, 10))

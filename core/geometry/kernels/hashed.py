@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import ndtr
+from scipy.special import erf
 
 from ...parameters import parameter
 from .kernel import POWER, Kernel, Stationary
@@ -30,10 +30,12 @@ class Euclidean(Stationary):
     def evaluate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         c = np.maximum(self.distance(x, y), 1e-100)
         u = 1.0 / c
-        near = 1.0 - 2.0 * ndtr(-u) + math.sqrt(2.0 / math.pi) * c * np.expm1(-0.5 * u * u)
+        k = erf(math.sqrt(0.5) * u) + math.sqrt(2.0 / math.pi) * c * np.expm1(-0.5 * u * u)
         # Far away the two terms cancel; the series there is u (1 - u^2/12 + ...) / sqrt(2 pi).
-        far = u / math.sqrt(2.0 * math.pi)
-        return np.where(u < 1e-2, far * (1.0 - np.minimum(u, 1.0) ** 2 / 12.0), near) ** self.power
+        far = u < 1e-2
+        if far.any():
+            k[far] = u[far] / math.sqrt(2.0 * math.pi) * (1.0 - u[far] ** 2 / 12.0)
+        return k if self.power == 1 else k**self.power
 
 
 @dataclass(frozen=True)

@@ -194,14 +194,14 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("delta", [0, "1e-5"])
 def test_directions_keep_their_promise(neighbours, delta):
-    report = audit_sketch(Directions(PLANE), Budget(1, delta, neighbours), runs=20_000, level=LEVEL)
+    report = audit_sketch(Directions(PLANE), Budget(1, delta, neighbours), runs=draws(8000, 20_000), level=LEVEL)
     assert report.passed
     assert delta or report.epsilon_lower > 0.2
 
 
 def test_too_little_noise_is_caught(monkeypatch):
     monkeypatch.setattr(audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
-    assert not audit_sketch(Directions(PLANE), Budget(1), runs=20_000, level=LEVEL).passed
+    assert not audit_sketch(Directions(PLANE), Budget(1), runs=draws(8000, 20_000), level=LEVEL).passed
 
 
 def test_a_release_file_gives_back_the_same_release():

@@ -24,7 +24,7 @@ from core.releases.job import release
 from core.releases.release import load
 from core.sketches.audit import audit_sketch
 from core.sketches.distances.distance import Distance
-from tests.depth import draws
+from tests.depth import crossed, draws, sampled
 from tests.sketches.checking import poured
 
 LINE = Domain.of(x=(-3, 5))
@@ -95,7 +95,7 @@ def test_records_on_the_grid_are_answered_by_the_closest_spline(norm):
     assert sketch.total(poured(sketch, records)) == pytest.approx(40)
 
 
-@pytest.mark.parametrize("norm", [*NORMS, "above", "below"])
+@pytest.mark.parametrize("norm", sampled([*NORMS, "above", "below"], "l1", "lp:0.5", "above"))
 def test_fine_grids_answer_exactly_without_noise(norm):
     """Anywhere, far outside the bounds too; spikes at nodes and between them."""
     sketch = Distance(LINE, norm, 64).sized_for(Budget(epsilon=1), 100)
@@ -184,16 +184,17 @@ def test_any_split_and_any_order_give_the_same_table(data, seed):
 
 @pytest.mark.parametrize("budget", [Budget(epsilon=2), Budget(epsilon=2, delta=1e-6)], ids=["pure", "zcdp"])
 def test_noise_variances_are_those_of_the_noise(budget):
-    """Of answers and of totals, over 3000 seeded draws: within 15%, where one deviation is 2.6 to 4%."""
+    """Of answers and of totals, over 3000 draws within 15%, where one deviation is 2.6 to 4%; over 1000, 30%."""
     sketch = Distance(MIXED).sized_for(budget, 500)
     noise = calibrate(sketch.sensitivity(Neighbours.ADD_REMOVE), Fraction(budget.epsilon), Fraction(budget.delta))
     queries = encoded([(0.0, 0, 1.0, 9.0), (-3.0, 2, 0.0, 0.0), (5.0, 1, 5.0, 2.0)])
     source = SeededSource(4)
-    tables = [add_noise(sketch.zeros(), noise, source) for _ in range(3000)]
+    within = draws(30, 15) / 100
+    tables = [add_noise(sketch.zeros(), noise, source) for _ in range(draws(1000, 3000))]
     estimates = np.array([sketch.answer(table, 0, queries, noise.variance, 0.95).estimate for table in tables])
-    assert estimates.var(axis=0) == pytest.approx(sketch.noise_variance(noise.variance, queries), rel=0.15)
+    assert estimates.var(axis=0) == pytest.approx(sketch.noise_variance(noise.variance, queries), rel=within)
     totals = [sketch.total(table) for table in tables]
-    assert np.var(totals) == pytest.approx(sketch.total_variance(noise.variance), rel=0.15)
+    assert np.var(totals) == pytest.approx(sketch.total_variance(noise.variance), rel=within)
 
 
 def test_the_mean_noise_variance_averages_over_queries_in_the_bounds():
@@ -212,8 +213,7 @@ REACHED = {0.1: 0.045, 1: 0.005, 5: 0.00105}
 """Twice below a Haar tree with fitted shares; 0.0355, 0.0039 and 0.0008 were measured over 200 draws."""
 
 
-@pytest.mark.parametrize("kind", POPULATIONS)
-@pytest.mark.parametrize("epsilon", REACHED)
+@pytest.mark.parametrize(("epsilon", "kind"), crossed([1, 0.1, 5], list(POPULATIONS)))
 def test_relative_errors_and_coverage(kind, epsilon):
     """Over 40 seeded draws; on skewed records some queries are nine times closer to everyone, and weigh as much more.
 

@@ -229,14 +229,14 @@ def test_intervals_cover_the_truth_as_often_as_they_say(delta):
 @pytest.mark.parametrize("delta", [0, "1e-5"])
 def test_moments_keep_their_promise(neighbours, delta):
     sketch = Moments(DOMAIN).sized_for(Budget(1, delta, neighbours), 100)
-    report = audit_sketch(sketch, Budget(1, delta, neighbours), runs=20_000, level=LEVEL)
+    report = audit_sketch(sketch, Budget(1, delta, neighbours), runs=draws(8000, 20_000), level=LEVEL)
     assert report.passed
     assert delta or report.epsilon_lower > 0.2
 
 
 def test_half_the_noise_is_caught(monkeypatch):
     monkeypatch.setattr(audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
-    report = audit_sketch(Moments(Domain.of(x=(0, 1)), **WEIGHTS), Budget(1), runs=20_000, level=LEVEL)
+    report = audit_sketch(Moments(Domain.of(x=(0, 1)), **WEIGHTS), Budget(1), runs=draws(8000, 20_000), level=LEVEL)
     assert not report.passed
 
 

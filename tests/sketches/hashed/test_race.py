@@ -11,7 +11,7 @@ from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixt
 from core.privacy.neighbours import Neighbours
 from core.sketches.hashed.counting import WORTHWHILE, spans_together
 from core.sketches.hashed.race import Race
-from tests.depth import draws
+from tests.depth import crossed, draws
 from tests.sketches.checking import poured
 from tests.sketches.hashed.slow_race import slow_estimates, slow_table
 
@@ -49,8 +49,10 @@ def test_tables_and_answers_equal_the_slow_reference(kernel, rows, seed, width):
     assert weights @ estimates == pytest.approx(slow_estimates(race, table, len(rows), queries), abs=1e-9)
 
 
-@pytest.mark.parametrize("kernel", [Euclidean(4.0, power=3), Angular(power=7), Product((Angular(), Euclidean(9.0)))])
-@pytest.mark.parametrize("d", [15, 16, 40])
+@pytest.mark.parametrize(
+    ("d", "kernel"),
+    crossed([16, 15, 40], [Product((Angular(), Euclidean(9.0))), Euclidean(4.0, power=3), Angular(power=7)]),
+)
 def test_many_coordinates_equal_the_slow_reference(kernel, d):
     """More hashes than a tile has rows, records that do not fill one, and with and without rehashing."""
     race = Race(Domain((Vector("v", d, -1, 1),)), kernel, rows=11, width=64, seed=d)

@@ -33,6 +33,7 @@ from core.sketches.published.distances.asked_distances import (
 )
 from core.sketches.published.distances.huang_roth import HuangRoth, findings_for, guarantee
 from core.sketches.published.distances.interval_tree import IntervalTree
+from tests.depth import draws
 
 LINE = Domain.of(x=(0, 1))
 PLANE = Domain.of(x=(-3, 5), y=(0, 10))
@@ -265,12 +266,12 @@ def test_the_audit_passes_and_catches_comparisons_that_are_free(constants, monke
     one, other, noises = np.array([0.5] * 12), np.array([0.5] * 12 + [1.0]), SeededSource(7)
     outputs = runs_of(mechanism, Budget(1), noises)
     sums = lambda values: [np.abs(values - place).sum() / max(place, 1 - place) for place in (0, 1, 0.5)]  # noqa: E731
-    assert audit(outputs, one, other, 1.0, exact=sums, runs=250).passed
+    assert audit(outputs, one, other, 1.0, exact=sums, runs=draws(150, 250)).passed
     if constants == "guaranteed":
         honest = module.SparseVector._drawn
         tiny = NoiseScale("discrete_laplace", Fraction(SCALE, 50))
         monkeypatch.setattr(module.SparseVector, "_drawn", lambda self, scale, count: honest(self, tiny, count))
-        assert not audit(outputs, one, other, 1.0, exact=sums, runs=250).passed
+        assert not audit(outputs, one, other, 1.0, exact=sums, runs=draws(150, 250)).passed
 
 
 def test_the_audit_of_the_released_table_passes():

@@ -23,6 +23,7 @@ from core.sketches.published.grids.multiplicative_weights import ONE, Multiplica
 from core.sketches.published.grids.mwem import MWEM
 from core.sketches.published.grids.reweighting import CYCLES, LARGEST_STEP, reweighted
 from core.tasks.sampling import sample
+from tests.depth import draws
 from tests.sketches.checking import poured
 
 PLANE = Domain.of(x=(-3, 5), y=(0, 10))
@@ -195,7 +196,7 @@ def test_the_audit_passes_and_catches_choices_and_answers_that_cost_too_little()
     source = SeededSource(4)
 
     def attacked(plan):
-        return audit(lambda data: outputs(mechanism, plan, data, source), crowd, both, 1, runs=600)
+        return audit(lambda data: outputs(mechanism, plan, data, source), crowd, both, 1, runs=draws(250, 600))
 
     assert attacked(mechanism.plan(Budget(1))).passed
     assert not attacked(mechanism.plan(Budget(8))).passed

@@ -21,6 +21,7 @@ from core.releases.release import load
 from core.sketches.published.grids.synthetic_records import POINTS, along_cells
 from core.sketches.published.networks.bayesian_network import BayesianNetwork
 from core.sketches.published.networks.privbayes import NETWORK_SHARE, PrivBayes
+from tests.depth import draws
 from tests.sketches.checking import poured
 
 MIXED = Domain((Numeric("x", 0, 8), Categorical("c", ("u", "v", "w")), Numeric("y", -1, 1), Numeric("z", 0, 1)))
@@ -217,7 +218,7 @@ def test_the_audit_passes_and_catches_choices_and_tables_that_cost_too_little():
     source, promise = SeededSource(4), mechanism.plan(Budget(1))
 
     def attacked(plan):
-        return audit(lambda data: outputs(mechanism, plan, data, source), crowd, alone, 1, runs=600)
+        return audit(lambda data: outputs(mechanism, plan, data, source), crowd, alone, 1, runs=draws(250, 600))
 
     assert attacked(promise).passed
     assert not attacked(mechanism.plan(Budget(5))).passed

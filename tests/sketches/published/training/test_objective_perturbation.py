@@ -28,6 +28,7 @@ from core.sketches.published.training.objective_perturbation import (
     vectors_of,
 )
 from core.sources import open_source
+from tests.depth import draws
 
 LINE = Domain.of(x=(-2, 2), kind=["no", "yes"], missing="refuse")
 PLANE = Domain.of(x=(-4, 4), y=(0, 8), kind=["no", "yes"], missing="refuse")
@@ -128,7 +129,7 @@ def test_the_audit_passes_and_catches_too_little_noise(monkeypatch):
     def without_noise(prepared):
         return np.array(rounded_minimiser(prepared[0], Fraction(1), nothing))
 
-    assert audit(outputs, one, none, 1.0, exact=without_noise, runs=300).passed
+    assert audit(outputs, one, none, 1.0, exact=without_noise, runs=draws(200, 300)).passed
     honest = ObjectivePerturbation.perturbation
 
     def planted(self, budget, records):
@@ -136,7 +137,7 @@ def test_the_audit_passes_and_catches_too_little_noise(monkeypatch):
         return Perturbation(noise.rate * 6, noise.curvature)
 
     monkeypatch.setattr(ObjectivePerturbation, "perturbation", planted)
-    assert not audit(outputs, one, none, 1.0, exact=without_noise, runs=600).passed
+    assert not audit(outputs, one, none, 1.0, exact=without_noise, runs=draws(200, 600)).passed
 
 
 def test_with_next_to_no_noise_it_is_scikit_learns_regression():
