@@ -49,6 +49,7 @@ __all__ = [
     "PureParts",
     "admits",
     "epsilon_spent",
+    "gaussian_keeps",
     "keeps_promise",
     "largest_pure_admitted",
     "spent",
@@ -130,20 +131,20 @@ def keeps_promise(events: Sequence[Event], epsilon: Decimal, delta: Decimal) -> 
         return True
     if delta == 0:
         return False
-    if _gaussian_keeps(events, Fraction(epsilon), delta):
+    if gaussian_keeps(events, Fraction(epsilon), delta):
         return True
     # Basic composition: pure events of ε' and others that are (ε - ε', δ)-private, such as bought bounds and a table.
     others = [event for event in events if isinstance(event, Gaussian)]
     left = Fraction(epsilon) - sum(
         (event.epsilon * event.count for event in events if isinstance(event, PureParts)), Fraction(0)
     )
-    if 0 < len(others) < len(events) and left > 0 and _gaussian_keeps(others, left, delta):
+    if 0 < len(others) < len(events) and left > 0 and gaussian_keeps(others, left, delta):
         return True
     return epsilon_spent(events, float(delta)) <= float(epsilon)
 
 
-def _gaussian_keeps(events: Sequence[Event], epsilon: Fraction, delta: Decimal) -> bool:
-    """Whether one of the two bounds that `calibration` uses gives (epsilon, delta)."""
+def gaussian_keeps(events: Sequence[Event], epsilon: Fraction, delta: Decimal) -> bool:
+    """Whether Gaussian events keep (epsilon, delta) by one of the two bounds that `calibration` uses."""
     if total_rho(events) <= Fraction(largest_rho(float(epsilon), float(delta))):
         return True
     tables = [event.table for event in events if isinstance(event, Gaussian) and event.table is not None]

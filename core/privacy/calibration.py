@@ -183,7 +183,7 @@ def calibrate_shares(
 
 def gaussian_scale(sensitivity: Sensitivity, rho: Fraction) -> NoiseScale:
     """Return the Gaussian noise that makes an integer table rho-zCDP."""
-    return NoiseScale("discrete_gaussian", _round_up(sensitivity.l2_squared / (2 * rho)))
+    return NoiseScale("discrete_gaussian", round_up(sensitivity.l2_squared / (2 * rho)))
 
 
 def pure_scale(sensitivity: Sensitivity, epsilon: Fraction) -> NoiseScale:
@@ -219,7 +219,7 @@ def _calibrated_rho(
     return proven
 
 
-def _round_up(value: Fraction) -> Fraction:
+def round_up(value: Fraction) -> Fraction:
     """Round up to a few significant decimal digits: a short fraction, and never less noise than was asked for."""
     places = min(SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(value)), 30)
     unit = Fraction(10) ** -places

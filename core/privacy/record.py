@@ -15,7 +15,7 @@ from typing import Any
 
 from ..checks import exact_fields, field_names
 from ..errors import RequestError
-from .accounting import keeps_promise
+from .accounting import gaussian_keeps, keeps_promise
 from .budget import DELTA_PLACES, EPSILON_PLACES, Budget, decimal_text, exact_decimal
 from .calibration import NoiseScale, parse_fraction
 from .events import Event, Gaussian, event_of, pure_sum, total_rho
@@ -191,6 +191,8 @@ class PrivacyRecord:
         left = Fraction(self.epsilon) - (pure_sum(event for event in events if not isinstance(event, Gaussian)) or 0)
         if self.pure or left <= 0:
             return False
+        if self.tables > 1:  # by what they were calibrated by, as composing the losses of many kinds takes long
+            return gaussian_keeps(others, left, self.delta)
         # The proven bounds differ by a factor of two or so; what is far off is not worth a search.
         if total_rho(others) > 16 * Fraction(largest_rho(float(left), float(self.delta))):
             return False

@@ -13,7 +13,7 @@ import numpy as np
 from ..engine.exact import Exact
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
-from ..privacy.calibration import NoiseScale
+from ..privacy.calibration import NoiseScale, round_up
 from ..privacy.noise.noise import add_noise, check_drawable, has_room
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.record import PrivacyRecord
@@ -132,7 +132,8 @@ def promise(sketch: LinearSketch, planned: Planned, budget: Budget) -> PrivacyRe
         sketch.domain.unit,
         planned.noises,
         tuple(noise for noise in planned.count_noises if noise is not None),
-        planned.cost.rho,
+        # A sum of many fractions would be a text of hundreds of digits in every file.
+        planned.cost.rho if len(planned.noises) == 1 else round_up(planned.cost.rho),
         budget.epsilon,
         budget.delta,
         len(planned.noises),

@@ -39,7 +39,7 @@ from core.releases.centred import CentrePurchase
 from core.releases.job import Job, kind_of
 from core.releases.seal import seal
 from core.sketches.card import Facts
-from core.sketches.parts import Part, Parts
+from core.sketches.parts import MAX_PARTS, Part, Parts
 from core.sketches.plan import plan_parts
 from core.sketches.registry import card
 from core.sources import open_source
@@ -258,6 +258,24 @@ def test_people_with_several_rows_are_chosen_once_for_all_parts():
         pass
     tables = parts.split(building.exact.table)
     assert np.array_equal(*tables) and building.exact.records.tolist() == [100, 100]
+
+
+def test_as_many_parts_as_there_may_be():
+    """The promise of all of them is short enough for a file, and holds by the bounds that it was calibrated by."""
+    domain = Domain.of(x=(0, 1))
+    sketches = [
+        Race(domain, kernels.Laplacian(0.1), rows=10 + place, width=20, seed=place)
+        if place % 2
+        else sized(Moments(domain))
+        for place in range(MAX_PARTS)
+    ]
+    members = [Part(sketch, f"p{place}", noise=1 + place / 7) for place, sketch in enumerate(sketches)]
+    parts = Parts.of(members)
+    for budget in (Budget(1), Budget(1, "1e-6")):
+        made = seal(parts, Exact(parts.zeros(), np.zeros(parts.count_shape, np.int64)), budget)
+        again = load(made.to_bytes())
+        assert again == made and len(again.parts) == MAX_PARTS and load(again.parts["p7"].to_bytes())
+        assert made.merged(seal(parts, Exact(parts.zeros(), np.zeros(parts.count_shape, np.int64)), budget))
 
 
 def test_seeded_noise_is_no_release(frame):

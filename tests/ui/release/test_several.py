@@ -65,6 +65,9 @@ def test_questions_are_added_and_taken_out_and_released_under_one_price(ledger):
     question = at.selectbox(key=f"explore-question-{opened_in(at).fingerprint[:12]}")
     question.set_value(list(made.parts)[1]).run()
     assert not at.exception
+    for page in ("pages/ledger.py", "pages/classify.py", "pages/compare.py"):
+        at.switch_page(page).run()
+        assert not at.exception
 
 
 def opened_in(at) -> Opened:
