@@ -15,7 +15,7 @@ contain it. What is asked of a release is in `core.tasks.tables`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -34,9 +34,10 @@ from ...words.phrases import count
 from ..card import Card, Facts
 from ..linear import Answers, LinearSketch
 from .axes import METRIC, Axis, axes_of, cut, number_axes
-from .counting import count_tables
+from .counting import Counted, Counting
 from .farthest import added, replaced
 from .layout import Columns, Layout, largest
+from .measuring import PairContrasts
 from .optimum import LARGEST_WEIGHT, Part, asked_of, for_squares, for_sums, whole_weights
 from .reading import Noise, Reading
 
@@ -261,24 +262,58 @@ class Tables(LinearSketch):
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         cells = cut(points, self.domain, self.axes)
-        fine = [(place,) for (place,) in self.layout.singles if self.axes[place].halvings]
-        alone = count_tables(cells, fine, [axis.fine for axis in self.axes])
+        for block, values in self._halved(cells):
+            table[block] += values
         for place, axis in enumerate(self.axes):
             if axis.halvings:
                 cells[place] >>= axis.halvings
-        counted = dict(zip(self.tables, count_tables(cells, self.tables, [a.cells for a in self.axes]), strict=True))
-        halved: dict[Columns, np.ndarray] = dict(zip(fine, alone, strict=True))
+        counted = self._counting.count(cells)
+        if self.layout.measured == "cells":
+            table[: len(counted.counters)] += counted.counters * self._repeated
+        else:
+            self._add_residuals(table, counted)
+
+    @cached_property
+    def _counting(self) -> Counting:
+        return Counting.of(self.tables, [axis.cells for axis in self.axes])
+
+    def _halved(self, cells: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """What the halvings of fine cells say, and where it lies."""
+        fine: list[Columns] = [(place,) for (place,) in self.layout.singles if self.axes[place].halvings]
+        alone = Counting.of(fine, [axis.fine for axis in self.axes]).count(cells)
+        halved = {which: alone.table(place) for place, which in enumerate(fine)}
         for block, weight in zip(self.layout.blocks, self.weights, strict=True):
             if block.level:
                 halves = halved[block.columns].reshape(block.shape[0], 2, -1).sum(axis=2)
-                values = halves[:, 0] - halves[:, 1]
-            else:
-                values = self._margin(counted, block.columns)
-                if self.layout.measured == "contrasts":
-                    for side, place in enumerate(block.columns):
-                        values = np.moveaxis(values, side, -1)
-                        values = np.moveaxis(self.layout.contrasts[place].of(values), -1, side)
+                yield block.place, weight * (halves[:, 0] - halves[:, 1])
+
+    @cached_property
+    def _repeated(self) -> np.ndarray:
+        """The weight of every cell that is counted."""
+        sizes = [math.prod(block.shape) for block in self.layout.blocks if not block.level]
+        return np.repeat(np.array(self.weights[: len(sizes)], np.int64), sizes)
+
+    def _add_residuals(self, table: np.ndarray, counted: Counted) -> None:
+        """Residuals, or tables with their margins, of exact counts."""
+        contrasts = self.layout.measured == "contrasts"
+        in_pairs = contrasts and self.layout.order == 2
+        if in_pairs:
+            self._pairs.add(table, counted.counters, counted.starts[-len(self._pairs.axes) :])
+        known: dict[Columns, np.ndarray] = dict(
+            zip(self.tables, map(counted.table, range(len(self.tables))), strict=True)
+        )
+        for block, weight in zip(self.layout.blocks, self.weights, strict=True):
+            if block.level or (in_pairs and len(block.columns) == 2):
+                continue
+            values = self._margin(known, block.columns)
+            if contrasts:
+                for side, place in enumerate(block.columns):
+                    values = np.moveaxis(self.layout.contrasts[place].of(np.moveaxis(values, side, -1)), -1, side)
             table[block.place] += weight * values.reshape(-1)
+
+    @cached_property
+    def _pairs(self) -> PairContrasts:
+        return PairContrasts(self.layout, self.weights)
 
     def _margin(self, counted: dict[Columns, np.ndarray], columns: Columns) -> np.ndarray:
         """The counts of a table, or of a margin of the first table that has it."""
@@ -300,8 +335,14 @@ class Tables(LinearSketch):
 
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """The exact maximum over records for adding and removing, a proven bound for replacing: see `farthest`."""
-        if neighbours is Neighbours.ADD_REMOVE:
-            return added(self.layout, self.weights)
+        return self._replaced if neighbours is Neighbours.REPLACE_ONE else self._added
+
+    @cached_property
+    def _added(self) -> Sensitivity:
+        return added(self.layout, self.weights)
+
+    @cached_property
+    def _replaced(self) -> Sensitivity:
         return replaced(self.layout, self.weights, self.domain.keeps_every_record)
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
