@@ -19,12 +19,12 @@ are looked at; beyond, with k the least of all k_ij, F(D) <= sum over D of a_i -
 for the |D| largest a_i: exact where all k_ij are equal, as they nearly are where all pairs have equal weight. Tables of
 more columns are enumerated too, or each residual is bounded by its own worst D.
 
-Halvings of fine cells. A record adds w or -w to one half a level. Replaced, a column that moves to another cell of the
-coarse axis changes two counters a level, and one that stays in it may begin to differ at any level: there by 2 w in one
-counter, and below by w in two. In such a column nothing else moves.
+Halvings of fine cells, as contrasts. A record adds w or -w to one counter a level. Replaced, a column that moves to
+another cell of the coarse axis changes two counters a level, and one that stays in it may begin to differ at any level:
+there by 2 w in one counter, and below by w in two. In such a column nothing else moves.
 
-Cells. A record adds w to one counter of each table: L1 = sum of w, L2^2 = sum of w^2. Replaced, a table in which some
-column differs moves by w in two counters, so all do where all columns differ.
+Cells. A record adds w to one counter of each table, those of fine cells included: L1 = sum of w, L2^2 = sum of w^2.
+Replaced, a table in which some column differs moves by w in two counters, so all do where all columns differ.
 
 Where records may be left out, a replaced record may be one that is, so that the maximum is over adding and removing
 too. Nothing here looks at records: all of it follows from the numbers of cells and the weights.
@@ -69,13 +69,11 @@ def replaced(layout: Layout, weights: Sequence[int], every_record: bool) -> Sens
     if layout.measured == "contrasts":
         l2_squared = _contrasts_moved(layout, weights)
     else:
-        coarse = sum(2 * w**2 for b, w in zip(layout.blocks, weights, strict=True) if not b.level)
-        l2_squared = coarse + sum(max(_halves_moved(layout, weights, i)) for (i,) in layout.singles)
+        l2_squared = 2 * once.l2_squared  # of every table one counter falls and another rises
     if not every_record:
         l2_squared = max(l2_squared, once.l2_squared)
     l2_squared = min(l2_squared, 4 * once.l2_squared)  # two records, each at most so long
-    unit = once.unit_shifts and not any(block.level for block in layout.blocks)
-    return Sensitivity(min(l1, l2_squared), l2_squared, unit_shifts=unit)
+    return Sensitivity(min(l1, l2_squared), l2_squared, unit_shifts=once.unit_shifts)
 
 
 def _halves_moved(layout: Layout, weights: Sequence[int], column: int) -> tuple[int, int]:

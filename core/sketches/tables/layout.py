@@ -20,6 +20,7 @@ Columns = tuple[int, ...]
 """Places of axes, in increasing order."""
 BITS = 26
 """Of the products of the lengths of contrasts, so that sums of a thousand million records fit 64 bits."""
+HALVINGS_A_LEVEL = 4
 MOST_BITS = 16
 """Of the length of a contrast."""
 
@@ -28,6 +29,16 @@ def closure(tables: Iterable[Columns]) -> tuple[Columns, ...]:
     """All subsets of all tables, the empty one first, then by size and in order."""
     known = {subset for table in tables for size in range(len(table) + 1) for subset in combinations(table, size)}
     return tuple(sorted(known, key=lambda columns: (len(columns), columns)))
+
+
+def counted_levels(halvings: int) -> tuple[int, ...]:
+    """The halvings whose cells are counted where tables are: every fourth or so, and the last.
+
+    Counts of fine cells tell coarser ones too, by their sums. Under Laplace noise every further level costs all others,
+    and of all choices for 1,024 cells the best for ranges are 8, 128 and 1,024 cells, or nearly so 32 and 1,024.
+    """
+    steps = max(1, round(halvings / HALVINGS_A_LEVEL))
+    return tuple(sorted({round(halvings * step / steps) for step in range(1, steps + 1)})) if halvings else ()
 
 
 def largest(tables: Iterable[Columns]) -> tuple[Columns, ...]:
@@ -54,7 +65,8 @@ class Block:
     columns : Columns
         Whose residual or table it is.
     level : int
-        0; or which halving of the cells of its single column it tells, from 1.
+        0; or, from 1, the halving of the cells of its single column that it tells: which half of each cell records are
+        in, one counter a cell that is halved, or where tables are counted, how many are in each of the halves.
     shape : tuple[int, ...]
         One side a column.
     place : slice
@@ -112,7 +124,11 @@ class Layout:
         kinds = [(which, 0, shape) for which, shape in shapes]
         for (place,) in self.singles:
             axis = self.axes[place]
-            kinds += [((place,), level, (axis.cells << (level - 1),)) for level in range(1, axis.halvings + 1)]
+            if self.measured == "contrasts":
+                halves = [(level, axis.cells << (level - 1)) for level in range(1, axis.halvings + 1)]
+            else:
+                halves = [(level, axis.cells << level) for level in counted_levels(axis.halvings)]
+            kinds += [((place,), level, (size,)) for level, size in halves]
         blocks, start = [], 0
         for which, level, shape in kinds:
             size = math.prod(shape)

@@ -10,8 +10,8 @@ One record adds p_R s_R^2 to the squared length of the table, p_R = prod_R (1 - 
 a given sum of p_R s_R^2 has s_R^2 in proportion to sqrt(v_R / p_R) (ResidualPlanner; Xiao, He, Zhang, Kifer 2023,
 section 4). Where noise follows the sum of absolute values, l_R s_R, the best s_R goes as (v_R / l_R)^(1/3).
 
-A column with halvings is asked for ranges: its own table's share is spread over its contrasts, coarse ones and levels,
-as the mean square of a range's part in each, over all ranges of fine cells.
+A column with halvings is asked for ranges, all those of its fine cells alike. Its own table costs what it would without
+halvings, and is spread over coarse contrasts and levels as the ranges' mean variance asks for.
 """
 
 from __future__ import annotations
@@ -57,13 +57,17 @@ def parts_of(layout: Layout) -> dict[tuple[Columns, int], Part]:
     for (place,) in layout.singles:
         axis = layout.axes[place]
         if axis.halvings:
-            coarse, *levels = _shares_of_ranges(axis.cells, axis.halvings)
+            everyone, *own = _ranges(axis.cells, axis.halvings)
             whole = 1.0 - 1.0 / axis.cells
-            old = parts[(place,), 0]
-            parts[(place,), 0] = Part(old.variance - whole + whole * coarse, old.square, old.sum)
-            for level, share in enumerate(levels, 1):
-                size = 1 << (axis.halvings - level + 1)
-                parts[(place,), level] = Part(whole * share, 1.0 / size, size**-0.5)
+            squares = [whole, *(0.5**k for k in range(axis.halvings, 0, -1))]
+            # Together as dear as the table would be without halvings.
+            factor = (whole / sum(math.sqrt(v * p) for v, p in zip(own, squares, strict=True))) ** 2
+            old, all_of = parts[(place,), 0], parts[(), 0]
+            asked_of_all = all_of.variance - axis.cells**-2.0 + factor * everyone
+            parts[(), 0] = Part(asked_of_all, all_of.square, all_of.sum)
+            parts[(place,), 0] = Part(old.variance - whole + factor * own[0], old.square, old.sum)
+            for level, (energy, square) in enumerate(zip(own[1:], squares[1:], strict=True), 1):
+                parts[(place,), level] = Part(factor * energy, square, math.sqrt(square))
     return parts
 
 
@@ -76,11 +80,12 @@ def asked_of(layout: Layout) -> dict[Columns, float]:
     return asked
 
 
-def _shares_of_ranges(cells: int, halvings: int) -> list[float]:
-    """Mean squares of ranges' parts in the contrasts of the coarse cells and of each halving, as shares of their sum.
+def _ranges(cells: int, halvings: int) -> list[float]:
+    """The mean variance of ranges for variance 1 of the number of all, of coarse unit contrasts, or of a halving's.
 
     A range is the difference of two stretches from the lower end, so with f(x) the product of a contrast with the cells
-    below x, the mean over all ranges is that of (f(x) - f(y))^2: (N + 1) sum f^2 - (sum f)^2 over their number.
+    below x, the mean over all ranges is that of (f(x) - f(y))^2: (N + 1) sum f^2 - (sum f)^2 over their number. What is
+    in no halving and not in the number of all is the coarse contrasts', each as long as 2^halvings fine cells make it.
     """
     fine = cells << halvings
     energies = []
@@ -88,11 +93,11 @@ def _shares_of_ranges(cells: int, halvings: int) -> list[float]:
         half = fine // (cells << level)
         rise = np.concatenate([np.arange(half), np.arange(half, 0, -1)]) / math.sqrt(2 * half)
         energies.append((cells << (level - 1)) * ((fine + 1) * float(rise @ rise) - float(rise.sum()) ** 2))
-    total = fine * (fine + 1) * (fine + 2) / 6.0  # sum over ranges of their squared lengths as vectors
-    mean = _sum_of_squared_lengths(fine) / fine  # their parts in the sum of all cells
-    coarse = total - mean - sum(energies)
-    whole = coarse + sum(energies)
-    return [coarse / whole, *(energy / whole for energy in energies)]
+    together = fine * (fine + 1) * (fine + 2) / 6.0  # of all ranges' lengths
+    everyone = _sum_of_squared_lengths(fine) / fine
+    coarse = together - everyone - sum(energies)
+    ranges = fine * (fine + 1) / 2.0
+    return [each / ranges for each in (everyone / fine, coarse / 2.0**halvings, *energies)]
 
 
 def _sum_of_squared_lengths(fine: int) -> float:

@@ -50,11 +50,10 @@ class Noise:
     def by_columns(self) -> dict[Columns, list[tuple[Block, int]]]:
         """The blocks that tell each residual, with their weights; halvings apart."""
         found: dict[Columns, list[tuple[Block, int]]] = {which: [] for which in self.layout.residuals}
+        contrasts = self.layout.measured == "contrasts"
         for block, weight in zip(self.layout.blocks, self.weights, strict=True):
-            if block.level == 0:
-                told = [block.columns]
-                if self.layout.measured != "contrasts":
-                    told = [part for part, _ in parts_of_table(block.columns)]
+            if not (contrasts and block.level):
+                told = [block.columns] if contrasts else [part for part, _ in parts_of_table(block.columns)]
                 for which in told:
                     found[which].append((block, weight))
         return found
@@ -68,10 +67,24 @@ class Noise:
                 found[block.columns[0]].append((block, weight))
         return found
 
+    def telling(self, place: int, level: int) -> list[tuple[Block, int, float]]:
+        """The blocks that tell a halving of a column, with weights and precisions for noise of variance 1.
+
+        Counts of finer cells tell it by their sums: of a cell's two halves, 2^(finer - level) counters each.
+        """
+        if self.layout.measured == "contrasts":
+            return [(block, w, float(w) ** 2) for block, w in self.levels[place] if block.level == level]
+        finer = [(block, w) for block, w in self.levels[place] if block.level >= level]
+        return [(block, w, float(w) ** 2 / 2.0 ** (block.level - level + 1)) for block, w in finer]
+
+    def halving_variance(self, place: int, level: int) -> float:
+        """The variance of how many more records are in one half of a cell than in the other."""
+        return self.variance / sum(precision for _, _, precision in self.telling(place, level))
+
     def precision(self, which: Columns, block: Block, weight: int) -> float:
         """What a block tells of a residual, for counters with noise of variance 1."""
         others = math.prod(self.layout.axes[i].cells for i in block.columns if i not in which)
-        return float(weight) ** 2 / others
+        return float(weight) ** 2 / (others << block.level)
 
     @cached_property
     def variances(self) -> dict[Columns, float]:
@@ -125,11 +138,11 @@ class Noise:
         weights = np.asarray(weights, dtype=np.float64)
         coarse = weights.reshape(*weights.shape[:-1], axis.cells, -1).mean(axis=-1)
         total = self.products((place,), [coarse.mean(axis=-1)], [self.axis_variance(place, coarse)])
-        for block, weight in self.levels[place]:
-            halves = weights.reshape(*weights.shape[:-1], block.shape[0], 2, -1).sum(axis=-1)
-            size = axis.fine // block.shape[0]
-            parts = (halves[..., 0] - halves[..., 1]) / size
-            total = total + self.variance / float(weight) ** 2 * (parts**2).sum(axis=-1)
+        for level in range(1, axis.halvings + 1):
+            cells = axis.cells << (level - 1)
+            halves = weights.reshape(*weights.shape[:-1], cells, 2, -1).sum(axis=-1)
+            parts = (halves[..., 0] - halves[..., 1]) / (axis.fine // cells)
+            total = total + self.halving_variance(place, level) * (parts**2).sum(axis=-1)
         return total
 
 
@@ -171,10 +184,12 @@ class Reading:
     def _read(self, which: Columns) -> np.ndarray:
         known = []
         for block, weight in self.noise.by_columns[which]:
-            values = np.asarray(self.table[block.place], dtype=np.float64).reshape(block.shape) / weight
+            values = self._values(block, weight)
             if self.layout.measured == "contrasts":
                 values = _back(values, [self.layout.contrasts[i] for i in which])
             else:
+                if block.level:
+                    values = values.reshape(-1, 1 << block.level).sum(axis=1)
                 values = values.sum(axis=tuple(k for k, i in enumerate(block.columns) if i not in which))
                 for side in range(len(which)):
                     values = values - values.mean(axis=side, keepdims=True)
@@ -188,6 +203,24 @@ class Reading:
         own = self.noise.variance / whole
         share = own / (own + self.noise.total_variance)
         return np.asarray((1.0 - share) * found + share * self.total)
+
+    def _values(self, block: Block, weight: int) -> np.ndarray:
+        """The counters of a block, as records count."""
+        return np.asarray(self.table[block.place], dtype=np.float64).reshape(block.shape) / weight
+
+    def halves(self, place: int, level: int) -> np.ndarray:
+        """How many more records are in the lower half than in the upper one of each cell that is halved."""
+        cells = self.layout.axes[place].cells << (level - 1)
+        told = self.noise.telling(place, level)
+        whole = sum(precision for _, _, precision in told)
+        found = np.zeros(cells)
+        for block, weight, precision in told:
+            values = self._values(block, weight)
+            if self.layout.measured != "contrasts":
+                parts = values.reshape(cells, 2, -1).sum(axis=2)
+                values = parts[:, 0] - parts[:, 1]
+            found += precision / whole * values
+        return found
 
     def counts(self, table: Columns) -> np.ndarray:
         """The estimated counts of a table, float64, one side a column."""
@@ -203,9 +236,9 @@ class Reading:
         """The estimated counts of the fine cells of one column, float64 (fine cells,)."""
         axis = self.layout.axes[place]
         counts = np.repeat(self.counts((place,)), 1 << axis.halvings) / (1 << axis.halvings)
-        for block, weight in self.noise.levels[place]:
-            size = axis.fine // block.shape[0]
-            each = np.asarray(self.table[block.place], dtype=np.float64) / (weight * size)
+        for level in range(1, axis.halvings + 1):
+            size = axis.fine // (axis.cells << (level - 1))
+            each = self.halves(place, level) / size
             counts += np.repeat(np.stack([each, -each], axis=-1).reshape(-1), size // 2)
         return counts
 

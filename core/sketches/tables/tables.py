@@ -38,7 +38,7 @@ from .counting import Counted, Counting
 from .farthest import added, replaced
 from .layout import Columns, Layout, largest
 from .measuring import PairContrasts
-from .optimum import LARGEST_WEIGHT, Part, asked_of, for_squares, for_sums, whole_weights
+from .optimum import LARGEST_WEIGHT, Part, for_squares, for_sums, parts_of, whole_weights
 from .reading import Noise, Reading
 
 USUAL_BINS = 10
@@ -230,16 +230,17 @@ class Tables(LinearSketch):
 
     def mean_variance(self, counter_variance: float) -> float:
         """The sum over all tables and margins of the mean variance of their cells; see `optimum`."""
-        noise, layout = Noise(self.layout, self.weights, counter_variance), self.layout
+        noise, parts = Noise(self.layout, self.weights, counter_variance), parts_of(self.layout)
         spread = [float(noise.axis_spread(place).mean()) for place in range(len(self.axes))]
-        return sum(
-            factor * noise.variances[which] * math.prod(spread[i] for i in which)
-            for which, factor in asked_of(layout).items()
-        ) + sum(
-            counter_variance / weight**2 / (layout.axes[place].fine // block.shape[0]) ** 2
-            for place, levels in noise.levels.items()
-            for block, weight in levels
-        )
+        total = 0.0
+        for (which, level), part in parts.items():
+            if level:
+                size = self.axes[which[0]].fine // (self.axes[which[0]].cells << (level - 1))
+                total += part.variance * noise.halving_variance(which[0], level) / size
+            else:
+                factor = part.variance / part.square
+                total += factor * noise.variances[which] * math.prod(spread[i] for i in which)
+        return total
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -284,8 +285,12 @@ class Tables(LinearSketch):
         halved = {which: alone.table(place) for place, which in enumerate(fine)}
         for block, weight in zip(self.layout.blocks, self.weights, strict=True):
             if block.level:
-                halves = halved[block.columns].reshape(block.shape[0], 2, -1).sum(axis=2)
-                yield block.place, weight * (halves[:, 0] - halves[:, 1])
+                counts = halved[block.columns]
+                if self.layout.measured == "contrasts":
+                    halves = counts.reshape(block.shape[0], 2, -1).sum(axis=2)
+                    yield block.place, weight * (halves[:, 0] - halves[:, 1])
+                else:
+                    yield block.place, weight * counts.reshape(block.shape[0], -1).sum(axis=1)
 
     @cached_property
     def _repeated(self) -> np.ndarray:
