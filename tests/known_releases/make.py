@@ -50,6 +50,7 @@ from core.sketches.published.grids.marginals import Marginals
 from core.sketches.published.grids.mwem import MWEM
 from core.sketches.published.networks.privbayes import PrivBayes
 from core.sketches.registry import card
+from core.sketches.tables.tables import Tables
 
 FOLDER = Path(__file__).parent
 ANSWERS = ("estimate", "low", "high", "density", "standard_error")
@@ -275,6 +276,20 @@ def circles() -> Release:
     return _release(Race(domain, kernels.Euclidean(1.5), rows=24, width=64, groups=4), Budget(2))
 
 
+def tables() -> Release:
+    """Residuals of all pairs of columns, of numbers with halved cells and of categories, under Gaussian noise."""
+    domain = Domain.of(age=(0, 100), pay=(0, 9000), city=["Bern", "Zürich", "Genève"])
+    sketch = Tables.of(domain, (5, 4), halvings=(3, 0)).measuring_contrasts()
+    return _release(sketch, Budget("0.5", "1e-4"))
+
+
+def counted() -> Release:
+    """Counts of tables of three columns and of one, of people with several records, under pure noise."""
+    domain = Domain.of(age=(0, 100), pay=(0, 9000), sex=["f", "m"], city=["Bern", "Zürich"], unit=PrivacyUnit("id", 2))
+    named = [("age", "sex", "city"), ("pay",)]
+    return _release(Tables.of(domain, 4, named, 5).sized_for(Budget(1), RECORDS), Budget(1))
+
+
 MAKERS = {
     maker.__name__: maker
     for maker in (
@@ -309,6 +324,8 @@ MAKERS = {
         calendar,
         earth,
         circles,
+        tables,
+        counted,
     )
 }
 

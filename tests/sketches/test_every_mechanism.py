@@ -8,7 +8,6 @@ import pytest
 from core import load
 from core.domain import Categorical, Domain, Numeric
 from core.geometry.kernels import Gaussian, Smooth
-from core.privacy.budget import Budget
 from core.sketches.distances.directions import Directions
 from core.sketches.linear import LinearSketch
 from core.sketches.published.distances.counts_and_sums import CountsAndSums
@@ -16,7 +15,6 @@ from core.sketches.published.distances.interval_tree import IntervalTree
 from core.sketches.published.networks.spanning_tree import SpanningTree
 from core.sketches.published.series.exponential_sum import ExponentialSum
 from core.sketches.registry import cards
-from core.sketches.tables.tables import Tables
 from tests.sketches.checking import check_mechanism
 
 PLACES = Domain.of(x=(0, 10), y=(0, 4))
@@ -28,8 +26,6 @@ OTHERS: dict[str, Callable[[], LinearSketch]] = {
     "intervals": lambda: IntervalTree(PLACES, levels=6),
     "counts": lambda: CountsAndSums(PLACES, levels=4),
     "poles": lambda: Directions(PLACES, pole=(1.0, 0.5)),
-    "contrasts": lambda: Tables.of(MIXED, 4, halvings=(2, 0)).sized_for(Budget(1, "1e-9"), 1.0),
-    "cells": lambda: Tables.of(MIXED, (3, 4), [("x", "c"), ("y",)]).sized_for(Budget(1), 1.0),
     "tree": lambda: SpanningTree(MIXED, Gaussian(1.5), (4, 3, 2), ((0, 2), (1, 2)), seed=5),
 }
 ELSEWHERE = ("tree", "intervals", "parts-3")
