@@ -26,6 +26,8 @@ CALENDAR = (
     *(("Y", every, "%Y") for every in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
 )
 """What marks of a time axis may stand at, from the finest: a unit of NumPy's, how many of them, and what is written."""
+MIDNIGHT = "%-d %b"
+"""What is written at the first hour of a day."""
 ORIGIN = {"Y": -1970}
 """Years are counted from the year 0, as those that are divisible are round."""
 
@@ -119,12 +121,15 @@ def date_ticks(column: Dates) -> list[tuple[float, str]]:
     """Where a time axis has its marks, and what they say: at most seven beginnings of years, months, days or hours."""
     first, last = (column.between(np.array([end]))[0] for end in (column.low, column.high))
     for unit, every, form in CALENDAR:
+        if unit == "h" and column.step == "day":
+            continue
         begins = np.arange(first.astype(f"M8[{unit}]"), last.astype(f"M8[{unit}]") + 1)
         begins = begins[(begins.astype(np.int64) - ORIGIN.get(unit, 0)) % every == 0].astype("M8[s]")
         begins = begins[(begins >= first) & (begins <= last)]
         if 2 <= len(begins) <= MOST_TICKS:
             places = column.numbers_of(begins)
-            return [(float(place), f"{date.item():{form}}") for place, date in zip(places, begins, strict=True)]
+            said = [f"{date:{MIDNIGHT if unit == 'h' and date.hour == 0 else form}}" for date in begins.tolist()]
+            return list(zip(places.tolist(), said, strict=True))
     return [(end, column.text(end)) for end in (column.low, column.high)]
 
 
