@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +24,7 @@ from core.domain import (
     Vector,
 )
 from core.domain.codebook import draft_text, drafted, read_codebook
-from core.domain.declaration import NO, YES, Declaration
+from core.domain.declaration import KINDS, NO, YES, Declaration
 from core.domain.presets import PRESETS, preset_for
 from core.errors import RequestError
 
@@ -232,3 +234,10 @@ def test_a_hundred_columns_are_declared_at_once():
     book = "name,type,min,max\n" + "".join(f"q{place},int,1,5\n" for place in range(100))
     entries = drafted([(f"q{place}", "number") for place in range(100)], read_codebook(book))
     assert len(Declaration.of(draft_text(entries)).domain.columns) == 100
+
+
+def test_the_declaration_in_the_papers_is_one():
+    paper = (Path(__file__).parents[2] / "docs" / "columns.md").read_text(encoding="utf-8")
+    declared = Declaration.of(paper.partition("```yaml\n")[2].partition("```")[0])
+    assert len(declared.domain.columns) == 10
+    assert all(f"`{kind}`" in paper for kind in KINDS)
