@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixt
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.hashed.race import Race
+from core.sketches.parts import Part, Parts
 from core.sources import open_source
 from tests.depth import draws
 
@@ -203,19 +205,22 @@ def test_small_batches_other_mechanisms_and_large_tables_stay(monkeypatch):
     assert on_device(race, DEVICE) == race.add
 
 
-def test_a_building_uses_the_device_that_is_there(monkeypatch):
+@pytest.mark.parametrize("parts", [False, True], ids=["one", "parts"])
+def test_a_building_uses_the_device_that_is_there(monkeypatch, parts):
     race = Race(PLANE, Euclidean(1.0), rows=20, width=30, seed=1)
+    sums = Features(PLANE, Laplacian(1.0), rows=8, seed=1)
+    sketch = Parts.of([Part(race, noise=1.0), Part(sums, "sums", noise=1.0)]) if parts else race
     source = open_source(points(PLANE, 500, 1))
     exact = []
     for found in (None, DEVICE):
         asked = []
         monkeypatch.setattr(arrays, "_cupy", lambda found=found, asked=asked: asked.append(1) or found)
-        building = Building(race, source)
+        building = Building(sketch, source)
         for _ in building:
             pass
         exact.append(building.exact.table)
         assert asked
-    assert np.array_equal(*exact) and exact[0].sum() == 500 * 20
+    assert np.array_equal(*exact) and sketch.split(exact[0])[0].sum() == 500 * 20
 
 
 def test_a_device_is_left_alone_when_it_is_not_wanted(monkeypatch):
