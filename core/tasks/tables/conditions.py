@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from ...checks import check_number
+from ...domain import Dates
 from ...errors import RequestError
 from ...sketches.tables.axes import Axis
 from ...sketches.tables.layout import Columns
 from ...words.phrases import listed, shown
 
 Where = Mapping[str, Any]
-"""By name of a column: a category, a list of categories, or a pair (low, high) of numbers, low <= x < high, of which
-either may be None.
+"""By name of a column: a category, a list of categories, or a pair (low, high) of numbers or dates, low <= x < high,
+of which either may be None.
 """
 
 
@@ -81,7 +82,7 @@ def _range(axis: Axis, condition: object, fine: bool) -> Chosen:
     if not isinstance(condition, (tuple, list)) or len(condition) != 2:
         raise RequestError(f"The column {axis.name!r} is asked for a range, as (low, high); either may be None.")
     ends = [
-        open_end if end is None else check_number(end, f"An end of the range of {axis.name!r}")
+        open_end if end is None else _end(axis, end)
         for end, open_end in zip(condition, (-math.inf, math.inf), strict=True)
     ]
     if not ends[0] < ends[1]:
@@ -95,6 +96,13 @@ def _range(axis: Axis, condition: object, fine: bool) -> Chosen:
     near = 1e-9  # an end that is an edge cuts no cell
     share = np.where(share > 1.0 - near, 1.0, np.where(share < near, 0.0, share))
     return Chosen(share, (share == 1.0).astype(float), (share > 0.0).astype(float))
+
+
+def _end(axis: Axis, end: object) -> float:
+    """An end of a range as a number: of a column of dates the steps since the first."""
+    if isinstance(axis.column, Dates):
+        return float(axis.column.numbers_of([end])[0])
+    return check_number(end, f"An end of the range of {axis.name!r}")
 
 
 def places_of(axes: Sequence[Axis], names: Sequence[str]) -> Columns:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from ...domain import Dates
 from ...errors import RequestError
 from ...sketches.linear import check_level
 from ...sketches.tables.axes import Axis
@@ -129,9 +130,15 @@ def cell_keys(axes: Sequence[Axis], fine: bool = False) -> dict[str, object]:
     return {axis.name: labels(axis, fine)[place] for axis, place in zip(axes, places, strict=True)}
 
 
+def in_natural_units(axis: Axis, numbers: np.ndarray) -> np.ndarray:
+    """Numbers of an axis as people read them: of a column of dates the dates, and as they are otherwise."""
+    dates: np.ndarray = axis.column.between(numbers) if isinstance(axis.column, Dates) else numbers
+    return dates
+
+
 def labels(axis: Axis, fine: bool = False) -> np.ndarray | pd.Categorical:
     """The cells of an axis: categories, or intervals that hold their lower end."""
     if axis.categories:
         return pd.Categorical(axis.categories, categories=list(axis.categories))
-    intervals = pd.IntervalIndex.from_breaks(axis.edges(fine), closed="left")
+    intervals = pd.IntervalIndex.from_breaks(in_natural_units(axis, axis.edges(fine)), closed="left")
     return pd.Categorical(intervals, categories=intervals, ordered=True)

@@ -19,7 +19,7 @@ from ...errors import RequestError
 from ...sketches.linear import check_level
 from ...sketches.tables.reading import Reading
 from .conditions import Where, chosen, places_of
-from .counts import cell_keys, check_apart, measured
+from .counts import cell_keys, check_apart, in_natural_units, measured
 
 
 def quantiles(
@@ -41,7 +41,7 @@ def quantiles(
     below, error = _below(reading, place, share, groups, {i: chosen(axes[i], where[axes[i].name]).share for i in asked})
     reach = float(ndtri(0.5 + level / 2.0)) * error
     rows = [_one(edges, *row) for row in zip(below, below - reach, below + reach, strict=True)]
-    estimate, low, high = np.array(rows).T
+    estimate, low, high = (in_natural_units(axes[place], ends) for ends in np.array(rows).T)
     return pd.DataFrame(cell_keys([axes[i] for i in groups]) | {"estimate": estimate, "low": low, "high": high})
 
 

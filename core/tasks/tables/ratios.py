@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from ...domain import Dates
 from ...errors import RequestError
 from ...sketches.linear import check_level
 from ...sketches.tables.reading import Reading
 from .best_guess import BestGuess
 from .conditions import Where, chosen, places_of
-from .counts import cell_keys, check_apart, measured, weighted
+from .counts import cell_keys, check_apart, in_natural_units, measured, weighted
 
 TOLD = 2.0
 """Standard errors that a number of records must be above zero for anything to be divided by it."""
@@ -59,13 +60,18 @@ def means(reading: Reading, column: str, by: Sequence[str], where: Where, level:
     total, count, spread, ends, keys = _sums(reading, column, by, where, centred=True)
     reach = float(ndtri(0.5 + level / 2.0))
     low, high = (end / count - reach * spread for end, reach in zip(ends, (reach, -reach), strict=True))
-    columns = {"estimate": total / count, "low": low, "high": high, "standard_error": spread}
+    axis = reading.layout.axes[places_of(reading.layout.axes, [column])[0]]
+    found = {"estimate": total / count, "low": low, "high": high}
+    columns = {name: in_natural_units(axis, values) for name, values in found.items()} | {"standard_error": spread}
     return pd.DataFrame(keys | {name: values.reshape(-1) for name, values in columns.items()})
 
 
 def sums(reading: Reading, column: str, by: Sequence[str], where: Where, level: float) -> pd.DataFrame:
     """The sum of a column of numbers in each group; otherwise as `means`."""
     check_level(level)
+    axes = reading.layout.axes
+    if isinstance(axes[places_of(axes, [column])[0]].column, Dates):
+        raise RequestError(f"The column {column!r} holds dates, which have a mean and no sum.")
     total, _, spread, ends, keys = _sums(reading, column, by, where, centred=False)
     reach = float(ndtri(0.5 + level / 2.0))
     low, high = (end - reach * spread for end, reach in zip(ends, (reach, -reach), strict=True))

@@ -5,10 +5,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from core import Budget, Domain
+from core import Budget, Domain, release
 from core.domain import Categorical, Cyclic, Dates, Ordered
 from core.domain.coordinate import position
+from core.errors import RequestError
 from core.sketches.tables.tables import Tables
+from core.tasks.tables import ask
 
 WINDS, SCHOOLS = ("N", "E", "S", "W"), ("none", "low", "high")
 COLUMNS = (
@@ -51,3 +53,25 @@ def test_each_value_is_a_cell_and_dates_are_cut_as_numbers(scale):
         exact = np.zeros([sketch.axes[i].cells for i in which])
         np.add.at(exact, tuple(codes[i] for i in which), 1)
         assert np.allclose(reading.counts(which), exact)
+
+
+def test_tables_are_asked_about_dates_and_answer_with_dates():
+    days = Dates("day", "2020-01-01", "2020-12-31")
+    domain, random, n = Domain((days, Categorical("member", ("no", "yes")))), np.random.default_rng(6), 4_000
+    spread = random.integers(0, 100, n).astype("m8[D]")
+    data = pd.DataFrame({"day": np.datetime64("2020-03-01") + spread, "member": "yes"})
+    made = release(Tables.of(domain, 73, "pairs", 0), data, Budget(20, "1e-9"))
+    asked = ask(made)
+    (spring,) = asked.count({"day": ("2020-02-01", "2020-07-01")})["estimate"]
+    assert spring == pytest.approx(n, rel=0.05)
+    (winter,) = asked.count({"day": (pd.Timestamp("2020-09-01"), None)})["estimate"]
+    assert abs(winter) < 0.05 * n
+    exact = data["day"].quantile(0.5)
+    for answer in (asked.quantile("day"), asked.mean("day")):
+        assert abs(answer["estimate"][0] - exact) < pd.Timedelta(days=8)
+        assert answer["low"][0] <= exact <= answer["high"][0]
+    assert asked.table("day")["day"].iloc[0].left == pd.Timestamp("2020-01-01")
+    with pytest.raises(RequestError, match="have a mean and no sum"):
+        asked.sum("day")
+    with pytest.raises(RequestError, match="must be a date such as 2020-01-01"):
+        asked.count({"day": ("soon", None)})
