@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain import Domain, Numeric, Reading
+from core.domain.written import each_once
 from core.errors import RequestError
 
 PLAIN = Reading(("n/a", "-999"))
@@ -108,3 +109,10 @@ def test_a_reading_and_a_step_are_refused_where_they_say_nothing():
             Reading(**wrong)
     with pytest.raises(RequestError, match="The step of 'x'"):
         Numeric("x", 0, 1, step=2.0)
+
+
+@given(st.lists(st.from_regex(r"-?[0-9]{1,17}([.,][0-9]{0,17})?", fullmatch=True)), st.sampled_from(".,"))
+def test_the_quick_way_and_the_thorough_one_agree_to_the_last_bit(texts, decimal):
+    reading = Reading(("-9",), decimal)
+    thorough = each_once(pa.array(texts, pa.large_string()), reading._of_texts)
+    np.testing.assert_array_equal(reading.numbers("x", pa.array(texts, pa.string())), thorough)
