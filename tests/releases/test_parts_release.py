@@ -260,6 +260,16 @@ def test_people_with_several_rows_are_chosen_once_for_all_parts():
     assert np.array_equal(*tables) and building.exact.records.tolist() == [100, 100]
 
 
+def test_records_are_counted_first_where_a_size_follows_from_their_number(frame, tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    members = [Histogram(BOTH, kernels.Gaussian(0.2)), sized(Distance(Domain.of(age=(0, 100))))]
+    made = release(members, frame, Budget(2), ledger=ledger, dataset="people")
+    count, table = ledger.status("people").releases
+    assert count.cost.epsilon + table.cost.epsilon == 2 == made.privacy.epsilon and ledger.status("people").left == 0
+    assert [str(part.privacy.epsilon) for part in made.parts.values()] == ["2", "2"]
+    assert load(made.to_bytes()) == made
+
+
 def test_as_many_parts_as_there_may_be():
     """The promise of all of them is short enough for a file, and holds by the bounds that it was calibrated by."""
     domain = Domain.of(x=(0, 1))
