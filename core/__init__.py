@@ -59,6 +59,9 @@ if TYPE_CHECKING:
     from .sketches.hashed.race import Race
     from .sketches.parts import Part, Parts
     from .sketches.projected import Projected
+    from .sketches.tables.tables import Tables
+    from .tasks.tables import ask
+    from .tasks.tables.sql import ask_sql
 
 _HOME = {
     "Budget": ".privacy.budget",
@@ -101,8 +104,11 @@ _HOME = {
     "Release": ".releases.release",
     "ReleaseFileError": ".errors",
     "RequestError": ".errors",
+    "Tables": ".sketches.tables.tables",
     "TextLength": ".domain",
     "Vector": ".domain",
+    "ask": ".tasks.tables",
+    "ask_sql": ".tasks.tables.sql",
     "load": ".releases.release",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".forecast.recommendation",
@@ -151,9 +157,12 @@ __all__ = [
     "Release",
     "ReleaseFileError",
     "RequestError",
+    "Tables",
     "TextLength",
     "Vector",
     "__version__",
+    "ask",
+    "ask_sql",
     "kernels",
     "load",
     "private_quantiles",

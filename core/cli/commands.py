@@ -10,6 +10,7 @@ from typer import Option
 from . import checkpoints, ledger
 from .anomalies import anomalies
 from .app import app as open_app
+from .ask import ask
 from .audit import audit
 from .centre import centre
 from .classify import classify
@@ -58,7 +59,7 @@ def frostglass(
 app.command("app", rich_help_panel=OPENING)(open_app)
 for panel, commands in {
     MAKING: (declare, recommend, forecast, release, quantiles, merge),
-    ASKING: (inspect, query, line, grid, modes, centre, anomalies, classify, sample),
+    ASKING: (inspect, ask, query, line, grid, modes, centre, anomalies, classify, sample),
     CHECKING: (audit,),
 }.items():
     for command in commands:

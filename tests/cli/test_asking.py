@@ -16,6 +16,7 @@ from core.tasks.anomalies import score
 from core.tasks.density import marginal_grid, marginal_line
 from core.tasks.modes import find_modes
 from core.tasks.sampling import sample
+from core.tasks.tables.sql import ask_sql
 from tests.cli.conftest import people, refused
 from tests.releases_for_tests import counted_release
 
@@ -201,3 +202,21 @@ def _empty_parquet(folder):
     path = folder / "empty.parquet"
     people(1).iloc[:0].to_parquet(path)
     return path
+
+
+def test_released_tables_are_asked_in_sql(command, tmp_path):
+    frame = pd.DataFrame({"age": np.arange(600) % 80, "city": np.where(np.arange(600) % 3, "Bern", "Basel")})
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    made = command(
+        "release", "people.csv", "--bounds", "age=0:80", "--categories", "city=Bern,Basel", "--mechanism", "tables",
+        "--records", "500", "--epsilon", "2", "--out", "people.npz",
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    question = "SELECT city, age, COUNT(*) AS n FROM records GROUP BY city, age ORDER BY city, age"
+    found = table(command("ask", "people.npz", question))
+    exact = ask_sql(load(tmp_path / "people.npz"), question)
+    assert list(found) == ["city", "age", "n", "n_low", "n_high"] and found.age[0].startswith("[0.0, ")
+    np.testing.assert_allclose(found.n, exact.n)
+    assert "single records" in refused(command("ask", "people.npz", "SELECT city FROM records GROUP BY city"))
+    assert command("ask", "people.npz", question, "--out", "answer.parquet").exit_code == 0
+    assert len(pd.read_parquet(tmp_path / "answer.parquet")) == len(exact)

@@ -118,9 +118,14 @@ class TableAnswers:
 
 
 def ask(release: Release, level: float = 0.95) -> TableAnswers:
-    """Unbiased answers of a release of tables, with intervals; RequestError where it is of another mechanism."""
-    tables_of(release)
-    return TableAnswers(release, level)
+    """Unbiased answers of a release of tables, with intervals; RequestError where it is of another mechanism.
+
+    Of a release of several parts, the one that is tables is asked.
+    """
+    parts = [one for one in release.parts.values() if isinstance(one.sketch, Tables)]
+    asked = parts[0] if len(parts) == 1 else release
+    tables_of(asked)
+    return TableAnswers(asked, level)
 
 
 def tables_of(release: Release) -> Tables:

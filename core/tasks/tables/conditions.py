@@ -79,14 +79,7 @@ def _categories(axis: Axis, condition: object) -> Chosen:
 
 
 def _range(axis: Axis, condition: object, fine: bool) -> Chosen:
-    if not isinstance(condition, (tuple, list)) or len(condition) != 2:
-        raise RequestError(f"The column {axis.name!r} is asked for a range, as (low, high); either may be None.")
-    ends = [
-        open_end if end is None else _end(axis, end)
-        for end, open_end in zip(condition, (-math.inf, math.inf), strict=True)
-    ]
-    if not ends[0] < ends[1]:
-        raise RequestError(f"The range of {axis.name!r} must have its low end below its high one.")
+    ends = _ends(axis, condition)
     edges = axis.edges(fine)
     # The outermost cells hold what lies beyond the bounds, and the last one its upper end.
     low, high = (-math.inf if ends[0] <= edges[0] else ends[0]), (math.inf if ends[1] >= edges[-1] else ends[1])
@@ -103,6 +96,24 @@ def _end(axis: Axis, end: object) -> float:
     if isinstance(axis.column, Dates):
         return float(axis.column.numbers_of([end])[0])
     return check_number(end, f"An end of the range of {axis.name!r}")
+
+
+def _ends(axis: Axis, condition: object) -> tuple[float, float]:
+    if not isinstance(condition, (tuple, list)) or len(condition) != 2:
+        raise RequestError(f"The column {axis.name!r} is asked for a range, as (low, high); either may be None.")
+    ends = [
+        open_end if end is None else _end(axis, end)
+        for end, open_end in zip(condition, (-math.inf, math.inf), strict=True)
+    ]
+    if not ends[0] < ends[1]:
+        raise RequestError(f"The range of {axis.name!r} must have its low end below its high one.")
+    return ends[0], ends[1]
+
+
+def ends_of(axis: Axis, condition: object) -> tuple[float, float]:
+    """Both ends of a range, or of all there is without one, within the bounds of the column."""
+    low, high = (-math.inf, math.inf) if condition is None else _ends(axis, condition)
+    return max(low, axis.low), min(high, axis.high)
 
 
 def places_of(axes: Sequence[Axis], names: Sequence[str]) -> Columns:

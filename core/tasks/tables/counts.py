@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from ...domain import Dates
+from ...domain import Dates, Ordered
 from ...errors import RequestError
 from ...sketches.linear import check_level
 from ...sketches.tables.axes import Axis
@@ -139,6 +139,7 @@ def in_natural_units(axis: Axis, numbers: np.ndarray) -> np.ndarray:
 def labels(axis: Axis, fine: bool = False) -> np.ndarray | pd.Categorical:
     """The cells of an axis: categories, or intervals that hold their lower end."""
     if axis.categories:
-        return pd.Categorical(axis.categories, categories=list(axis.categories))
+        ordered = isinstance(axis.column, Ordered)
+        return pd.Categorical(axis.categories, categories=list(axis.categories), ordered=ordered)
     intervals = pd.IntervalIndex.from_breaks(in_natural_units(axis, axis.edges(fine)), closed="left")
     return pd.Categorical(intervals, categories=intervals, ordered=True)

@@ -18,7 +18,7 @@ from ...checks import check_number
 from ...errors import RequestError
 from ...sketches.linear import check_level
 from ...sketches.tables.reading import Reading
-from .conditions import Where, chosen, places_of
+from .conditions import Where, chosen, ends_of, places_of
 from .counts import cell_keys, check_apart, in_natural_units, measured
 
 
@@ -33,12 +33,14 @@ def quantiles(
     axes = reading.layout.axes
     (place,) = places_of(axes, [column])
     groups, asked = places_of(axes, by), places_of(axes, list(where))
-    check_apart((place, *groups), asked)
+    check_apart(groups, (place, *asked))
     if axes[place].categories:
         raise RequestError(f"The column {column!r} holds categories, which have no quantiles.")
-    fine = not groups and not asked
-    edges = axes[place].edges(fine)
-    below, error = _below(reading, place, share, groups, {i: chosen(axes[i], where[axes[i].name]).share for i in asked})
+    fine = not groups and set(asked) <= {place}
+    edges = np.clip(axes[place].edges(fine), *ends_of(axes[place], where.get(column)))
+    own = chosen(axes[place], where[column], fine).share if place in asked else None
+    conditions = {i: chosen(axes[i], where[axes[i].name]).share for i in asked if i != place}
+    below, error = _below(reading, place, share, groups, conditions, own)
     reach = float(ndtri(0.5 + level / 2.0)) * error
     rows = [_one(edges, *row) for row in zip(below, below - reach, below + reach, strict=True)]
     estimate, low, high = (in_natural_units(axes[place], ends) for ends in np.array(rows).T)
@@ -46,13 +48,18 @@ def quantiles(
 
 
 def _below(
-    reading: Reading, place: int, share: float, groups: Sequence[int], conditions: dict[int, np.ndarray]
+    reading: Reading,
+    place: int,
+    share: float,
+    groups: Sequence[int],
+    conditions: dict[int, np.ndarray],
+    own: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """T at every edge and its standard error, float64 (groups, cells + 1)."""
     axes, noise = reading.layout.axes, reading.noise
     fine = not groups and not conditions
     cells = axes[place].fine if fine else axes[place].cells
-    weights = np.tril(np.ones((cells + 1, cells)), -1) - share
+    weights = (np.tril(np.ones((cells + 1, cells)), -1) - share) * (1.0 if own is None else own)
     if fine:
         return (weights @ reading.fine_counts(place))[None], np.sqrt(noise.fine_variance(place, weights))[None]
     table = measured(reading, (*groups, *conditions, place))

@@ -9,6 +9,8 @@ plays no part.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -17,9 +19,10 @@ from scipy.special import ndtri
 from ...domain import Dates
 from ...errors import RequestError
 from ...sketches.linear import check_level
+from ...sketches.tables.layout import Columns
 from ...sketches.tables.reading import Reading
 from .best_guess import BestGuess
-from .conditions import Where, chosen, places_of
+from .conditions import Chosen, Where, chosen, ends_of, places_of
 from .counts import cell_keys, check_apart, in_natural_units, measured, weighted
 
 TOLD = 2.0
@@ -57,62 +60,156 @@ def means(reading: Reading, column: str, by: Sequence[str], where: Where, level:
     the cell.
     """
     check_level(level)
-    total, count, spread, ends, keys = _sums(reading, column, by, where, centred=True)
-    reach = float(ndtri(0.5 + level / 2.0))
-    low, high = (end / count - reach * spread for end, reach in zip(ends, (reach, -reach), strict=True))
-    axis = reading.layout.axes[places_of(reading.layout.axes, [column])[0]]
-    found = {"estimate": total / count, "low": low, "high": high}
+    asked = _asked(reading, column, by, where)
+    count = asked.count()
+    mean = asked.total(asked.middles * asked.share) / count
+    spread = np.sqrt(asked.variance(asked.middles, mean)) / count
+    reach = float(ndtri(0.5 + level / 2.0)) * spread
+    low, high = (asked.total(values * kept) / asked.count(kept) for values, kept in asked.mean_ends)
+    axis = reading.layout.axes[asked.place]
+    found = {"estimate": mean, "low": low - reach, "high": high + reach}
     columns = {name: in_natural_units(axis, values) for name, values in found.items()} | {"standard_error": spread}
-    return pd.DataFrame(keys | {name: values.reshape(-1) for name, values in columns.items()})
+    return pd.DataFrame(asked.keys | {name: values.reshape(-1) for name, values in columns.items()})
 
 
 def sums(reading: Reading, column: str, by: Sequence[str], where: Where, level: float) -> pd.DataFrame:
     """The sum of a column of numbers in each group; otherwise as `means`."""
     check_level(level)
-    axes = reading.layout.axes
-    if isinstance(axes[places_of(axes, [column])[0]].column, Dates):
+    asked = _asked(reading, column, by, where)
+    if isinstance(reading.layout.axes[asked.place].column, Dates):
         raise RequestError(f"The column {column!r} holds dates, which have a mean and no sum.")
-    total, _, spread, ends, keys = _sums(reading, column, by, where, centred=False)
-    reach = float(ndtri(0.5 + level / 2.0))
-    low, high = (end - reach * spread for end, reach in zip(ends, (reach, -reach), strict=True))
-    columns = {"estimate": total, "low": low, "high": high, "standard_error": spread}
-    return pd.DataFrame(keys | {name: values.reshape(-1) for name, values in columns.items()})
+    total = asked.total(asked.middles * asked.share)
+    spread = np.sqrt(asked.variance(asked.middles, np.zeros_like(total)))
+    reach = float(ndtri(0.5 + level / 2.0)) * spread
+    low, high = (asked.total(values) for values in asked.sum_ends)
+    columns = {"estimate": total, "low": low - reach, "high": high + reach, "standard_error": spread}
+    return pd.DataFrame(asked.keys | {name: values.reshape(-1) for name, values in columns.items()})
 
 
-def _sums(
-    reading: Reading, column: str, by: Sequence[str], where: Where, centred: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray], dict[str, object]]:
-    """Sum and number of records of each group, the standard error of the sum or the mean, the sum at both ends."""
-    axes, noise = reading.layout.axes, reading.noise
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Sums over the cells of a column of numbers, in each of some groups, of the records that fit a condition.
+
+    Attributes
+    ----------
+    reading : Reading
+        What the release says.
+    place : int
+        Of the column.
+    groups : Columns
+        Columns that make the groups.
+    conditions : dict[int, np.ndarray]
+        Weights of the cells of further columns.
+    own : Chosen
+        The condition on the column itself: all of it, or a range.
+    ends : tuple[float, float]
+        Of that range, within the bounds.
+    fine : bool
+        Whether the column is asked for by itself, so that its fine cells tell.
+    """
+
+    reading: Reading
+    place: int
+    groups: Columns
+    conditions: dict[int, np.ndarray]
+    own: Chosen
+    ends: tuple[float, float]
+    fine: bool
+
+    @property
+    def keys(self) -> dict[str, object]:
+        """The cells of the groups."""
+        return cell_keys([self.reading.layout.axes[one] for one in self.groups])
+
+    @property
+    def share(self) -> np.ndarray:
+        """What of each cell is meant."""
+        return self.own.share
+
+    @property
+    def sides(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both ends of what is meant of each cell."""
+        edges = self.reading.layout.axes[self.place].edges(self.fine)
+        return np.clip(edges[:-1], *self.ends), np.clip(edges[1:], *self.ends)
+
+    @cached_property
+    def middles(self) -> np.ndarray:
+        """Where the records of each cell lie on average, as far as they are meant."""
+        low, high = self.sides
+        if self.fine:
+            return (low + high) / 2.0
+        usual = _usual_places(self.reading, self.place)
+        return np.where(self.own.least == 1.0, usual, (low + high) / 2.0)
+
+    @property
+    def mean_ends(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Values and weights of the cells for the least mean and the largest: of a cell that is cut anything between
+        none and all is meant, and a mean is least with all of the lower one and nothing of the upper one.
+        """
+        (low, high), (least, most) = self.sides, (self.own.least, self.own.most)
+        cut = least < most
+        lower = cut & (np.arange(len(cut)) == int(np.argmax(most)))
+        return (low, np.where(lower, most, least)), (high, np.where(lower, least, most))
+
+    @property
+    def sum_ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """What a record of each cell adds to the sum, at least and at most."""
+        low, high = self.sides
+        whole = self.own.least == 1.0
+        least, most = (np.where(whole, side, edge(side, 0.0)) for side, edge in ((low, np.minimum), (high, np.maximum)))
+        return least * self.own.most, most * self.own.most
+
+    def total(self, weights: np.ndarray) -> np.ndarray:
+        """Of the weights of the records in each group."""
+        if self.fine:
+            return np.asarray(weights @ self.reading.fine_counts(self.place))
+        return weighted(self.reading, self.groups, self.conditions | {self.place: weights})[0]
+
+    def count(self, kept: np.ndarray | None = None) -> np.ndarray:
+        """The records of each group; NaN where there are too few to be told from none."""
+        weights = self.share if kept is None else kept
+        _, error = weighted(self.reading, self.groups, self.conditions | {self.place: weights}, self.fine)
+        found = self.total(weights)
+        return np.where(found > TOLD * error, found, np.nan)
+
+    def variance(self, values: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        """Of the sum over a group of the values less the group's mean."""
+        noise, axes, share = self.reading.noise, self.reading.layout.axes, self.share
+        if self.fine:
+            return noise.fine_variance(self.place, (values - float(mean)) * share)
+        table = measured(self.reading, (*self.groups, *self.conditions, self.place))
+        averages: list[np.ndarray] = []
+        variances: list[np.ndarray] = []
+        for one in table:
+            if one == self.place:
+                left = (values - mean[..., None]) * share
+                averages.append(left.mean(axis=-1))
+                variances.append(np.asarray(noise.axis_variance(one, left)))
+            elif one in self.conditions:
+                averages.append(np.asarray(self.conditions[one].mean()))
+                variances.append(np.asarray(noise.axis_variance(one, self.conditions[one])))
+            else:
+                side = [1] * len(self.groups)
+                side[list(self.groups).index(one)] = axes[one].cells
+                averages.append(np.full(side, 1.0 / axes[one].cells))
+                variances.append(noise.axis_spread(one).reshape(side))
+        return noise.products(table, averages, variances)
+
+
+def _asked(reading: Reading, column: str, by: Sequence[str], where: Where) -> _Asked:
+    """What is asked, checked."""
+    axes = reading.layout.axes
     (place,) = places_of(axes, [column])
     groups, asked = places_of(axes, by), places_of(axes, list(where))
     axis = axes[place]
     if axis.categories:
         raise RequestError(f"The column {column!r} holds categories, which have no mean: ask for shares.")
-    check_apart((place, *groups), asked)
-    conditions = {one: chosen(axes[one], where[axes[one].name]).share for one in asked}
-    fine = not groups and not asked
-    edges = axis.edges(fine)
-    middles = (edges[:-1] + edges[1:]) / 2.0 if fine else _usual_places(reading, place)
-    if fine:
-        counts = reading.fine_counts(place)
-        count, total = np.asarray(counts.sum()), np.asarray(middles @ counts)
-        at_ends = (np.asarray(edges[:-1] @ counts), np.asarray(edges[1:] @ counts))
-    else:
-        ones = np.ones(axis.cells)
-        count, _ = weighted(reading, groups, conditions | {place: ones})
-        total, _ = weighted(reading, groups, conditions | {place: middles})
-        low, high = (weighted(reading, groups, conditions | {place: end})[0] for end in (edges[:-1], edges[1:]))
-        at_ends = (low, high)
-    _, count_error = weighted(reading, groups, conditions | {place: np.ones(axis.cells)})
-    count = np.where(count > TOLD * count_error, count, np.nan)
-    mean = total / count if centred else np.zeros_like(total)
-    if fine:
-        variance = noise.fine_variance(place, middles - float(mean))
-    else:
-        variance = _variance(reading, groups, conditions, place, middles, mean)
-    spread = np.sqrt(variance) / (count if centred else 1.0)
-    return total, count, spread, at_ends, cell_keys([axes[one] for one in groups])
+    check_apart(groups, (place, *asked))
+    fine = not groups and set(asked) <= {place}
+    every = np.ones(axis.fine if fine else axis.cells)
+    own = chosen(axis, where[column], fine) if place in asked else Chosen(every, every, every)
+    conditions = {one: chosen(axes[one], where[axes[one].name]).share for one in asked if one != place}
+    return _Asked(reading, place, groups, conditions, own, ends_of(axis, where.get(column)), fine)
 
 
 def _usual_places(reading: Reading, place: int) -> np.ndarray:
@@ -123,34 +220,6 @@ def _usual_places(reading: Reading, place: int) -> np.ndarray:
     middles = ((edges[:-1] + edges[1:]) / 2.0).reshape(fine.shape)
     totals = fine.sum(axis=1)
     return np.where(totals > 0, (fine * middles).sum(axis=1) / np.where(totals > 0, totals, 1.0), middles.mean(axis=1))
-
-
-def _variance(
-    reading: Reading,
-    groups: Sequence[int],
-    conditions: dict[int, np.ndarray],
-    place: int,
-    values: np.ndarray,
-    mean: np.ndarray,
-) -> np.ndarray:
-    """Of the sum over a group of the values less the group's mean."""
-    noise, axes = reading.noise, reading.layout.axes
-    table = measured(reading, (*groups, *conditions, place))
-    averages: list[np.ndarray] = []
-    variances: list[np.ndarray] = []
-    for one in table:
-        if one == place:
-            averages.append(values.mean() - mean)
-            variances.append(np.asarray(noise.axis_variance(place, values)))
-        elif one in conditions:
-            averages.append(np.asarray(conditions[one].mean()))
-            variances.append(np.asarray(noise.axis_variance(one, conditions[one])))
-        else:
-            side = [1] * len(groups)
-            side[list(groups).index(one)] = axes[one].cells
-            averages.append(np.full(side, 1.0 / axes[one].cells))
-            variances.append(noise.axis_spread(one).reshape(side))
-    return noise.products(table, averages, variances)
 
 
 def _frame(estimate: np.ndarray, error: np.ndarray, level: float) -> dict[str, object]:
