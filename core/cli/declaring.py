@@ -276,7 +276,7 @@ def with_size(
         return settled(cast("Parts", sketch), budget, guess)
     if sketch.sized:
         return sketch
-    if not sketch.needs_records:
+    if not sketch.needs_records and guess.records is None:
         return choose_size(sketch, budget)
     asked = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
     sample = guess.public_sample(asked.domain)

@@ -173,7 +173,7 @@ def _made(card: Card, shape: SketchOptions, domain: Domain, budget: Budget) -> L
         shape.projection,
         shape.scheme,
         shape.longest,
-        shape.halvings or 0,
+        shape.halvings,
         "pairs" if shape.tables is None else notation.parse_tables(shape.tables),
     )
     if "--norm" not in card.options:

@@ -299,8 +299,8 @@ class SizeOptions:
     size: Annotated[
         int | None,
         Option(
-            help="Bins of every number, of tables (10 without it); or how fine a rival from a paper is: its terms, "
-            "lattice points, cells, synthetic points or rounds, which public facts choose without it.",
+            help="Bins of every number, of tables; or how fine a rival from a paper is: its terms, lattice points, "
+            "cells, synthetic points or rounds. Public facts choose without it.",
             rich_help_panel=SIZE,
             show_default=False,
         ),

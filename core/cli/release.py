@@ -175,6 +175,7 @@ def _counted(
     purchase: BoundsPurchase | None,
 ) -> Counted:
     """How many records there are, bought where a size follows from it and nobody said it."""
+    from ..forecast.sizing import ANY_RECORDS
     from ..releases.counted import Counted, count_first
     from ..releases.job import kind_of
 
@@ -182,7 +183,7 @@ def _counted(
         return Counted(guess.records or 1.0, budget)
     sketch = declared_sketch(data, shape, budget)
     if sketch.sized or not sketch.needs_records:
-        return Counted(1.0, budget)
+        return Counted(1.0 if sketch.sized else ANY_RECORDS, budget)
     counted = count_first(
         sketch.domain,
         source,

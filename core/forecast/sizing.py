@@ -53,7 +53,7 @@ COUNTER_SECONDS = 1.5e-7
 FREE = 1 / 60
 """This share of every limit is no cost worth speaking of: a second, half a megabyte, some microseconds."""
 ANY_RECORDS = 10_000.0
-"""For sketches whose size does not follow from their number."""
+"""For sketches whose size follows from the promise, and from their number as well where that is said."""
 FLAT = 1.01
 """An error within one per cent of the least is as good, at the least cost."""
 

@@ -97,7 +97,7 @@ class Adaptive(Declared, ABC):
     """Of the sketch that is released as well."""
     answers: ClassVar[str] = "closeness"
     needs_records: ClassVar[bool] = True
-    """Whether its size, where it is not settled, follows from the number of records."""
+    """Whether its size, where it is not settled, must have the number of records."""
     count_share: ClassVar[Fraction] = Fraction(1, 50)
     """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
 

@@ -56,7 +56,7 @@ class Facts:
         Dimensions that points are projected to first, if they are, and how.
     scheme, longest : str, int | None
         How sets are hashed, and how many items of one count at most.
-    halvings, tables : int, str | tuple[tuple[str, ...], ...]
+    halvings, tables : int | None, str | tuple[tuple[str, ...], ...]
         How often bins are halved where a column is alone, and which columns are counted together: "singles", "pairs",
         or their names.
     """
@@ -74,7 +74,7 @@ class Facts:
     projection: str = "fast"
     scheme: str = "classic"
     longest: int | None = None
-    halvings: int = 0
+    halvings: int | None = None
     tables: str | tuple[tuple[str, ...], ...] = "pairs"
 
     @property

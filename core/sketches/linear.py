@@ -231,7 +231,7 @@ class LinearSketch(Declared, ABC):
     has_cells: ClassVar[bool] = False
     """Whether its rows are cut into cells that its `columns` know, as RACE's are."""
     needs_records: ClassVar[bool] = True
-    """Whether its size, where it is not settled, follows from the number of records; if not, from the promise alone."""
+    """Whether its size, where it is not settled, must have the number of records; if not, a rough one will do."""
     free_of_bounds: ClassVar[bool] = True
     """Whether nothing else of it follows the bounds, so that it can be made within others: see `within`."""
     has_means: ClassVar[bool] = False

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtri
 
 from .contrasts import Contrasts
 from .layout import Block, Columns, Layout, parts_of_table
@@ -39,12 +40,24 @@ class Noise:
         Of the noise of a counter.
     total_variance : float
         Of a number of records known from elsewhere; infinite where there is none.
+    laplace : bool
+        Whether the noise is Laplace's.
     """
 
     layout: Layout
     weights: tuple[int, ...]
     variance: float
     total_variance: float = math.inf
+    laplace: bool = False
+
+    def reach(self, level: float) -> float:
+        """Standard errors that an interval reaches to either side.
+
+        A count of which one counter with Laplace noise is nearly all has that noise's tails, which are the longer ones;
+        sums of many counters lie between them and those of a normal number.
+        """
+        normal = float(ndtri(0.5 + level / 2.0))
+        return max(normal, -math.log1p(-level) / math.sqrt(2.0)) if self.laplace else normal
 
     @cached_property
     def by_columns(self) -> dict[Columns, list[tuple[Block, int]]]:

@@ -42,6 +42,11 @@ from .optimum import LARGEST_WEIGHT, Part, for_squares, for_sums, parts_of, whol
 from .reading import Noise, Reading
 
 USUAL_BINS = 10
+BINS_OFFERED = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+MOST_OFFERED = 8
+"""Halvings that are chosen at most."""
+HOPELESS = 0.25
+"""Standard deviations of noise that the average cell of a pair holds, below which pairs are left out."""
 MOST_BINS = 1 << 12
 MOST_HALVINGS = 14
 MAX_COUNTERS = 1 << 26
@@ -64,11 +69,11 @@ class Tables(LinearSketch):
     domain : Domain
         The public facts about the records.
     bins : tuple[int, ...] | None
-        Into how many equal cells the bounds of each coordinate of numbers are cut; `USUAL_BINS` for None.
+        Into how many equal cells the bounds of each coordinate of numbers are cut; None leaves it to `sized_for`.
     halvings : tuple[int, ...] | None
-        How often these are halved where the column is alone, for ranges and quantiles; 0 for None.
+        How often these are halved where the column is alone, for ranges and quantiles; likewise.
     tables : tuple[tuple[int, ...], ...] | None
-        The columns of each table, whose margins are asked for as well; all pairs for None.
+        The columns of each table, whose margins are asked for as well; None for all pairs, where they are worth it.
     measured : str | None
         "contrasts", each residual once; "cells", the counts of the tables; or "margins", of their margins too. None
         leaves it, with the weights, to `sized_for`.
@@ -106,26 +111,26 @@ class Tables(LinearSketch):
     def _check(self) -> None:
         super()._check()
         numbers = number_axes(self.domain)
-        for name, usual in (("bins", USUAL_BINS), ("halvings", 0)):
-            if getattr(self, name) is None:
-                self._settle(**{name: (usual,) * numbers})
-            if len(getattr(self, name)) != numbers:
+        for name in ("bins", "halvings"):
+            if getattr(self, name) is not None and len(getattr(self, name)) != numbers:
                 raise RequestError(f"The tables need {numbers:,} numbers of {name}, one a coordinate of numbers.")
         places = len(self.axes)
-        if self.tables is None:
-            if math.comb(places, 2) > MAX_TABLES:
-                raise RequestError(f"All pairs of {places:,} columns are more than {MAX_TABLES:,} tables; name fewer.")
-            self._settle(tables=tuple(combinations(range(places), min(2, places))))
-        for table in self.tables:
+        for table in self.tables or ():
             if table[-1] >= places or any(later <= place for place, later in pairwise(table)):
                 raise RequestError("The columns of a table must be different, in increasing order, and ones there are.")
-        if largest(self.tables) != self.tables:
+        if self.tables is not None and largest(self.tables) != self.tables:
             raise RequestError("Tables must be in order, and none of them a part of another, whose margins are known.")
-        self._check_size()
-        if (self.measured is None) != (self.weights is None):
-            raise RequestError("Tables have weights for what is measured, or neither of them.")
+        if (self.measured is None) != (self.weights is None) or (self.weights is not None and not self.is_cut):
+            raise RequestError("Tables with weights say what is measured, and their bins, halvings and tables.")
+        if self.is_cut:
+            self._check_size()
         if self.weights is not None and len(self.weights) != len(self.layout.blocks):
             raise RequestError(f"The tables need {len(self.layout.blocks):,} weights, one a part.")
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether bins, halvings and tables are settled, and only weights may not be."""
+        return None not in (self.bins, self.halvings, self.tables)
 
     def _check_size(self) -> None:
         size = sum(math.prod(self.axes[i].cells for i in table) for table in self.tables)
@@ -142,7 +147,7 @@ class Tables(LinearSketch):
         domain: Domain,
         bins: int | Sequence[int] | None = None,
         tables: str | Iterable[Sequence[str]] = "pairs",
-        halvings: int | Sequence[int] = 0,
+        halvings: int | Sequence[int] | None = None,
     ) -> Self:
         """Tables of named columns.
 
@@ -150,8 +155,9 @@ class Tables(LinearSketch):
         ----------
         domain : Domain
             The public facts about the records.
-        bins, halvings : int | Sequence[int] | None, int | Sequence[int]
-            Of every coordinate of numbers, or one each.
+        bins, halvings : int | Sequence[int] | None, int | Sequence[int] | None
+            Of every coordinate of numbers, or one each. With no bins the promise and the number of records choose both,
+            and which of singles and pairs is worth its noise; bins without halvings have none.
         tables : str | Iterable[Sequence[str]]
             "singles", "pairs", or the names of the columns of each table.
 
@@ -161,11 +167,13 @@ class Tables(LinearSketch):
             When there is no such column, or the tables would be too large.
         """
         numbers = number_axes(domain)
-        cuts = [USUAL_BINS if bins is None else bins, halvings]
-        of_bins, of_halvings = (tuple(cut) if isinstance(cut, Sequence) else (cut,) * numbers for cut in cuts)
-        if tables == "pairs":
-            return cls(domain, of_bins, of_halvings)
+        cuts = [bins, 0 if halvings is None and bins is not None else halvings]
+        of_bins, of_halvings = (
+            tuple(cut) if isinstance(cut, Sequence) else None if cut is None else (cut,) * numbers for cut in cuts
+        )
         plain = cls(domain, of_bins, of_halvings, ((0,),))
+        if tables == "pairs":
+            return replace(plain, tables=None if bins is None else all_pairs(len(plain.axes)))
         if tables == "singles":
             return replace(plain, tables=tuple((place,) for place in range(len(plain.axes))))
         if isinstance(tables, str):
@@ -189,7 +197,8 @@ class Tables(LinearSketch):
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The axes, in the order of the coordinates."""
-        return axes_of(self.domain, self.bins, self.halvings)
+        numbers = number_axes(self.domain)
+        return axes_of(self.domain, self.bins or (USUAL_BINS,) * numbers, self.halvings or (0,) * numbers)
 
     @cached_property
     def layout(self) -> Layout:
@@ -203,16 +212,51 @@ class Tables(LinearSketch):
         return self.weights is not None
 
     def sized_for(self, budget: Budget, records: float) -> Tables:
-        """With what is best to measure under the promise, and weights for the least sum of the mean variances."""
+        """With what is best to measure under the promise, and weights for the least sum of the mean variances.
+
+        Where bins are left open, numbers are cut as finely as leaves the average cell as many records as its noise has
+        standard deviation, and fine cells likewise; pairs of which even a fourth of that cannot be had are left out, as
+        all they would do is to make single columns noisier. All of that follows from public sizes.
+        """
         if self.sized:
             return self
+        if not self.is_cut:
+            return self._cut_for(budget, records).sized_for(budget, records)
+        return min(self._candidates(budget.pure), key=lambda sketch: sketch._error(budget))
+
+    def _error(self, budget: Budget) -> float:
+        """The sum of the mean variances under a promise."""
         promise = Fraction(budget.epsilon), Fraction(budget.delta)
+        return self.mean_variance(calibrate(self.sensitivity(budget.neighbours), *promise).variance)
 
-        def error(sketch: Tables) -> float:
-            noise = calibrate(sketch.sensitivity(budget.neighbours), *promise)
-            return sketch.mean_variance(noise.variance)
+    def _cut_for(self, budget: Budget, records: float) -> Tables:
+        """With bins, halvings and tables."""
+        numbers = number_axes(self.domain)
+        tables = self.tables or all_pairs(len(self.axes))
+        usual = replace(self, bins=self.bins or (USUAL_BINS,) * numbers, halvings=(0,) * numbers, tables=tables)
+        tried = usual.counting() if budget.pure else usual.measuring_contrasts()
+        deviation = math.sqrt(tried._error(budget) / (len(tried.layout.residuals) - 1))
 
-        return min(self._candidates(budget.pure), key=error)
+        def held(bins: int) -> float:
+            """Records in the average cell, in standard deviations."""
+            cells = [axis.cells if axis.categories else bins for axis in self.axes]
+            return records / deviation / float(np.mean([math.prod(cells[i] for i in table) for table in tables]))
+
+        cut = usual
+        if self.bins is None:
+            bins = max((bins for bins in BINS_OFFERED if held(bins) >= 1.0), default=BINS_OFFERED[0])
+            cut = replace(cut, bins=(bins,) * numbers)
+        if self.halvings is None:
+            finest = max(1.0, records / deviation)
+            cut = replace(
+                cut,
+                halvings=tuple(int(min(MOST_OFFERED, max(0.0, math.log2(finest / bins)))) for bins in cut.bins),
+            )
+        else:
+            cut = replace(cut, halvings=self.halvings)
+        if self.tables is None and len(self.axes) > 2 and held(cut.bins[0] if numbers else 1) < HOPELESS:
+            cut = replace(cut, tables=tuple((place,) for place in range(len(self.axes))))
+        return cut
 
     def _candidates(self, pure: bool) -> list[Tables]:
         """What is worth trying: residuals, or the tables with equal weights."""
@@ -220,13 +264,22 @@ class Tables(LinearSketch):
 
     def measuring_contrasts(self, scale: Callable[[Part], float] = for_squares) -> Tables:
         """Each residual measured once, with the best weights for Gaussian noise, or by another rule of `optimum`."""
-        layout = Layout(self.axes, self.tables, "contrasts")
-        return replace(self, measured="contrasts", weights=whole_weights(layout, scale))
+        cut = self._usual
+        layout = Layout(cut.axes, cut.tables, "contrasts")
+        return replace(cut, measured="contrasts", weights=whole_weights(layout, scale))
 
     def counting(self, measured: str = "cells") -> Tables:
         """The tables counted with equal weights, or with "margins" their margins too."""
-        blocks = Layout(self.axes, self.tables, measured).blocks
-        return replace(self, measured=measured, weights=(1,) * len(blocks))
+        cut = self._usual
+        blocks = Layout(cut.axes, cut.tables, measured).blocks
+        return replace(cut, measured=measured, weights=(1,) * len(blocks))
+
+    @property
+    def _usual(self) -> Tables:
+        """With the usual bins, no halvings and all pairs, where they are open."""
+        numbers = number_axes(self.domain)
+        bins, halvings = self.bins or (USUAL_BINS,) * numbers, self.halvings or (0,) * numbers
+        return replace(self, bins=bins, halvings=halvings, tables=self.tables or all_pairs(len(self.axes)))
 
     def mean_variance(self, counter_variance: float) -> float:
         """The sum over all tables and margins of the mean variance of their cells; see `optimum`."""
@@ -362,7 +415,14 @@ class Tables(LinearSketch):
         halvings = np.array([axis.halvings for axis in self.axes])[:, None]
         return cut(points, self.domain, self.axes).astype(np.int64) >> halvings
 
-    def reading(self, table: np.ndarray, counter_variance: float, total: float | None, variance: float) -> Reading:
+    def reading(
+        self,
+        table: np.ndarray,
+        counter_variance: float,
+        total: float | None,
+        variance: float,
+        laplace: bool = False,
+    ) -> Reading:
         """What a noisy table says.
 
         Parameters
@@ -371,8 +431,10 @@ class Tables(LinearSketch):
             Noisy counters, and the variance of the noise in each.
         total, variance : float | None, float
             The number of records where it was released apart, and its variance.
+        laplace : bool
+            Whether the noise is Laplace's, whose tails are longer than a normal number's.
         """
-        return Reading(Noise(self.layout, self.weights, counter_variance, variance), table, total)
+        return Reading(Noise(self.layout, self.weights, counter_variance, variance, laplace), table, total)
 
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
@@ -422,6 +484,13 @@ class Tables(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return Noise(self.layout, self.weights, counter_variance).variances[()]
+
+
+def all_pairs(places: int) -> tuple[Columns, ...]:
+    """All pairs of so many columns, or the only one; RequestError where they are too many."""
+    if math.comb(places, 2) > MAX_TABLES:
+        raise RequestError(f"All pairs of {places:,} columns are more than {MAX_TABLES:,} tables; name fewer.")
+    return tuple(combinations(range(places), min(2, places)))
 
 
 def _made(facts: Facts) -> Tables:

@@ -52,7 +52,9 @@ class TableAnswers:
             total, variance = None, math.inf
         else:
             total, variance = float(self.release.count), float(self.release.privacy.count_variance)
-        return sketch.reading(self.release.table, self.release.privacy.counter_variance, total, variance)
+        privacy = self.release.privacy
+        laplace = any(scale.distribution == "discrete_laplace" for scale in privacy.noise)
+        return sketch.reading(self.release.table, privacy.counter_variance, total, variance, laplace)
 
     @property
     def axes(self) -> tuple[Axis, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from ...domain import Dates, Ordered
 from ...errors import RequestError
@@ -27,7 +26,7 @@ def counts(reading: Reading, by: Sequence[str], where: Where, level: float) -> p
     fine = len(kept) + len(asked) == 1
     conditions = {place: chosen(axes[place], where[axes[place].name], fine) for place in asked}
     fine = fine and not kept
-    reach = float(ndtri(0.5 + level / 2.0))
+    reach = reading.noise.reach(level)
     share, error = weighted(reading, kept, {i: c.share for i, c in conditions.items()}, fine)
     low, high = share - reach * error, share + reach * error
     if not all(condition.whole for condition in conditions.values()):

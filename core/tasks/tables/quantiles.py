@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from ...checks import check_number
 from ...errors import RequestError
@@ -41,7 +40,7 @@ def quantiles(
     own = chosen(axes[place], where[column], fine).share if place in asked else None
     conditions = {i: chosen(axes[i], where[axes[i].name]).share for i in asked if i != place}
     below, error = _below(reading, place, share, groups, conditions, own)
-    reach = float(ndtri(0.5 + level / 2.0)) * error
+    reach = reading.noise.reach(level) * error
     rows = [_one(edges, *row) for row in zip(below, below - reach, below + reach, strict=True)]
     estimate, low, high = (in_natural_units(axes[place], ends) for ends in np.array(rows).T)
     return pd.DataFrame(cell_keys([axes[i] for i in groups]) | {"estimate": estimate, "low": low, "high": high})

@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from ...domain import Dates
 from ...errors import RequestError
@@ -48,7 +47,7 @@ def shares(reading: Reading, of: Sequence[str], within: Sequence[str], where: Wh
     share = count / divisor
     cells = float(np.prod([axes[place].cells for place in parts]))
     spread = np.maximum(error**2 + share**2 * variance - 2.0 * share * variance / cells, 0.0)
-    frame = _frame(share, np.sqrt(spread) / divisor, level)
+    frame = _frame(reading, share, np.sqrt(spread) / divisor, level)
     keys = cell_keys([axes[place] for place in (*groups, *parts)])
     return pd.DataFrame(keys | frame)
 
@@ -64,7 +63,7 @@ def means(reading: Reading, column: str, by: Sequence[str], where: Where, level:
     count = asked.count()
     mean = asked.total(asked.middles * asked.share) / count
     spread = np.sqrt(asked.variance(asked.middles, mean)) / count
-    reach = float(ndtri(0.5 + level / 2.0)) * spread
+    reach = reading.noise.reach(level) * spread
     low, high = (asked.total(values * kept) / asked.count(kept) for values, kept in asked.mean_ends)
     axis = reading.layout.axes[asked.place]
     found = {"estimate": mean, "low": low - reach, "high": high + reach}
@@ -80,7 +79,7 @@ def sums(reading: Reading, column: str, by: Sequence[str], where: Where, level: 
         raise RequestError(f"The column {column!r} holds dates, which have a mean and no sum.")
     total = asked.total(asked.middles * asked.share)
     spread = np.sqrt(asked.variance(asked.middles, np.zeros_like(total)))
-    reach = float(ndtri(0.5 + level / 2.0)) * spread
+    reach = reading.noise.reach(level) * spread
     low, high = (asked.total(values) for values in asked.sum_ends)
     columns = {"estimate": total, "low": low - reach, "high": high + reach, "standard_error": spread}
     return pd.DataFrame(asked.keys | {name: values.reshape(-1) for name, values in columns.items()})
@@ -222,7 +221,7 @@ def _usual_places(reading: Reading, place: int) -> np.ndarray:
     return np.where(totals > 0, (fine * middles).sum(axis=1) / np.where(totals > 0, totals, 1.0), middles.mean(axis=1))
 
 
-def _frame(estimate: np.ndarray, error: np.ndarray, level: float) -> dict[str, object]:
-    reach = float(ndtri(0.5 + level / 2.0)) * error
+def _frame(reading: Reading, estimate: np.ndarray, error: np.ndarray, level: float) -> dict[str, object]:
+    reach = reading.noise.reach(level) * error
     columns = {"estimate": estimate, "low": estimate - reach, "high": estimate + reach, "standard_error": error}
     return {name: values.reshape(-1) for name, values in columns.items()}

@@ -1,5 +1,6 @@
 """How far one record moves tables: every pair of neighbours of small domains is looked at."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -46,7 +47,7 @@ SKETCHES = {
     "three": lambda: contrast_tables(MIXED, 2, TRIPLE),
     "cells": lambda: Tables.of(MIXED, 2, "pairs", (2, 0)).counting("cells"),
     "margins": lambda: Tables.of(DROPS, 3).counting("margins"),
-    "weighted": lambda: Tables(YES_NO, measured="cells", weights=(1, 5, 2, 2, 9, 1)),
+    "weighted": lambda: replace(Tables.of(YES_NO, 2).counting(), weights=(1, 5, 2, 2, 9, 1)),
 }
 
 

@@ -98,6 +98,20 @@ def test_a_number_of_records_need_not_be_known_or_bought():
     assert made.privacy.epsilon == 1 and made.count is None
 
 
+@pytest.mark.parametrize("budget", (GAUSSIAN, Budget(1)))
+def test_bins_follow_from_public_sizes(budget):
+    """More people, more bins and halvings; too few for any pair, no pairs. What is said is taken."""
+    columns = tuple(Numeric(f"x{i}", 0, 1) for i in range(6))
+    few, some, many = (Tables(Domain(columns)).sized_for(budget, n) for n in (30.0, 10_000.0, 1e6))
+    assert few.bins[0] == 4 and few.tables == tuple((i,) for i in range(6))
+    assert 4 < some.bins[0] < many.bins[0] and len(some.tables) == 15
+    assert 0 < some.halvings[0] <= many.halvings[0]
+    said = Tables.of(Domain(columns), 7).sized_for(budget, 30.0)
+    assert (said.bins, said.halvings, len(said.tables)) == ((7,) * 6, (0,) * 6, 15)
+    named = Tables.of(Domain(columns), tables=[("x0", "x1")]).sized_for(budget, 30.0)
+    assert named.tables == ((0, 1),) and named.is_cut
+
+
 def test_vectors_have_an_axis_a_coordinate():
     sketch = Tables.of(Domain((Vector("v", 3, 0, 1), Categorical("c", ("a", "b")))), 2)
     assert [axis.name for axis in sketch.axes] == ["v[0]", "v[1]", "v[2]", "c"] and len(sketch.tables) == 6
@@ -117,8 +131,9 @@ def test_vectors_have_an_axis_a_coordinate():
         (lambda: Tables.of(DOMAIN, 4096, halvings=5), "65,536 cells at most"),
         (lambda: Tables(DOMAIN, tables=((0, 1), (0,))), "a part of another"),
         (lambda: Tables(DOMAIN, tables=((1, 0),)), "increasing order"),
-        (lambda: Tables(DOMAIN, measured="cells"), "neither"),
-        (lambda: Tables(DOMAIN, measured="cells", weights=(1, 2)), "3 weights"),
+        (lambda: Tables(DOMAIN, measured="cells"), "what is measured, and their bins"),
+        (lambda: Tables(DOMAIN, measured="cells", weights=(1, 2)), "what is measured, and their bins"),
+        (lambda: Tables(DOMAIN, (2, 2), (0, 0), ((0, 1),), "cells", (1, 2)), "need 1 weights"),
     ],
 )
 def test_what_does_not_fit_is_refused(make, sentence):
