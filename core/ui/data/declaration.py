@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...domain import Categorical, Column, Domain, Numeric, Ordered, PrivacyUnit, Reading, Vector
-from ...domain.declaration import MISSING, columns_of
+from ...domain.declaration import MISSING, NO, YES, columns_of
 from ...domain.declaration import Declaration as DeclaredTable
 from ...errors import RequestError
 from ...figures.report.words import column_values
@@ -19,6 +19,13 @@ from ...words.phrases import listed
 
 YES_AND_NO = ("false", "true")
 """The categories of a column of truth values: its type makes them public already."""
+
+
+WAYS_TO_SAY = {
+    "false": ("no", *(text for text in NO if text != "false")),
+    "true": ("yes", *(text for text in YES if text != "true")),
+}
+"""How truth values are written in texts."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,9 @@ class ColumnDraft:
                 listed = (missing, *listed) if self.ordered else (*listed, missing)
             if self.ordered:
                 return Ordered(self.name, listed, missing=texts_in(self.words), missing_category=missing)
-            return Categorical(self.name, listed, missing=texts_in(self.words), missing_category=missing)
+            # A text table reads true and false in every way of writing them, but not beside a third category.
+            written = (WAYS_TO_SAY["false"], WAYS_TO_SAY["true"], ()) if listed == (*YES_AND_NO, MISSING) else ()
+            return Categorical(self.name, listed, written, texts_in(self.words), missing)
         low, high = self.bounds
         if low is None or high is None:
             raise RequestError(f"The column {self.name!r} needs a smallest and a largest value.")

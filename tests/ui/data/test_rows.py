@@ -231,3 +231,13 @@ def test_a_codebook_is_pasted():
 def test_a_number_of_texts_is_read_as_one():
     assert ColumnDraft("pay", low=0.0, high=1.0, written=True).column().reading == Reading()
     assert ColumnDraft("pay", low=0.0, high=1.0).column().reading is None
+
+
+def test_truth_values_are_read_beside_a_group_of_those_that_miss_them(tmp_path):
+    (tmp_path / "t.csv").write_text("smokes\nyes\nno\n\nTrue\n0\n")
+    source = open_source(tmp_path / "t.csv")
+    draft = ColumnDraft("smokes", categorical=True, categories="false, true")
+    for missing, expected in (("category", ["true", "false", "missing", "true", "false"]), ("drop", None)):
+        domain = Declaration((draft,), missing=missing).domain()
+        points = np.concatenate([domain.encode(batch) for batch in source.batches(domain)])
+        assert domain.decode_points(points)["smokes"].tolist() == (expected or ["true", "false", "true", "false"])
