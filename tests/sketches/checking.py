@@ -45,7 +45,7 @@ def check_mechanism(sketch: LinearSketch, answers: bool = True) -> None:
 def poured(sketch: LinearSketch, records: np.ndarray | Sets) -> np.ndarray:
     """The exact table of encoded records."""
     table = sketch.zeros()
-    sketch.add(table, records if isinstance(records, Sets) else np.asfortranarray(records))
+    sketch.add(table, np.asfortranarray(records) if isinstance(records, (np.ndarray, list)) else records)
     return table
 
 
