@@ -135,7 +135,7 @@ def measure(way: Way, data: Labelled, budget: Budget, source: object, seed: int,
 
 def _noiseless(made: Release, exact: Exact) -> Release:
     """What nobody may have: the release without noise, with the promise's record of it."""
-    return replace(made, table=exact.table, count=None if made.count is None else exact.records)
+    return replace(made, counters=exact.table, counted=None if made.counted is None else exact.records)
 
 
 def _judged(found: Classification, clean: np.ndarray, truth: np.ndarray) -> dict:

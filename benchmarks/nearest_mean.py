@@ -134,9 +134,9 @@ class Way:
         """The class of every point, by its number."""
         inner, variance = made.sketch.inner, made.privacy.counter_variance
         if self.mechanism == "moments":
-            values, _ = mean_scores(inner, made.table, class_sizes(made).number, variance, points)
+            values, _ = mean_scores(inner, made.counters, class_sizes(made).number, variance, points)
         else:
-            values, _ = direction_scores(inner, made.table, variance, points)
+            values, _ = direction_scores(inner, made.counters, variance, points)
         return values.argmax(axis=1)
 
 

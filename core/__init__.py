@@ -60,8 +60,7 @@ if TYPE_CHECKING:
     from .sketches.parts import Part, Parts
     from .sketches.projected import Projected
     from .sketches.tables.tables import Tables
-    from .tasks.tables import ask
-    from .tasks.tables.sql import ask_sql
+    from .tasks.sql import ask_sql
 
 _HOME = {
     "Budget": ".privacy.budget",
@@ -107,8 +106,7 @@ _HOME = {
     "Tables": ".sketches.tables.tables",
     "TextLength": ".domain",
     "Vector": ".domain",
-    "ask": ".tasks.tables",
-    "ask_sql": ".tasks.tables.sql",
+    "ask_sql": ".tasks.sql",
     "load": ".releases.release",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".forecast.recommendation",
@@ -161,7 +159,6 @@ __all__ = [
     "TextLength",
     "Vector",
     "__version__",
-    "ask",
     "ask_sql",
     "kernels",
     "load",

@@ -99,7 +99,7 @@ def release_all(chosen: Iterable[Sample]) -> None:
         for name, its in made.items():
             file = RELEASES / f"{name}.npz"
             its.save(file)
-            print(f"{name}: {' by '.join(f'{side:,}' for side in its.table.shape)}, {file.stat().st_size:,} bytes")
+            print(f"{name}: {' by '.join(f'{side:,}' for side in its.counters.shape)}, {file.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def ask(
     import pyarrow as pa
 
     from ..releases.release import load
-    from ..tasks.tables.sql import ask_sql
+    from ..tasks.sql import ask_sql
 
     check_table(out)
     asked = load(release)

@@ -30,7 +30,7 @@ def inspect(
     opened = load(release, verify=verify)
     # A file that is read through for its fingerprint need not be in memory for that.
     with release.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        content = None if isinstance(opened.table, Table) and not verify else mapped
+        content = None if isinstance(opened.counters, Table) and not verify else mapped
         if json:
             print_json(to_json(opened, content))
         else:

@@ -85,7 +85,7 @@ def _answers(release: Release, points: np.ndarray, level: float, delta: float | 
             part = answer_columns(release, release.answer_points(some, level))
             if delta is not None:
                 race = cast("Race", release.sketch)  # its name was looked at
-                part["median_of_means"] = race.median_of_means(release.table, release.records, some, delta)
+                part["median_of_means"] = race.median_of_means(release.counters, release.records, some, delta)
             parts.append(part)
             bars.update(bar, advance=len(some))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

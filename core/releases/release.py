@@ -21,10 +21,11 @@ from ..sketches.parts import Parts
 from ..version import SOFTWARE
 from . import file
 from .manifest import Manifest
+from .questions import Questions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Release:
+class Release(Questions):
     """A noisy table with everything public that is needed to ask it anything.
 
     Two releases are equal when everything that a file of them would hold is.
@@ -33,9 +34,9 @@ class Release:
     ----------
     sketch : LinearSketch
         The linear sketch: mechanism, parameters and domain.
-    table : np.ndarray | Table
+    counters : np.ndarray | Table
         The noisy counters, as released: int64, int32 where the sketch's `counter_type` is, or mapped from a file.
-    count : int | np.ndarray | None
+    counted : int | np.ndarray | None
         The noisy number of records released apart, one a class where the sketch has classes (int64, of its
         `count_shape`); exact when `count_is_public`; None when read off the table.
     privacy : PrivacyRecord
@@ -49,8 +50,8 @@ class Release:
     """
 
     sketch: LinearSketch
-    table: Counters
-    count: Counts | None
+    counters: Counters
+    counted: Counts | None
     privacy: PrivacyRecord
     private: bool
     created: str
@@ -61,9 +62,9 @@ class Release:
             return NotImplemented
         if hash(self) != hash(other) or not _same_map(self.sketch, other.sketch):
             return False
-        if self.count is None or other.count is None:
-            return self.count is other.count and same(self.table, other.table)
-        return np.array_equal(self.count, other.count) and same(self.table, other.table)
+        if self.counted is None or other.counted is None:
+            return self.counted is other.counted and same(self.counters, other.counters)
+        return np.array_equal(self.counted, other.counted) and same(self.counters, other.counters)
 
     def __hash__(self) -> int:
         return hash((self.sketch.name, self.privacy, self.private, self.created, self.software))
@@ -82,12 +83,12 @@ class Release:
     @property
     def count_is_public(self) -> bool:
         """Whether the number of records is a public fact: a neighbour replaces a record, and none can be left out."""
-        return self.count is not None and not self.privacy.count_noise
+        return self.counted is not None and not self.privacy.count_noise
 
     @cached_property
     def counts(self) -> Counts:
         """Numbers of records as well as the release knows them, of the sketch's `count_shape`; each at least 1."""
-        known = self.sketch.total(self.table) if self.count is None else self.count
+        known = self.sketch.total(self.counters) if self.counted is None else self.counted
         return np.maximum(1.0, known) if self.sketch.count_shape else max(1.0, float(known))
 
     @cached_property
@@ -101,7 +102,7 @@ class Release:
     @property
     def count_error(self) -> float:
         """Standard deviation of each of `counts`."""
-        if self.count is not None:
+        if self.counted is not None:
             return float(self.privacy.count_variance**0.5)
         return float(self.sketch.total_variance(self.privacy.counter_variance) ** 0.5)
 
@@ -117,7 +118,7 @@ class Release:
         """Where `records` comes from, in words."""
         if self.count_is_public:
             return "public, as the promise hides what a record says and not how many there are"
-        return "a count of its own" if self.count is not None else "the table itself"
+        return "a count of its own" if self.counted is not None else "the table itself"
 
     def answer(self, queries: object, level: float = 0.95, together: bool = False) -> Answers:
         """Sums over all records, with intervals and averages, at n queries in natural units.
@@ -146,7 +147,7 @@ class Release:
     def answer_points(self, points: np.ndarray, level: float = 0.95) -> Answers:
         """The same for encoded points, float64 (n, dimensions), each interval with the level of its own."""
         self._check_one()
-        return self.sketch.answer(self.table, self.counts, points, self.privacy.counter_variance, level)
+        return self.sketch.answer(self.counters, self.counts, points, self.privacy.counter_variance, level)
 
     def _check_one(self) -> None:
         """RequestError where there are several parts, each of which is asked by itself."""
@@ -183,8 +184,8 @@ class Release:
         if not self.sketch.classes:
             raise RequestError("The release tells no classes apart: it was made without a column of classes.")
         place = cast(Classes, self.sketch).index_of(which)
-        count = None if self.count is None else int(self.count[place])
-        return replace(self, sketch=self.sketch.one_answer[0], table=self.table[place], count=count)
+        count = None if self.counted is None else int(self.counted[place])
+        return replace(self, sketch=self.sketch.one_answer[0], counters=self.counters[place], counted=count)
 
     @cached_property
     def parts(self) -> dict[str, Release]:
@@ -196,7 +197,7 @@ class Release:
         if not self.sketch.parts:
             return {}
         sketch = cast(Parts, self.sketch)
-        tables = sketch.split(np.asarray(self.table))
+        tables = sketch.split(np.asarray(self.counters))
         return {
             part.name: self._part(part.sketch, table, place)
             for place, (part, table) in enumerate(zip(sketch.members, tables, strict=True))
@@ -224,10 +225,10 @@ class Release:
         counted, public = sketch.counted[place], sketch.public_counts(privacy.neighbours)
         noisy = None if public[counted] else sum(not known for known in public[:counted])
         mine = privacy.of_table(place, noisy)
-        count = sketch.split_count(np.asarray(self.count))[counted].reshape(one.count_shape)
+        count = sketch.split_count(np.asarray(self.counted))[counted].reshape(one.count_shape)
         if noisy is not None and one.total_variance(mine.counter_variance) <= mine.count_variance:
-            return replace(self, sketch=one, table=table, count=None, privacy=replace(mine, count_noise=()))
-        return replace(self, sketch=one, table=table, count=count if one.count_shape else int(count), privacy=mine)
+            return replace(self, sketch=one, counters=table, counted=None, privacy=replace(mine, count_noise=()))
+        return replace(self, sketch=one, counters=table, counted=count if one.count_shape else int(count), privacy=mine)
 
     def of_everyone(self) -> Release:
         """The records of all classes together, as a release of one population: itself where there are no classes.
@@ -240,9 +241,9 @@ class Release:
         classes = len(self.sketch.classes)
         noise, count_noise = self.privacy.noise * classes, self.privacy.count_noise * classes
         privacy = replace(self.privacy, noise=noise, count_noise=count_noise)
-        count = None if self.count is None else int(self.count.sum())
+        count = None if self.counted is None else int(self.counted.sum())
         one, _ = self.sketch.one_answer
-        return replace(self, sketch=one, table=sum_of_slabs(self.table), count=count, privacy=privacy)
+        return replace(self, sketch=one, counters=sum_of_slabs(self.counters), counted=count, privacy=privacy)
 
     @property
     def manifest(self) -> Manifest:
@@ -252,7 +253,7 @@ class Release:
     @property
     def arrays(self) -> file.Arrays:
         """Its numbers, as a file holds them."""
-        return self.table, self.count
+        return self.counters, self.counted
 
     def save(self, path: str | Path, teaching: bool = False, large: int = file.LARGE) -> None:
         """Write the release to a file that is either whole or not there at all.
@@ -294,18 +295,18 @@ class Release:
                 "Two releases can be merged only when mechanism, domain and all public parameters, hash seed included, "
                 "are the same (kernel, rows, width and so on); make the second one with the first one's."
             )
-        if same(self.table, other.table):
+        if same(self.counters, other.counters):
             raise RequestError(
                 "These are the same release: added to itself it would count everyone twice, noise included, and its "
                 "intervals would be too short."
             )
         privacy = self.privacy.merged(other.privacy)
-        if (self.count is None) != (other.count is None):
+        if (self.counted is None) != (other.counted is None):
             raise RequestError("Two releases can be merged only when both or neither have a count of records.")
-        counts = None if self.count is None or other.count is None else self.count + other.count
+        counts = None if self.counted is None or other.counted is None else self.counted + other.counted
         return Release(
             self.sketch,
-            added(self.table, other.table),
+            added(self.counters, other.counters),
             counts,
             privacy,
             self.private and other.private,

@@ -168,7 +168,7 @@ def _one(release: Release, level: float) -> Centre:
     source = SeededSource(SEED)
     moved = []
     for _ in range(min(REPEATS, max(FEWEST_REPEATS, REPEATED_COORDINATES // len(place)))):
-        again = replace(release, table=release.table + like_noise(release, source))
+        again = replace(release, counters=release.counters + like_noise(release, source))
         moved.append(find(again, place))
     reach = ndtri(0.5 + level / 2.0) * np.sqrt(np.mean((np.array(moved) - place) ** 2, axis=0))
     answers = release.answer_points(np.asfortranarray(place[None, :]), level)
@@ -191,7 +191,7 @@ def _finder(release: Release, box: Box) -> Callable[[Release, np.ndarray | None]
     low, high = box.bounds
     if sketch.has_means:
         moments = cast(Moments, sketch)
-        return lambda one, near: _rounded(box, moments.mean(one.table, one.records))
+        return lambda one, near: _rounded(box, moments.mean(one.counters, one.records))
     if sketch.by_column:
         return lambda one, near: _column_by_column(one, box)
 
@@ -213,7 +213,7 @@ def _column_by_column(release: Release, box: Box) -> np.ndarray:
     place = (low + high) / 2.0
     ends = np.cumsum([block.rows for block in sketch.blocks])
     for block, end in zip(sketch.blocks, ends, strict=True):
-        table = release.table[end - block.rows : end]
+        table = release.counters[end - block.rows : end]
         start, stop = block.place.start, block.place.stop
         if stop - start > 1 or start not in box.numeric:  # categories: one of them is raised
             choices = np.zeros((stop - start, len(place)))
@@ -269,7 +269,9 @@ def _on_a_line(release: Release, count: int, level: float) -> tuple[Centre, ...]
 
     found, sizes, masses = medians(release)
     source = SeededSource(SEED)
-    moved = [medians(replace(release, table=release.table + like_noise(release, source)))[0] for _ in range(REPEATS)]
+    moved = [
+        medians(replace(release, counters=release.counters + like_noise(release, source)))[0] for _ in range(REPEATS)
+    ]
     reach = ndtri(0.5 + level / 2.0) * np.sqrt(np.mean((np.array(moved) - found) ** 2, axis=0))
     nearest = np.abs(places[:, None] - found).argmin(axis=1)
     name = release.domain.names[0]

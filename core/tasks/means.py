@@ -60,7 +60,7 @@ def means(release: Release) -> Means:
     sketch = cast(Moments, release.sketch.one_answer[0])
     if not sketch.has_means:
         raise RequestError(f"A mean is read off moments, and this release is of the mechanism {sketch.name!r}.")
-    tables = release.table if classes else release.table[None]
+    tables = release.counters if classes else release.counters[None]
     numbers = np.atleast_1d(release.counts)
     variance = sketch.sum_variance(release.privacy.counter_variance)
     points = np.array([sketch.mean(table, number) for table, number in zip(tables, numbers, strict=True)])

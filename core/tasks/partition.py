@@ -154,7 +154,7 @@ def _heaviest_counters(release: Release, columns: Columns) -> tuple[np.ndarray, 
             "counter of the others adds up cells from all over; find modes by search instead."
         )
     reachable = np.arange(columns.width) < columns.reachable[:, None]
-    counters = np.where(reachable, release.table, np.iinfo(np.int64).min)
+    counters = np.where(reachable, release.counters, np.iinfo(np.int64).min)
     column, count = counters.argmax(axis=1), counters.max(axis=1)
     # Largest of m noise values: P(noise > t) <= exp(-sqrt(2) t / sd) / 2 for Laplace noise, and less for Gaussian.
     deviation = release.privacy.counter_variance**0.5

@@ -110,7 +110,7 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
     if sharpen and release.sketch.drawn_from == "cells":
         return Sample(box.decode(_from_cells(release, n, random)), "cells")
     if sharpen and release.sketch.drawn_from == "records":
-        records = cast(SyntheticSketch, release.sketch).synthetic(release.table)
+        records = cast(SyntheticSketch, release.sketch).synthetic(release.counters)
         return Sample(box.decode(records[random.integers(len(records), size=n)]), "records")
     if sharpen:
         population = explaining_population(release, random)
@@ -138,7 +138,7 @@ def not_meant_for(release: Release, drawn: Sample) -> str | None:
 def _from_cells(release: Release, n: int, random: np.random.Generator) -> np.ndarray:
     """Encoded points (n, dimensions): a cell by its released count, then a place in the cell."""
     sketch = cast(GridSketch, release.sketch)
-    counts = sketch.cell_counts(release.table, release.counts, release.privacy.counter_variance)
+    counts = sketch.cell_counts(release.counters, release.counts, release.privacy.counter_variance)
     grid, weights = sketch.grid, np.maximum(counts, 0.0).reshape(-1)
     if not weights.any():
         raise RequestError("No released count is above zero, as noise drowns them, so nothing can be drawn.")

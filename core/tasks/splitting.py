@@ -53,7 +53,7 @@ class Splitting:
         """Estimates at encoded points (n, d), float64 (G, n), and the weights (G,) with which they make the answer."""
         release = self.release
         if self.grouped:
-            return cast(GroupedSketch, release.sketch).group_estimates(release.table, release.records, points)
+            return cast(GroupedSketch, release.sketch).group_estimates(release.counters, release.records, points)
         variance = PARTS * release.privacy.counter_variance
         answers = [release.sketch.answer(table, release.counts, points, variance, 0.95) for table in self._tables]
         return np.array([one.estimate for one in answers]), np.full(PARTS, 1.0 / PARTS)
@@ -86,7 +86,7 @@ class Splitting:
     @cached_property
     def _tables(self) -> list[np.ndarray]:
         """The parts T_k, int64; the last one makes up for what the others were rounded by."""
-        table = self.release.table
+        table = self.release.counters
         source = SeededSource(SEED)
         noises = [like_noise(self.release, source) for _ in range(PARTS)]
         mean = np.rint(np.mean(noises, axis=0)).astype(np.int64)
@@ -96,7 +96,7 @@ class Splitting:
 
 def like_noise(release: Release, source: SeededSource) -> np.ndarray:
     """Fresh noise of the law that the release's table has, int64 of its shape."""
-    noise = np.zeros_like(release.table)
+    noise = np.zeros_like(release.counters)
     for scale in release.privacy.noise:
         noise = add_noise(noise, scale, source)
     return noise

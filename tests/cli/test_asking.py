@@ -16,7 +16,7 @@ from core.tasks.anomalies import score
 from core.tasks.density import marginal_grid, marginal_line
 from core.tasks.modes import find_modes
 from core.tasks.sampling import sample
-from core.tasks.tables.sql import ask_sql
+from core.tasks.sql import ask_sql
 from tests.cli.conftest import people, refused
 from tests.releases_for_tests import counted_release
 
@@ -79,7 +79,7 @@ def test_median_of_means_is_one_more_column(command, released, queries):
     answers = table(command("query", released, "queries.csv", "--median-of-means", "0.5"))
     release = load(released)
     points = release.domain.encode_queries(queries, release.sketch.metric)
-    expected = release.sketch.median_of_means(release.table, release.records, points, 0.5)
+    expected = release.sketch.median_of_means(release.counters, release.records, points, 0.5)
     np.testing.assert_array_equal(answers["median_of_means"], expected)
     assert "rows" in refused(command("query", released, "queries.csv", "--median-of-means", "1e-9"))
 
@@ -154,7 +154,7 @@ def test_merged_releases_say_so(command, released):
         assert command(*again, "--epsilon", "50", "--out", f"{name}.npz").exit_code == 0
     assert command("merge", released, "second.npz", "third.npz", "--out", "three.npz").exit_code == 0
     merged, parts = load("three.npz"), (load(released), load("second.npz"), load("third.npz"))
-    assert (merged.table == sum(part.table for part in parts)).all()
+    assert (merged.counters == sum(part.counters for part in parts)).all()
     assert merged.privacy.releases == 3
     assert "three.npz" in refused(command("merge", released, "second.npz", "--out", "three.npz"))
     assert "same release" in refused(command("merge", released, released, "--out", "twice.npz"))

@@ -239,7 +239,7 @@ def test_the_command_line_has_an_option_for_it(address, people, tmp_path, monkey
     assert made.exit_code == 0, made.output
     released, exact = load(tmp_path / "people.npz"), filled(Building(RACE, open_source(people)))
     assert released.sketch == RACE
-    off = np.abs(released.table - exact.table).max()
+    off = np.abs(released.counters - exact.table).max()
     assert 0 < off < 60 * released.privacy.counter_variance**0.5  # noise, of which more is rarer than 1e-20
     for engine, further in (("spark", []), ("dask:", []), ("dask", ["--private-bounds", "x=0:1e7"])):
         refused = CliRunner().invoke(app, [*command, "--overwrite", *further, "--engine", engine])

@@ -80,7 +80,7 @@ def test_a_seed_chooses_hash_functions_and_never_noise():
     assert one.private and other.private
     assert one.sketch == other.sketch != PrivateKernelDensity(**FACTS, random_state=2).fit(people(50)).release_.sketch
     # 60 rows and at least as many counters each with noise of scale 60: equal by chance in none of 10^100 runs.
-    assert not np.array_equal(one.table, other.table)
+    assert not np.array_equal(one.counters, other.counters)
 
 
 @pytest.mark.parametrize("made", ["density", "distances", "kernel", "centroid", "centred"])
@@ -153,4 +153,4 @@ def test_the_promise_is_the_engine_s_own():
     sketch = Race(Domain((Vector("x", 2, -10, 10),), missing="refuse"), kernels.Euclidean(2.0), rows=60, seed=0)
     planned = plan(sketch, Budget("0.7", "0.000001", "replace_one"))
     assert fitted.release_.privacy.noise == (planned.noise,)
-    assert fitted.release_.count == 50
+    assert fitted.release_.counted == 50

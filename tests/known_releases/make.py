@@ -399,8 +399,8 @@ def facts_of(release: Release, tolerance: float) -> dict:
         "tolerance": tolerance,
         "records": release.records,
         "records_error": release.records_error,
-        "shape": list(release.table.shape),
-        "total": int(release.table.sum()),
+        "shape": list(release.counters.shape),
+        "total": int(release.counters.sum()),
     }
 
 
@@ -414,7 +414,7 @@ def make(name: str) -> None:
         facts = {"parts": {part: facts_of(one, 1e-9) for part, one in release.parts.items()}}
     with stem.with_suffix(".json").open("x", encoding="utf-8") as file:
         file.write(json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
-    release.save(stem.with_suffix(".npz"), large=0 if name in LARGE else release.table.size)
+    release.save(stem.with_suffix(".npz"), large=0 if name in LARGE else release.counters.size)
 
 
 if __name__ == "__main__":

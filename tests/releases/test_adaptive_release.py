@@ -101,7 +101,7 @@ def test_a_count_of_its_own_is_bought_where_it_is_better_than_the_table():
     planned = wide.plan(Budget(1))
     assert planned.count_noise is not None and planned.cost.pure_epsilon == 1
     made = release(wide, records(), Budget(1), noise_source=SeededSource(1))
-    assert made.count is not None and abs(made.count - 400) < 1500
+    assert made.counted is not None and abs(made.counted - 400) < 1500
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
@@ -113,8 +113,8 @@ def test_a_release_is_saved_and_read_under_the_whole_promise(budget, domain):
     assert made.privacy.budget == budget and made.privacy.rho == planned.cost.rho
     assert made.privacy.noise == planned.noises and made.private
     again = load(made.to_bytes())
-    assert again.sketch == made.sketch and (again.table == made.table).all() and again.count == made.count
-    assert (made.count == 400) == made.count_is_public or made.count is None
+    assert again.sketch == made.sketch and (again.counters == made.counters).all() and again.counted == made.counted
+    assert (made.counted == 400) == made.count_is_public or made.counted is None
 
 
 def test_the_ledger_has_one_entry_of_everything(tmp_path):
@@ -176,7 +176,7 @@ def test_a_table_with_less_noise_than_was_paid_for_is_never_released(monkeypatch
 
 def test_seeded_noise_makes_the_same_release_and_marks_it():
     first, second = (release(Fullest(PLANE), records(), Budget(1), noise_source=SeededSource(7)) for _ in range(2))
-    assert (first.table == second.table).all() and not first.private
+    assert (first.counters == second.counters).all() and not first.private
 
 
 def test_a_person_with_more_records_pays_with_noise():

@@ -102,7 +102,7 @@ def test_the_file_shows_the_centre_and_promises_its_price(sketch):
     assert (inner.pole if isinstance(inner, Directions) else inner.centre) is not None
     read = load(release.to_bytes(teaching=True))
     assert read.sketch == release.sketch
-    assert (read.table == release.table).all()
+    assert (read.counters == release.counters).all()
     kind = Centred(sketch, CentrePurchase("0.2"), Budget(1, "1e-6"))
     assert read.privacy.rho == kind.planned.cost.rho
     assert read.privacy.epsilon == 1
@@ -124,10 +124,10 @@ def test_the_table_is_that_of_the_records_around_the_bought_centre():
     """With the noise taken off again, by the same seed, every counter is exact."""
     rows, _ = embeddings()
     one, other = made(SKETCHES[0], Budget(1)), made(SKETCHES[0], Budget(1))
-    assert (one.table == other.table).all()
+    assert (one.counters == other.counters).all()
     exact = one.sketch.zeros()
     one.sketch.add(exact, np.asfortranarray(rows))
-    noise = (one.table - exact) / np.sqrt(one.privacy.counter_variance)
+    noise = (one.counters - exact) / np.sqrt(one.privacy.counter_variance)
     assert np.abs(noise).max() < 12
 
 
@@ -184,10 +184,10 @@ def test_classes_are_told_apart_better_around_a_centre():
     plain, centred = [], []
     for seed in range(20):
         release = made(SKETCHES[3], Budget("0.25"), seed)
-        values, _ = direction_scores(release.sketch.inner, release.table, release.privacy.counter_variance, queries)
+        values, _ = direction_scores(release.sketch.inner, release.counters, release.privacy.counter_variance, queries)
         centred.append(np.mean(values.argmax(axis=1) == truth))
         release = plain_release(SKETCHES[3], source(rows, which), Budget("0.25"), noise_source=SeededSource(seed))
-        values, _ = direction_scores(release.sketch.inner, release.table, release.privacy.counter_variance, queries)
+        values, _ = direction_scores(release.sketch.inner, release.counters, release.privacy.counter_variance, queries)
         plain.append(np.mean(values.argmax(axis=1) == truth))
     assert np.mean(centred) > np.mean(plain) + 0.03
 

@@ -22,17 +22,17 @@ from tests.releases.test_hostile_release_file import MEBIBYTE, little_memory, re
 from tests.releases_for_tests import manifest_in, members_of, npy, small_release, with_manifest, zipped
 
 MADE = small_release()
-MADE.table[2, 3], MADE.table[5, 7] = 1 << 40, -(1 << 15)
+MADE.counters[2, 3], MADE.counters[5, 7] = 1 << 40, -(1 << 15)
 """Two counters that stand apart would be one too many of 320, so the small release is written by hand."""
 QUERY = {"age": [10.0], "city": ["Bern"]}
 
 
 def arrays() -> dict[str, np.ndarray]:
     """What a file of the release holds, by name."""
-    counters = np.where(np.abs(MADE.table) < 1 << 15, MADE.table, -(1 << 15)).astype("<i2")
+    counters = np.where(np.abs(MADE.counters) < 1 << 15, MADE.counters, -(1 << 15)).astype("<i2")
     manifest = np.load(io.BytesIO(MADE.to_bytes(large=0)))["manifest"]
     apart = np.array([2 * 20 + 3, 5 * 20 + 7])
-    return {"manifest": manifest, "table": counters, "beyond_at": apart, "beyond": MADE.table.reshape(-1)[apart]}
+    return {"manifest": manifest, "table": counters, "beyond_at": apart, "beyond": MADE.counters.reshape(-1)[apart]}
 
 
 def written(**changes: object) -> bytes:
@@ -56,7 +56,7 @@ GOOD = written()
 
 def test_the_pieces_put_together_are_a_release():
     opened = load(GOOD, verify=True)
-    assert np.array_equal(array(opened.table), MADE.table)
+    assert np.array_equal(array(opened.counters), MADE.counters)
 
 
 # The lists of counters that stand apart.
@@ -124,8 +124,8 @@ def test_marks_and_lists_that_differ_are_found_by_verifying_and_harmless_without
     path = tmp_path / "hostile.npz"
     path.write_bytes(written(table=table))
     opened = load(path)
-    assert array(opened.table)[[0, 2, 5], [0, 3, 7]].tolist() == [-(1 << 15), 1 << 40, 9]
-    assert opened.table.take(np.array([0, 43, 107])).tolist() == [-(1 << 15), 1 << 40, 9]
+    assert array(opened.counters)[[0, 2, 5], [0, 3, 7]].tolist() == [-(1 << 15), 1 << 40, 9]
+    assert opened.counters.take(np.array([0, 43, 107])).tolist() == [-(1 << 15), 1 << 40, 9]
     for source in (path, path.read_bytes()):
         with pytest.raises(ReleaseFileError, match="marked"):
             load(source, verify=True)
@@ -165,7 +165,7 @@ def test_arrays_that_lie_over_each_other_are_refused(overlap, tmp_path):
     if overlap:
         refused_everywhere(data, tmp_path, "over each other|altered")
     else:
-        assert np.array_equal(array(load(data).table), MADE.table)
+        assert np.array_equal(array(load(data).counters), MADE.counters)
 
 
 def test_entries_out_of_step_are_refused(tmp_path):
@@ -211,7 +211,7 @@ def test_a_file_full_of_holes_costs_what_it_holds(tmp_path, monkeypatch):
         load(file)
     with little_memory():
         opened = load(path, memory=3 << 30)  # one of its four rows is 2 GiB as int64
-        assert opened.sketch == sketch and not opened.table.take(np.array([0, 1 << 29, (1 << 30) - 1])).any()
+        assert opened.sketch == sketch and not opened.counters.take(np.array([0, 1 << 29, (1 << 30) - 1])).any()
 
 
 # Directories in 64 bits.
@@ -231,7 +231,7 @@ def test_files_in_64_bits_are_read_by_us_and_by_numpy(long, tmp_path):
     path = tmp_path / "long.npz"
     path.write_bytes(long)
     for source in (path, long):
-        assert np.array_equal(array(load(source, verify=True).table), MADE.table)
+        assert np.array_equal(array(load(source, verify=True).counters), MADE.counters)
     with np.load(path, allow_pickle=False) as file:
         assert np.array_equal(file["beyond"], arrays()["beyond"]) and file["table"].shape == (16, 20)
 
@@ -273,7 +273,7 @@ def test_altered_bytes_are_refused_by_verifying_and_harmless_without(data, long)
         source[data.draw(st.integers(0, len(source) - 1))] ^= data.draw(st.integers(1, 255))
     with suppress(ReleaseFileError), little_memory():
         opened = load(bytes(source), verify=True)
-        assert isinstance(opened.table, Narrow) and np.array_equal(array(opened.table), MADE.table)
+        assert isinstance(opened.counters, Narrow) and np.array_equal(array(opened.counters), MADE.counters)
 
 
 @given(data=st.data())
@@ -286,7 +286,7 @@ def test_altered_bytes_of_a_mapped_file_never_lead_outside_it(data, long, path_t
     with suppress(ReleaseFileError), little_memory(64 * MEBIBYTE):
         opened = load(path_to_alter)
         assert opened.privacy == MADE.privacy and np.isfinite(opened.estimate(QUERY)).all()
-        assert array(opened.table).shape == MADE.table.shape
+        assert array(opened.counters).shape == MADE.counters.shape
 
 
 @pytest.fixture(scope="module")

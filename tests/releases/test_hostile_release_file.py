@@ -75,7 +75,7 @@ def changed(data: bytes = GOOD, **facts: object) -> bytes:
 
 def test_the_pieces_put_together_again_are_a_release():
     """The tests below change one thing each of what this one leaves as it is."""
-    assert load(with_table(changed(), load(GOOD).table)).private
+    assert load(with_table(changed(), load(GOOD).counters)).private
 
 
 # What is no archive, or another one.
@@ -437,7 +437,7 @@ def test_a_count_that_nothing_hides_is_refused():
     for count in (np.array(412), np.array([412]), np.array(412.0)):
         refused(zipped(members | {"count.npy": npy(count)}))
     counted = members_of(COUNTED)
-    assert load(zipped(counted)).count is not None
+    assert load(zipped(counted)).counted is not None
     refused(zipped({name: content for name, content in counted.items() if name != "count.npy"}), "count")
     for count in (np.array([412]), np.array(412.0), np.array("412"), np.array(True), np.array(None)):
         refused(zipped(counted | {"count.npy": npy(count)}))
@@ -507,7 +507,7 @@ def harmless(release: Release) -> None:
         answers = release.answer_points(np.asfortranarray(np.stack([low, high, (low + high) / 2])))
         assert np.isfinite(answers.estimate).all()
     assert np.isfinite([release.records, release.records_error]).all()
-    assert load(release.to_bytes(teaching=True)).table.shape == release.table.shape
+    assert load(release.to_bytes(teaching=True)).counters.shape == release.counters.shape
 
 
 @given(st.data())

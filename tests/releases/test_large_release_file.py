@@ -28,7 +28,7 @@ QUERIES = {"age": [10.0, 35.5, 90.0, 1000.0], "city": ["Bern", "Basel", "Bern", 
 def with_counters(counters: np.ndarray):
     """The small release with other counters in the table's first places."""
     made = small_release()
-    made.table.reshape(-1)[: len(counters)] = counters
+    made.counters.reshape(-1)[: len(counters)] = counters
     return made
 
 
@@ -54,8 +54,8 @@ def test_every_table_survives_its_file(counters):
     made = with_counters(counters)
     data = made.to_bytes(large=0)
     opened = load(data, verify=True)
-    assert isinstance(opened.table, Narrow)
-    assert np.array_equal(array(opened.table), made.table) and np.array_equal(by_numpy(data), made.table)
+    assert isinstance(opened.counters, Narrow)
+    assert np.array_equal(array(opened.counters), made.counters) and np.array_equal(by_numpy(data), made.counters)
     assert opened.to_bytes(large=0) == data and opened.to_bytes() == made.to_bytes()
 
 
@@ -64,11 +64,11 @@ def test_the_type_is_the_narrowest_that_holds_all_but_a_few(kind):
     """Of 320 counters one may stand apart, the least value of the type among those that have to."""
     ends = np.iinfo(kind)
     made = with_counters(np.full(320, ends.max))
-    made.table[3, 4] = ends.min
+    made.counters[3, 4] = ends.min
     with np.load(io.BytesIO(made.to_bytes(large=0)), allow_pickle=False) as file:
         assert file["table"].dtype == kind and file["table"][3, 4] == ends.min
         assert file["beyond_at"].tolist() == [3 * 20 + 4] and file["beyond"].tolist() == [ends.min]
-    made.table[0, :2] = ends.min
+    made.counters[0, :2] = ends.min
     if kind != narrow.KINDS[-1]:
         with np.load(io.BytesIO(made.to_bytes(large=0)), allow_pickle=False) as file:
             assert file["table"].dtype.itemsize == 2 * kind.itemsize and len(file["beyond"]) == 0
@@ -76,11 +76,11 @@ def test_the_type_is_the_narrowest_that_holds_all_but_a_few(kind):
 
 def test_a_mapped_release_answers_as_it_did_and_allocates_nothing_for_its_table(path):
     opened = load(path)
-    assert not opened.table.counters.flags.owndata and not opened.table.counters.flags.writeable
+    assert not opened.counters.counters.flags.owndata and not opened.counters.counters.flags.writeable
     for name in ("estimate", "low", "high", "density"):
         assert np.array_equal(getattr(opened.answer(QUERIES), name), getattr(MADE.answer(QUERIES), name))
     assert opened.records == MADE.records and manifest_in(path.read_bytes())["format_version"] == 2
-    assert np.load(path, mmap_mode="r")["table"].shape == MADE.table.shape
+    assert np.load(path, mmap_mode="r")["table"].shape == MADE.counters.shape
 
 
 def test_entries_begin_where_a_line_of_the_cache_does(path):
@@ -93,7 +93,7 @@ def test_entries_begin_where_a_line_of_the_cache_does(path):
 
 
 def test_memory_is_what_is_allocated(path):
-    row = MADE.sketch.setup_bytes + 8 * MADE.table.shape[1]
+    row = MADE.sketch.setup_bytes + 8 * MADE.counters.shape[1]
     assert load(path, memory=row)
     with pytest.raises(ReleaseFileError, match="memory"):
         load(path, memory=row - 1)
@@ -118,10 +118,10 @@ def test_merging_reads_tables_where_they_lie_and_writes_their_sum(path, tmp_path
     other = small_release(Budget(2))
     other.save(tmp_path / "other.npz", large=0)
     merged = load(path).merged(load(tmp_path / "other.npz"))
-    assert isinstance(merged.table, Sum)
+    assert isinstance(merged.counters, Sum)
     merged.save(tmp_path / "merged.npz", large=0)
     opened = load(tmp_path / "merged.npz")
-    assert np.array_equal(array(opened.table), MADE.table + other.table)
+    assert np.array_equal(array(opened.counters), MADE.counters + other.counters)
     assert np.array_equal(opened.estimate(QUERIES), MADE.merged(other).estimate(QUERIES))
     with pytest.raises(RequestError, match="same release"):
         load(path).merged(load(path))

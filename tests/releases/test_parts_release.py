@@ -145,7 +145,7 @@ def test_a_file_gives_everything_back_and_a_part_is_a_file_too(made, tmp_path):
     assert again == made and again.privacy == made.privacy and list(again.parts) == list(made.parts)
     with np.load(path, allow_pickle=False) as arrays:
         for number, part in enumerate(made.parts.values(), 1):
-            assert np.array_equal(arrays[f"table_{number}"], part.table)
+            assert np.array_equal(arrays[f"table_{number}"], part.counters)
         manifest = json.loads(str(arrays["manifest"]))
     assert manifest["format_version"] == 3 and manifest["privacy"]["tables"] == 4
     for part in again.parts.values():
@@ -170,7 +170,7 @@ def test_releases_of_parts_are_merged_part_by_part(made, frame):
     both = made.merged(other)
     assert both.privacy.releases == 2 and both.privacy.overlap_epsilon == 8
     for name, part in both.parts.items():
-        assert np.array_equal(part.table, made.parts[name].table + other.parts[name].table)
+        assert np.array_equal(part.counters, made.parts[name].counters + other.parts[name].counters)
         assert part.privacy.counter_variance == pytest.approx(2 * made.parts[name].privacy.counter_variance)
     assert load(both.to_bytes()) == both
     with pytest.raises(RequestError, match="same release"):
@@ -206,8 +206,8 @@ def test_every_part_gets_the_noise_that_was_planned_for_it(budget):
     both = []
     for _ in range(runs):
         made = seal(parts, Exact(parts.zeros(), np.zeros(parts.count_shape, np.int64)), budget, noise_source=None)
-        squares += [float((part.astype(float) ** 2).sum()) for part in parts.split(made.table)]
-        both.append(made.table)
+        squares += [float((part.astype(float) ** 2).sum()) for part in parts.split(made.counters)]
+        both.append(made.counters)
     assert len({table.tobytes() for table in both}) == runs
     for square, size, noise in zip(squares, counters, planned.noises, strict=True):
         # Of Laplace noise the square has kurtosis 6: five times the variance of a Gaussian's square, over 2.
@@ -239,7 +239,7 @@ def test_a_reading_of_parts_goes_on_where_it_was_stopped(frame, tmp_path, monkey
     for _ in building:
         pass
     sd = max(noise.variance for noise in made.privacy.noise) ** 0.5
-    assert np.abs(made.table - building.exact.table).max() < 12 * sd
+    assert np.abs(made.counters - building.exact.table).max() < 12 * sd
 
 
 def test_people_with_several_rows_are_chosen_once_for_all_parts():

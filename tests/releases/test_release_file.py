@@ -38,8 +38,8 @@ DOMAINS = [
 def same(left, right):
     assert type(left.sketch) is type(right.sketch)
     assert left.sketch == right.sketch
-    assert left.table.dtype == right.table.dtype == np.int64
-    np.testing.assert_array_equal(left.table, right.table)
+    assert left.counters.dtype == right.counters.dtype == np.int64
+    np.testing.assert_array_equal(left.counters, right.counters)
     for field in ("count", "privacy", "private", "created", "software"):
         assert getattr(left, field) == getattr(right, field)
 
@@ -85,13 +85,13 @@ def test_anyone_can_read_it_with_numpy():
     with np.load(io.BytesIO(made.to_bytes()), allow_pickle=False) as arrays:
         assert set(arrays) == {"manifest", "table", "count"}
         assert arrays["manifest"].shape == () and arrays["manifest"].dtype.kind == "U"
-        assert arrays["count"].shape == () and arrays["count"].dtype == np.int64 and arrays["count"] == made.count
-        np.testing.assert_array_equal(arrays["table"], made.table)
+        assert arrays["count"].shape == () and arrays["count"].dtype == np.int64 and arrays["count"] == made.counted
+        np.testing.assert_array_equal(arrays["table"], made.counters)
 
 
 def test_without_a_count_there_is_none_in_the_file():
     made = small_release()
-    assert made.count is None  # of so few columns the sum says as much
+    assert made.counted is None  # of so few columns the sum says as much
     assert "count.npy" not in np.load(io.BytesIO(made.to_bytes()), allow_pickle=False)
     same(load(made.to_bytes()), made)
 
@@ -111,8 +111,8 @@ def test_without_a_count_there_is_none_in_the_file():
 )
 def test_the_table_takes_the_smallest_type_that_holds_it(extremes, kind):
     made = small_release()
-    made.table.flat[:] = 0
-    made.table.flat[:2] = extremes
+    made.counters.flat[:] = 0
+    made.counters.flat[:2] = extremes
     data = made.to_bytes()
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         assert arrays["table"].dtype == kind
@@ -130,8 +130,8 @@ def test_the_same_release_gives_the_same_bytes(tmp_path):
 def test_noise_is_packed_without_a_search_for_repeats():
     """As small as zlib's codes for single bytes make it, and no slower."""
     made = small_release()
-    noise = np.random.default_rng(0).normal(0, 530, made.table.shape).astype(np.int16)
-    made.table[:] = noise
+    noise = np.random.default_rng(0).normal(0, 530, made.counters.shape).astype(np.int16)
+    made.counters[:] = noise
     with zipfile.ZipFile(io.BytesIO(made.to_bytes())) as archive:
         packed = archive.getinfo("table.npy").compress_size
     codes = zlib.compressobj(1, zlib.DEFLATED, -15, 8, zlib.Z_RLE)
@@ -258,8 +258,8 @@ def test_a_file_that_numpy_wrote_again_is_still_a_release():
 def test_a_nearly_empty_table_is_stored_so_that_it_can_be_read_back():
     # Hardly any noise, so hardly anything but zeros: deflated, this would unpack to far more than a reader believes.
     made = small_release(Budget(100), rows=8, width=1 << 19, domain=Domain.of(x=(0, 1e9)), records=10)
-    assert made.table.nbytes > 1 << 24
-    assert np.count_nonzero(made.table) < 1_000
+    assert made.counters.nbytes > 1 << 24
+    assert np.count_nonzero(made.counters) < 1_000
     same(load(made.to_bytes()), made)
 
 
@@ -276,4 +276,4 @@ def test_a_mechanism_without_a_format_is_not_saved():
     made = small_release()
     sketch = Homemade(made.domain, made.sketch.kernel, rows=16, width=20)
     with pytest.raises(RequestError, match="homemade"):
-        type(made)(sketch, made.table, made.count, made.privacy, True, made.created, made.software).to_bytes()
+        type(made)(sketch, made.counters, made.counted, made.privacy, True, made.created, made.software).to_bytes()

@@ -67,14 +67,14 @@ def test_an_exact_table_is_used_up_by_its_release_and_costs_nothing_twice():
     truth = exact(sketch)
     table, again = truth.table, truth.copy()
     made = seal(sketch, truth, Budget(1), noise_source=SeededSource(1))
-    assert made.table is table and not np.array_equal(table, again.table)
+    assert made.counters is table and not np.array_equal(table, again.table)
     for use in (lambda: truth.table, lambda: truth.records, truth.copy, truth.use_up):
         with pytest.raises(RuntimeError, match="already"):
             use()
     with pytest.raises(RuntimeError, match="already"):
         seal(sketch, truth, Budget(1), spent.append)
     assert not spent
-    assert np.array_equal(seal(sketch, again, Budget(1), noise_source=SeededSource(1)).table, table)
+    assert np.array_equal(seal(sketch, again, Budget(1), noise_source=SeededSource(1)).counters, table)
 
 
 def test_nobody_pays_for_a_table_that_another_is_paying_for():
@@ -124,8 +124,8 @@ def test_large_tables_have_32_bit_counters_unless_the_noise_needs_more(monkeypat
     truth = exact(sketch)
     table = truth.table
     made = seal(sketch, truth, Budget(epsilon), noise_source=SeededSource(1))
-    assert table.dtype == np.int32 and made.table.dtype == kind and np.array_equal(made.table, wide.table)
-    assert made.table is table or not table.any()
+    assert table.dtype == np.int32 and made.counters.dtype == kind and np.array_equal(made.counters, wide.counters)
+    assert made.counters is table or not table.any()
     queries = DATA[:50]
     assert (made.estimate(queries) == wide.estimate(queries)).all() and made.records == wide.records
     other = seal(sketch, exact(sketch), Budget(epsilon), noise_source=SeededSource(2))
@@ -161,7 +161,7 @@ def test_the_number_of_records_is_public_only_when_none_can_be_left_out():
     kept = Domain.of(x=(0, 10), y=(0, 10), outside="clamp", missing="refuse")
     replace = Budget(1, neighbours="replace_one")
     made = seal(race(kept), exact(race(kept)), replace)
-    assert made.count == 3000 and made.count_is_public and made.records_error == 0
+    assert made.counted == 3000 and made.count_is_public and made.records_error == 0
     for domain, budget in [(DOMAIN, replace), (kept, Budget(1))]:
         assert plan(race(domain), budget).count_noise is not None
 
@@ -170,7 +170,7 @@ def test_a_count_of_its_own_is_released_only_where_it_beats_the_row_sums():
     wide, narrow = race(rows=1000), race(Domain.of(x=(0, 1), y=(0, 1)), rows=4)
     assert plan(wide, Budget(1)).counts and not plan(narrow, Budget(1)).counts
     made = seal(narrow, exact(narrow, DATA / 10), Budget(100), noise_source=SeededSource(1))
-    assert made.count is None and made.records == pytest.approx(3000, abs=8 * made.records_error)
+    assert made.counted is None and made.records == pytest.approx(3000, abs=8 * made.records_error)
 
 
 @pytest.mark.parametrize("budget", [Budget(1), Budget(1, "1e-6"), Budget(2, 0, "replace_one")])
@@ -179,7 +179,7 @@ def test_noise_in_the_table_has_the_planned_variance(budget):
     sketch = race(rows=500)
     truth = exact(sketch)
     made = seal(sketch, truth.copy(), budget)
-    noise = (made.table - truth.table).astype(float)
+    noise = (made.counters - truth.table).astype(float)
     assert noise.var() == pytest.approx(made.privacy.counter_variance, rel=0.2)
     assert abs(noise.mean()) < 6 * math.sqrt(made.privacy.counter_variance / noise.size)
 
@@ -244,7 +244,7 @@ def test_merging_adds_tables_and_states_both_promises():
         for part, epsilon in ((DATA[:1000], 1), (DATA[1000:], 2))
     )
     both = first.merged(second)
-    assert (both.table == first.table + second.table).all() and both.count == first.count + second.count
+    assert (both.counters == first.counters + second.counters).all() and both.counted == first.counted + second.counted
     assert both.privacy.epsilon == 2 and both.privacy.overlap_epsilon == 3 and both.privacy.releases == 2
     assert both.privacy.counter_variance == first.privacy.counter_variance + second.privacy.counter_variance
     truth = Euclidean(1.0).evaluate(DATA[:1], DATA).sum()
@@ -274,13 +274,13 @@ def test_a_release_does_not_merge_with_itself():
 
 def test_seeded_noise_is_marked_as_not_private():
     first, second = (seal(race(), exact(race()), Budget(1), noise_source=SeededSource(3)) for _ in range(2))
-    assert not first.private and (first.table == second.table).all()
+    assert not first.private and (first.counters == second.counters).all()
     assert seal(race(), exact(race()), Budget(1)).private
 
 
 def test_real_noise_is_fresh_every_time():
     first, second = (seal(race(), exact(race()), Budget(1)) for _ in range(2))
-    assert (first.table != second.table).mean() > 0.9
+    assert (first.counters != second.counters).mean() > 0.9
 
 
 @pytest.mark.parametrize("delta", [0, "1e-6"])
@@ -317,12 +317,12 @@ def test_releases_are_equal_when_their_files_are():
     again = load(made.to_bytes())
     assert made == again and hash(made) == hash(again) and len({made, again}) == 1
     assert made != "a release" and made != small_release(records=300)
-    other = made.table.copy()
+    other = made.counters.copy()
     other.flat[0] += 1
     changes = ({"table": other}, {"count": 3}, {"private": False}, {"created": "2020-01-01T00:00:00+00:00"})
     assert all(made != replace(made, **change) for change in changes)
     counted = counted_release()
-    assert counted == replace(counted) and counted != replace(counted, count=counted.count + 1)
+    assert counted == replace(counted) and counted != replace(counted, counted=counted.counted + 1)
 
 
 def test_what_a_release_says_of_itself_fits_a_line():

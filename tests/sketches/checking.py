@@ -152,13 +152,13 @@ def check_files(sketch: LinearSketch, records: np.ndarray | Sets) -> None:
     """A file gives back sketch, table and promise; merged tables are sums, and others are not merged."""
     table, count = poured(sketch, records), sketch.count(records)
     one, other = (released(sketch, table, count, seed) for seed in (1, 2))
-    assert not np.array_equal(one.table - table, other.table - table), "two releases have noise of their own"
+    assert not np.array_equal(one.counters - table, other.counters - table), "two releases have noise of their own"
     for large in (LARGE, 0) if sketch.reads_mapped else (LARGE,):
         again = load(one.to_bytes(teaching=True, large=large))
         assert again.sketch == sketch and again.privacy == one.privacy
-        assert np.array_equal(array(again.table), one.table)
+        assert np.array_equal(array(again.counters), one.counters)
     both = one.merged(other)
-    assert np.array_equal(both.table, one.table.astype(np.int64) + other.table)
+    assert np.array_equal(both.counters, one.counters.astype(np.int64) + other.counters)
     for part, alone in zip(both.parts.values() or [both], one.parts.values() or [one], strict=True):
         assert part.privacy.counter_variance == pytest.approx(2 * alone.privacy.counter_variance)
     strangers = [one]

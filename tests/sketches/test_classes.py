@@ -241,19 +241,19 @@ def test_a_class_is_a_release_of_its_own_under_the_same_promise(budget):
     for place, name in enumerate(LABEL.categories):
         one = whole.of_class(name)
         assert one.privacy is whole.privacy and one.domain == REST and not one.private
-        assert (one.table == whole.table[place]).all() and one.sketch == whole.sketch.inner
+        assert (one.counters == whole.counters[place]).all() and one.sketch == whole.sketch.inner
         assert one.records == pytest.approx(whole.counts[place])
         assert abs(one.records - (frame["kind"] == name).sum()) < 8 * one.count_error
         queries = frame[frame["kind"] == name].iloc[:5]
         assert (one.density(queries) > 0).all()
-    assert whole.of_class(1).table.tolist() == whole.of_class("b").table.tolist()
+    assert whole.of_class(1).counters.tolist() == whole.of_class("b").counters.tolist()
     assert whole.records == pytest.approx(whole.counts.sum())
 
 
 def test_a_class_of_merged_releases_is_the_merged_class():
     one, other = made(), made(seed=6)
     merged = one.merged(other)
-    assert (merged.of_class("b").table == one.of_class("b").table + other.of_class("b").table).all()
+    assert (merged.of_class("b").counters == one.of_class("b").counters + other.of_class("b").counters).all()
     assert merged.of_class("b").privacy.releases == 2
     assert one.of_class("b").merged(other.of_class("b")).counts == pytest.approx(merged.of_class("b").counts)
 
@@ -267,7 +267,7 @@ def test_a_class_that_there_is_not(which):
 def test_everyone_together_is_the_sketch_of_all_records_under_the_noise_of_all_classes():
     whole = made()
     together, frame = whole.of_everyone(), people()
-    assert together.sketch == whole.sketch.inner and (together.table == whole.table.sum(axis=0)).all()
+    assert together.sketch == whole.sketch.inner and (together.counters == whole.counters.sum(axis=0)).all()
     assert together.privacy.counter_variance == pytest.approx(3 * whole.privacy.counter_variance)
     assert together.privacy.epsilon == whole.privacy.epsilon and together.records == pytest.approx(whole.records)
     known = frame[frame["kind"] != "strange"]
@@ -299,7 +299,7 @@ def test_files_hold_classes(inner):
     whole = made(inner=inner)
     again = load(whole.to_bytes(teaching=True))
     assert again.sketch.parameters() == whole.sketch.parameters()
-    assert (again.table == whole.table).all() and again.sketch.inner.domain == REST
+    assert (again.counters == whole.counters).all() and again.sketch.inner.domain == REST
     assert np.array_equal(again.counts, whole.counts)
     queries = people(20)
     assert (again.answer(queries).estimate == whole.answer(queries).estimate).all()
@@ -312,19 +312,19 @@ def test_the_file_of_one_class_can_be_opened_where_counts_are_in_the_table(relat
     sketch = classes(race(domain.without("kind")), domain)
     complete = people()[people()["kind"].isin(LABEL.categories)]
     whole = release(sketch, complete, Budget(5, 0, relation), noise_source=SeededSource(1))
-    assert whole.count is None
+    assert whole.counted is None
     one = whole.of_class("b")
     again = load(one.to_bytes(teaching=True))
-    assert again.count is None and not again.count_is_public and again.records == one.records
+    assert again.counted is None and not again.count_is_public and again.records == one.records
 
 
 def test_a_count_of_its_own_is_one_a_class():
     wide = classes(race(rows=16, width=4000, bandwidth=0.01))
     assert plan(wide, Budget(1)).counts
     whole = release(wide, people(), Budget(1), noise_source=SeededSource(1))
-    assert whole.count.shape == (3,)
+    assert whole.counted.shape == (3,)
     again = load(whole.to_bytes(teaching=True))
-    assert (again.count == whole.count).all() and again.of_class("a").count == whole.count[0]
+    assert (again.counted == whole.counted).all() and again.of_class("a").counted == whole.counted[0]
 
 
 def nested(levels: int) -> dict:

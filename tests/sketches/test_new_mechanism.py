@@ -134,7 +134,7 @@ def test_a_file_of_it_is_read_back_and_has_a_label_and_a_report(toy, tmp_path):
     made = release(toy.sketch(LINE, NEAR), people()[["x"]], Budget(5))
     made.save(tmp_path / "toy.npz")
     opened = load(tmp_path / "toy.npz")
-    assert opened.sketch == made.sketch and np.array_equal(opened.table, made.table)
+    assert opened.sketch == made.sketch and np.array_equal(opened.counters, made.counters)
     assert opened.answer({"x": [3.0]}).estimate > opened.answer({"x": [9.9]}).estimate
     assert privacy_label(opened).mechanism == "toy" and "16 places with the people nearest to each" in report_html(
         opened

@@ -45,7 +45,7 @@ def exact_classes(
 
 def noiseless(release: Release, exact: Exact) -> Release:
     """The same release as if no noise had been drawn."""
-    return replace(release, table=exact.table, count=None if release.count is None else exact.records)
+    return replace(release, counters=exact.table, counted=None if release.counted is None else exact.records)
 
 
 def sealed(sketch: Classes, exact: Exact, budget: Budget | None = None, seed: int = 1) -> Release:

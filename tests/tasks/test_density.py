@@ -101,7 +101,7 @@ def test_a_marginal_averages_the_groups_before_it_takes_their_spread(people):
             points[:, box.places["age"]] = box.encode("age", [age])
             points[:, box.places["income"]] = box.encode("income", [income])
             estimates, weights = release.sketch.group_estimates(
-                release.table, release.records, np.asfortranarray(points)
+                release.counters, release.records, np.asfortranarray(points)
             )
             groups.append(estimates.mean(axis=1))
     assert picture.averaged == ("city",) and picture.averaging_places == len(places) == 3

@@ -192,7 +192,7 @@ def test_releases_of_synthetic_records_give_away_those():
     made = release(PrivBayes(box_of(2), Laplacian(0.1), 8, 1, seed=1), people, Budget(50))
     drawn = sample(made, 400, seed=3)
     assert drawn.method == "records"
-    known = {tuple(record) for record in made.sketch.synthetic(made.table).tolist()}
+    known = {tuple(record) for record in made.sketch.synthetic(made.counters).tolist()}
     assert set(drawn.points.itertuples(index=False, name=None)) <= known
 
 

@@ -40,7 +40,7 @@ def histogram(seed=1, delta=0):
 def test_the_mean_of_all_parts_is_the_release():
     release = histogram()
     splitting = Splitting(release)
-    assert np.array_equal(np.mean(splitting._tables, axis=0), release.table)
+    assert np.array_equal(np.mean(splitting._tables, axis=0), release.counters)
     estimates, weights = splitting.estimates(QUERIES)
     assert estimates.shape == (PARTS, 4)
     assert weights @ estimates == pytest.approx(release.answer_points(QUERIES).estimate)
@@ -63,7 +63,7 @@ def test_parts_are_uncorrelated_and_vary_as_they_should(delta):
 def test_rows_in_groups_are_left_as_they_are():
     release = poured(box_of(2), kernels.Euclidean(0.2), POINTS, rows=64)
     estimates, weights = Splitting(release).estimates(QUERIES)
-    own, shares = release.sketch.group_estimates(release.table, release.records, QUERIES)
+    own, shares = release.sketch.group_estimates(release.counters, release.records, QUERIES)
     assert np.array_equal(estimates, own) and np.array_equal(weights, shares)
     assert not Splitting(release).unseen_variance(QUERIES).any()
 
@@ -71,7 +71,7 @@ def test_rows_in_groups_are_left_as_they_are():
 def test_fresh_noise_is_of_the_same_law():
     release = histogram()
     noise = like_noise(release, SeededSource(9))
-    assert noise.shape == release.table.shape
+    assert noise.shape == release.counters.shape
     assert noise.var() == pytest.approx(release.privacy.counter_variance, rel=0.5)
 
 

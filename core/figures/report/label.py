@@ -252,7 +252,7 @@ def shares(release: Release) -> list[float]:
 
 
 def _fingerprint(release: Release, file: bytes | mmap | None) -> str | None:
-    if file is None and isinstance(release.table, Table):
+    if file is None and isinstance(release.counters, Table):
         return None
     return sha256(release.to_bytes(teaching=True) if file is None else file).hexdigest()
 
@@ -309,7 +309,7 @@ def to_json(release: Release, file: bytes | mmap | None = None) -> dict:
     label = privacy_label(release, file)
     parts = {"parts": [asdict(part) for part in label.parts]} if label.parts else {}
     return (
-        facts_of(release.manifest, release.table.size)
+        facts_of(release.manifest, release.counters.size)
         | parts
         | {
             "fingerprint": label.fingerprint,

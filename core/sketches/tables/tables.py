@@ -9,7 +9,7 @@ that share it, which is the best that Gaussian noise can do for the sum of the v
 Contrasts and weights are whole numbers (`contrasts`, `optimum`), so that noise is exact and the sensitivity is known in
 whole numbers (`farthest`). Answers are unbiased and their variances closed forms (`reading`). Under a pure promise the
 tables themselves are counted with Laplace noise where that is better, and every residual is read off all tables that
-contain it. What is asked of a release is in `core.tasks.tables`.
+contain it. What is asked of a release is in `core.sketches.tables.answers`.
 """
 
 from __future__ import annotations

@@ -91,14 +91,14 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
     sketch = classes_of(release)
     counter = release.privacy.counter_variance
     if rule == "direction":
-        return Scores(*direction_scores(cast(Directions, sketch.inner), release.table, counter, points))
+        return Scores(*direction_scores(cast(Directions, sketch.inner), release.counters, counter, points))
     if rule == "mean":
         numbers, spread = class_sizes(release).number, max(SQUARE_SPREAD[n.distribution] for n in release.privacy.noise)
-        return Scores(*mean_scores(cast(Moments, sketch.inner), release.table, numbers, counter, points, spread))
+        return Scores(*mean_scores(cast(Moments, sketch.inner), release.counters, numbers, counter, points, spread))
     sums = np.column_stack(
         [
             sketch.inner.answer(slab, float(records), points, counter, 0.95).estimate
-            for slab, records in zip(release.table, release.counts, strict=True)
+            for slab, records in zip(release.counters, release.counts, strict=True)
         ]
     )
     variance = np.asarray(sketch.inner.noise_variance(counter, points))[:, None]
@@ -148,7 +148,9 @@ def class_sizes(release: Release) -> Sizes:
     Morris 1973); without noise, or for numbers that clearly differ, nothing changes.
     """
     noise = release.count_error**2
-    known = np.asarray(release.sketch.total(release.table) if release.count is None else release.count, np.float64)
+    known = np.asarray(
+        release.sketch.total(release.counters) if release.counted is None else release.counted, np.float64
+    )
     scatter = float(np.var(known, ddof=1))
     kept = 1.0 - noise / scatter if scatter > noise else 0.0
     middle = known.mean()

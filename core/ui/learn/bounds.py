@@ -68,7 +68,7 @@ def _files(found: Attack) -> None:
     ):
         kind = Visibility.PRIVATE if found.given_away else Visibility.PUBLIC
         with column, rail(kind, f"file-{name.split()[0]}", f"The file {name}"):
-            counts = ", ".join(str(round(value / WHOLE)) for value in made.table.tolist())
+            counts = ", ".join(str(round(value / WHOLE)) for value in made.counters.tolist())
             counts = counts.replace("-", "\N{MINUS SIGN}")
             draw(
                 f'<dl class="fg-file"><dt>smallest pay</dt><dd>{low:,.0f}</dd><dt>largest pay</dt><dd>{high:,.0f}</dd>'

@@ -121,7 +121,7 @@ def _start(key: str, text: str) -> str | None:
 
 def _table(plane: Plane, counted: int, asked: tuple[float, float] | None, made: Release | None) -> None:
     """The counts row by row, those that the question meets framed; rows that are not counted yet are empty."""
-    table = plane.table if made is None else made.table
+    table = plane.table if made is None else made.counters
     met = None if asked is None else plane.fallen(asked)
     columns = int(plane.cells.max())
     lines = []
@@ -156,7 +156,7 @@ def _answer(plane: Plane, counted: int, asked: tuple[float, float] | None, made:
     if not counted:
         say("Nobody is counted yet.", "Press Play, or move the slider to count the first row.")
         return
-    table = plane.table if made is None else made.table
+    table = plane.table if made is None else made.counters
     met = table[np.arange(counted), plane.fallen(asked)[:counted]]
     terms = " + ".join(f"{value:,}" if value >= 0 else f"(\N{MINUS SIGN}{-value:,})" for value in met.tolist())
     error = 0.1 if made is None else max(0.1, (made.privacy.counter_variance / counted) ** 0.5)

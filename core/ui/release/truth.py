@@ -80,7 +80,7 @@ def agreement_of(release: Release, source: Source, queries: np.ndarray) -> Agree
     building = Building(release.sketch, source)
     for _ in building:
         pass
-    exact = replace(release, table=building.exact.table, count=building.exact.records)
+    exact = replace(release, counters=building.exact.table, counted=building.exact.records)
     said, without = classify_points(release, queries), classify_points(exact, queries)
     same = said.codes == without.codes
     return Agreement(int(same.sum()), int(said.certain.sum()), int((said.certain & ~same).sum()))

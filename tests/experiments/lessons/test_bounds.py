@@ -32,4 +32,4 @@ def test_the_guesser_is_no_straw_man():
 def test_beyond_public_bounds_nothing_moves():
     first, second = (attack(pay, "1", from_data=False) for pay in (300_000, 9_000_000))
     assert first.bounds == second.bounds and first.right == second.right
-    assert (first.with_richest.table == second.with_richest.table).all()
+    assert (first.with_richest.counters == second.with_richest.counters).all()

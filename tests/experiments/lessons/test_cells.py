@@ -48,10 +48,10 @@ def test_each_row_counts_everyone_once():
 def test_the_average_of_the_framed_counts_is_what_a_release_answers():
     plane, place = Plane(PEOPLE, crowd=100), (2.0, 2.0)
     made = plane.released("1", 1)
-    met = made.table[np.arange(ROWS), plane.fallen(place)]
+    met = made.counters[np.arange(ROWS), plane.fallen(place)]
     assert met.mean() == pytest.approx(made.estimate([place])[0])
     assert not made.private
-    assert (plane.released("1", 1).table == made.table).all(), "a class sees what its teacher saw"
+    assert (plane.released("1", 1).counters == made.counters).all(), "a class sees what its teacher saw"
 
 
 def test_over_all_draws_the_average_is_the_kernel_sum():

@@ -188,7 +188,7 @@ def test_json_holds_the_manifest_and_what_the_numbers_say():
         "standard_error": release.records_error,
         "source": "a count of its own",
     }
-    assert value["shape"] == list(release.table.shape)
+    assert value["shape"] == list(release.counters.shape)
     assert value["in_words"] == describe(release)
 
 

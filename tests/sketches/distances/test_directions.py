@@ -208,7 +208,7 @@ def test_a_release_file_gives_back_the_same_release():
     sketch = Directions(DOMAIN, (0.1,) * D, PROJECTION, (3.0, 0.1, 5.0))
     made = seal(sketch, Exact(filled(sketch, np.eye(D)), D), Budget(1, "1e-6"))
     read = load(made.to_bytes())
-    assert read.sketch == sketch and (read.table == made.table).all() and read.count == made.count
+    assert read.sketch == sketch and (read.counters == made.counters).all() and read.counted == made.counted
     query = [[0.3] * D]
     assert read.estimate(query) == made.estimate(query)
 

@@ -252,8 +252,8 @@ def test_a_release_file_gives_back_the_same_release():
     sketch = Moments(DOMAIN, 1.0, (0.5, 0.5)).sized_for(Budget(1, "1e-6"), 100)
     made = seal(sketch, Exact(filled(sketch, [(1.0, 1.0)] * 50), 50), Budget(1, "1e-6"))
     read = load(made.to_bytes())
-    assert read.sketch == sketch and (read.table == made.table).all()
-    assert made.count is None  # its own count is better than one bought apart
+    assert read.sketch == sketch and (read.counters == made.counters).all()
+    assert made.counted is None  # its own count is better than one bought apart
     assert read.estimate([[0.0, 0.0]]) == made.estimate([[0.0, 0.0]])
 
 

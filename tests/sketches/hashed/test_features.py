@@ -254,16 +254,16 @@ def test_a_release_is_made_read_merged_and_forecast():
     budget = Budget(1)
     features = Features(DOMAIN, Gaussian(0.7), seed=8)
     made = release(features, data, budget, records=6000)
-    assert made.sketch.rows is not None and made.count is not None
+    assert made.sketch.rows is not None and made.counted is not None
     read = load(made.to_bytes())
-    assert read.sketch == made.sketch and (read.table == made.table).all()
+    assert read.sketch == made.sketch and (read.counters == made.counters).all()
     exact = Gaussian(0.7).evaluate(data[:100], data).sum(axis=1)
     outlook = forecast(made.sketch, budget, 6000, float(exact.mean() / 6000))
     error = np.sqrt(np.mean((made.estimate(data[:100]) - exact) ** 2))
     assert 0.3 < error / outlook.standard_error < 2.5
     halves = [release(made.sketch, half, budget) for half in (data[:3000], data[3000:])]
     both = halves[0].merged(halves[1])
-    assert (both.table == halves[0].table + halves[1].table).all()
+    assert (both.counters == halves[0].counters + halves[1].counters).all()
 
 
 @pytest.mark.parametrize("wave", ["circle", "quadrant"])

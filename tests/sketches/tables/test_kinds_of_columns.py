@@ -10,7 +10,6 @@ from core.domain import Categorical, Cyclic, Dates, Ordered
 from core.domain.coordinate import position
 from core.errors import RequestError
 from core.sketches.tables.tables import Tables
-from core.tasks.tables import ask
 
 WINDS, SCHOOLS = ("N", "E", "S", "W"), ("none", "low", "high")
 COLUMNS = (
@@ -61,7 +60,7 @@ def test_tables_are_asked_about_dates_and_answer_with_dates():
     spread = random.integers(0, 100, n).astype("m8[D]")
     data = pd.DataFrame({"day": np.datetime64("2020-03-01") + spread, "member": "yes"})
     made = release(Tables.of(domain, 73, "pairs", 0), data, Budget(20, "1e-9"))
-    asked = ask(made)
+    asked = made.asked()
     (spring,) = asked.count({"day": ("2020-02-01", "2020-07-01")})["estimate"]
     assert spring == pytest.approx(n, rel=0.05)
     (winter,) = asked.count({"day": (pd.Timestamp("2020-09-01"), None)})["estimate"]

@@ -90,12 +90,12 @@ def test_a_release_goes_through_a_file_and_merges(tmp_path):
     one.save(tmp_path / "one.npz")
     assert load(tmp_path / "one.npz") == one
     both = one.merged(other)
-    assert both.sketch.total(both.table) == pytest.approx(one.records + other.records, abs=1e-6)
+    assert both.sketch.total(both.counters) == pytest.approx(one.records + other.records, abs=1e-6)
 
 
 def test_a_number_of_records_need_not_be_known_or_bought():
     made = release(Tables.of(DOMAIN, 4), people(300), Budget(1))
-    assert made.privacy.epsilon == 1 and made.count is None
+    assert made.privacy.epsilon == 1 and made.counted is None
 
 
 @pytest.mark.parametrize("budget", (GAUSSIAN, Budget(1)))

@@ -148,7 +148,7 @@ def test_a_release_is_asked_about_made_paid_for_and_opened(ledger):
     making, session = at.session_state[DESK].making, at.session_state[KEY]
     assert making.stage is Stage.MADE and "It is released" in [one.value for one in at.subheader]
     opened = session.shown
-    assert load(opened.data).table.tobytes() == making.release.table.tobytes() and making.release.private
+    assert load(opened.data).counters.tobytes() == making.release.counters.tobytes() and making.release.private
     assert opened.name.startswith("release-2") and "visits" not in opened.name
     status = ledger.status("visits")
     assert status.epsilon == 3 and status.left == 2 and session.dataset == "visits"
@@ -157,13 +157,13 @@ def test_a_release_is_asked_about_made_paid_for_and_opened(ledger):
 
 def test_running_the_page_again_neither_draws_nor_spends(ledger, monkeypatch):
     at = confirmed(with_total(visit()))
-    table = at.session_state[DESK].making.release.table
+    table = at.session_state[DESK].making.release.counters
     monkeypatch.setattr(core.releases.seal, "add_noise", lambda *_: pytest.fail("noise was drawn again"))
     for _ in range(3):
         at.run()
     at.switch_page("pages/ledger.py").run()
     at.switch_page("pages/release.py").run()
-    assert at.session_state[DESK].making.release.table is table and len(ledger.status("visits").releases) == 1
+    assert at.session_state[DESK].making.release.counters is table and len(ledger.status("visits").releases) == 1
 
 
 def test_not_yet_means_not(ledger):
@@ -396,7 +396,7 @@ def test_a_table_a_group_is_released_under_one_promise(ledger):
     confirmed(at)
     release = at.session_state[DESK].making.release
     assert isinstance(release.sketch, Classes) and release.sketch.label == "kind"
-    assert release.sketch.inner.domain.names == ("x",) and release.table.shape[0] == 2
+    assert release.sketch.inner.domain.names == ("x",) and release.counters.shape[0] == 2
     assert [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
 
 

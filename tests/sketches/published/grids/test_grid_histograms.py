@@ -218,7 +218,7 @@ def test_synthetic_points_are_drawn_by_the_counts_of_cells(sketch):
     made = release(sketch, MIXED.decode_points(records, sketch.metric), Budget(50), noise_source=SeededSource(1))
     drawn = sample(made, 60_000, seed=2)
     assert drawn.method == "cells" and drawn.points.x.between(-3, 5).all() and drawn.points.y.between(0, 10).all()
-    counts = np.maximum(sketch.cell_counts(made.table, made.counts, 1.0), 0.0)
+    counts = np.maximum(sketch.cell_counts(made.counters, made.counts, 1.0), 0.0)
     found = slow_counts(sketch, MIXED.encode_queries(drawn.points, sketch.metric))
     assert found / 60_000 == pytest.approx(counts / counts.sum(), abs=0.011)
     assert found[0, 2, 1] / 60_000 == pytest.approx(0.75, abs=0.05)

@@ -299,7 +299,7 @@ def test_a_file_whose_noise_is_too_small_for_its_network_is_refused():
     whole = release(PrivBayes(MIXED, KERNEL, cells=4, degree=3), frame(rows()), Budget(1))
     sketch = network(CHAIN)
     with pytest.raises(ReleaseFileError):
-        load(replace(whole, sketch=sketch, table=sketch.zeros(), count=None).to_bytes())
+        load(replace(whole, sketch=sketch, counters=sketch.zeros(), counted=None).to_bytes())
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_a_release_survives_its_file_and_the_forecast_chooses_rows():
     rows = choose_rows(sketch, Budget(1), 2000)
     made = release(sketch.with_rows(rows), data, Budget(1))
     read = load(made.to_bytes())
-    assert read.sketch == made.sketch and (read.table == made.table).all()
+    assert read.sketch == made.sketch and (read.counters == made.counters).all()
     assert (poured(made.sketch, data[:700]) + poured(made.sketch, data[700:]) == poured(made.sketch, data)).all()
 
 

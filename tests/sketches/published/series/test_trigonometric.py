@@ -197,7 +197,7 @@ def test_a_release_is_made_saved_and_read_and_its_forecast_noise_is_exact(delta,
     expected = forecast(sketch, budget, 2000)
     made = release(sketch, rows, budget)
     again = load(made.to_bytes())
-    assert again.sketch == made.sketch and (again.table == made.table).all()
+    assert again.sketch == made.sketch and (again.counters == made.counters).all()
     answers = again.answer(rows[:50])
     assert answers.standard_error**2 == pytest.approx(sketch.noise_variance(made.privacy.counter_variance, rows[:50]))
     assert answers.standard_error.mean() == pytest.approx(expected.noise_error, rel=0.2)  # at other queries

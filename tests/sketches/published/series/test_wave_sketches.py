@@ -266,7 +266,7 @@ def test_a_release_is_made_saved_and_read_and_its_forecast_noise_is_exact(kind, 
     expected = forecast(kind(PLANE, Gaussian(0.4)), budget, 400)
     made = release(kind(PLANE, Gaussian(0.4)), rows, budget, records=400)
     again = load(made.to_bytes())
-    assert again.sketch == made.sketch and (again.table == made.table).all()
+    assert again.sketch == made.sketch and (again.counters == made.counters).all()
     answers = again.answer(rows[:50])
     assert answers.standard_error == pytest.approx(expected.noise_error)
     exact = made.sketch.exact(rows[:50], rows)

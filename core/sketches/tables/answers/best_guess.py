@@ -20,10 +20,10 @@ from itertools import combinations
 
 import numpy as np
 
-from ...errors import RequestError
-from ...geometry.simplex import nearest_with_total
-from ...sketches.tables.layout import Columns, largest
-from ...sketches.tables.reading import Reading
+from ....errors import RequestError
+from ....geometry.simplex import nearest_with_total
+from ..layout import Columns, largest
+from ..reading import Reading
 
 POWERS = (1.0, 1.5, 2.0)
 """g: people scatter around e by chance (1), or tables are off by a share of it (2)."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import pandas as pd
 
-from ...errors import RequestError
-from ...releases.release import Release
-from ...sketches.tables.axes import Axis
-from ...sketches.tables.reading import Reading
-from ...sketches.tables.tables import Tables
+from ..axes import Axis
+from ..reading import Reading
 from .association import associations
 from .conditions import Where
 from .counts import counts
@@ -35,26 +30,14 @@ class TableAnswers:
 
     Parameters
     ----------
-    release : Release
-        Of tables.
+    reading : Reading
+        What a noisy table says of each residual.
     level : float
         Probability with which each interval holds the exact answer.
     """
 
-    release: Release
+    reading: Reading
     level: float = 0.95
-
-    @cached_property
-    def reading(self) -> Reading:
-        """What the noisy table says of each residual."""
-        sketch = tables_of(self.release)
-        if self.release.count is None:
-            total, variance = None, math.inf
-        else:
-            total, variance = float(self.release.count), float(self.release.privacy.count_variance)
-        privacy = self.release.privacy
-        laplace = any(scale.distribution == "discrete_laplace" for scale in privacy.noise)
-        return sketch.reading(self.release.table, privacy.counter_variance, total, variance, laplace)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -117,23 +100,3 @@ class TableAnswers:
         whether it did.
         """
         return associations(self.reading, columns)
-
-
-def ask(release: Release, level: float = 0.95) -> TableAnswers:
-    """Unbiased answers of a release of tables, with intervals; RequestError where it is of another mechanism.
-
-    Of a release of several parts, the one that is tables is asked.
-    """
-    parts = [one for one in release.parts.values() if isinstance(one.sketch, Tables)]
-    asked = parts[0] if len(parts) == 1 else release
-    tables_of(asked)
-    return TableAnswers(asked, level)
-
-
-def tables_of(release: Release) -> Tables:
-    """The sketch; RequestError where it is of another mechanism."""
-    if not isinstance(release.sketch, Tables):
-        raise RequestError(
-            f"Tables can be asked of a release of the mechanism 'tables', and this is of {release.sketch.name!r}."
-        )
-    return release.sketch

@@ -15,13 +15,13 @@ import pandas as pd
 import sqlglot
 from sqlglot import expressions as exp
 
-from ...domain.dates import Dates
-from ...errors import RequestError
-from ...releases.release import Release
-from ...sketches.tables.axes import Axis
-from ...words.phrases import listed, shown
-from .answers import TableAnswers, ask
-from .conditions import places_of
+from ..domain.dates import Dates
+from ..errors import RequestError
+from ..releases.release import Release
+from ..sketches.tables.answers import TableAnswers
+from ..sketches.tables.answers.conditions import places_of
+from ..sketches.tables.axes import Axis
+from ..words.phrases import listed, shown
 
 LONGEST = 20_000
 """Characters of a question."""
@@ -70,7 +70,7 @@ def ask_sql(release: Release, question: str, level: float = 0.95) -> pd.DataFram
     --------
     >>> ask_sql(release, "SELECT sex, COUNT(*) AS n, AVG(age) FROM records GROUP BY sex")  # doctest: +SKIP
     """
-    answers = ask(release, level)
+    answers = release.asked(level)
     select = _parsed(question)
     groups = [_column(one, "GROUP BY") for one in _inside(select, "group")]
     where = _conditions(answers, select)

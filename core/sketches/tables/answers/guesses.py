@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ...releases.release import Release
-from ...sketches.tables.axes import Axis
-from .answers import ask
+from ..axes import Axis
+from ..reading import Reading
 from .best_guess import BestGuess
 from .conditions import Where, chosen, places_of
 from .counts import cell_keys, check_apart
@@ -21,25 +20,25 @@ class TableGuess:
     """The best guess of one release: counts that are not negative and agree with each other, without intervals.
 
     Any columns may be asked for together, also such as were not measured together: these are the most even table that
-    agrees with those that were. For conclusions, ask for unbiased answers (`ask`): a guess is off on purpose.
+    agrees with those that were. For conclusions, ask for unbiased answers: a guess is off on purpose.
 
     Parameters
     ----------
-    release : Release
-        Of tables.
+    reading : Reading
+        What a noisy table says of each residual.
     """
 
-    release: Release
+    reading: Reading
 
     @cached_property
     def guess(self) -> BestGuess:
         """The tables."""
-        return BestGuess(ask(self.release).reading)
+        return BestGuess(self.reading)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The columns with their cells."""
-        return ask(self.release).axes
+        return self.reading.layout.axes
 
     def count(self, where: Where | None = None) -> float:
         """How many records fit a condition; a cell that a range cuts counts by its share."""
@@ -70,9 +69,3 @@ class TableGuess:
         left = [place for place in table if place in kept]
         found = np.transpose(found, [left.index(place) for place in kept])
         return pd.DataFrame(cell_keys([axes[place] for place in kept]) | {"estimate": found.reshape(-1)})
-
-
-def guess(release: Release) -> TableGuess:
-    """The best guess of a release of tables; RequestError where it is of another mechanism."""
-    ask(release)
-    return TableGuess(release)

@@ -5,16 +5,15 @@ import pandas as pd
 import pytest
 
 from core.errors import RequestError
-from core.tasks.tables import ask
 from tests.depth import draws
-from tests.tasks.tables.test_counts import KINDS, people, releases
+from tests.sketches.tables.answers.test_counts import KINDS, people, releases
 
 RUNS = draws(60, 600)
 
 
 @pytest.fixture(scope="module")
 def asked():
-    return [ask(made) for made in releases(KINDS["gaussian"], RUNS, halvings=4)]
+    return [made.asked() for made in releases(KINDS["gaussian"], RUNS, halvings=4)]
 
 
 def covered(frames, exact) -> np.ndarray:

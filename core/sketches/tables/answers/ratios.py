@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ...domain import Dates
-from ...errors import RequestError
-from ...sketches.linear import check_level
-from ...sketches.tables.layout import Columns
-from ...sketches.tables.reading import Reading
+from ....domain import Dates
+from ....errors import RequestError
+from ...linear import check_level
+from ..layout import Columns
+from ..reading import Reading
 from .best_guess import BestGuess
 from .conditions import Chosen, Where, chosen, ends_of, places_of
 from .counts import cell_keys, check_apart, in_natural_units, measured, weighted

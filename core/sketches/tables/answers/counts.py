@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ...domain import Dates, Ordered
-from ...errors import RequestError
-from ...sketches.linear import check_level
-from ...sketches.tables.axes import Axis
-from ...sketches.tables.layout import Columns
-from ...sketches.tables.reading import Reading
-from ...words.phrases import listed, shown
+from ....domain import Dates, Ordered
+from ....errors import RequestError
+from ....words.phrases import listed, shown
+from ...linear import check_level
+from ..axes import Axis
+from ..layout import Columns
+from ..reading import Reading
 from .conditions import Where, chosen, places_of
 
 

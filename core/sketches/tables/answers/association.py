@@ -15,8 +15,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ...errors import RequestError
-from ...sketches.tables.reading import Reading
+from ....errors import RequestError
+from ..reading import Reading
 from .best_guess import BestGuess
 from .conditions import places_of
 

@@ -11,8 +11,7 @@ from core.domain import Categorical, Dates, Domain, Numeric
 from core.errors import RequestError
 from core.releases.job import release
 from core.sketches.tables.tables import Tables
-from core.tasks.tables import ask
-from core.tasks.tables.sql import ask_sql
+from core.tasks.sql import ask_sql
 
 CITIES = ("Bern", "Basel", "Chur")
 DOMAIN = Domain(
@@ -75,7 +74,7 @@ def test_the_exact_answer_lies_in_the_interval(made, question):
 
 
 def test_it_says_what_the_methods_say(made):
-    asked = ask(made)
+    asked = made.asked()
     found = ask_sql(made, "SELECT COUNT(*), avg(age) FROM people WHERE city = 'Bern'")
     assert list(found.columns) == [
         "count(*)", "count(*)_low", "count(*)_high", "avg(age)", "avg(age)_low", "avg(age)_high"

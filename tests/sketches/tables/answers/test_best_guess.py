@@ -7,11 +7,10 @@ import pytest
 
 from core import Budget
 from core.errors import RequestError
+from core.sketches.tables.answers.best_guess import BestGuess, moved_to, towards
 from core.sketches.tables.tables import Tables
-from core.tasks.tables import ask, guess
-from core.tasks.tables.best_guess import BestGuess, moved_to, towards
 from tests.depth import draws
-from tests.tasks.tables.test_counts import DOMAIN, KINDS, people, releases
+from tests.sketches.tables.answers.test_counts import DOMAIN, KINDS, people, releases
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +29,7 @@ def exact():
 
 def test_it_is_not_negative_and_agrees_with_itself():
     (made,) = releases(KINDS["gaussian"], 1)
-    best = guess(made).guess
+    best = made.guessed().guess
     for pair in combinations(range(3), 2):
         counts = best.counts(pair)
         assert counts.min() >= 0
@@ -48,14 +47,14 @@ def test_it_is_nearer_to_the_truth_than_unbiased_counts(exact):
     found = {"guess": 0.0, "unbiased": 0.0}
     for made in releases(Budget("0.2", "1e-9"), draws(10, 100)):
         for pair in combinations(range(3), 2):
-            found["guess"] += np.abs(guess(made).guess.counts(pair) - exact(pair)).sum()
-            found["unbiased"] += np.abs(ask(made).reading.counts(pair) - exact(pair)).sum()
+            found["guess"] += np.abs(made.guessed().guess.counts(pair) - exact(pair)).sum()
+            found["unbiased"] += np.abs(made.asked().reading.counts(pair) - exact(pair)).sum()
     assert found["guess"] < 0.9 * found["unbiased"]
 
 
 def test_frames_and_conditions():
     (made,) = releases(KINDS["gaussian"], 1)
-    asked = guess(made)
+    asked = made.guessed()
     table = asked.table("sex", "city", where={"age": (20, 50)})
     assert list(table.columns) == ["sex", "city", "estimate"] and len(table) == 6
     assert asked.count({"age": (20, 50)}) == pytest.approx(table.estimate.sum(), rel=0.05)

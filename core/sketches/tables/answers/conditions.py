@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_number
-from ...domain import Dates
-from ...errors import RequestError
-from ...sketches.tables.axes import Axis
-from ...sketches.tables.layout import Columns
-from ...words.phrases import listed, shown
+from ....checks import check_number
+from ....domain import Dates
+from ....errors import RequestError
+from ....words.phrases import listed, shown
+from ..axes import Axis
+from ..layout import Columns
 
 Where = Mapping[str, Any]
 """By name of a column: a category, a list of categories, or a pair (low, high) of numbers or dates, low <= x < high,

@@ -13,7 +13,6 @@ from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
 from core.sketches.tables.optimum import for_squares, for_sums
 from core.sketches.tables.tables import Tables
-from core.tasks.tables import ask
 from tests.depth import draws
 
 DOMAIN = Domain((Numeric("age", 0, 80), Categorical("sex", ("f", "m")), Categorical("city", ("Bern", "Basel", "Chur"))))
@@ -56,7 +55,7 @@ def test_intervals_hold_the_exact_counts_as_often_as_they_say(kind, contrasts):
     young = float(((data.age < 17.5) & (data.age >= 2.5)).sum())
     held, errors = [], []
     for made in releases(KINDS[kind], runs, contrasts=contrasts):
-        asked = ask(made)
+        asked = made.asked()
         found = asked.table("age", "sex")
         held.append((found.low <= exact) & (exact <= found.high))
         errors.append((found.estimate - exact) / found.standard_error)
@@ -69,7 +68,7 @@ def test_intervals_hold_the_exact_counts_as_often_as_they_say(kind, contrasts):
 
 def test_a_condition_adds_up_and_a_cut_cell_widens_the_interval():
     (made,) = releases(KINDS["gaussian"], 1)
-    asked = ask(made)
+    asked = made.asked()
     table = asked.table("sex", where={"city": ["Bern", "Chur"]})
     assert list(table.sex) == ["f", "m"] and list(table.columns) == ["sex", "estimate", "low", "high", "standard_error"]
     both = asked.table("sex", "city")
@@ -83,7 +82,7 @@ def test_a_condition_adds_up_and_a_cut_cell_widens_the_interval():
 
 def test_a_range_of_a_single_column_is_read_off_fine_cells():
     (made,) = releases(KINDS["gaussian"], 1)
-    asked = ask(made)
+    asked = made.asked()
     fine, coarse = asked.count({"age": (2.5, 17.5)}), asked.count({"age": (2.5, 17.5), "sex": ["f", "m"]})
     assert (fine.high - fine.low)[0] < 0.5 * (coarse.high - coarse.low)[0]
 
@@ -104,11 +103,11 @@ def test_a_range_of_a_single_column_is_read_off_fine_cells():
 def test_what_cannot_be_asked_is_refused(question, sentence):
     (made,) = releases(KINDS["gaussian"], 1)
     with pytest.raises(RequestError, match=sentence):
-        question(ask(made))
+        question(made.asked())
 
 
 def test_other_releases_have_no_tables():
     domain = Domain.of(x=(0, 1))
     made = release(Histogram(domain, kernels.Gaussian(0.1), (4,)), {"x": [0.5]}, Budget(1))
     with pytest.raises(RequestError, match="mechanism 'tables'"):
-        ask(made)
+        made.asked()

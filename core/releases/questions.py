@@ -1,0 +1,102 @@
+"""What released tables are asked by name: release.mean("pay", by="city"), release.count(age=(30, 40), city="Lyon")."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from ..errors import RequestError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..privacy.record import PrivacyRecord
+    from ..sketches.linear import Counts, LinearSketch
+    from ..sketches.tables.answers import TableAnswers, TableGuess
+    from ..sketches.tables.reading import Reading
+    from ..sketches.tables.tables import Tables
+
+
+class Questions:
+    """Questions to a release of tables; of a release of several parts, to the one that is tables.
+
+    Conditions are named by their columns: a category, a list of categories, or a pair (low, high) of numbers or dates,
+    low <= x < high, of which either may be None. Answers are pandas frames with `estimate`, `low` and `high` beside
+    the columns they are grouped by. A column that is called like one of the parameters is asked for by `asked`, whose
+    methods take conditions as one mapping.
+    """
+
+    if TYPE_CHECKING:
+        sketch: LinearSketch
+        counters: Any
+        counted: Counts | None
+        privacy: PrivacyRecord
+
+        @property
+        def parts(self) -> Mapping[str, Any]:
+            """Of a release of several."""
+
+    def asked(self, level: float = 0.95) -> TableAnswers:
+        """All that tables answer, without bias and with intervals of this level.
+
+        Raises
+        ------
+        RequestError
+            When the release holds no tables.
+        """
+        from ..sketches.tables.answers import TableAnswers  # pandas takes its time to load
+
+        return TableAnswers(self._reading(), level)
+
+    def guessed(self) -> TableGuess:
+        """The best guess: counts of any columns that are not negative and agree with each other, without intervals."""
+        from ..sketches.tables.answers import TableGuess
+
+        return TableGuess(self._reading())
+
+    def count(self, *, level: float = 0.95, **where: object) -> pd.DataFrame:
+        """How many records fit the conditions: one row."""
+        return self.asked(level).count(where)
+
+    def mean(self, column: str, by: str | Sequence[str] = (), *, level: float = 0.95, **where: object) -> pd.DataFrame:
+        """The mean of a column, one row a group."""
+        return self.asked(level).mean(column, _names(by), where)
+
+    def sum(self, column: str, by: str | Sequence[str] = (), *, level: float = 0.95, **where: object) -> pd.DataFrame:
+        """The sum of a column, one row a group."""
+        return self.asked(level).sum(column, _names(by), where)
+
+    def quantile(
+        self,
+        column: str,
+        quantile: float = 0.5,
+        by: str | Sequence[str] = (),
+        *,
+        level: float = 0.95,
+        **where: object,
+    ) -> pd.DataFrame:
+        """The value of a column below which a share of the records lies, one row a group."""
+        return self.asked(level).quantile(column, quantile, _names(by), where)
+
+    def table(self, *by: str, level: float = 0.95, **where: object) -> pd.DataFrame:
+        """How many records there are in each combination of the cells of some columns."""
+        return self.asked(level).table(*by, where=where)
+
+    def _reading(self) -> Reading:
+        tables = [one for one in self.parts.values() if one.sketch.name == "tables"]
+        one = cast("Questions", tables[0] if len(tables) == 1 else self)
+        if one.sketch.name != "tables":
+            raise RequestError(
+                f"Tables can be asked of a release of the mechanism 'tables', and this is of {one.sketch.name!r}."
+            )
+        total, variance = None, math.inf
+        if one.counted is not None:
+            total, variance = float(one.counted), float(one.privacy.count_variance)
+        laplace = any(scale.distribution == "discrete_laplace" for scale in one.privacy.noise)
+        sketch = cast("Tables", one.sketch)
+        return sketch.reading(one.counters, one.privacy.counter_variance, total, variance, laplace)
+
+
+def _names(by: str | Sequence[str]) -> Sequence[str]:
+    return (by,) if isinstance(by, str) else by
