@@ -30,6 +30,7 @@ def words_of_both(visit, part, beginning):
     return figure.get_attribute("aria-label")
 
 
+@pytest.mark.deep
 def test_a_link_opens_curves_costs_functions_and_what_tuning_costs(compare):
     visit = compare()
     assert "At ε = 1, from the least to the greatest" in words_of_both(visit, "results", "Error")

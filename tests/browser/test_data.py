@@ -52,6 +52,7 @@ def test_another_visitor_sees_nothing_of_it(visitor):
     assert "secret-name" not in stranger.page.content() and "salary" not in stranger.text
 
 
+@pytest.mark.deep
 def test_rows_are_filled_by_keyboard_alone(visitor):
     visit = visitor()
     visit.go("/data")

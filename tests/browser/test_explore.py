@@ -197,6 +197,7 @@ def test_nothing_is_fetched_for_a_strangers_file(visitor):
     assert not [url for url in requests if "stranger" in url.split("?")[0]]
 
 
+@pytest.mark.deep
 def test_on_a_phone_a_finger_scrolls_the_page_and_leaves_the_picture(browser, url):
     context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     context.add_init_script(QUIET)

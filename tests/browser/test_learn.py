@@ -84,6 +84,7 @@ def test_an_experiment_is_in_view_on_a_small_projector(lesson):
     assert visit.errors == []
 
 
+@pytest.mark.deep
 def test_every_lesson_fits_a_phone(lesson):
     visit = lesson("cells", "phone", "dark", rows=3)
     within = "all => all.every(one => one.scrollWidth <= one.clientWidth)"

@@ -134,6 +134,7 @@ def test_the_second_release_is_paid_from_what_the_first_one_left(visitor, ledger
     assert price(second).inner_text() == "Release for ε = 0.5, leaving 0.0"
 
 
+@pytest.mark.deep
 def test_it_is_released_by_keyboard_alone(visitor):
     visit = visitor()
     describe(visit, "keys")

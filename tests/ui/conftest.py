@@ -9,6 +9,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 
 from core.sources import Source, open_source
+from core.ui.frame import frame
 
 
 class Gated(Source):
@@ -60,4 +61,12 @@ def no_foreign_components():
     """Every AppTest looks through all installed packages for components of others, of which the app uses none."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(manifest_scanner, "scan_component_manifests", list)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_warming_beside_tests():
+    """The app compiles its loops in a thread of its own, which would take time and memory from tests that measure."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(frame, "warm_in_background", lambda: None)
         yield
