@@ -12,7 +12,8 @@ BOUGHT = ("--columns", "x,y", "--bounds", "y=0:10", "--private-bounds", "x=-1000
 
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_bounds_and_table_together_spend_what_was_typed(command, source, ledger, delta):
-    options = ("--epsilon", "2", "--delta", delta, "--bounds-share", "0.25", "--out", "people.npz")
+    # Noise is real: with a tenth of this, a bound lay far out in one of a few dozen runs.
+    options = ("--epsilon", "20", "--delta", delta, "--bounds-share", "0.25", "--out", "people.npz")
     result = command("release", source, *BOUGHT, *options)
     assert result.exit_code == 0, result.output
     assert "The bounds of 'x' are " in result.stderr
@@ -20,7 +21,7 @@ def test_bounds_and_table_together_spend_what_was_typed(command, source, ledger,
     column = release.domain.columns[0]
     assert -100 < column.low < 4
     assert 7 < column.high < 100
-    assert release.privacy.epsilon == 2
+    assert release.privacy.epsilon == 20
     status = Ledger(ledger).status("people")
     assert len(status.releases) == 1
     assert status.left == 0

@@ -40,7 +40,7 @@ def same(left, right):
     assert left.sketch == right.sketch
     assert left.counters.dtype == right.counters.dtype == np.int64
     np.testing.assert_array_equal(left.counters, right.counters)
-    for field in ("count", "privacy", "private", "created", "software"):
+    for field in ("counted", "privacy", "private", "created", "software"):
         assert getattr(left, field) == getattr(right, field)
 
 

@@ -319,7 +319,7 @@ def test_releases_are_equal_when_their_files_are():
     assert made != "a release" and made != small_release(records=300)
     other = made.counters.copy()
     other.flat[0] += 1
-    changes = ({"table": other}, {"count": 3}, {"private": False}, {"created": "2020-01-01T00:00:00+00:00"})
+    changes = ({"counters": other}, {"counted": 3}, {"private": False}, {"created": "2020-01-01T00:00:00+00:00"})
     assert all(made != replace(made, **change) for change in changes)
     counted = counted_release()
     assert counted == replace(counted) and counted != replace(counted, counted=counted.counted + 1)

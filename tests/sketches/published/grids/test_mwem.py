@@ -136,7 +136,7 @@ def test_with_next_to_no_noise_the_worst_answered_questions_are_measured():
     records = np.asfortranarray(drawn(mechanism.first, 4000))
     made = release(mechanism, records, Budget(100), noise_source=SeededSource(1))
     assert list(made.sketch.chosen) == slow_rounds(mechanism, records, 3)
-    assert made.table / ONE == pytest.approx(slow_sums_of(made.sketch, records), abs=5.0)
+    assert made.counters / ONE == pytest.approx(slow_sums_of(made.sketch, records), abs=5.0)
     assert made.records == pytest.approx(4000, abs=20)
 
 
@@ -241,7 +241,7 @@ def test_a_release_is_made_saved_and_read(domain):
     again = load(made.to_bytes())
     assert again.sketch == made.sketch
     assert (again.answer(natural[:20]).estimate == made.answer(natural[:20]).estimate).all()
-    assert (made.sketch.cell_counts(made.table, made.records, 1.0) >= 0).all()
+    assert (made.sketch.cell_counts(made.counters, made.records, 1.0) >= 0).all()
     assert sample(again, 50, seed=1).method == "cells"
     exact = mechanism.exact(records[:20], records)
     assert np.mean(np.abs(again.answer(natural[:20]).estimate / exact - 1.0)) < 0.5
