@@ -7,7 +7,7 @@ from tests.depth import deep
 
 @pytest.mark.parametrize(
     ("width", "theme"),
-    [("desktop", "light"), deep("desktop", "dark"), deep("phone", "light"), ("phone", "dark"), deep(3840, "light")],
+    [deep("desktop", "light"), deep("desktop", "dark"), deep("phone", "light"), ("phone", "dark"), deep(3840, "light")],
 )
 def test_home_fits_and_shows_its_doors(visitor, width, theme):
     visit = visitor(width, theme)

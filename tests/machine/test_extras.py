@@ -9,6 +9,7 @@ import pytest
 
 from core.errors import RequestError
 from core.machine.extras import check_extra
+from tests.depth import deep
 
 ROOT = Path(__file__).parents[2]
 OPTIONAL = ("streamlit", "duckdb", "dask", "distributed", "psycopg", "mbi", "jax", "cupy")
@@ -69,11 +70,11 @@ RELEASE = ("release", "people.parquet", "--bounds", "x=0:1", "--bandwidth", "0.1
 @pytest.mark.parametrize(
     ("command", "extra"),
     [
-        (("app",), "app"),
+        deep(("app",), "app"),
         (("release", "people.csv", *RELEASE[2:]), "sql"),
         ((*RELEASE, "--engine", "dask"), "cluster"),
-        (("forecast", "--records", "500", *RELEASE[2:-2], "--mechanism", "mst"), "marginals"),
-        (("ledger", "show", "people", "--ledger", "postgresql://127.0.0.1/frostglass"), "postgres"),
+        deep(("forecast", "--records", "500", *RELEASE[2:-2], "--mechanism", "mst"), "marginals"),
+        deep(("ledger", "show", "people", "--ledger", "postgresql://127.0.0.1/frostglass"), "postgres"),
     ],
 )
 def test_a_command_says_which_extra_it_needs(command, extra, tmp_path):

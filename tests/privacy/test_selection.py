@@ -14,6 +14,7 @@ from core.privacy.audit import audit
 from core.privacy.events import PureParts, Selections, event_from_dict
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.selection import DEEPEST, LARGEST_SCORE, _below, select
+from tests.depth import deep
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
 from tests.privacy.noise.scripted import ScriptedStream
 
@@ -28,10 +29,10 @@ def closed_form(scores, sensitivity, epsilon) -> np.ndarray:
 @pytest.mark.parametrize(
     ("scores", "sensitivity", "epsilon"),
     [
-        ([3, 3, 3], 1, Fraction(1)),
+        deep([3, 3, 3], 1, Fraction(1)),
         ([5, 4, 3, 2, 1, 0], 1, Fraction(1, 2)),
         ([0, 1, 5, 9, 9, 2, -7, 0], 2, Fraction(7, 3)),
-        ([100, 0, 40, 97], 3, Fraction(1)),
+        deep([100, 0, 40, 97], 3, Fraction(1)),
         ([10] + [0] * 500 + [3] * 40, 1, Fraction(3, 2)),
         ([-(LARGEST_SCORE - 1), LARGEST_SCORE - 1, LARGEST_SCORE - 3], 1, Fraction(1)),
         ([0, 1000], 1000, Fraction(2, 10**6)),

@@ -15,7 +15,7 @@ from core.privacy.neighbours import Sensitivity
 from core.releases.counted import SHARE, count_first
 from core.releases.shelf import shelf_of
 from core.sources import open_source
-from tests.depth import draws
+from tests.depth import deep, draws
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))
 SKETCH = Race(PLANE, Laplacian(0.2), width=50)
@@ -33,7 +33,7 @@ def people(records: int = 3000) -> np.ndarray:
     return np.random.default_rng(1).random((records, 2))
 
 
-@pytest.mark.parametrize("delta", [0, "1e-6"])
+@pytest.mark.parametrize("delta", [deep(0), "1e-6"])
 def test_count_and_release_make_up_the_budget_and_the_file_says_so(ledger, delta):
     ledger.register("d", 2 if delta else 1, "1e-4" if delta else 0)
     made = release(SKETCH, people(), Budget(1, delta), ledger=ledger, dataset="d")

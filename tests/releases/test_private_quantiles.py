@@ -10,6 +10,7 @@ from core import Budget, Domain, Ledger, PrivacyUnit, private_quantiles
 from core.domain import Categorical, Numeric
 from core.errors import BudgetError, RequestError
 from core.privacy.noise.randomness import SeededSource
+from tests.depth import deep
 
 RANGES = {
     "height": (100, 250),
@@ -39,7 +40,7 @@ def people(count=10_000, seed=5):
     return pd.DataFrame({name: np.clip(values, *RANGES[name]) for name, values in columns.items()})
 
 
-@pytest.mark.parametrize("steps", [{}, {"stars": 1, "children": 1}])
+@pytest.mark.parametrize("steps", [deep({}), {"stars": 1, "children": 1}])
 def test_medians_of_eight_columns_at_one_epsilon(steps):
     frame, domain = people(), Domain.of(**RANGES)
     errors = []

@@ -26,6 +26,7 @@ from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
+from tests.depth import deep
 from tests.releases_for_tests import counted_release, small_release
 
 DOMAIN = Domain.of(x=(0, 10), y=(0, 10))
@@ -115,7 +116,7 @@ def test_exact_tables_are_arrays_that_noise_can_be_written_over(table):
         Exact(table, 0)
 
 
-@pytest.mark.parametrize(("epsilon", "kind"), [(1, np.int32), ("1e-6", np.int64)])
+@pytest.mark.parametrize(("epsilon", "kind"), [deep(1, np.int32), ("1e-6", np.int64)])
 def test_large_tables_have_32_bit_counters_unless_the_noise_needs_more(monkeypatch, epsilon, kind):
     """The same release as with 64 bits; counters that give way to wider ones are wiped."""
     wide = seal(race(), exact(race()), Budget(epsilon), noise_source=SeededSource(1))

@@ -6,6 +6,7 @@ from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
 from core.tasks.classes.winning import LEADS, Scatter, chance_of_winning, learned_scatter
+from tests.depth import deep
 
 
 def slow_chance(value, variance, scatter, draws=400_000, middle=300.0):
@@ -53,8 +54,8 @@ def test_scores_that_scatter_far_beyond_the_noise_win_by_their_lead_alone():
     assert chance_of_winning(value, np.ones((9, 2)), scatter) == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.parametrize("classes", [2, 3, 10])
-@pytest.mark.parametrize("shape", ["peaked", "two peaks", "one stands out", "nothing"])
+@pytest.mark.parametrize("classes", [2, deep(3), 10])
+@pytest.mark.parametrize("shape", ["peaked", deep("two peaks"), "one stands out", "nothing"])
 def test_chances_come_true(classes, shape):
     """20,000 places with unit noise and a fixed seed: of each tenth of the chances, as many win as was said.
 

@@ -64,6 +64,7 @@ def test_the_script_gives_the_answers_of_the_exploration(explored):
                 assert [str(value) for value in got] == [str(value) for value in wanted]
 
 
+@pytest.mark.deep
 def test_the_notebook_runs_from_top_to_bottom(explored):
     release, exploration, folder = explored
     notebook = json.loads(notebook_for(exploration))

@@ -15,7 +15,7 @@ from core.privacy.noise import rounded_l2 as module
 from core.privacy.noise.normal import PLACES, Expansion, Normals, standard_normals
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.rounded_l2 import RoundedL2Sampler, rounded_l2_variance
-from tests.depth import draws
+from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, independence_p_value
 from tests.privacy.noise.scripted import ScriptedStream
 
@@ -80,8 +80,8 @@ def plane(scale, reach):
     return quarters.reshape(2 * reach + 1, 2, 2 * reach + 1, 2).sum(axis=(1, 3))
 
 
-@pytest.mark.parametrize("scale", [0.4, 2.5, 30])
-@pytest.mark.parametrize("block", [1, 2, 3, 50])
+@pytest.mark.parametrize("scale", [deep(0.4), 2.5, deep(30)])
+@pytest.mark.parametrize("block", [1, 2, deep(3), 50])
 @pytest.mark.parametrize("places", [PLACES, COARSE])
 def test_one_counter_has_the_rounded_marginal(places, block, scale):
     vectors = (draws(40_000, 100_000) if places == PLACES else draws(1_500, 6_000)) // math.isqrt(block)
