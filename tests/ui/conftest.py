@@ -8,6 +8,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 
+from core.experiments.comparison.work import Bench
 from core.sources import Source, open_source
 from core.ui.frame import frame
 
@@ -70,3 +71,9 @@ def no_warming_beside_tests():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(frame, "warm_in_background", lambda: None)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_comparison_beside_tests(monkeypatch):
+    """A page that compares would try methods for a minute after its test, in a thread that other tests would feel."""
+    monkeypatch.setattr(Bench, "_start", lambda self: None)
