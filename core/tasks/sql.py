@@ -93,7 +93,9 @@ def _parsed(question: str) -> exp.Select:
     try:
         statements = sqlglot.parse(question, dialect="duckdb")
     except (sqlglot.errors.SqlglotError, RecursionError):
-        raise RequestError(f"This is no SQL that could be read; {CAN_BE_ASKED}.") from None
+        raise RequestError(
+            f'This is no SQL that could be read (a name that is a word of SQL stands in "quotes"); {CAN_BE_ASKED}.'
+        ) from None
     if len(statements) != 1 or not isinstance(statements[0], exp.Select):
         raise RequestError(f"A released file is asked one SELECT at a time; {CAN_BE_ASKED}.")
     select = statements[0]
