@@ -13,6 +13,7 @@ PORT ?= 8501
 .PHONY: app test test-deep bench lock papers clean
 
 app: $(VENV)/.warm
+	@echo "Frostglass opens at http://127.0.0.1:$(PORT) (Ctrl-C ends it)."
 	$(BIN)/python -m streamlit run app.py --server.port=$(PORT)
 
 test-deep: export FROSTGLASS_DEEP = 1

@@ -16,8 +16,10 @@ def app(
     """Open the app in a browser: describe data, release it, explore what was released. Ctrl-C ends it."""
     from ..machine.extras import check_extra
     from ..machine.installation import APP
+    from .output import say
 
     check_extra("streamlit", "app", "The app")
+    say(f"Frostglass opens at http://127.0.0.1:{port} (Ctrl-C ends it).")
     # In the place of this process; without -P a file in the folder where it was typed could pass for a library.
     settings = [f"--server.port={port}", f"--server.headless={str(headless).lower()}"]
     os.execv(sys.executable, [sys.executable, "-P", "-m", "streamlit", "run", str(APP / "app.py"), *settings])

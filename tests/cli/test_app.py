@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tomllib
 
 from core.machine.installation import APP, PROGRAM
 
@@ -9,7 +10,8 @@ from core.machine.installation import APP, PROGRAM
 def test_the_app_of_this_installation_is_opened(command, monkeypatch):
     started = []
     monkeypatch.setattr(os, "execv", lambda program, arguments: started.append((program, arguments)))
-    assert command("app", "--port", "8765", "--headless").exit_code == 0
+    result = command("app", "--port", "8765", "--headless")
+    assert result.exit_code == 0 and "http://127.0.0.1:8765" in result.stderr
     ((program, arguments),) = started
     assert program == arguments[0] == sys.executable and arguments[1:5] == ["-P", "-m", "streamlit", "run"]
     assert arguments[5:] == [str(APP / "app.py"), "--server.port=8765", "--server.headless=true"]
@@ -18,3 +20,9 @@ def test_the_app_of_this_installation_is_opened(command, monkeypatch):
 
 def test_no_port_beyond_the_last(command):
     assert command("app", "--port", "65536").exit_code == 2
+
+
+def test_nothing_of_streamlit_itself_is_offered_in_front_of_home():
+    """It offers files for coding agents where it finds one on the computer, unless its welcome is hidden."""
+    settings = tomllib.loads((APP / ".streamlit" / "config.toml").read_text())
+    assert settings["logger"]["hideWelcomeMessage"] is True
