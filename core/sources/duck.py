@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -144,7 +145,7 @@ def plain_sentences(label: str) -> Iterator[None]:
         if str(error) == "Query interrupted":  # what DuckDB makes of whatever the handler of a signal raises
             raise KeyboardInterrupt from None
         raise
-    except (*FAILURES, pa.ArrowException, OSError, ValueError, EOFError) as error:
+    except (*FAILURES, pa.ArrowException, OSError, ValueError, EOFError, zlib.error) as error:
         raise _sentence(label, error) from None
 
 

@@ -11,7 +11,6 @@ change, a ledger file that was replaced by an older copy or deleted, and data th
 Whoever can write to the ledger can read the data anyway; the ledger keeps honest owners from mistakes.
 """
 
-import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -23,12 +22,12 @@ from ...errors import BudgetError, RequestError
 from ..accounting import Cost, admits, largest_pure_admitted, spent
 from ..budget import Budget, Number, decimal_text
 from ..neighbours import Neighbours
+from .names import check_new, checked_name
 from .records import Dataset, Entry, History, append_dataset, append_release, canonical, read_datasets, read_history
 from .store import BOOK, Store
 
 __all__ = ["Dataset", "Entry", "Ledger", "Preview", "Status"]
 
-LONGEST_NAME = 100
 LONGEST_NOTE = 100_000
 
 
@@ -112,7 +111,7 @@ class Ledger:
             When a number is out of range, or the name is taken by another promise.
         """
         budget = Budget(epsilon, delta, neighbours)
-        name, unit = _checked_text(name, "name of a data set"), _checked_text(unit, "privacy unit")
+        name, unit = checked_name(name, "name of a data set"), checked_name(unit, "privacy unit")
         with self._store.writing() as connection:
             connection.execute(sa.select(BOOK).with_for_update())
             known = _known(read_datasets(self._store, connection), name)
@@ -125,7 +124,7 @@ class Ledger:
         self, name: str, cost: Cost, neighbours: Neighbours | str = Neighbours.ADD_REMOVE, unit: str = "record"
     ) -> bool:
         """Register an unknown data set with exactly what its first release spends; return whether it was unknown."""
-        name = _checked_text(name, "name of a data set")
+        name = checked_name(name, "name of a data set")
         with self._store.reading() as connection:
             known = _known(read_datasets(self._store, connection), name)
         if known is None:
@@ -164,7 +163,7 @@ class Ledger:
 
         Only `spend` decides: another process may spend in between.
         """
-        name = _checked_text(name, "name of a data set")
+        name = checked_name(name, "name of a data set")
         with self._store.reading() as connection:
             if _known(read_datasets(self._store, connection), name) is None:
                 return
@@ -212,7 +211,7 @@ class Ledger:
             return append_release(connection, history, canonical(cost.to_dict()), written)
 
     def _history(self, connection: sa.Connection, name: str, lock: bool = False) -> History:
-        name = _checked_text(name, "name of a data set")
+        name = checked_name(name, "name of a data set")
         history = read_history(self._store, connection, name, lock)
         if history is None:
             raise RequestError(
@@ -272,28 +271,9 @@ def _check_allowed(history: History, cost: Cost, neighbours: Neighbours | str, u
 
 
 def _known(datasets: list[Dataset], name: str) -> Dataset | None:
-    """Return the data set of this name; refuse a name that differs from a known one in capitals alone."""
-    for known in datasets:
-        if known.name == name:
-            return known
-        if known.name.casefold() == name.casefold():
-            raise RequestError(
-                f"The ledger already knows a data set {known.name!r}; write its name the same way, or choose one that "
-                "differs in more than capitals, as data under two names would be spent twice."
-            )
-    return None
-
-
-def _checked_text(text: str, what: str) -> str:
-    """Return a name in its one Unicode spelling (NFC), or say what a name may be."""
-    if isinstance(text, str):
-        text = unicodedata.normalize("NFC", text)
-        if 1 <= len(text) <= LONGEST_NAME and text.isprintable() and text == text.strip():
-            return text
-    raise RequestError(
-        f"The {what} must be a text of 1 to {LONGEST_NAME} visible characters without blanks at its ends, so that it "
-        "can be told from every other."
-    )
+    """Return the data set of this name; refuse a name that is new and looks like a known one."""
+    check_new(name, (known.name for known in datasets))
+    return next((known for known in datasets if known.name == name), None)
 
 
 def _checked_note(note: dict[str, Any]) -> str:

@@ -7,7 +7,8 @@ import streamlit as st
 from ...errors import RequestError
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import price
-from ...privacy.ledger.ledger import LONGEST_NAME, Ledger
+from ...privacy.ledger.ledger import Ledger
+from ...privacy.ledger.names import LONGEST_NAME
 from ...privacy.unit import PrivacyUnit
 from ...releases.payment import unit_words
 from ...words.escapes import in_markdown

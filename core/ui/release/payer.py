@@ -6,7 +6,8 @@ import streamlit as st
 
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account
-from ...privacy.ledger.ledger import LONGEST_NAME, Ledger
+from ...privacy.ledger.ledger import Ledger
+from ...privacy.ledger.names import LONGEST_NAME, look_alike
 from ...privacy.neighbours import Neighbours
 from ...words.escapes import in_markdown
 from ..frame.marks import note
@@ -92,7 +93,7 @@ def _name(ledger: Ledger, own: OwnData, number: int) -> str | None:
     typed = (typed or "").strip()
     if not 1 <= len(typed) <= LONGEST_NAME or not typed.isprintable():
         return None
-    return next((known for known in names if known.casefold() == typed.casefold()), typed)
+    return typed if typed in names else next((known for known in names if look_alike(known, typed)), typed)
 
 
 def _total_slack(needed: bool) -> bool:
