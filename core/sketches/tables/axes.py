@@ -1,25 +1,28 @@
 """The axes of tables: every category of a column is a cell, and a number is cut at public edges between its bounds.
 
-Ordered categories and values around a circle are categories here, and dates are numbers.
+Ordered categories and values around a circle are categories here, and dates are numbers. Where numbers have steps,
+cells hold whole values (`steps`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ...domain import Categorical, Column, Cyclic, Domain, Ordered
 from ...errors import RequestError
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
+from ..cell_finding import Ruler, find_cells
+from .steps import Steps, cut_values, enough_halvings, halved, steps_of
 
 MOST_CELLS = 1 << 16
 """Of an axis, fine ones counted: the number of one fits 16 bits."""
 METRIC = "l2"
 """In which the domain encodes categories; every other would do, as only the largest coordinate counts."""
-WORTH_A_THREAD = 1 << 14
+MOST_LOOKED_UP = 1 << 20
+"""Values whose cells are kept in a table; of more, each is searched for."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,10 @@ class Axis:
         How often each of them is halved where the axis is alone.
     categories : tuple[str, ...]
         Of a column of categories, else none.
+    steps : Steps | None
+        The values, where they have steps.
+    starts : tuple[int, ...]
+        Then, the number of the first value of each cell, and that of all values.
     """
 
     name: str
@@ -52,16 +59,61 @@ class Axis:
     cells: int
     halvings: int
     categories: tuple[str, ...]
+    steps: Steps | None = None
+    starts: tuple[int, ...] = ()
 
     @property
     def fine(self) -> int:
         """Cells where the axis is alone."""
         return self.cells << self.halvings
 
+    @cached_property
+    def _fine_starts(self) -> np.ndarray:
+        return halved(self.starts, self.halvings)
+
+    def values(self, fine: bool = False) -> np.ndarray:
+        """The number of the first value of each cell, and that of all, int64 (cells + 1,); where there are steps.
+
+        Of fine cells, some may hold no value: they lie behind the one that has the value before theirs.
+        """
+        return self._fine_starts if fine else np.array(self.starts)
+
     def edges(self, fine: bool = False) -> np.ndarray:
-        """Where the cells begin and the last one ends, in the column's own unit, float64 (cells + 1,)."""
+        """Where the cells begin and the last one ends, in the column's own unit, float64 (cells + 1,).
+
+        A cell holds its lower end and not its upper one. Where there are steps, it begins at its first value.
+        """
+        if self.steps is not None:
+            return self.steps.value(self.values(fine))
         cells = self.fine if fine else self.cells
         return self.low + (self.high - self.low) * (np.arange(cells + 1) / cells)
+
+    def sides(self, fine: bool = False, ends: tuple[float, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the greatest value of each cell, as far as it lies between two ends, float64 (cells,) each."""
+        edges = self.edges(fine) if ends is None else np.clip(self.edges(fine), *ends)
+        if self.steps is None:
+            return edges[:-1], edges[1:]
+        greatest = edges[1:] - self.steps.step
+        return np.minimum(edges[:-1], greatest), greatest
+
+    @property
+    def of_single_values(self) -> bool:
+        """Whether every cell holds one value."""
+        return self.steps is not None and self.cells == self.steps.count
+
+    def ruler(self, low: float, high: float) -> Ruler:
+        """How its encoded coordinate, with these bounds, becomes a fine cell."""
+        if self.steps is None:
+            raised = isinstance(self.column, Categorical) and self.column.width == len(self.categories)
+            return Ruler(self.coordinate, low, high, self.fine, self.fine, categories=self.fine if raised else 0)
+        most, cells = self.steps.count, None
+        if not self.of_single_values and most <= MOST_LOOKED_UP:
+            cells = self.cell_of(np.arange(most))
+        return Ruler(self.coordinate, low, high, self.steps.span, min(most, MOST_LOOKED_UP), True, cells=cells)
+
+    def cell_of(self, numbers: np.ndarray) -> np.ndarray:
+        """The fine cells of values by their numbers."""
+        return np.searchsorted(self._fine_starts[:-1], numbers, side="right") - 1
 
 
 def is_number(column: Column) -> bool:
@@ -74,7 +126,7 @@ def number_axes(domain: Domain) -> int:
     return sum(column.width for column in domain.columns if is_number(column))
 
 
-def axes_of(domain: Domain, bins: Sequence[int], halvings: Sequence[int]) -> tuple[Axis, ...]:
+def axes_of(domain: Domain, bins: Sequence[int], halvings: Sequence[int], by_values: bool = True) -> tuple[Axis, ...]:
     """The axes of a domain, in the order of its coordinates.
 
     Parameters
@@ -82,7 +134,9 @@ def axes_of(domain: Domain, bins: Sequence[int], halvings: Sequence[int]) -> tup
     domain : Domain
         Columns that have coordinates.
     bins, halvings : Sequence[int]
-        One a coordinate of numbers.
+        One a coordinate of numbers; no more are made than its values can be told apart by.
+    by_values : bool
+        Whether cells hold whole values where there are steps, which they do not in files of earlier versions.
     """
     axes: list[Axis] = []
     numbers = iter(zip(bins, halvings, strict=True))
@@ -95,7 +149,12 @@ def axes_of(domain: Domain, bins: Sequence[int], halvings: Sequence[int]) -> tup
             for place in range(column.width):
                 name = column.name if column.width == 1 else f"{column.name}[{place}]"
                 low, high = column.bounds(1.0)
-                axes.append(Axis(name, column, coordinate + place, low, high, *next(numbers), ()))
+                cells, often = next(numbers)
+                steps = steps_of(column) if by_values else None
+                starts = () if steps is None else cut_values(column, steps, cells)
+                if starts:
+                    cells, often = len(starts) - 1, min(often, enough_halvings(starts))
+                axes.append(Axis(name, column, coordinate + place, low, high, cells, often, (), steps, starts))
         coordinate += column.width
     if any(axis.fine > MOST_CELLS for axis in axes):
         raise RequestError(f"A column may be cut into {MOST_CELLS:,} cells at most; use fewer bins or halvings.")
@@ -118,42 +177,18 @@ def cut(points: np.ndarray, domain: Domain, axes: Sequence[Axis]) -> np.ndarray:
     np.ndarray
         uint16 (axes, n). Cells hold their lower end, and the last one both.
     """
-    by_coordinate = np.ascontiguousarray(points.T)
     low, high = domain.bounds(METRIC)
     found = np.empty((len(axes), len(points)), np.uint16)
-    coordinate = np.array([axis.coordinate for axis in axes])
-    count = np.array([axis.fine for axis in axes])
-    raised = [isinstance(axis.column, Categorical) and axis.column.width == len(axis.categories) for axis in axes]
-    categories = np.where(raised, [len(axis.categories) for axis in axes], 0)
-
-    def records(first: int, last: int) -> None:
-        _find_cells(by_coordinate, coordinate, low, high, count, categories, first, last, found)
-
-    over_ranges(len(points), records, at_least=WORTH_A_THREAD)
-    for row, axis in enumerate(axes):
+    rulers = [axis.ruler(float(low[axis.coordinate]), float(high[axis.coordinate])) for axis in axes]
+    find_cells(points, rulers, found)
+    for row, (axis, ruler) in enumerate(zip(axes, rulers, strict=True)):
         column = axis.column
-        if isinstance(column, (Cyclic, Ordered)):  # whose categories have places around a circle, or on a line
+        if axis.steps is not None and axis.steps.count > MOST_LOOKED_UP:
+            shares = (points[:, axis.coordinate] - ruler.low) / (ruler.high - ruler.low)
+            numbers = np.clip(np.floor(shares * ruler.span + 0.5), 0, axis.steps.count - 1)
+            found[row] = axis.cell_of(numbers)
+        elif isinstance(column, (Cyclic, Ordered)):  # whose categories have places around a circle, or on a line
             shift, width = column.scaling(domain.scale)
             places = points[:, axis.coordinate : axis.coordinate + column.width] * width + shift
             found[row] = column.nearest(places)
     return found
-
-
-@njit(nogil=True, cache=True)
-def _find_cells(points, coordinate, low, high, count, categories, first, last, found):
-    """found[axis, i] = the cell of point i, of those in the range; points by coordinate."""
-    for axis in range(len(coordinate)):
-        place = coordinate[axis]
-        if categories[axis] > 0:
-            for i in range(first, last):
-                largest = 0
-                for category in range(1, categories[axis]):
-                    if points[place + category, i] > points[place + largest, i]:
-                        largest = category
-                found[axis, i] = largest
-        else:
-            # Clamped, so that memory is safe whatever comes.
-            top = count[axis] - 1.0
-            for i in range(first, last):
-                share = (points[place, i] - low[place]) / (high[place] - low[place])
-                found[axis, i] = np.uint16(min(max(share * count[axis], 0.0), top))

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from .layout import Columns, Layout, largest
 from .measuring import PairContrasts
 from .optimum import LARGEST_WEIGHT, Part, for_squares, for_sums, parts_of, whole_weights
 from .reading import Noise, Reading
+from .steps import steps_of
 
 USUAL_BINS = 10
 BINS_OFFERED = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
@@ -54,6 +55,7 @@ MAX_TABLES = 200_000
 MAX_TOGETHER = 6
 """Columns of one table."""
 MEASURED = ("contrasts", "cells", "margins")
+EDGES = ("values", "even")
 _TABLE = Several("The columns of a table", Whole("The place of a column", 0, 9_999), 1, MAX_TOGETHER)
 
 
@@ -79,6 +81,9 @@ class Tables(LinearSketch):
         leaves it, with the weights, to `sized_for`.
     weights : tuple[int, ...] | None
         Of each part of the table, whole numbers.
+    edges : str
+        "values": where a column has steps, cells hold whole values, one each where there are no more than bins.
+        "even": all cells are equally wide, as where there are no steps, and in files of earlier versions.
 
     Raises
     ------
@@ -102,6 +107,7 @@ class Tables(LinearSketch):
     weights: Settled[tuple[int, ...]] = parameter(
         Several("The weights", Whole("A weight", 1, LARGEST_WEIGHT), 1), None, settled="its weights"
     )
+    edges: str = parameter(Choice("Where cells end", EDGES), "values")
     name: ClassVar[str] = "tables"
     takes_circles: ClassVar[bool] = True
     described: ClassVar[str] = "set of tables"
@@ -111,6 +117,8 @@ class Tables(LinearSketch):
     def _check(self) -> None:
         super()._check()
         numbers = number_axes(self.domain)
+        if not any(steps_of(column) for column in self.domain.columns):
+            self._settle(edges="even")
         for name in ("bins", "halvings"):
             if getattr(self, name) is not None and len(getattr(self, name)) != numbers:
                 raise RequestError(f"The tables need {numbers:,} numbers of {name}, one a coordinate of numbers.")
@@ -126,6 +134,15 @@ class Tables(LinearSketch):
             self._check_size()
         if self.weights is not None and len(self.weights) != len(self.layout.blocks):
             raise RequestError(f"The tables need {len(self.layout.blocks):,} weights, one a part.")
+
+    def written(self) -> dict[str, Any]:
+        """Without what files of earlier versions don't say, where it is as they have it."""
+        facts = super().written()
+        return facts if self.edges == "values" else {name: facts[name] for name in facts if name != "edges"}
+
+    @classmethod
+    def read(cls, value: object) -> dict[str, Any]:
+        return super().read({"edges": "even"} | value if isinstance(value, dict) else value)
 
     @property
     def is_cut(self) -> bool:
@@ -198,7 +215,8 @@ class Tables(LinearSketch):
     def axes(self) -> tuple[Axis, ...]:
         """The axes, in the order of the coordinates."""
         numbers = number_axes(self.domain)
-        return axes_of(self.domain, self.bins or (USUAL_BINS,) * numbers, self.halvings or (0,) * numbers)
+        bins, halvings = self.bins or (USUAL_BINS,) * numbers, self.halvings or (0,) * numbers
+        return axes_of(self.domain, bins, halvings, self.edges == "values")
 
     @cached_property
     def layout(self) -> Layout:
@@ -239,7 +257,7 @@ class Tables(LinearSketch):
 
         def held(bins: int) -> float:
             """Records in the average cell, in standard deviations."""
-            cells = [axis.cells if axis.categories else bins for axis in self.axes]
+            cells = [axis.cells for axis in replace(usual, bins=(bins,) * numbers).axes]
             return records / deviation / float(np.mean([math.prod(cells[i] for i in table) for table in tables]))
 
         cut = usual

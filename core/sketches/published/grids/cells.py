@@ -16,9 +16,8 @@ import numpy as np
 
 from ....domain import Categorical, Domain
 from ....errors import RequestError
-from ....machine.compiled_code import njit
-from ....machine.threads import over_ranges
 from ....parameters import Choice, Declared, Several, Whole, parameter
+from ...cell_finding import Ruler, find_cells
 
 MAX_AXES = 64
 MAX_CELLS_OF_AN_AXIS = 1 << 24
@@ -139,18 +138,12 @@ class Cells(Declared):
         np.ndarray
             int64 (n, axes) in Fortran order. Cells hold their lower end, and the last one both.
         """
-        by_coordinate = np.ascontiguousarray(points.T)
         found = np.empty((len(self.axes), len(points)), np.int64)
-        coordinate, count, categories = (
-            np.array([getattr(axis, name) for axis in self.axes], np.int64)
-            for name in ("coordinate", "count", "categories")
-        )
-        low, high = (np.array([getattr(axis, name) for axis in self.axes]) for name in ("low", "high"))
-
-        def records(first: int, last: int) -> None:
-            _find_cells(by_coordinate, coordinate, low, high, count, categories, first, last, found)
-
-        over_ranges(len(points), records, at_least=1 << 14)
+        rulers = [
+            Ruler(axis.coordinate, axis.low, axis.high, axis.count, axis.count, categories=axis.categories)
+            for axis in self.axes
+        ]
+        find_cells(points, rulers, found)
         return found.T
 
     def centres(self, axis: int) -> np.ndarray:
@@ -232,23 +225,3 @@ def _axes(domain: Domain) -> list[tuple[int, int]]:
             axes += [(coordinate + place, 0) for place in range(column.width)]
         coordinate += column.width
     return axes
-
-
-@njit(nogil=True, cache=True)
-def _find_cells(points, coordinate, low, high, count, categories, first, last, found):
-    """found[axis, i] = the cell of point i, of those in the range; points by coordinate."""
-    for axis in range(len(coordinate)):
-        place = coordinate[axis]
-        if categories[axis] > 0:
-            for i in range(first, last):
-                largest = 0
-                for category in range(1, categories[axis]):
-                    if points[place + category, i] > points[place + largest, i]:
-                        largest = category
-                found[axis, i] = largest
-        else:
-            # Clamped, so that memory is safe whatever comes.
-            top = count[axis] - 1.0
-            for i in range(first, last):
-                share = (points[place, i] - low[axis]) / (high[axis] - low[axis])
-                found[axis, i] = np.int64(min(max(share * count[axis], 0.0), top))

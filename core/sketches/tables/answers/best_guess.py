@@ -70,7 +70,8 @@ class BestGuess:
         coarse = self.counts((place,))
         if not axis.halvings:
             return coarse
-        even = np.repeat(coarse[:, None], 1 << axis.halvings, axis=1) / (1 << axis.halvings)
+        width = np.diff(axis.edges(fine=True)).reshape(axis.cells, -1)
+        even = coarse[:, None] * width / width.sum(axis=1, keepdims=True)
         found = self._reading.fine_counts(place).reshape(even.shape)
         unit = np.zeros(axis.fine)
         unit[0] = 1.0

@@ -15,6 +15,7 @@ from ....errors import RequestError
 from ....words.phrases import listed, shown
 from ..axes import Axis
 from ..layout import Columns
+from ..steps import Steps
 
 Where = Mapping[str, Any]
 """By name of a column: a category, a list of categories, or a pair (low, high) of numbers or dates, low <= x < high,
@@ -80,6 +81,8 @@ def _categories(axis: Axis, condition: object) -> Chosen:
 
 def _range(axis: Axis, condition: object, fine: bool) -> Chosen:
     ends = _ends(axis, condition)
+    if axis.steps is not None:
+        return _values(axis, axis.steps, ends, fine)
     edges = axis.edges(fine)
     # The outermost cells hold what lies beyond the bounds, and the last one its upper end.
     low, high = (-math.inf if ends[0] <= edges[0] else ends[0]), (math.inf if ends[1] >= edges[-1] else ends[1])
@@ -88,6 +91,18 @@ def _range(axis: Axis, condition: object, fine: bool) -> Chosen:
     share = np.clip(inside / width, 0.0, 1.0)
     near = 1e-9  # an end that is an edge cuts no cell
     share = np.where(share > 1.0 - near, 1.0, np.where(share < near, 0.0, share))
+    return Chosen(share, (share == 1.0).astype(float), (share > 0.0).astype(float))
+
+
+def _values(axis: Axis, steps: Steps, ends: tuple[float, float], fine: bool) -> Chosen:
+    """Of a column with steps: which of the values of each cell lie in a range, each of them whole."""
+    first, last = map(steps.first_from, ends)
+    edges = axis.values(fine)
+    many = np.diff(edges)
+    inside = np.clip(np.minimum(last, edges[1:]) - np.maximum(first, edges[:-1]), 0, many)
+    # A cell without values is empty for certain; taken as the one before it, it adds the least noise.
+    before = np.maximum.accumulate(np.where(many > 0, np.arange(len(many)), 0))
+    share = (inside / np.maximum(many, 1))[before]
     return Chosen(share, (share == 1.0).astype(float), (share > 0.0).astype(float))
 
 
@@ -111,8 +126,13 @@ def _ends(axis: Axis, condition: object) -> tuple[float, float]:
 
 
 def ends_of(axis: Axis, condition: object) -> tuple[float, float]:
-    """Both ends of a range, or of all there is without one, within the bounds of the column."""
+    """Both ends of a range, or of all there is without one, within the bounds of the column; where it has steps, at its
+    first value and behind its last one.
+    """
     low, high = (-math.inf, math.inf) if condition is None else _ends(axis, condition)
+    if axis.steps is not None:
+        first, last = axis.steps.value(np.array([axis.steps.first_from(low), axis.steps.first_from(high)]))
+        return float(first), float(last)
     return max(low, axis.low), min(high, axis.high)
 
 

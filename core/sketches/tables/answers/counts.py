@@ -120,13 +120,13 @@ def measured(reading: Reading, places: Sequence[int]) -> Columns:
     return table
 
 
-def cell_keys(axes: Sequence[Axis], fine: bool = False) -> dict[str, object]:
-    """The cells of every combination, the last column moving fastest: categories, and intervals of numbers."""
+def cell_keys(axes: Sequence[Axis]) -> dict[str, object]:
+    """The cells of every combination, the last column moving fastest: categories, values, and intervals of numbers."""
     if not axes:
         return {}
-    sides = [axis.fine if fine else axis.cells for axis in axes]
+    sides = [axis.cells for axis in axes]
     places = np.indices(sides).reshape(len(sides), -1)
-    return {axis.name: labels(axis, fine)[place] for axis, place in zip(axes, places, strict=True)}
+    return {axis.name: labels(axis)[place] for axis, place in zip(axes, places, strict=True)}
 
 
 def in_natural_units(axis: Axis, numbers: np.ndarray) -> np.ndarray:
@@ -135,10 +135,14 @@ def in_natural_units(axis: Axis, numbers: np.ndarray) -> np.ndarray:
     return dates
 
 
-def labels(axis: Axis, fine: bool = False) -> np.ndarray | pd.Categorical:
-    """The cells of an axis: categories, or intervals that hold their lower end."""
+def labels(axis: Axis) -> pd.Categorical:
+    """The cells of an axis: categories, values where each is a cell, or intervals that hold their lower end."""
     if axis.categories:
         ordered = isinstance(axis.column, Ordered)
         return pd.Categorical(axis.categories, categories=list(axis.categories), ordered=ordered)
-    intervals = pd.IntervalIndex.from_breaks(in_natural_units(axis, axis.edges(fine)), closed="left")
-    return pd.Categorical(intervals, categories=intervals, ordered=True)
+    edges = axis.edges()
+    if axis.steps is not None and (edges == np.rint(edges)).all():
+        edges = edges.astype(np.int64)  # whole numbers, written as such
+    natural = in_natural_units(axis, edges)
+    cells = natural[:-1] if axis.of_single_values else pd.IntervalIndex.from_breaks(natural, closed="left")
+    return pd.Categorical(cells, categories=cells, ordered=True)

@@ -41,7 +41,9 @@ def quantiles(
     conditions = {i: chosen(axes[i], where[axes[i].name]).share for i in asked if i != place}
     below, error = _below(reading, place, share, groups, conditions, own)
     reach = reading.noise.reach(level) * error
-    rows = [_one(edges, *row) for row in zip(below, below - reach, below + reach, strict=True)]
+    steps = axes[place].steps
+    step = 0.0 if steps is None else steps.step
+    rows = [_one(edges, step, *row) for row in zip(below, below - reach, below + reach, strict=True)]
     estimate, low, high = (in_natural_units(axes[place], ends) for ends in np.array(rows).T)
     return pd.DataFrame(cell_keys([axes[i] for i in groups]) | {"estimate": estimate, "low": low, "high": high})
 
@@ -88,16 +90,23 @@ def _below(
     return below, error.reshape(below.shape)
 
 
-def _one(edges: np.ndarray, below: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, float, float]:
-    """The quantile and the ends of its interval, by T and its band at every edge."""
-    under, over = high < 0.0, low > 0.0
+def _one(
+    edges: np.ndarray, step: float, below: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[float, float, float]:
+    """The quantile and the ends of its interval, by T and its band at every edge; a value where there are steps."""
+    near = 1e-9 * float(np.abs(below).max())  # sums that are 0 but for rounding
+    under, over = high < -near, low > near
     first = int(np.argmin(under)) if not under.all() else len(edges) - 1
     last = int(np.argmin(over[::-1])) if not over.all() else len(edges) - 1
     least, most = edges[max(first - 1, 0)], edges[min(len(edges) - last, len(edges) - 1)]
     # The most likely rising course of T: between the highest so far and the lowest from here on.
     course = (np.maximum.accumulate(below) + np.minimum.accumulate(below[::-1])[::-1]) / 2.0
-    place = int(np.clip(np.searchsorted(course, 0.0), 1, len(edges) - 1))
+    place = int(np.clip(np.searchsorted(course, -near), 1, len(edges) - 1))
     before, after = course[place - 1], course[place]
     part = 0.5 if after <= before else float(np.clip(-before / (after - before), 0.0, 1.0))
     found = edges[place - 1] + part * (edges[place] - edges[place - 1])
-    return float(np.clip(found, min(least, most), max(least, most))), float(min(least, most)), float(max(least, most))
+    if step:  # the last value that begins before it, as a cell ends where the next value is
+        found = edges[place - 1] + step * (np.ceil((found - edges[place - 1]) / step - 1e-9) - 1.0)
+        found, most = max(found, edges[place - 1]), most - step
+    least, most = min(least, most), max(least, most)
+    return float(np.clip(found, least, most)), float(least), float(most)

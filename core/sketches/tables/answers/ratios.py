@@ -128,8 +128,7 @@ class _Asked:
     @property
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
         """Both ends of what is meant of each cell."""
-        edges = self.reading.layout.axes[self.place].edges(self.fine)
-        return np.clip(edges[:-1], *self.ends), np.clip(edges[1:], *self.ends)
+        return self.reading.layout.axes[self.place].sides(self.fine, self.ends)
 
     @cached_property
     def middles(self) -> np.ndarray:
@@ -215,8 +214,8 @@ def _usual_places(reading: Reading, place: int) -> np.ndarray:
     """Where in each cell of a column records lie on average, as its fine cells have them; the middle without any."""
     axis = reading.layout.axes[place]
     fine = BestGuess(reading).fine_counts(place).reshape(axis.cells, -1)
-    edges = axis.edges(fine=True)
-    middles = ((edges[:-1] + edges[1:]) / 2.0).reshape(fine.shape)
+    low, high = axis.sides(fine=True)
+    middles = ((low + high) / 2.0).reshape(fine.shape)
     totals = fine.sum(axis=1)
     return np.where(totals > 0, (fine * middles).sum(axis=1) / np.where(totals > 0, totals, 1.0), middles.mean(axis=1))
 
