@@ -4,8 +4,8 @@ Whoever releases under a name that a reader takes for another would spend the bu
 are kept in their one spelling (Unicode's NFC), and a new name is refused where it looks like a known one: the same
 but for capitals, for compatible forms (fullwidth letters, ligatures), for characters that draw nothing (variation
 selectors, joiners), or for letters of Cyrillic and Greek that are drawn like Latin ones. The last are single letters
-that Unicode Technical Standard 39 calls confusable with letters of Latin and that fonts draw alike; likenesses within Latin
-(l and 1, rn and m) are left to the reader, as refusing those would refuse honest names.
+that Unicode Technical Standard 39 calls confusable with letters of Latin and that fonts draw alike; likenesses within
+Latin (l and 1, rn and m) are left to the reader, as refusing those would refuse honest names.
 """
 
 from __future__ import annotations
