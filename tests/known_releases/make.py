@@ -44,6 +44,7 @@ from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.linear import LinearSketch
 from core.sketches.parts import Part
+from core.sketches.products.products import Products
 from core.sketches.projected import Projected
 from core.sketches.published.distances.huang_roth import HuangRoth
 from core.sketches.published.grids.marginals import Marginals
@@ -290,6 +291,12 @@ def counted() -> Release:
     return _release(Tables.of(domain, 4, named, 5).sized_for(Budget(1), RECORDS), Budget(1))
 
 
+def products() -> Release:
+    """Sums of products of numbers and categories, of people with several records, under pure noise."""
+    domain = Domain.of(age=(0, 100), pay=(0, 9000), city=["Bern", "Zürich", "Genève"], unit=PrivacyUnit("id", 2))
+    return _release(Products(domain), Budget(2))
+
+
 MAKERS = {
     maker.__name__: maker
     for maker in (
@@ -326,6 +333,7 @@ MAKERS = {
         circles,
         tables,
         counted,
+        products,
     )
 }
 
