@@ -37,7 +37,7 @@ LOCK = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate
 lock: $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(LOCK) -o requirements.txt
-	$(LOCK) --extra cluster --extra marginals --extra postgres --group dev -c requirements.txt -o requirements-dev.txt
+	$(LOCK) --extra cluster --extra marginals --extra postgres --extra spss --group dev -c requirements.txt -o requirements-dev.txt
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Frostglass needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }

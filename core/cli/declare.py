@@ -23,7 +23,8 @@ def declare(
         Option(
             metavar="FILE",
             help="A public data dictionary: CSV or TSV with a line for each column (name, type, min, max, values, "
-            "missing, unit …), YAML, CSV on the Web, or a Frictionless schema. Never one that was made of the records.",
+            "missing, unit …), YAML, CSV on the Web, a Frictionless schema, or a file of SPSS or Stata, of which the "
+            "labels are read. Never one that was made of the records.",
             show_default=False,
         ),
     ] = None,
@@ -37,7 +38,7 @@ def declare(
     No value of the table is looked at. What is not known stands behind a #, to be finished by hand; --declaration of
     the other commands takes the file.
     """
-    from ..domain.codebook import draft_text, drafted, read_codebook
+    from ..domain.codebook import codebook_in, draft_text, drafted
     from ..sources import open_source
 
     if out is not None:
@@ -45,7 +46,7 @@ def declare(
     if codebook is not None and codebook.resolve() == Path(source).resolve():
         raise RequestError("--codebook names the private file itself; name a public description of its columns.")
     opened = open_source(source)
-    book = {} if codebook is None else read_codebook(_text_of(codebook))
+    book = {} if codebook is None else codebook_in(codebook.name, _content_of(codebook))
     entries = drafted([(column.name, column.kind) for column in opened.columns], book)
     text = draft_text(entries)
     if out is None:
@@ -59,8 +60,8 @@ def declare(
         say(f"Still to be finished: {', '.join(unfinished[:MOST_SAID])}{more}.")
 
 
-def _text_of(path: Path) -> str:
+def _content_of(path: Path) -> bytes:
     try:
-        return path.expanduser().read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise RequestError(f"There is no codebook in UTF-8 text at {str(path)!r}.") from None
+        return path.expanduser().read_bytes()
+    except OSError:
+        raise RequestError(f"There is no codebook at {str(path)!r}.") from None

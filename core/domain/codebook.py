@@ -1,9 +1,9 @@
 """Codebooks: what a data dictionary says of columns, turned into entries of a declaration.
 
 Read are CSV and other tables with a header line (also as pasted out of a document), YAML, the columns of CSV on the Web
-(W3C, "tableSchema") and of Frictionless table schemas ("fields"). Headers are known by their usual names. A codebook
-describes what anyone could have; one that was made of the private records by a program is no public knowledge, as its
-smallest and largest values are people's.
+(W3C, "tableSchema") and of Frictionless table schemas ("fields"), and the labels in files of SPSS and Stata. Headers
+are known by their usual names. A codebook describes what anyone could have; one that was made of the private records by
+a program is no public knowledge, as its smallest and largest values are people's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import RequestError
+from ..words.phrases import shown
 from .declaration import KINDS, _written, columns_of, mapping_of, preset_sentence
+from .labelled_files import is_labelled, read_labels
 from .presets import LATITUDES, LONGITUDES, preset_for, tidy_name
 
 MOST_ROWS = 10_000
@@ -133,6 +135,31 @@ class Entry:
         text = f"{_written(self.name)}: {_written(self.facts)}"
         remark = f"  # {self.unknown or self.because}" if self.unknown or self.because else ""
         return f"  {'# ' if self.unknown else ''}{text}{remark}"
+
+
+def codebook_in(name: str, content: bytes) -> dict[str, dict[str, Any]]:
+    """What the file of a codebook says, by the column's name: entries of a declaration, whole or in part.
+
+    Parameters
+    ----------
+    name : str
+        Of the file; its ending tells files of SPSS and Stata.
+    content : bytes
+        The whole file.
+
+    Raises
+    ------
+    RequestError
+        When it is none that is known.
+    """
+    if is_labelled(name):
+        return {column: _entry(column, said) for column, said in read_labels(name, content).items()}
+    try:
+        return read_codebook(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise RequestError(
+            f"The codebook {shown(name)!r} is not text in UTF-8: save it again with that encoding."
+        ) from None
 
 
 def read_codebook(text: str) -> dict[str, dict[str, Any]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from ...domain.codebook import drafted, read_codebook
+from ...domain.codebook import codebook_in, drafted, read_codebook
 from ...domain.presets import PRESETS, preset_for, tidy_name
 from ...errors import RequestError
 from ...sources import ColumnInfo
@@ -21,7 +21,7 @@ from .picking import OWN_FILE
 
 NEWS, TROUBLE = "codebook-news", "codebook-trouble"
 MOST_SHOWN = 6
-TYPES = ["csv", "tsv", "txt", "md", "yaml", "yml", "json"]
+TYPES = ["csv", "tsv", "txt", "md", "yaml", "yml", "json", "sav", "zsav", "por", "dta"]
 HOW = """
 A line for each column, with headings such as `name, type, min, max, values, missing, unit`:
 
@@ -30,7 +30,8 @@ A line for each column, with headings such as `name, type, min, max, values, mis
     sex,category,,,1=female; 2=male,9
     joined,date,2015-01-01,2024-12-31,,
 
-Also YAML, a declaration that was saved here, CSV on the Web, and Frictionless schemas.
+Also YAML, a declaration that was saved here, CSV on the Web, Frictionless schemas, and the labels in files of SPSS and
+Stata.
 """
 
 
@@ -91,23 +92,17 @@ def _uploaded(records: Records, key: str) -> None:
     if private is not None and private.getvalue() == dropped.getvalue():
         st.session_state[TROUBLE] = "That is your own file, whose values are people's; nothing was read from it."
         return
-    try:
-        text = dropped.getvalue().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        st.session_state[TROUBLE] = "The codebook is not text in UTF-8: save it again with that encoding."
-        return
-    _fill(records, text)
+    _fill(records, lambda: codebook_in(dropped.name, dropped.getvalue()))
 
 
 def _pasted(records: Records, key: str) -> None:
-    _fill(records, st.session_state.get(key) or "")
+    _fill(records, lambda: read_codebook(st.session_state.get(key) or ""))
 
 
-def _fill(records: Records, text: str) -> None:
-    """Fill the rows of all columns that the text describes; a callback runs before the page is drawn."""
+def _fill(records: Records, read: Callable[[], Mapping[str, Mapping[str, Any]]]) -> None:
+    """Fill the rows of all columns that a codebook describes; a callback runs before the page is drawn."""
     try:
-        book = read_codebook(text)
-        filled, unfinished = fill_rows(records.source.columns, records.number, book)
+        filled, unfinished = fill_rows(records.source.columns, records.number, read())
     except RequestError as error:
         st.session_state[TROUBLE] = str(error)
         return
