@@ -10,6 +10,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 
+# What Python compiles is kept, whatever the shell wants: each process of a test would compile everything again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: app test test-deep bench lock papers clean
 
 app: $(VENV)/.warm
@@ -21,8 +24,7 @@ test test-deep: $(VENV)/.dev $(VENV)/.warm
 	tests/install_chromium.sh
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/mypy & $(BIN)/python -m pytest -n 2 --dist worksteal; tested=$$?; wait $$! && exit $$tested
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(OPTIONS)
