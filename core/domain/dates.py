@@ -98,6 +98,10 @@ class Dates(Scalar):
         return float((self._end(self.last) - self._seconds) // STEPS[self.step])
 
     @property
+    def spacing(self) -> float:
+        return 1.0
+
+    @property
     def unit(self) -> str:
         """The steps that numbers of it count."""
         return f"{self.step}s since {self.first}"

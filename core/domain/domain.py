@@ -226,6 +226,20 @@ class Domain:
         shift, width = self._scaling
         return (low - shift) / width, (high - shift) / width
 
+    @cached_property
+    def spacings(self) -> np.ndarray:
+        """What lies between two neighbouring values of each encoded coordinate, float64 (d,); 0 where any may occur.
+
+        The first of these values is the lower bound.
+        """
+        spacings = np.zeros(self.dimensions)
+        for column, place in self._places():
+            if isinstance(column, Scalar):
+                spacings[place] = column.spacing
+        _, widths = self._scaling
+        spacings /= widths
+        return spacings
+
     def check_coordinates(self) -> None:
         """RequestError when records are sets, for whatever needs coordinates."""
         if self.holds_sets:

@@ -33,7 +33,7 @@ class Numeric(Scalar):
         Without it, values must be numbers.
     step : float
         What lies between two values that anyone could have, such as 1 for whole numbers; 0 where any number may occur.
-        It says how synthetic numbers look, and moves no record.
+        It says how synthetic numbers look, and where grids have their counters; it moves no record.
     """
 
     name: str
@@ -66,6 +66,10 @@ class Numeric(Scalar):
     @property
     def characters(self) -> int:
         return super().characters + (0 if self.reading is None else self.reading.characters)
+
+    @property
+    def spacing(self) -> float:
+        return self.step
 
     def numbers(self, array: pa.Array) -> Floats:
         if self.reading is None:

@@ -81,6 +81,12 @@ class Ordered(Scalar):
         return float(self.places[-1])
 
     @property
+    def spacing(self) -> float:
+        """What lies between two neighbouring places, where they are evenly spaced."""
+        gaps = np.diff(self.places)
+        return float(gaps[0]) if gaps.size and (gaps == gaps[0]).all() else 0.0
+
+    @property
     def measure(self) -> str:
         return "" if self.positions else "steps"
 

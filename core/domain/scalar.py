@@ -55,6 +55,11 @@ class Scalar:
         return self.unit
 
     @property
+    def spacing(self) -> float:
+        """What lies between two neighbouring numbers that anyone could have; 0 where any may occur."""
+        return 0.0
+
+    @property
     def span(self) -> float:
         """How far apart its bounds are, where columns are compared in their own units."""
         return (self.high - self.low) / self.scaling("none")[1]

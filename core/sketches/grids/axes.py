@@ -8,21 +8,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...geometry.kernels import Gaussian, Kernel, Laplacian, Product
-from .splines import ORDER
+from .splines import ORDER, coarsened, combined, gathered, refined
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of the table: a coordinate on a grid, or the categories of a column.
+    """One axis of the table: a coordinate on a grid, the values of a coordinate that has steps, or categories.
 
     Attributes
     ----------
     coordinate : int
         The (first) encoded coordinate.
     low, pitch, cells : float, float, int
-        Lower bound, distance of grid points and number of cells; a grid has cells + 3 counters.
+        Lower bound, distance of grid points (or values) and number of cells; a grid has cells + 3 counters.
     categories : int
-        Number of categories, one counter each; 0 for a grid.
+        Number of categories, one counter each; 0 for a coordinate.
+    values : int
+        Number of values of a coordinate with steps, one counter each, so that nothing is lost; 0 for a grid.
     """
 
     coordinate: int
@@ -30,13 +32,39 @@ class Axis:
     pitch: float
     cells: int
     categories: int
+    values: int = 0
+
+    @property
+    def apart(self) -> bool:
+        """Whether every value has a counter of its own, which no other value shares."""
+        return self.categories > 0 or self.values > 0
 
     @property
     def counters(self) -> int:
-        return self.categories or self.cells + ORDER - 1
+        return self.categories or self.values or self.cells + ORDER - 1
+
+    def refined(self, rough: np.ndarray, halvings: int) -> np.ndarray:
+        """Coefficients on the axis itself of what has these (n, counters) on the coarser one."""
+        if self.coarser(halvings).apart:
+            return rough
+        if self.values:
+            return combined(rough, np.arange(self.values) / 2.0**halvings)
+        return refined(rough, halvings)
+
+    def coarsened(self, counts: np.ndarray, halvings: int) -> np.ndarray:
+        """The transpose of `refined`: counts on the coarser axis with the same sums of products."""
+        if self.coarser(halvings).apart:
+            return counts
+        if self.values:
+            return gathered(counts, np.arange(self.values) / 2.0**halvings, self.coarser(halvings).counters)
+        return coarsened(counts, halvings)
 
     def coarser(self, halvings: int) -> Axis:
-        """The axis of which this one is the finer version; categories stay as they are."""
+        """The axis of which this one is the finer version; categories, and values where they are few, stay apart."""
+        if self.values:
+            cells = -(-(self.values - 1) >> halvings)
+            grid = replace(self, pitch=self.pitch * 2**halvings, cells=cells, values=0)
+            return grid if 0 < 2 * grid.counters <= self.values else self
         if self.categories:
             return self
         return replace(self, pitch=self.pitch * 2**halvings, cells=self.cells >> halvings)
@@ -57,7 +85,7 @@ class Profile:
     misfit : float
         Pitch times integral of the squared error of the fit, over the square of the integral of the kernel.
     spread : float
-        Pitch times integral of the squared kernel, likewise: one over the number of cells that count.
+        Pitch times integral of the squared kernel, likewise: one over the number of cells, or values, that count.
     peak : float
         How much the fit misses the kernel at the query itself.
     share : float
@@ -101,7 +129,7 @@ def along_axis(change: Callable[[np.ndarray], np.ndarray], values: np.ndarray, p
 def heaps_of(counts: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:
     """About how many records each cell holds: the counters at its ends, which get most of what lies in it."""
     for place, axis in enumerate(axes):
-        if not axis.categories:
+        if not axis.apart:
             counts = np.moveaxis(counts, place, 0)
             counts = np.moveaxis(counts[1:-2] + counts[2:-1], 0, place)
     return counts

@@ -2,9 +2,10 @@
 
 A record is shared between the grid points around it (`core.sketches.grids.splines`), 1 in all, and one table of noisy
 counts answers kernel sums of the kernel it was made for: f(q) = sum over grid points of w(q) times count, with w(q) the
-coefficients of K(q, .) on the grid. Where RACE pays for R rows, the histogram pays for one; its answers add up the
-noise of about (1.8 bandwidths / pitch)^d counters instead, which is less as long as d is small. A second, coarse grid
-may take most of the record and leave the fine one the details (`core.sketches.grids.smoothing`).
+coefficients of K(q, .) on the grid. Where a column has public steps that are not fine against the kernel, every value
+has a counter of its own, and nothing is lost by the grid. Where RACE pays for R rows, the histogram pays for one; its
+answers add up the noise of about (1.8 bandwidths / pitch)^d counters instead, which is less as long as d is small. A
+second, coarse grid may take most of the record and leave the fine one the details (`core.sketches.grids.smoothing`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, Card, columns, sides
 from ..linear import Answers, LinearSketch
 from .axes import Axis, is_product_of_columns
-from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size
+from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size, keeps_all_values
 from .smoothing import Smoothing
 from .splines import share_records
 
@@ -52,8 +53,8 @@ class Histogram(LinearSketch):
         error of 0.00003 a record at most; others, such as those of an angle, by summing over the whole grid, which is
         slow.
     cells : tuple[int, ...] | None
-        Cells of each numeric coordinate, in order; None leaves the choice to `sized_for`. Categories are kept apart as
-        they are.
+        Cells of each numeric coordinate, in order; 0 for one with public steps, of which every value has a counter of
+        its own. None leaves the choice to `sized_for`. Categories are kept apart as they are.
     halvings : int
         When above 0, a coarse grid takes part too, whose cells are 2^halvings times as wide.
     fine : float
@@ -68,7 +69,7 @@ class Histogram(LinearSketch):
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
     cells: Settled[tuple[int, ...]] = parameter(
-        Several("The numbers of cells", Whole("The number of cells", 1, MAX_COUNTERS)),
+        Several("The numbers of cells", Whole("The number of cells", 0, MAX_COUNTERS)),
         None,
         settled="how many cells it has",
     )
@@ -88,6 +89,7 @@ class Histogram(LinearSketch):
         if self.cells is not None:
             if len(self.cells) != len(self.numeric):
                 raise RequestError(f"The histogram needs {len(self.numeric)} numbers of cells, one a coordinate.")
+            self._check_values()
             self._check_grids()
             if math.prod(self.shape) > MAX_COUNTERS:
                 raise RequestError(
@@ -95,9 +97,18 @@ class Histogram(LinearSketch):
                     "histogram may have: use fewer cells or columns."
                 )
 
+    def _check_values(self) -> None:
+        spacings = self.domain.spacings[list(self.numeric)]
+        if any(count == 0 and spacing == 0.0 for count, spacing in zip(self.cells, spacings, strict=True)):
+            raise RequestError(
+                "The number of cells must be at least 1 for a column without steps, as any number may occur there."
+            )
+
     def _check_grids(self) -> None:
-        if self.halvings and not self.numeric:
-            raise RequestError("A grid of categories has no halvings, as there is nothing between two categories.")
+        if self.halvings and all(axis.coarser(self.halvings).apart for axis in self.axes):
+            raise RequestError(
+                "A grid of few values has no halvings, as there is nothing between two of them that anyone has."
+            )
         if any(count % 2**self.halvings for count in self.cells):
             raise RequestError("The cells of a fine grid must be whole parts of the coarse grid's cells.")
         if (self.halvings == 0 and self.fine != 1.0) or (
@@ -131,19 +142,39 @@ class Histogram(LinearSketch):
         return tuple(int(coordinate) for coordinate in np.flatnonzero(kinds))
 
     @cached_property
+    def splined(self) -> tuple[int, ...]:
+        """The numeric coordinates that the fine grid shares between grid points; all of them until it has a size."""
+        if self.cells is None:
+            return self.numeric
+        return tuple(place for place, count in zip(self.numeric, self.cells, strict=True) if count)
+
+    @cached_property
+    def values(self) -> tuple[int, ...]:
+        """How many values each numeric coordinate may have, 0 where any number may occur."""
+        low, high = self.domain.bounds(self.metric)
+        spacings = self.domain.spacings
+        return tuple(
+            int((high[place] - low[place]) / spacings[place] + 1e-9) + 1 if spacings[place] else 0
+            for place in self.numeric
+        )
+
+    @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The axes of the table, columns in order."""
         if self.cells is None:
             raise RequestError("The histogram has no number of cells yet; give one, or let the forecast choose it.")
         low, high = self.domain.bounds(self.metric)
-        axes, cells, coordinate = [], iter(self.cells), 0
+        spacings, axes, sizes, coordinate = self.domain.spacings, [], zip(self.cells, self.values, strict=True), 0
         for column in self.domain.columns:
             if isinstance(column, Categorical):
                 axes.append(Axis(coordinate, 0.0, 1.0, 1, column.width))
             else:
                 for place in range(coordinate, coordinate + column.width):
-                    count = next(cells)
-                    axes.append(Axis(place, float(low[place]), float(high[place] - low[place]) / count, count, 0))
+                    count, values = next(sizes)
+                    if count:
+                        axes.append(Axis(place, float(low[place]), float(high[place] - low[place]) / count, count, 0))
+                    else:
+                        axes.append(Axis(place, float(low[place]), float(spacings[place]), 0, 0, values))
             coordinate += column.width
         return tuple(axes)
 
@@ -178,7 +209,7 @@ class Histogram(LinearSketch):
     @property
     def scale(self) -> int:
         """What one record adds to the table in all."""
-        return SCALE if self.numeric else 1
+        return SCALE if self.splined or self.halvings else 1
 
     @property
     def scales(self) -> tuple[int, ...]:
@@ -201,20 +232,22 @@ class Histogram(LinearSketch):
         """One record adds S = `scale` in all, in shares that are not negative: L1 = S, reached by every record.
 
         Every grid gets its scale s of it. The squares of a number's four shares, s times cubic B-splines, add up to
-        s^2/2 at most, at a grid point; of m numbers, to s^2/2^m. Truncation makes shares smaller, and returns less than
+        s^2/2 at most, at a grid point; of m numbers that are shared so, to s^2/2^m. A category, and a value that has a
+        counter of its own, takes all of s. Truncation makes shares smaller, and returns less than
         4^m units to the largest, which is at most s: that adds no more than 2 * 4^m s + 16^m, and s more cover the
         rounding of floating-point products.
 
         Replace one: two such tables differ by at most 2S in L1 and, as neither has a negative entry, at most twice the
         square in L2; reached when they share no counter.
         """
-        numbers, factor = len(self.numeric), 1 if neighbours is Neighbours.ADD_REMOVE else 2
-        if numbers == 0:
+        factor = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+        if self.scale == 1:
             return Sensitivity(factor, factor, unit_shifts=True)
-        squared = sum(
-            min((scale * scale >> numbers) + (2 * 4**numbers + 1) * scale + 16**numbers, scale * scale)
-            for scale in self.scales
-        )
+        squared = 0
+        for scale, axes in zip(self.scales, self._grids, strict=True):
+            shared = sum(not axis.apart for axis in axes)
+            most = (scale * scale >> shared) + (2 * 4**shared + 1) * scale + 16**shared
+            squared += min(most, scale * scale)
         return Sensitivity(factor * self.scale, factor * squared)
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
@@ -263,7 +296,7 @@ class Histogram(LinearSketch):
 
 def _check_speed(sketch: Histogram) -> None:
     """Refuse where single answers are read slowly: a peak search asks for thousands."""
-    if len(sketch.numeric) > 1 and not is_product_of_columns(sketch.kernel):
+    if len(sketch.numeric) > 1 and not is_product_of_columns(sketch.kernel) and not keeps_all_values(sketch):
         raise RequestError(
             f"A histogram answers slowly for the {sketch.kernel.name} kernel: it is no product of its columns, so "
             "every answer would add up dozens of products over the whole grid."

@@ -2,23 +2,28 @@
 
 Coarser grids have less noise, as fewer counters are added up, and fit the kernel less well. A typical answer is taken
 to be ten times that of records spread evenly over the bounds, and records to lie in heaps: `Smoothing.discretisation`.
+
+Columns with public steps may have a counter a value instead, which adds no error of a grid. That is tried for those
+whose steps are widest against the kernel, for one more of them at a time, and taken where the expected error is less.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...domain import Categorical
 from ...errors import RequestError
 from ...geometry.kernels import Kernel
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from .axes import along, is_product_of_columns
-from .smoothing import MAX_FITTED
+from .smoothing import MAX_FITTED, MOST_WHOLE
 
 if TYPE_CHECKING:
     from .histogram import Histogram
@@ -27,11 +32,15 @@ COUNTERS_OFFERED = 4_000_000
 """Automatic sizes stop at tables of about this many counters, so that files stay small."""
 PITCHES = tuple(2.0 ** (-step / 4) for step in range(-5, 13, 2))
 """Pitches tried for the coarser grid, in reaches of the kernel."""
+FINEST_STEP = 1 / 64
+"""Steps finer than this against the kernel's reach are no matter: a grid fits it as well with fewer counters."""
 MAX_HALVINGS = 7
 LEAST_SHARE = 2.0**-10
 """Least share of a record that a grid has: its counts are then rounded to 2^-22 of a record."""
 ENOUGH = 1.05
 """Of sizes whose expected squared errors are that close to the least, the smallest table is chosen."""
+SURE = 1.5
+"""A counter a value is taken up to so much more expected squared error, as no crowd at one value can add to it."""
 TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
 
@@ -58,13 +67,51 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
         [reach(sketch.point_kernel, sketch.middle, place, low[place], high[place]) for place in sketch.numeric]
     )
     spans = (high - low)[list(sketch.numeric)]
+    tried: list[tuple[float, Histogram]] = []
+    for apart in _kept_apart(sketch, reaches):
+        sure = SURE if apart.any() and all(apart[np.array(sketch.values) > 0]) else 1.0
+        sizes = _tried(sketch, spans / reaches, apart, budget, records)
+        tried += [(error / sure, sized) for error, sized in sizes]
+    least = min(error for error, _ in tried)
+    return min((sized for error, sized in tried if error <= ENOUGH * least), key=lambda sized: sized.shape)
+
+
+def keeps_all_values(sketch: Histogram) -> bool:
+    """Whether all columns have steps, and so few values that a table may hold every combination of them."""
+    categories = [column.width for column in sketch.domain.columns if isinstance(column, Categorical)]
+    return all(sketch.values) and math.prod([*sketch.values, *categories]) <= MOST_WHOLE
+
+
+def _kept_apart(sketch: Histogram, reaches: np.ndarray) -> Iterator[np.ndarray]:
+    """Which numeric coordinates have a counter a value, bool (numeric,): the widest steps first, one more each time."""
+    values = np.array(sketch.values, dtype=np.int64)
+    steps = np.where(values > 0, sketch.domain.spacings[list(sketch.numeric)] / reaches, 0.0)
+    order = [place for place in np.argsort(-steps, kind="stable") if steps[place] > 0.0]
+    if order and keeps_all_values(sketch) and not is_product_of_columns(sketch.kernel):
+        yield values > 0
+        return
+    apart = np.zeros(len(values), dtype=bool)
+    yield apart
+    for place in order:
+        if steps[place] < FINEST_STEP or math.prod(values[apart].tolist()) * values[place] > _most_counters(sketch):
+            return
+        apart = apart | (np.arange(len(values)) == place)
+        yield apart
+
+
+def _tried(
+    sketch: Histogram, reaches: np.ndarray, apart: np.ndarray, budget: Budget, records: float
+) -> list[tuple[float, Histogram]]:
+    """Sizes with their expected squared errors, with cells for bounds so many reaches apart where values share them."""
     most = _most_counters(sketch)
     tried: list[tuple[float, Histogram]] = []
-    for pitch in PITCHES:
-        coarse = np.maximum(np.ceil(spans / (pitch * reaches)), 1.0).astype(np.int64)
+    for pitch in PITCHES if not apart.all() else PITCHES[:1]:
+        coarse = np.where(apart, 0, np.maximum(np.ceil(reaches / pitch), 1.0)).astype(np.int64)
         errors: list[float] = []
         for halvings in range(MAX_HALVINGS + 1 if sketch.numeric else 1):
             sized = _with_grids(sketch, tuple((coarse << halvings).tolist()), halvings, budget)
+            if sized is None:
+                continue
             if tried and sized.shape[0] > most:
                 break
             errors.append(_expected_error(sized, budget, records))
@@ -73,8 +120,7 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
                 break
         if not errors or min(errors) > 2.0 * min(error for error, _ in tried):
             break
-    least = min(error for error, _ in tried)
-    return min((sized for error, sized in tried if error <= ENOUGH * least), key=lambda sized: sized.shape)
+    return tried
 
 
 def _most_counters(sketch: Histogram) -> int:
@@ -86,16 +132,19 @@ def _most_counters(sketch: Histogram) -> int:
     return MAX_FITTED
 
 
-def _with_grids(sketch: Histogram, cells: tuple[int, ...], halvings: int, budget: Budget) -> Histogram:
-    """The sketch with these grids, the noise of the two balanced.
+def _with_grids(sketch: Histogram, cells: tuple[int, ...], halvings: int, budget: Budget) -> Histogram | None:
+    """The sketch with these grids, the noise of the two balanced; None where there are no two that differ.
 
     With the gains g of the grids and shares a of a record, noise of scale 1 under pure epsilon gives a variance of the
     sum of g / a^2, least for shares in proportion to g^(1/3). Noise for the L2 sensitivity grows with the root of the
     sum of a^2, and g^(1/4) is best. Under (epsilon, delta) it is the former where that noise is the smaller.
     """
-    sized = replace(sketch, cells=cells, halvings=halvings, fine=0.5 if halvings else 1.0)
+    single = replace(sketch, cells=cells, halvings=0, fine=1.0)
     if halvings == 0:
-        return sized
+        return single
+    if all(axis.coarser(halvings).apart for axis in single.axes):
+        return None
+    sized = replace(single, halvings=halvings, fine=0.5)
     noise = calibrate(sized.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
     power = 1 / 4 if noise.distribution == "discrete_gaussian" else 1 / 3
     fine, coarse = (gain**power for gain in sized.smoothing.gains_along_axes)

@@ -24,10 +24,12 @@ from ...geometry.kernels import Kernel
 from .axes import Axis, Profile, along, along_axis, heaps_of
 from .query_axes import Places
 from .scale_mixtures import product_terms
-from .splines import ORDER, POINTS_A_CELL, bspline, coarsened, coefficients, combined, fitting_points, refined
+from .splines import ORDER, POINTS_A_CELL, bspline, coefficients, combined, fitting_points
 
 MAX_FITTED = 1 << 16
 """Grid points at which a kernel that is no product of its axes is evaluated for every query, at most if possible."""
+MOST_WHOLE = 1 << 13
+"""Combinations of values at which a kernel is evaluated in less time than it takes to add up dozens of products."""
 LARGEST_FITTED = 1 << 20
 """As many at most: beyond, an answer takes seconds and gigabytes."""
 BLOCK = 1 << 22
@@ -104,12 +106,14 @@ class Smoothing:
 
     def _size_at(self, a_cell: int) -> int:
         """Points of the whole grid with so many points a cell and axis."""
-        return math.prod(axis.categories or len(fitting_points(axis.cells, a_cell)) for axis in self.axes)
+        return math.prod(axis.counters if axis.apart else len(fitting_points(axis.cells, a_cell)) for axis in self.axes)
 
     def _nodes(self, axis: Axis) -> np.ndarray:
         """The values of an axis at which the kernel is evaluated, float64 (nodes, coordinates of the axis)."""
         if axis.categories:
             return np.eye(axis.categories) * self.middle[axis.coordinate]
+        if axis.values:
+            return (axis.low + axis.pitch * np.arange(axis.values))[:, None]
         return (axis.low + axis.pitch * fitting_points(axis.cells, self._points_a_cell))[:, None]
 
     @cached_property
@@ -132,9 +136,14 @@ class Smoothing:
         if len(self.axes) == 1:
             return ((1.0, self),)
         terms = product_terms(self.kernel)
-        if terms is None:
+        if terms is None or (len(terms) > 1 and self.whole):
             return None
         return tuple((weight, replace(self, kernel=kernel)) for weight, kernel in terms)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the table holds every combination of values, and so few of them that asking for all is quickest."""
+        return all(axis.apart for axis in self.axes) and math.prod(axis.counters for axis in self.axes) <= MOST_WHOLE
 
     @property
     def _products(self) -> tuple[tuple[float, Smoothing], ...]:
@@ -219,10 +228,7 @@ class Smoothing:
         if self.coarse is None:
             return Factors(fine)
         rough = [self.coarse._factor(axis, v) for axis, v in zip(self.coarse.axes, places.values, strict=True)]
-        smooth = [
-            factor if axis.categories else refined(factor, self.halvings)
-            for axis, factor in zip(self.axes, rough, strict=True)
-        ]
+        smooth = [axis.refined(factor, self.halvings) for axis, factor in zip(self.axes, rough, strict=True)]
         return Factors(fine, rough, smooth)
 
     def _details(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -233,8 +239,7 @@ class Smoothing:
         rough = self.coarse._weights(points)
         smooth = rough.reshape(len(points), *(axis.counters for axis in self.coarse.axes))
         for place, axis in enumerate(self.axes, start=1):
-            if not axis.categories:
-                smooth = along_axis(lambda rows: refined(rows, self.halvings), smooth, place)
+            smooth = along_axis(partial(axis.refined, halvings=self.halvings), smooth, place)
         return weights - smooth.reshape(len(points), -1), rough
 
     def _weights(self, points: np.ndarray) -> np.ndarray:
@@ -242,7 +247,7 @@ class Smoothing:
         sides = [len(self._nodes(axis)) for axis in self.axes]
         weights = self.kernel.evaluate(points, self._grid).reshape(len(points), *sides)
         for place, axis in enumerate(self.axes, start=1):
-            if not axis.categories:
+            if not axis.apart:
                 fit = partial(coefficients, cells=axis.cells, a_cell=self._points_a_cell)
                 weights = along_axis(fit, weights, place)
         return weights.reshape(len(points), -1)
@@ -264,15 +269,15 @@ class Smoothing:
         for axis, factor, points in zip(self.axes, factors, places.values, strict=True):
             truth = self._factor_inside(axis, points)
             fit = truth
-            if not axis.categories:
+            if not axis.apart:
                 fit = combined(factor, np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL)
             for found, product in ((squares, fit * fit), (mixed, fit * truth), (truths, truth * truth), (means, truth)):
-                found.append(product if axis.categories else product.reshape(len(points), axis.cells, -1).mean(axis=2))
+                found.append(product if axis.apart else product.reshape(len(points), axis.cells, -1).mean(axis=2))
         signed = ((1.0, squares), (-2.0, mixed), (1.0, truths))
         scattered = reduce(np.add, (sign * places.sums(heaps**2, found) for sign, found in signed))
         aligned = np.zeros(places.count)
         for place, (axis, factor, points) in enumerate(zip(self.axes, factors, places.values, strict=True)):
-            if not axis.categories:
+            if not axis.apart:
                 layer = [*means[:place], self._own_cell(axis, points), *means[place + 1 :]]
                 missed = np.abs(self._fit_at(axis, points, factor) - 1.0)[places.which[place]]
                 aligned += missed * np.maximum(places.sums(heaps, layer), 0.0)
@@ -281,11 +286,11 @@ class Smoothing:
     @property
     def _numeric(self) -> int:
         """How many axes are coordinates, whose cells `heaps_of` counts `OVERLAP` times over."""
-        return max(1, sum(not axis.categories for axis in self.axes))
+        return max(1, sum(not axis.apart for axis in self.axes))
 
     def _fit_at(self, axis: Axis, points: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """One axis' factor of the fit to K(q, .) at the query itself, float64 (n,); it should be 1."""
-        if axis.categories:
+        if axis.apart:
             return np.ones(len(points))
         places = (points[:, axis.coordinate] - axis.low) / axis.pitch
         cell = np.clip(np.floor(places), 0, axis.cells - 1).astype(np.int64)
@@ -304,11 +309,11 @@ class Smoothing:
     def _factor(self, axis: Axis, points: np.ndarray) -> np.ndarray:
         """Coefficients of one axis' factor of K(q, .), float64 (n, counters)."""
         values = self._values(axis, points, self._nodes(axis))
-        return values if axis.categories else coefficients(values, axis.cells, self._points_a_cell)
+        return values if axis.apart else coefficients(values, axis.cells, self._points_a_cell)
 
     def _factor_inside(self, axis: Axis, points: np.ndarray) -> np.ndarray:
-        """One axis' factor of K(q, .) itself, at `POINTS_A_CELL` places a cell or at every category."""
-        if axis.categories:
+        """One axis' factor of K(q, .) itself, at `POINTS_A_CELL` places a cell or at every value that is kept apart."""
+        if axis.apart:
             return self._values(axis, points, self._nodes(axis))
         places = np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL
         return self._values(axis, points, (axis.low + axis.pitch * places)[:, None])
@@ -356,8 +361,7 @@ class Smoothing:
     def _coarsened(self, counts: np.ndarray) -> np.ndarray:
         """The coarse grid's counts that fit the same answers as fine ones do through a coarse fit."""
         for place, axis in enumerate(self.axes):
-            if not axis.categories:
-                counts = along_axis(lambda rows: coarsened(rows, self.halvings), counts, place)
+            counts = along_axis(partial(axis.coarsened, halvings=self.halvings), counts, place)
         return counts
 
     def _read_whole(self, counts: list[np.ndarray], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -379,8 +383,8 @@ class Smoothing:
         are taken to share its coordinate, as whole numbers do, and there a kernel with a peak is missed most. `OVERLAP`
         is as in `heaps_of`.
         """
-        numeric = [profile for axis, profile in zip(self.axes, self._profiles, strict=True) if not axis.categories]
-        spread = math.prod(profile.spread for profile in numeric)
+        numeric = [profile for axis, profile in zip(self.axes, self._profiles, strict=True) if not axis.apart]
+        spread = math.prod(profile.spread for profile in self._profiles)
         scattered = sum(profile.misfit / profile.spread for profile in numeric) * spread * OVERLAP ** (2 * len(numeric))
         aligned = OVERLAP * sum(profile.peak * profile.share for profile in numeric)
         return math.sqrt(scattered + aligned**2)
@@ -403,12 +407,40 @@ class Smoothing:
         )
         return (square,) if self.coarse is None else (max(square - 2.0 * mixed + smooth, 0.0), rough)
 
+    def _middle_values(self, axis: Axis) -> np.ndarray:
+        """Queries at categories or values around the middle of the bounds, as they lie beside a coarser grid."""
+        if axis.categories:
+            return self.middle[None]
+        queries = np.tile(self.middle, (3, 1))
+        ahead = np.rint(min(2.0**self.halvings, axis.values / 8) * np.array([0.0, 0.25, 0.5]))
+        queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.values // 2 + ahead)
+        return queries
+
+    def _profile_apart(self, axis: Axis) -> Profile:
+        """Of values that have counters of their own, which fit the kernel exactly."""
+        middle = self._middle_values(axis)
+        weights = self._factor(axis, middle)
+        rough, smooth = weights, weights
+        if self.coarse is not None:
+            rough = self.coarse._factor(axis.coarser(self.halvings), middle)
+            smooth = axis.refined(rough, self.halvings)
+        square = float((weights**2).sum(axis=1).mean())
+        return Profile(
+            square,
+            float((weights * smooth).sum(axis=1).mean()),
+            float((smooth**2).sum(axis=1).mean()),
+            float((rough**2).sum(axis=1).mean()),
+            0.0,
+            square / float(weights.sum(axis=1).mean()) ** 2 if axis.values else 1.0,
+            0.0,
+            1.0,
+            float(weights.mean()),
+        )
+
     def _profile(self, axis: Axis) -> Profile:
         """How well an axis fits the kernel, at three places of the query relative to the grid around the middle."""
-        if axis.categories:
-            factor = self._factor(axis, self.middle[None])
-            square = float((factor**2).sum())
-            return Profile(square, square, square, square, 0.0, 1.0, 0.0, 1.0, float(factor.mean()))
+        if axis.apart:
+            return self._profile_apart(axis)
         queries = np.tile(self.middle, (3, 1))
         queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.cells // 2 + np.array([0.0, 0.25, 0.5]))
         weights = self._factor(axis, queries)
@@ -421,7 +453,7 @@ class Smoothing:
         rough, smooth = weights, weights
         if self.coarse is not None:
             rough = self.coarse._factor(axis.coarser(self.halvings), queries)
-            smooth = refined(rough, self.halvings)
+            smooth = axis.refined(rough, self.halvings)
         return Profile(
             float((weights**2).sum(axis=1).mean()),
             float((weights * smooth).sum(axis=1).mean()),

@@ -28,8 +28,8 @@ POINTS_A_CELL = 4
 
 
 @njit(nogil=True, cache=True)
-def _share(points, coordinate, low, pitch, cells, categories, stride, scale, first, last, table):
-    """Add ``scale`` to the flat table for every record of the range, shared between 4^(numeric axes) counters.
+def _share(points, coordinate, low, pitch, cells, categories, values, stride, scale, first, last, table):
+    """Add ``scale`` to the flat table for every record of the range, shared between 4^(axes on a grid) counters.
 
     Shares are truncated, and what is left over goes to the largest, so that every record adds up to ``scale`` exactly.
     """
@@ -48,6 +48,11 @@ def _share(points, coordinate, low, pitch, cells, categories, stride, scale, fir
                 for c in range(1, categories[a]):
                     if points[coordinate[a] + c, i] > points[coordinate[a] + start[a], i]:
                         start[a] = c
+            elif values[a] > 0:
+                width[a] = 1
+                share[a, 0] = 1.0
+                nearest = np.int64(np.floor((points[coordinate[a], i] - low[a]) / pitch[a] + 0.5))
+                start[a] = min(max(nearest, 0), values[a] - 1)
             else:
                 width[a] = ORDER
                 u = (points[coordinate[a], i] - low[a]) / pitch[a]
@@ -103,13 +108,14 @@ def share_records(points: np.ndarray, axes: tuple, scale: int, table: np.ndarray
     pitch = np.array([axis.pitch for axis in axes])
     cells = np.array([axis.cells for axis in axes])
     categories = np.array([axis.categories for axis in axes])
+    values = np.array([axis.values for axis in axes])
     stride = np.array(table.strides) // table.itemsize
     lock = Lock()
 
     def records(start: int, stop: int) -> None:
         # Whole numbers add up to the same in any order, so each thread has a table of its own.
         mine = np.zeros(table.size, np.int64)
-        _share(by_coordinate, coordinate, low, pitch, cells, categories, stride, scale, start, stop, mine)
+        _share(by_coordinate, coordinate, low, pitch, cells, categories, values, stride, scale, start, stop, mine)
         with lock:
             np.add(table, mine.reshape(table.shape), out=table)
 
@@ -160,6 +166,15 @@ def combined(weights: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Combinations (n, cells + 3) of splines at places in pitches from the lower bound, float64 (n, places)."""
     cell = np.minimum(np.floor(places), weights.shape[1] - ORDER).astype(np.int64)
     return sum(weights[:, cell + place] * bspline(places - cell + 1.0 - place) for place in range(ORDER))
+
+
+def gathered(counts: np.ndarray, places: np.ndarray, counters: int) -> np.ndarray:
+    """The transpose of `combined`: (n, places) to (n, counters), with the same sums of products."""
+    cell = np.minimum(np.floor(places), counters - ORDER).astype(np.int64)
+    found = np.zeros((counters, len(counts)))
+    for place in range(ORDER):
+        np.add.at(found, cell + place, (counts * bspline(places - cell + 1.0 - place)).T)
+    return found.T
 
 
 def refined(weights: np.ndarray, halvings: int) -> np.ndarray:

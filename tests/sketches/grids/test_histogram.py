@@ -1,5 +1,8 @@
 """The histogram against its slow reference, its sensitivity, and the truth of its answers."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import BSpline
 
-from core.domain import Domain, Numeric, PrivacyUnit, Vector
+from core.domain import Dates, Domain, Numeric, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.forecast.forecast import forecast
 from core.geometry.kernels import (
@@ -38,6 +41,7 @@ from tests.sketches.checking import poured
 
 LINE = Domain.of(x=(-3, 3))
 PLANE = Domain.of(x=(-3, 3), y=(0, 10))
+STEPS = Domain((Numeric("a", 1, 5, step=1), Numeric("b", 0, 40, step=1), Numeric("x", -3, 3)))
 MIXED = Domain.of(x=(-3, 3), kind=["a", "b", "c"])
 numbers = st.one_of(st.sampled_from([-3.0, -0.0, 0.0, 3.0, 1e-300]), st.floats(-3, 3))
 
@@ -51,6 +55,8 @@ def slow_share(axis, value: np.ndarray) -> np.ndarray:
     """How an axis shares one record between its counters, by SciPy's B-spline."""
     if axis.categories:
         return (np.arange(axis.categories) == value.argmax()).astype(float)
+    if axis.values:
+        return (np.arange(axis.values) == np.rint((value[0] - axis.low) / axis.pitch)).astype(float)
     spline = BSpline.basis_element(np.arange(-2.0, 3.0), extrapolate=False)
     nodes = axis.low + axis.pitch * (np.arange(axis.counters) - 1.0)
     return np.nan_to_num(spline((value[0] - nodes) / axis.pitch))
@@ -107,6 +113,56 @@ def test_categories_have_counters_of_their_own():
     alone = Histogram(Domain.of(kind=["a", "b"]), Laplacian(1.0), ())
     assert poured(alone, encoded(alone.domain, [("a",), ("b",), ("b",)])).tolist() == [1, 2]
     assert alone.sensitivity(Neighbours.ADD_REMOVE).unit_shifts
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 40), numbers), max_size=5), st.sampled_from(range(4)))
+@settings(max_examples=draws(16, 60))
+def test_values_of_public_steps_have_counters_of_their_own_beside_cells_and_a_coarse_grid(rows, halvings):
+    """Against the slow reference, within the declared sensitivity, and with exact answers along the stepped columns."""
+    sketch = Histogram(STEPS, Laplacian(2.0), (0, 0, 8), halvings, 0.25 if halvings else 1.0)
+    points = encoded(STEPS, rows)
+    table = poured(sketch, points)
+    fine, *coarse = sketch.grids(table)
+    expected = sum((slow_shares(sketch, point) for point in points), np.zeros(fine.shape)) * sketch.scales[0]
+    assert fine.shape == (5, 41, 11) and np.abs(fine - expected).max() <= 17.0 * len(rows)
+    assert all(grid.sum() == len(rows) * scale for grid, scale in zip((fine, *coarse), sketch.scales, strict=True))
+    assert halvings < 2 or coarse[0].shape[1] < 41
+    for row, other in itertools.pairwise(rows):
+        one, two = (poured(sketch, encoded(STEPS, [each])).ravel().astype(object) for each in (row, other))
+        added, replaced = (sketch.sensitivity(relation) for relation in Neighbours)
+        assert one.sum() == added.l1 and (one**2).sum() <= added.l2_squared
+        assert abs(one - two).sum() <= replaced.l1 and ((one - two) ** 2).sum() <= replaced.l2_squared
+
+
+@pytest.mark.parametrize("kernel", [Laplacian(2.0), Gaussian(3.0), Exponential(2.0), SmoothSquared(1.0)], ids=str)
+def test_answers_about_whole_numbers_are_exact_however_sharp_the_kernel(kernel):
+    plane = Domain((Numeric("x", 1, 5, step=1), Numeric("y", -2, 38, step=2)), scale="box")
+    kernel = replace(kernel, bandwidth=kernel.bandwidth / 10)
+    random = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": random.integers(1, 6, 400), "y": -2 + 2 * random.integers(0, 21, 400)})
+    for sketch in (Histogram(plane, kernel, (0, 0)), Histogram(plane, kernel, (0, 0), 2, 0.3)):
+        records = plane.encode_queries(frame, sketch.metric)
+        queries = np.vstack([records[:20], [(0.33, 0.77), (1.2, -0.1)]])
+        told = sketch.answer(poured(sketch, records), 400, queries, 0.0, 0.95)
+        assert told.estimate == pytest.approx(sketch.exact(queries, records), abs=2e-2 if sketch.halvings else 1e-6)
+        assert told.standard_error.max() < 1e-3 * 400
+
+
+def test_steps_are_kept_apart_where_they_are_wide_against_the_kernel_and_shared_where_they_are_not():
+    whole = Domain((Numeric("x", 0, 200, step=1),))
+    for kernel in (Laplacian(3.0), Laplacian(60.0), Exponential(20.0)):
+        assert Histogram(whole, kernel).sized_for(Budget(1), 4000).cells == (0,)
+    cents = Domain((Numeric("pay", 0, 2e5, step=0.01),))
+    assert Histogram(cents, Laplacian(1e4)).sized_for(Budget(1), 4000).cells[0] > 1
+    days = Domain((Dates("day", "2020-01-01", "2024-12-31"),))
+    assert Histogram(days, Laplacian(4.0)).sized_for(Budget(1), 4000).values == (1827,)
+    opinions = Domain(tuple(Numeric(f"c{place}", 1, 5, step=1) for place in range(4)))
+    assert Histogram(opinions, Exponential(2.0)).sized_for(Budget(1), 4000).cells == (0,) * 4
+    alone = Histogram(whole, Laplacian(3.0), (0,))
+    assert alone.sensitivity(Neighbours.ADD_REMOVE).unit_shifts and alone.scale == 1
+    assert sketch_from_parameters("histogram", whole, alone.parameters()) == alone
+    with pytest.raises(RequestError, match="halvings"):
+        Histogram(opinions, Laplacian(1.0), (0,) * 4, 2, 0.5)
 
 
 @given(st.integers(1, 300), st.data())
