@@ -21,6 +21,7 @@ import numpy as np
 
 from .domain import Categorical, Column, Domain, Items, Vector
 from .geometry.kernels import Euclidean, Jaccard
+from .local.oracles import table as local_reports
 from .privacy.budget import Budget
 from .privacy.noise import noise
 from .releases.file import LARGE
@@ -103,7 +104,8 @@ def steps() -> dict[str, Callable[[], None]]:
     """What there is to be done: every mechanism in the order of lists, and what several of them share."""
     first, *others = ((card.title, partial(_card, card)) for card in cards().values())
     shared = {"noise": noise.warm, "classes": _classes, "long vectors": _long_vectors, "sets": _sets_of_numbers}
-    return dict([first]) | shared | dict(others)
+    local = {"local reports": local_reports.warm}
+    return dict([first]) | shared | dict(others) | local
 
 
 def warm(tasks: dict[str, Callable[[], None]] | None = None) -> dict[str, float]:

@@ -1,0 +1,176 @@
+"""Local hashing: direct encoding of a hash of the value (Bassily, Smith 2015; Wang, Blocki, Li, Jha 2017).
+
+Every device draws a public hash function h to g cells, by its own coins and whatever the value is, and reports h and
+the cell of its value by direct encoding over g cells. Given h, no cell is more than A/B times likelier for one value
+than for another; and h has nothing to do with the value. So the report keeps ε, for any hash functions at all.
+
+A report (h, y) speaks for all x with h(x) = y: p = A/(A + (g - 1)B), and q = 1/g as h(x') is uniform and independent of
+h(x). The variance is n(E - 1 + g)²/((E - 1)²(g - 1)) for a value that nobody has.
+
+Hashes are 64-bit multiply-shift (Dietzfelbinger 1996): the upper 32 bits t of ax + b modulo 2^64 for random words a and
+b, of which b has only its upper half, cut into g ranges of t: y = ⌊tg/2^32⌋. Ranges differ by one number in length, and
+pairs of hashes from independent ones by about as little, 2^-32.
+
+The collector does not hash: x is in the range of y if ax + b - start < length modulo 2^64, and from one x to the next a
+is added. That is an addition and a comparison for each report and value.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import Lock
+
+import numpy as np
+
+from ...errors import RequestError
+from ...machine.array_types import Array, Integers, Truths, Words
+from ...machine.compiled_code import njit
+from ...machine.threads import over_ranges
+from ...privacy.noise.randomness import Stream
+from ...privacy.noise.responses import UNIT
+from .oracle import Matrix, Pure, bits_for, picked
+
+TOGETHER = 8
+VALUES_AT_ONCE = 2048
+"""Counters of so many values stay in the first cache while all reports go over them."""
+UPPER = np.uint64(0xFFFF_FFFF_0000_0000)
+LOWER = np.uint64(0xFFFF_FFFF)
+EXAMPLE = 0x9E37_79B9_7F4A_7C15
+MOST_WRITTEN_OUT = 1 << 20
+
+
+@dataclass(frozen=True)
+class LocalHashing(Pure):
+    """A report is a hash function and a cell: the words a, and b with the cell in its lower half."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """g."""
+
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.surplus + UNIT, self.surplus + self.cells * UNIT), Fraction(1, self.cells)
+
+    @property
+    def bits(self) -> int:
+        return 64 + 32 + bits_for(self.cells)
+
+    @property
+    def report_type(self) -> np.dtype:
+        return np.dtype(np.uint64)
+
+    @property
+    def report_words(self) -> int:
+        return 2
+
+    def _reports(self, values: Integers, stream: Stream) -> Array:
+        reports = stream.words(2 * len(values)).reshape(-1, 2)
+        reports[:, 1] &= UPPER
+        place, anything = picked(1, self.cells, self.surplus, len(values), stream)
+        mine = hashed(reports[:, 0], reports[:, 1], values, self.cells)
+        reports[:, 1] |= np.where(place == 0, mine, anything).astype(np.uint64)
+        return reports
+
+    def _fits(self, reports: Array) -> Truths:
+        return (reports[:, 1] & LOWER) < self.cells
+
+    def _add(self, table: Integers, reports: Array) -> None:
+        add_supports(*ranges(reports, self.cells), table)
+
+    def supported(self, reports: Array, values: Integers) -> Integers:
+        """C_x for some values alone, as of candidates in a domain too large to be gone through: int64 (k,)."""
+        counts = np.zeros(len(values), np.int64)
+        starts, steps, lengths = ranges(reports, self.cells)
+        _support_some(starts, steps, lengths, values, counts)
+        return counts
+
+    def work(self, people: float) -> tuple[float, float]:
+        return 1e-7, 4e-10 * people * self.domain
+
+    @property
+    def written_out(self) -> tuple[Words, Words]:
+        """Words a and b of the hash functions that the transition matrix is of; that of others looks alike."""
+        return np.array([EXAMPLE], np.uint64), np.zeros(1, np.uint64)
+
+    def transition_matrix(self) -> Matrix:
+        a, b = self.written_out
+        if len(a) * self.cells * self.domain > MOST_WRITTEN_OUT:
+            raise RequestError("There are too many reports to be written out.")
+        total = (self.surplus + self.cells * UNIT) * len(a)
+        matrix = []
+        for value in range(self.domain):
+            own = hashed(a, b, np.full(len(a), value), self.cells).tolist()
+            cells = [(cell, report) for cell in own for report in range(self.cells)]
+            matrix.append([Fraction(self.surplus * (report == cell) + UNIT, total) for cell, report in cells])
+        return matrix
+
+
+def hashed(a: Words, b: Words, values: Integers, cells: int) -> Integers:
+    """The cell of each value by the hash function beside it, int64 (n,)."""
+    upper = (a * values.astype(np.uint64) + (b & UPPER)) >> np.uint64(32)
+    return (upper * np.uint64(cells) >> np.uint64(32)).astype(np.int64)
+
+
+def ranges(reports: Array, cells: int) -> tuple[Words, Words, Words]:
+    """Start, step and length for each report: it speaks for x when start + x step < length, modulo 2^64."""
+    half, y, g = np.uint64(32), reports[:, 1] & LOWER, np.uint64(cells)
+    low = ((y << half) + g - np.uint64(1)) // g
+    high = ((y + np.uint64(1) << half) + g - np.uint64(1)) // g
+    return (reports[:, 1] & UPPER) - (low << half), np.ascontiguousarray(reports[:, 0]), high - low << half
+
+
+def add_supports(starts: Words, steps: Words, lengths: Words, table: Integers) -> None:
+    """Add C_x for x = 0, 1, 2 and so on to a table."""
+    if len(starts) * len(table) < 1 << 20 or len(starts) < len(table):  # then a range of values for each thread
+        over_ranges(len(table), lambda low, high: _support(starts, steps, lengths, low, table[low:high]), 4096)
+        return
+    lock = Lock()
+
+    def work(low: int, high: int) -> None:
+        mine = np.zeros_like(table)
+        _support(starts[low:high], steps[low:high], lengths[low:high], 0, mine)
+        with lock:
+            np.add(table, mine, out=table)
+
+    over_ranges(len(starts), work, 4096)
+
+
+@njit(nogil=True, cache=True)
+def _support(starts: Words, steps: Words, lengths: Words, first: int, table: Integers) -> None:
+    """Add for each value how many reports speak for it; eight reports share one pass over the counters."""
+    for low in range(0, table.size, VALUES_AT_ONCE):
+        counters = table[low : min(low + VALUES_AT_ONCE, table.size)]
+        origin = np.uint64(first + low)
+        whole = starts.size - starts.size % TOGETHER
+        for i in range(0, whole, TOGETHER):
+            a0, a1, a2, a3 = steps[i], steps[i + 1], steps[i + 2], steps[i + 3]
+            a4, a5, a6, a7 = steps[i + 4], steps[i + 5], steps[i + 6], steps[i + 7]
+            l0, l1, l2, l3 = lengths[i], lengths[i + 1], lengths[i + 2], lengths[i + 3]
+            l4, l5, l6, l7 = lengths[i + 4], lengths[i + 5], lengths[i + 6], lengths[i + 7]
+            t0, t1 = starts[i] + a0 * origin, starts[i + 1] + a1 * origin
+            t2, t3 = starts[i + 2] + a2 * origin, starts[i + 3] + a3 * origin
+            t4, t5 = starts[i + 4] + a4 * origin, starts[i + 5] + a5 * origin
+            t6, t7 = starts[i + 6] + a6 * origin, starts[i + 7] + a7 * origin
+            for x in range(counters.size):
+                counters[x] += (np.int64(t0 < l0) + np.int64(t1 < l1) + np.int64(t2 < l2) + np.int64(t3 < l3)) + (
+                    np.int64(t4 < l4) + np.int64(t5 < l5) + np.int64(t6 < l6) + np.int64(t7 < l7)
+                )
+                t0, t1, t2, t3 = t0 + a0, t1 + a1, t2 + a2, t3 + a3
+                t4, t5, t6, t7 = t4 + a4, t5 + a5, t6 + a6, t7 + a7
+        for i in range(whole, starts.size):
+            at, step, length = starts[i] + steps[i] * origin, steps[i], lengths[i]
+            for x in range(counters.size):
+                counters[x] += np.int64(at < length)
+                at += step
+
+
+@njit(nogil=True, cache=True)
+def _support_some(starts: Words, steps: Words, lengths: Words, values: Integers, counts: Integers) -> None:
+    for k in range(values.size):
+        x, found = np.uint64(values[k]), 0
+        for i in range(starts.size):
+            found += starts[i] + x * steps[i] < lengths[i]
+        counts[k] = found

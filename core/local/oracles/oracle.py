@@ -1,0 +1,286 @@
+"""What every frequency oracle is: a report on the device, a sum at the collector, and estimates with intervals.
+
+    value --privatise--> report --aggregate--> tally --estimate--> counts of all values
+
+Privacy rests on the first step alone. Every oracle's docstring says why no report is more than A/B <= e^ε times
+likelier for one value than for another (`core.privacy.noise.responses` has the weights), and `transition_matrix` writes
+the probabilities out as fractions for small domains, where a test divides all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import ndtri
+
+from ...errors import RequestError
+from ...machine.array_types import Array, Floats, Integers, Truths
+from ...parameters import Declared, Whole, parameter
+from ...privacy.noise.randomness import Source, Stream, SystemSource
+from ...privacy.noise.responses import UNIT, below
+from ..promise import LocalEpsilon, surplus
+from ..tally import Tally
+
+MOST_VALUES = 1 << 24
+MOST_REPORTS = 1 << 40
+Matrix = list[list[Fraction]]
+"""Probabilities of reports, a row a value."""
+
+
+@dataclass(frozen=True)
+class Oracle(Declared, ABC):
+    """How one of `domain` values is reported with a local `epsilon`.
+
+    Attributes
+    ----------
+    domain : int
+        How many values there are; a value is a whole number below it.
+    epsilon : Decimal
+        The promise to whoever reports once.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    described: ClassVar[str] = "frequency oracle"
+
+    domain: int = parameter(Whole("The number of values", 2, MOST_VALUES))
+    epsilon: Decimal = parameter(LocalEpsilon())
+
+    @cached_property
+    def surplus(self) -> int:
+        """A - B of the module on responses, whole."""
+        return surplus(self.epsilon)
+
+    @property
+    def odds(self) -> Fraction:
+        """A/B: the largest ratio of probabilities of any report, at most e^ε."""
+        return 1 + Fraction(self.surplus, UNIT)
+
+    @property
+    @abstractmethod
+    def bits(self) -> int:
+        """Bits of a report."""
+
+    @property
+    def report_type(self) -> np.dtype:
+        """The type of a report, or of its words: the smallest that holds it."""
+        return np.min_scalar_type((1 << min(self.bits, 64)) - 1)
+
+    @property
+    def report_words(self) -> int:
+        """Words of a report; 0 where a report is one number."""
+        return 0
+
+    @property
+    def table_shape(self) -> tuple[int, ...]:
+        """The shape of a tally's table."""
+        return (self.domain,)
+
+    def privatise(self, values: object, source: Source | None = None) -> Array:
+        """The reports of people with these values: what their devices send.
+
+        Parameters
+        ----------
+        values : object
+            Whole numbers from 0 to before `domain`, (n,).
+        source : Source | None
+            None in any real report: coins are then keyed by the operating system.
+
+        Returns
+        -------
+        np.ndarray
+            (n,), or (n, `report_words`), of `report_type`.
+        """
+        given = np.asarray(values)
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise RequestError("Values to be reported must be a list of whole numbers.")
+        if len(given) and not (0 <= given.min() and given.max() < self.domain):
+            raise RequestError(f"A value to be reported must be a whole number from 0 to {self.domain - 1:,}.")
+        stream = (SystemSource() if source is None else source).stream()
+        return self._reports(given.astype(np.int64, copy=False), stream)
+
+    @abstractmethod
+    def _reports(self, values: Integers, stream: Stream) -> Array:
+        """The reports of checked values."""
+
+    def fits(self, reports: Array) -> Truths:
+        """Which reports could have been sent by a device that follows the survey, bool (n,).
+
+        Raises
+        ------
+        RequestError
+            When they are not of the shape and type of reports at all.
+        """
+        shape = (len(reports), self.report_words)[: 1 + bool(self.report_words)]
+        if reports.dtype != self.report_type or reports.shape != shape:
+            raise RequestError(f"These are no reports of the oracle {self.name!r}.")
+        return self._fits(reports)
+
+    def _fits(self, reports: Array) -> Truths:
+        return reports < self.outcomes
+
+    @property
+    def outcomes(self) -> int:
+        """How many reports there are, where they are numbers."""
+        return 1 << self.bits
+
+    def zeros(self) -> Tally:
+        """The tally of nobody."""
+        return Tally(np.zeros(self.table_shape, np.int64), 0)
+
+    def aggregate(self, reports: Array, tally: Tally | None = None) -> Tally:
+        """The tally of these reports, added to one of earlier ones where there is one.
+
+        Raises
+        ------
+        RequestError
+            When a report could not have been sent; see `fits`.
+        """
+        if not self.fits(reports).all():
+            raise RequestError(f"A report cannot have been sent by the oracle {self.name!r} of this survey.")
+        table = np.zeros(self.table_shape, np.int64)
+        if len(reports):
+            self._add(table, np.ascontiguousarray(reports))
+        added = Tally(table, len(reports))
+        return added if tally is None else tally + added
+
+    @abstractmethod
+    def _add(self, table: Integers, reports: Array) -> None:
+        """Add checked reports to a table."""
+
+    @abstractmethod
+    def estimate(self, tally: Tally) -> Floats:
+        """How many people have each value, without bias: float64 (domain,)."""
+
+    @abstractmethod
+    def line(self, tally: Tally, estimate: Floats) -> tuple[Floats | float, Floats | float]:
+        """Variance of each estimate as a line in the count it estimates: at 0, and what each further person adds."""
+
+    def interval(self, tally: Tally, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Ends of intervals that hold each count with about that probability, float64 (domain,) each.
+
+        Those counts f that are within z standard deviations of the estimate, each by its own variance (a score
+        interval; Wilson 1927): they are longer upwards, as larger counts vary more.
+        """
+        if not 0.0 < level < 1.0:
+            raise RequestError("The level of an interval must lie strictly between 0 and 1, such as 0.95.")
+        estimate = self.estimate(tally)
+        nothing, each = self.line(tally, estimate)
+        z2 = float(ndtri(0.5 + level / 2.0)) ** 2
+        middle = estimate + z2 * each / 2.0
+        reach = np.sqrt(np.maximum(z2 * (nothing + each * estimate) + (z2 * each / 2.0) ** 2, 0.0))
+        return middle - reach, middle + reach
+
+    @abstractmethod
+    def variance(self, counts: object) -> Floats:
+        """Exact variance of each estimate when the true counts are these: float64 (domain,)."""
+
+    def typical_variance(self, people: float, count: float = 0.0) -> float:
+        """Variance of one estimate when so many people have its value and the others are spread over all others."""
+        others = max(people - count, 0.0) / (self.domain - 1)
+        counts = np.full(self.domain, others)
+        counts[0] = count
+        return float(self.variance(counts)[0])
+
+    def work(self, people: float) -> tuple[float, float]:
+        """Rough seconds on one core: of one device, and of the collector until all counts are estimated."""
+        return 5e-8, 2e-9 * people + 1e-8 * self.domain
+
+    @abstractmethod
+    def transition_matrix(self) -> Matrix:
+        """The probability of every report for every value, exactly, for small domains.
+
+        Reports that are equally likely for every value may share a column. RequestError where there are too many.
+        """
+
+    @property
+    def largest_ratio(self) -> Fraction:
+        """The largest ratio of two probabilities of one report in `transition_matrix`."""
+        columns = zip(*self.transition_matrix(), strict=True)
+        return max(max(column) / min(column) for column in columns)
+
+
+@dataclass(frozen=True)
+class Pure(Oracle):
+    """An oracle in which every report speaks for some values, and against the others.
+
+    A report of someone with value x speaks for x with probability p, and for any other given value with probability q,
+    so C_x, the number of reports that speak for x, has mean f_x p + (n - f_x) q (Wang, Blocki, Li, Jha 2017).
+    """
+
+    @property
+    @abstractmethod
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """p and q, exact."""
+
+    def supports(self, tally: Tally) -> Integers:
+        """C_x for every value, int64 (domain,)."""
+        return tally.table
+
+    def estimate(self, tally: Tally) -> Floats:
+        p, q = self.chances
+        supports = self.supports(tally).astype(np.float64)
+        return (supports - tally.people * float(q)) / float(p - q)
+
+    @cached_property
+    def _variances(self) -> tuple[float, float]:
+        """Variance that one person adds to an estimate of another value, and what it is more of their own."""
+        p, q = self.chances
+        return float(q * (1 - q) / (p - q) ** 2), float((1 - p - q) / (p - q))
+
+    def line(self, tally: Tally, estimate: Floats) -> tuple[Floats | float, Floats | float]:
+        other, more = self._variances
+        return tally.people * other, more
+
+    def variance(self, counts: object) -> Floats:
+        held = checked_counts(counts, self.domain)
+        other, more = self._variances
+        return held.sum() * other + held * more
+
+
+def checked_counts(counts: object, domain: int) -> Floats:
+    """True counts as float64 (domain,)."""
+    held = np.asarray(counts, dtype=np.float64)
+    if held.shape != (domain,):
+        raise RequestError(f"Counts must be given for each of the {domain:,} values.")
+    return held
+
+
+def picked(supporting: int, outcomes: int, surplus: int, count: int, stream: Stream) -> tuple[Integers, Integers]:
+    """One weighted choice a person: an outcome that speaks for the truth by its place among these, or else any.
+
+    Parameters
+    ----------
+    supporting, outcomes : int
+        How many outcomes speak for the truth, and how many there are.
+    surplus : int
+        A - B.
+    count : int
+        People.
+    stream : Stream
+        Random bits.
+
+    Returns
+    -------
+    tuple[np.ndarray, np.ndarray]
+        int64 (n,) each: the place, or -1; and a uniform outcome where it is -1.
+    """
+    favoured = supporting * surplus
+    number = below(favoured + outcomes * UNIT, count, stream)
+    hit = number < favoured
+    place = np.where(hit, number // np.uint64(surplus), 0).astype(np.int64)
+    anything = (np.where(hit, favoured, number) - np.uint64(favoured)) >> np.uint64(32)
+    return np.where(hit, place, -1), anything.astype(np.int64)
+
+
+def bits_for(outcomes: int) -> int:
+    """Bits that tell so many outcomes apart."""
+    return max(1, math.ceil(math.log2(outcomes)) if outcomes < 1 << 50 else (outcomes - 1).bit_length())

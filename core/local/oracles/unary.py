@@ -1,0 +1,97 @@
+"""Unary encoding: a report has a bit for every value, each set by a coin of its own.
+
+The own bit is set with probability p, every other with probability q. Two values x and x' differ in the coins of two
+bits, so the largest ratio of two reports is p/(1 - p) · (1 - q)/q: a report that has the bit of x and not that of x'.
+Coins are thresholds of 64 digits, p = P/2^64 and q = Q/2^64, so this ratio is a fraction, and it is at most A/B.
+
+All bits of a report have coins of their own: were one coin used for two bits, they would move together, and which
+reports can be there at all would tell the value.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ...errors import RequestError
+from ...machine.array_types import Array, Integers, Truths
+from ...privacy.noise.randomness import Stream
+from ...privacy.noise.responses import WORD, coins
+from .counting import count_bits
+from .oracle import Matrix, Pure
+
+MOST_WRITTEN_OUT = 10
+
+
+@dataclass(frozen=True)
+class Unary(Pure):
+    """A bit for every value."""
+
+    @property
+    @abstractmethod
+    def thresholds(self) -> tuple[int, int]:
+        """P and Q: of 2^64 words, how many set the own bit, and how many set another."""
+
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        own, other = self.thresholds
+        return Fraction(own, WORD), Fraction(other, WORD)
+
+    @property
+    def odds(self) -> Fraction:
+        p, q = self.chances
+        return p * (1 - q) / ((1 - p) * q)
+
+    @property
+    def bits(self) -> int:
+        return self.domain
+
+    @property
+    def report_type(self) -> np.dtype:
+        return np.dtype(np.uint64)
+
+    @property
+    def report_words(self) -> int:
+        return -(-self.domain // 64)
+
+    def _reports(self, values: Integers, stream: Stream) -> Array:
+        own, other = self.thresholds
+        people, words = len(values), self.report_words
+        reports = coins(other, people * words, stream).reshape(people, words)
+        reports[:, -1] &= last_word(self.domain)
+        mine = coins(own, -(-people // 64), stream)
+        set_bits = np.unpackbits(mine.view(np.uint8), bitorder="little")[:people].astype(np.uint64)
+        rows, word, bit = np.arange(people), values >> 6, (values & 63).astype(np.uint64)
+        cleared = reports[rows, word] & ~(np.uint64(1) << bit)
+        reports[rows, word] = cleared | set_bits << bit
+        return reports
+
+    def _fits(self, reports: Array) -> Truths:
+        return (reports[:, -1] & ~last_word(self.domain)) == 0
+
+    def _add(self, table: Integers, reports: Array) -> None:
+        count_bits(reports, table)
+
+    def work(self, people: float) -> tuple[float, float]:
+        return 5e-10 * self.domain, 5e-11 * people * self.domain
+
+    def transition_matrix(self) -> Matrix:
+        if self.domain > MOST_WRITTEN_OUT:
+            raise RequestError(f"Reports of {self.domain:,} bits are too many to be written out.")
+        p, q = self.chances
+        matrix = []
+        for value in range(self.domain):
+            chance = [p if bit == value else q for bit in range(self.domain)]
+            row = [Fraction(1)]
+            for bit in range(self.domain):  # bit by bit, the later half of the reports has it
+                row = [one * (1 - chance[bit]) for one in row] + [one * chance[bit] for one in row]
+            matrix.append(row)
+        return matrix
+
+
+def last_word(domain: int) -> np.uint64:
+    """The bits of a report's last word that stand for values."""
+    return np.uint64(WORD - 1 >> -domain % 64)
