@@ -58,8 +58,11 @@ if TYPE_CHECKING:
     from .sketches.hashed.minhash import MinHash
     from .sketches.hashed.race import Race
     from .sketches.parts import Part, Parts
+    from .sketches.products.products import Products
     from .sketches.projected import Projected
     from .sketches.tables.tables import Tables
+    from .tasks.regression.components import components, correlations
+    from .tasks.regression.regression import Regression, regression
     from .tasks.sql import ask_sql
 
 _HOME = {
@@ -95,11 +98,13 @@ _HOME = {
     "PrivateKernelDensity": ".estimators",
     "PrivateLogisticRegression": ".estimators",
     "PrivateQuantile": ".releases.private_quantiles",
+    "Products": ".sketches.products.products",
     "Projected": ".sketches.projected",
     "ProjectedDistance": ".sketches.distances.projected_distance",
     "Race": ".sketches.hashed.race",
     "Reading": ".domain",
     "Recommendation": ".forecast.recommendation",
+    "Regression": ".tasks.regression.regression",
     "Release": ".releases.release",
     "ReleaseFileError": ".errors",
     "RequestError": ".errors",
@@ -107,9 +112,12 @@ _HOME = {
     "TextLength": ".domain",
     "Vector": ".domain",
     "ask_sql": ".tasks.sql",
+    "components": ".tasks.regression.components",
+    "correlations": ".tasks.regression.components",
     "load": ".releases.release",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".forecast.recommendation",
+    "regression": ".tasks.regression.regression",
     "release": ".releases.job",
 }
 """Module of every public name."""
@@ -147,11 +155,13 @@ __all__ = [
     "PrivateKernelDensity",
     "PrivateLogisticRegression",
     "PrivateQuantile",
+    "Products",
     "Projected",
     "ProjectedDistance",
     "Race",
     "Reading",
     "Recommendation",
+    "Regression",
     "Release",
     "ReleaseFileError",
     "RequestError",
@@ -160,10 +170,13 @@ __all__ = [
     "Vector",
     "__version__",
     "ask_sql",
+    "components",
+    "correlations",
     "kernels",
     "load",
     "private_quantiles",
     "recommend",
+    "regression",
     "release",
 ]
 

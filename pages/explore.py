@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.sketches.products.products import Products
 from core.ui.explore.anomalies import anomalies_view
 from core.ui.explore.centres import centres_view, has_centres
 from core.ui.explore.columns import drawable
@@ -11,6 +12,7 @@ from core.ui.explore.groups import choose_part, choose_question
 from core.ui.explore.modes import modes_view
 from core.ui.explore.opening import about, headline, open_first
 from core.ui.explore.points import points_view
+from core.ui.explore.regression import axes_view, regression_view, together_view
 from core.ui.explore.sample import sample_view
 from core.ui.explore.sets import one_set_view, sets_view
 from core.ui.frame.frame import EXPLORE, frame
@@ -25,6 +27,9 @@ VIEWS = {
     "Distance": density_view,
     "Centres": centres_view,
     "Your points": points_view,
+    "Regression": regression_view,
+    "What goes together": together_view,
+    "Main axes": axes_view,
     "One set": one_set_view,
     "Your sets": sets_view,
 }
@@ -35,6 +40,8 @@ def views_of(opened: Opened) -> tuple[str, ...]:
     release = opened.release
     if release.domain.holds_sets:
         return "One set", "Your sets"
+    if release.sketch.name == Products.name:
+        return "Regression", "What goes together", "Main axes"
     pictured = bool(drawable(release.domain))
     if release.sketch.answers == "distance":
         views = ("Distance", "Centres", "Your points")

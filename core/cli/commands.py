@@ -25,6 +25,7 @@ from .modes import modes
 from .quantiles import quantiles
 from .query import query
 from .recommend import recommend
+from .regress import regress
 from .release import release
 from .sample import sample
 
@@ -59,7 +60,7 @@ def frostglass(
 app.command("app", rich_help_panel=OPENING)(open_app)
 for panel, commands in {
     MAKING: (declare, recommend, forecast, release, quantiles, merge),
-    ASKING: (inspect, ask, query, line, grid, modes, centre, anomalies, classify, sample),
+    ASKING: (inspect, ask, regress, query, line, grid, modes, centre, anomalies, classify, sample),
     CHECKING: (audit,),
 }.items():
     for command in commands:

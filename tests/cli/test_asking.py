@@ -220,3 +220,22 @@ def test_released_tables_are_asked_in_sql(command, tmp_path):
     assert "single records" in refused(command("ask", "people.npz", "SELECT city FROM records GROUP BY city"))
     assert command("ask", "people.npz", question, "--out", "answer.parquet").exit_code == 0
     assert len(pd.read_parquet(tmp_path / "answer.parquet")) == len(exact)
+
+
+def test_a_release_of_products_predicts_any_column(command, tmp_path):
+    frame = pd.DataFrame({"age": np.arange(600) % 80, "city": np.where(np.arange(600) % 3, "Bern", "Basel")})
+    frame["pay"] = 20 + 0.5 * frame.age
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    made = command(
+        "release", "people.csv", "--bounds", "age=0:80", "--bounds", "pay=0:80", "--categories", "city=Bern,Basel",
+        "--mechanism", "products", "--records", "500", "--epsilon", "50", "--out", "people.npz",
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    found = table(command("regress", "people.npz", "--target", "pay", "--on", "age"))
+    assert list(found) == ["column", "category", "estimate", "low", "high", "carries"]
+    assert found.estimate[0] == pytest.approx(0.5, abs=0.1)
+    (tmp_path / "asked.csv").write_text("age\n10\n70\n")
+    said = table(command("regress", "people.npz", "--target", "pay", "--on", "age", "--predict", "asked.csv"))
+    assert list(said) == ["age", "estimate", "low", "high"] and said.estimate[1] > said.estimate[0]
+    assert "no column 'size'" in refused(command("regress", "people.npz", "--target", "size"))
+    assert "rule for the ridge" in refused(command("regress", "people.npz", "--target", "pay", "--ridge", "x"))

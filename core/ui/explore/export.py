@@ -15,6 +15,7 @@ from ...figures.report.notebook import notebook_for
 from ...figures.report.script import script_for
 from ...figures.sentences.distances import one_sided
 from ...releases.release import Release
+from ...sketches.products.products import Products
 from ...tasks.centres import nearest_place
 from ...words.escapes import in_html
 from ..frame.marks import main_action
@@ -104,16 +105,21 @@ def report_action(opened: Opened, asked: Opened) -> None:
         what = "its modes" if release.sketch.answers == "closeness" else "how far everyone is"
         shown = (
             "What it is and what it promises"
-            if release.domain.holds_sets
+            if not has_picture(release)
             else (f"What it is, what it promises, its picture and {what}")
         )
         words = f"{shown}, on one page that may be handed out."
         draw(f'<p class="fg-missing">{in_html(words)}</p>')
 
 
+def has_picture(release: Release) -> bool:
+    """Whether a report shows a picture of the file: sets have no places, and sums of products are asked otherwise."""
+    return not release.domain.holds_sets and release.sketch.name != Products.name
+
+
 def overview(release: Release) -> tuple[Step, ...]:
-    """What a report of a file shows: a picture over the first columns, and its modes or its centre; of sets neither."""
-    if release.domain.holds_sets:
+    """What a report of a file shows: a picture over the first columns, and its modes or its centre."""
+    if not has_picture(release):
         return ()
     axes = drawable(release.domain)[:2]
     if release.sketch.answers == "closeness":

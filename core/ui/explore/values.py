@@ -26,11 +26,9 @@ def value_field(column: Column, key: str, on_change: Callable | None = None, sli
     if isinstance(column, Dates):
         return said(column, _date_field(column, label, state))
     step, form, middle = grain(column), number_format(column), tidy((column.low + column.high) / 2, column)
-    if slides:
-        return st.slider(label, column.low, column.high, middle, step, format=form, **state)
-    if key in st.session_state:  # a field that starts with a value twice would be warned about
-        return st.number_input(label, column.low, column.high, step=step, format=form, **state)
-    return st.number_input(label, column.low, column.high, middle, step, format=form, **state)
+    known = {} if key in st.session_state else {"value": middle}  # one that starts with a value twice is warned about
+    field = st.slider if slides else st.number_input
+    return field(label, column.low, column.high, step=step, format=form, **known, **state)
 
 
 def _date_field(column: Dates, label: str, state: dict) -> date | datetime:

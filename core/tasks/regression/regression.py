@@ -1,0 +1,245 @@
+"""Any column predicted from any others, from one release of sums of products, with intervals for what noise has done.
+
+With z = (1, x) of the records, M the released matrix, and λ on every coordinate but the first,
+
+    (M_FF + λ) θ = M_Ft.
+
+For M = A + N with the records' own A, and θ° the solution with A and the same λ,
+
+    (M_FF + λ)(θ - θ°) = (N w)_F,    w = 1 at t, -θ° at F,
+
+without any approximation. What is to the left is known, and θ is put for θ° in w. So θ - θ° has nearly the covariance
+G C Gᵀ, where G is the inverse and C the covariance of (N w)_F (`Sums.error_covariance`): intervals are for what the
+records themselves give with the same ridge. Those for people like them, of whom the records are a sample, add the
+sampling error of least squares, residual variance times G A Gᵀ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from ...checks import check_choice, check_number
+from ...domain import Domain
+from ...errors import RequestError
+from ...releases.release import Release
+from ...sketches.linear import check_level
+from ...sketches.products.products import Products
+from .ridge import RULES, choose_ridge
+from .sums import ONE, Sums, Term
+
+ABOUT = ("records", "population")
+SMALLEST = 1e-12
+"""Of a sum of squares, as a share of the records, so that nothing is divided by zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Coefficients that predict one coordinate from others.
+
+    Attributes
+    ----------
+    sums : Sums
+        What was released.
+    target : int
+        The place of what is predicted.
+    places : tuple[int, ...]
+        The 1 in front, and the coordinates that it is predicted from.
+    ridge : float
+        λ, in units of records.
+    weights : np.ndarray
+        The coefficient of each place, float64 (p + 1,), for coordinates between -1 and 1.
+    covariance : np.ndarray
+        Of the weights, by noise alone, float64 (p + 1, p + 1).
+    sampling : np.ndarray
+        What sampling adds to it.
+    residual : float
+        Mean squared residual of the records, without what the fit owes to noise: less than it seems, by 2 tr(G C).
+    """
+
+    sums: Sums
+    target: int
+    places: tuple[int, ...]
+    ridge: float
+    weights: np.ndarray
+    covariance: np.ndarray
+    sampling: np.ndarray
+    residual: float
+
+    @property
+    def _goal(self) -> Term:
+        return cast(Term, self.sums.terms[self.target])
+
+    @property
+    def name(self) -> str:
+        """What is predicted, for people."""
+        return self._goal.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it is predicted from."""
+        return tuple(dict.fromkeys(term.column for term in self._terms))
+
+    @cached_property
+    def _terms(self) -> tuple[Term, ...]:
+        return tuple(cast(Term, self.sums.terms[place]) for place in self.places[1:])
+
+    @property
+    def intercept(self) -> float:
+        """What is predicted where all numbers are 0 and there is no category."""
+        middles = np.array([term.middle / term.half for term in self._terms])
+        return self._goal.middle + self._goal.half * float(self.weights[0] - middles @ self.weights[1:])
+
+    def coefficients(self, level: float = 0.95, about: str = "records") -> pd.DataFrame:
+        """Each coefficient in the columns' own units, with its interval.
+
+        Parameters
+        ----------
+        level : float
+            Probability with which an interval holds what it is about.
+        about : str
+            "records": what the records themselves would give with the same ridge; "population": with sampling.
+
+        Returns
+        -------
+        pd.DataFrame
+            Rows of column, category ("" for numbers), estimate, low, high, and `carries`: by how much the prediction
+            changes from one end of the column's bounds to the other, or between no category and this one.
+        """
+        reach = self._reach(level)
+        errors = np.sqrt(np.diag(self._spread(about))[1:])
+        unit = np.array([self._goal.half / term.half for term in self._terms])
+        whole = np.array([1.0 if term.category else 2.0 for term in self._terms])
+        estimate = unit * self.weights[1:]
+        return pd.DataFrame(
+            {
+                "column": [term.name if not term.category else term.column for term in self._terms],
+                "category": [term.category for term in self._terms],
+                "estimate": estimate,
+                "low": estimate - reach * unit * errors,
+                "high": estimate + reach * unit * errors,
+                "carries": self._goal.half * whole * self.weights[1:],
+            }
+        )
+
+    def predict(self, queries: object, level: float = 0.95, about: str = "records") -> pd.DataFrame:
+        """Predictions at n queries in natural units: estimate, low and high, inside the bounds of what is predicted.
+
+        Parameters
+        ----------
+        queries : object
+            A frame, table or mapping with the columns it is predicted from; others are ignored.
+        level, about : float, str
+            As of `coefficients`; an interval is for the prediction, and not for how people differ from it.
+        """
+        reach, vectors = self._reach(level), self._vectors(queries)
+        estimate = vectors @ self.weights
+        error = np.sqrt(np.maximum(((vectors @ self._spread(about)) * vectors).sum(axis=1), 0.0))
+        ends = (estimate, estimate - reach * error, estimate + reach * error)
+        lowest = 0.0 if self._goal.category else -1.0
+        values = [self._goal.middle + self._goal.half * np.clip(end, lowest, 1.0) for end in ends]
+        return pd.DataFrame(dict(zip(("estimate", "low", "high"), values, strict=True)))
+
+    @property
+    def residual_deviation(self) -> float:
+        """How far a record is from its prediction, root mean square, in the unit of what is predicted."""
+        return self._goal.half * math.sqrt(self.residual)
+
+    @property
+    def explained(self) -> float:
+        """The share of the variance of what is predicted that the prediction explains, between 0 and 1."""
+        whole = float(self.sums.centred([self.target])[0, 0]) / self.sums.records
+        return min(1.0, max(0.0, 1.0 - self.residual / max(whole, SMALLEST)))
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The columns that it is predicted from: those of a query."""
+        whole = self.sums.sketch.domain
+        return replace(whole, columns=tuple(column for column in whole.columns if column.name in self.columns))
+
+    def _vectors(self, queries: object) -> np.ndarray:
+        """z of queries at the places that count, float64 (n, p + 1)."""
+        asked = Products(self.domain)
+        return asked.vectors(self.domain.encode_queries(queries, asked.metric))
+
+    def _spread(self, about: str) -> np.ndarray:
+        check_choice(about, "What intervals are about", ABOUT)
+        return self.covariance if about == "records" else self.covariance + self.sampling
+
+    @staticmethod
+    def _reach(level: float) -> float:
+        check_level(level)
+        return float(ndtri(0.5 + level / 2.0))
+
+
+def regression(
+    release: Release | Sums,
+    target: str,
+    on: Sequence[str] | None = None,
+    category: str | None = None,
+    ridge: float | str = RULES[0],
+) -> Regression:
+    """Predict a column from others.
+
+    Parameters
+    ----------
+    release : Release | Sums
+        Of sums of products.
+    target : str
+        The column that is to be predicted.
+    on : Sequence[str] | None
+        The columns to predict it from; None for all others.
+    category : str | None
+        Which category's probability is predicted, where the target has categories; the second one of two.
+    ridge : float | str
+        λ as a number of records, 0 for least squares, or the rule that chooses it: "least-error" or "adassp".
+
+    Raises
+    ------
+    RequestError
+        When there is no such column, or the release is of another mechanism.
+    """
+    sums = release if isinstance(release, Sums) else Sums.of(release)
+    goal = sums.target(target, category)
+    names = sums.sketch.domain.names
+    chosen = [name for name in names if name != target] if on is None else list(on)
+    if not chosen or target in chosen:
+        raise RequestError("A column is predicted from at least one other column, and not from itself.")
+    places = sums.places(chosen)
+    inner = sums.centred([*places, goal])
+    products, deviation = inner[:-1, -1], sums.deviation
+    if isinstance(ridge, str):
+        check_choice(ridge, "The rule for the ridge", RULES)
+        penalty = choose_ridge(ridge, inner[:-1, :-1], products, deviation)
+    else:
+        penalty = check_number(ridge, "The ridge")
+        if penalty < 0.0:
+            raise RequestError("The ridge must be at least 0.")
+    return _solved(sums, goal, (ONE, *places), penalty)
+
+
+def _solved(sums: Sums, goal: int, places: tuple[int, ...], penalty: float) -> Regression:
+    at = np.array(places)
+    system = sums.matrix[np.ix_(at, at)] + np.diag([0.0] + [penalty] * (len(at) - 1))
+    inverse = np.linalg.pinv(system, hermitian=True)
+    weights = inverse @ sums.matrix[at, goal]
+    combined = np.zeros(len(sums.matrix))
+    combined[at], combined[goal] = -weights, 1.0
+    spread = sums.error_covariance(places, combined)
+    seen = float(combined @ sums.matrix @ combined) + 2.0 * float((inverse * spread).sum())
+    residual = max(SMALLEST, seen / sums.records)
+    sampling = residual * inverse @ _without_negative(sums.matrix[np.ix_(at, at)]) @ inverse
+    return Regression(sums, goal, places, penalty, weights, inverse @ spread @ inverse, sampling, residual)
+
+
+def _without_negative(matrix: np.ndarray) -> np.ndarray:
+    """The nearest matrix that sums of squares can be."""
+    values, axes = np.linalg.eigh(matrix)
+    return (axes * np.maximum(values, 0.0)) @ axes.T

@@ -1,0 +1,131 @@
+"""The Regression view: any column predicted from any others, and how columns hang together."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from ...domain import Categorical, Column, Vector
+from ...errors import RequestError
+from ...figures.regression import (
+    MOST_SHOWN,
+    coefficient_figure,
+    coefficients_in_words,
+    component_figure,
+    component_in_words,
+    correlation_figure,
+    correlations_in_words,
+)
+from ...tasks.regression.components import components, correlations
+from ...tasks.regression.regression import Regression, regression
+from ...tasks.regression.sums import Sums
+from ...words.escapes import in_markdown
+from ...words.numbers import percent, rounded, rounded_range, significant
+from ...words.phrases import listed
+from ..frame.charts import show
+from ..frame.marks import note
+from ..frame.session import Opened
+from .export import take_along
+from .point import say
+from .values import state_of, value_field
+
+MOST_FIELDS = 12
+"""Columns that get a slider; others stay where people are on average."""
+
+
+def regression_view(opened: Opened) -> None:
+    """Any column predicted from others, with coefficients and a prediction for one record."""
+    sums = Sums.of(opened.release)
+    domain = sums.sketch.domain
+    single = [column.name for column in domain.columns if not isinstance(column, Vector)]
+    if not single or len(domain.columns) < 2:
+        st.info("A column is predicted from others, and there is none here that could be.")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        target = st.selectbox("Predict", single, len(single) - 1, key="regression-target")
+        column = domain.columns[domain.names.index(target)]
+        category = _category(column)
+        others = [name for name in domain.names if name != target]
+        on = st.multiselect("From", others, others, key=f"regression-on-{target}", width="stretch")
+    try:
+        found = regression(sums, target, on, category)
+    except RequestError as error:
+        st.info(in_markdown(error))
+        return
+    table = found.coefficients()
+    unit = getattr(column, "unit", "")
+    named = found.name + (f" ({unit})" if unit else "")
+    say(_explained(found, unit))
+    show(coefficient_figure(table, named), "regression-coefficients", coefficients_in_words(table, named))
+    hollow = "Each dot says how far a column moves the prediction over its range; a hollow one may as well be zero. "
+    more = f"The {MOST_SHOWN} strongest of {len(table)} are shown. " if len(table) > MOST_SHOWN else ""
+    note(
+        f"{more}{hollow}Lines hold with 95% what the records themselves would give; "
+        "how people vary by chance is not in them."
+    )
+    _one_person(opened, sums, found, column, unit)
+    take_along(opened, "regression", lambda: table)
+
+
+def _category(column: Column) -> str | None:
+    if not isinstance(column, Categorical):
+        return None
+    return st.selectbox("How likely is", column.categories, len(column.categories) - 1)
+
+
+def _explained(found: Regression, unit: str) -> str:
+    """How good the prediction is, in Markdown."""
+    away = f"{significant(found.residual_deviation, 3)} {unit}".rstrip()
+    share = percent(found.explained)
+    return f"It explains about **{share}** of how {found.name} differs, and is typically off by {away}."
+
+
+def _one_person(opened: Opened, sums: Sums, found: Regression, column: Column, unit: str) -> None:
+    """A prediction for values that the visitor slides."""
+    st.subheader("For one record", anchor=False)
+    asked = [one for one in found.domain.columns if not isinstance(one, Vector)]
+    values = _average(sums, found)
+    fields, shown = st.columns(3, gap="large"), asked[:MOST_FIELDS]
+    for place, one in enumerate(shown):
+        with fields[place % 3]:
+            key = f"regression-{opened.fingerprint[:12]}-{one.name}"
+            st.session_state.setdefault(key, state_of(one, values[one.name][0]))
+            values[one.name] = [value_field(one, key, slides=True)]
+    answer = found.predict(pd.DataFrame(values)).iloc[0]
+    error = (answer.high - answer.low) / 3.92
+    least, most = rounded_range(answer.low, answer.high, max(error, 1e-12))
+    middle = rounded(answer.estimate, max(error, 1e-12))
+    said = f"**{middle}** {unit}".rstrip()
+    say(f"Predicted: {said}; without noise very likely between **{least}** and **{most}**.")
+    if len(shown) < len(asked):
+        note(f"Held where most are: {listed([one.name for one in asked[MOST_FIELDS:]])}.")
+
+
+def _average(sums: Sums, found: Regression) -> dict[str, list]:
+    """Values of all columns: the mean of numbers, the most frequent category."""
+    means = sums.matrix[0] / sums.records
+    encoded = means[list(found.places[1:])]
+    middle, half = type(sums.sketch)(found.domain).scaling
+    frame = found.domain.decode_points((encoded * half + middle)[None], inside=True)
+    return {name: list(frame[name]) for name in frame}
+
+
+def together_view(opened: Opened) -> None:
+    """Correlations of all pairs of columns."""
+    found = correlations(opened.release)
+    show(correlation_figure(found), "regression-correlations", correlations_in_words(found))
+    note("Teal columns rise together, brown ones against each other; empty cells are hidden by noise.")
+    take_along(opened, "correlations", lambda: found.frame().reset_index(names="column"))
+
+
+def axes_view(opened: Opened) -> None:
+    """Principal components."""
+    found = components(opened.release)
+    told = max(1, found.told)
+    axis = int(st.number_input("Axis", 1, min(told, 10), 1, key="regression-axis", width=160)) - 1
+    share = percent(found.variances[axis] / max(found.total, 1e-300))
+    hidden = " The noise hides whether there is any." if found.told == 0 else ""
+    say(f"Along this axis lies **{share}** of how the records differ.{hidden}")
+    show(component_figure(found, axis), "regression-axis-picture", component_in_words(found, axis))
+    note(f"{found.told} of {len(found.variances)} axes stand out from the noise. Columns count by their bounds.")
+    take_along(opened, "axes", lambda: found.frame())

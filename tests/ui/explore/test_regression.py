@@ -1,0 +1,47 @@
+"""The Regression view without a browser: columns are chosen after the release."""
+
+from core import Budget, release
+from core.figures.regression import coefficient_figure, component_figure, correlation_figure, strongest
+from core.figures.report.html import report_html
+from core.tasks.regression.components import components, correlations
+from core.tasks.regression.regression import regression
+from tests.tasks.regression.test_regression import PEOPLE, SKETCH
+from tests.ui.explore.test_page import explore, field, shown
+
+RELEASED = release(SKETCH, PEOPLE, Budget(10))
+
+
+def test_a_column_is_predicted_and_asked_for_one_record():
+    app = explore(RELEASED.to_bytes())
+    assert not app.exception and "It explains about" in shown(app) and "how pay differs" in shown(app)
+    before = shown(app)
+    field(app.slider, "age").set_value(59.0)
+    app.run()
+    assert "Predicted" in shown(app) and shown(app) != before
+    field(app.selectbox, "Predict").set_value("city")
+    app.run()
+    assert not app.exception and field(app.selectbox, "How likely is").value == "Genf"
+    field(app.multiselect, "From").set_value([])
+    app.run()
+    assert not app.exception and "at least one other column" in shown(app)
+
+
+def test_correlations_and_axes_are_shown():
+    app = explore(RELEASED.to_bytes())
+    for question, words in (("What goes together", "rise together"), ("Main axes", "stand out from the noise")):
+        field(app.segmented_control, "View").set_value(question)
+        app.run()
+        assert not app.exception and words in shown(app)
+
+
+def test_pictures_show_what_noise_hides():
+    found = regression(RELEASED, "pay")
+    assert strongest(found.coefficients(), 2).column.tolist() == ["age", "city"]
+    dots = coefficient_figure(found.coefficients(), "pay").data[0]
+    assert len(dots.x) == 4 and (dots.error_x.array >= 0.0).all()
+    assert correlation_figure(correlations(RELEASED)).data[0].z.shape == (5, 5)
+    assert len(component_figure(components(RELEASED), 0).data[0].x) == 5
+
+
+def test_a_report_says_what_it_is_and_has_no_picture():
+    assert "sums of products" in report_html(RELEASED)
