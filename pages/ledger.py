@@ -9,11 +9,29 @@ from core.ui.frame.marks import Visibility, note, rail, side
 from core.ui.frame.owner import stranger
 from core.ui.frame.session import Session
 from core.ui.ledger.accounts import PICK, pick_account, show_account
-from core.ui.ledger.opening import note_stranger, open_ledger
+from core.ui.ledger.opening import note_stranger, open_ledger, open_sandbox
 from core.ui.ledger.register import register_data_set
 from core.ui.ledger.what_if import explain_composition, what_if
 from core.ui.release.kept import kept_releases
+from core.ui.release.payer import WHAT_IS_FORGOTTEN, begin_again
 from core.words.escapes import in_markdown
+
+OWN, SAMPLES = "Your data", "Samples"
+
+
+def choose_ledger(visitor: Session) -> str:
+    """Whose budgets are shown; a choice only where samples have been released."""
+    if not open_sandbox(visitor).exists:
+        return OWN
+    playing = visitor.own is not None and visitor.own.sample is not None
+    return st.segmented_control(
+        "Budgets of",
+        [OWN, SAMPLES],
+        default=SAMPLES if playing else OWN,
+        required=True,
+        key="ledger-whose",
+        persist_state="session",
+    )
 
 
 def accounts(visitor: Session, ledger: Ledger) -> None:
@@ -23,7 +41,7 @@ def accounts(visitor: Session, ledger: Ledger) -> None:
         status = pick_account(ledger, visitor.dataset)
         with rail(Visibility.PRIVATE, "account", f"Budget of {status.name}"):
             show_account(status)
-        kept_releases(visitor, "ledger", "Its releases, kept beside this ledger", status.name)
+        kept_releases(visitor, "ledger", "Its releases, kept beside this ledger", ledger, status.name)
     with aside, side("ledger"):
         with rail(Visibility.PRIVATE, "what-if", "What if I release once more?"):
             what_if(ledger, status)
@@ -37,21 +55,37 @@ def empty() -> None:
     st.page_link(RELEASE.path, label="Release a data set")
 
 
+def show_own(visitor: Session) -> None:
+    """The owner's ledger, in which nothing is ever forgotten."""
+    ledger = open_ledger(visitor)
+    note_stranger()
+    if ledger.names():
+        accounts(visitor, ledger)
+    else:
+        empty()
+    st.subheader("Register a data set", anchor=False)
+    registered = register_data_set(ledger)
+    if stranger() is None:
+        note(f"This ledger is kept in {ledger.where}.")
+    if registered is not None:
+        visitor.dataset = registered
+        st.session_state.pop(PICK, None)
+        st.rerun()
+
+
+def show_samples(visitor: Session) -> None:
+    """What was spent on samples, and the way to begin again."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        note("Samples are nobody's secret, so their budgets can begin again. Those of your own data never do.")
+        if st.button("Begin again with all samples", key="ledger-begin-again", help=WHAT_IS_FORGOTTEN):
+            begin_again(visitor)
+    ledger = open_sandbox(visitor).ledger
+    if ledger.names():
+        accounts(visitor, ledger)
+
+
 with frame(LEDGER) as visitor:
     try:
-        ledger = open_ledger(visitor)
-        note_stranger()
-        if ledger.names():
-            accounts(visitor, ledger)
-        else:
-            empty()
-        st.subheader("Register a data set", anchor=False)
-        registered = register_data_set(ledger)
-        if stranger() is None:
-            note(f"This ledger is kept in {ledger.where}.")
-        if registered is not None:
-            visitor.dataset = registered
-            st.session_state.pop(PICK, None)
-            st.rerun()
+        {OWN: show_own, SAMPLES: show_samples}[choose_ledger(visitor)](visitor)
     except RequestError as error:
         st.error(in_markdown(error))

@@ -8,7 +8,7 @@ from core.privacy.ledger.ledger import Ledger
 from core.ui.frame.frame import DATA, RELEASE, frame
 from core.ui.frame.marks import main_action, note
 from core.ui.frame.session import Session
-from core.ui.ledger.opening import open_ledger
+from core.ui.ledger.opening import ledger_for
 from core.ui.release.kept import kept_releases
 from core.ui.release.making import Desk, Stage
 from core.ui.release.progress import confirm, release_desk, show_progress
@@ -57,7 +57,7 @@ with frame(RELEASE) as visitor:
         nothing_yet(visitor)
     else:
         try:
-            ledger = open_ledger(visitor)
+            ledger = ledger_for(visitor, visitor.own.sample)
             choose(visitor, desk, ledger)
         except RequestError as error:
             st.error(in_markdown(error))

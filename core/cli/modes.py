@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Option
 
-from .output import check_table, write_table
+from .output import check_table, say, write_table
 from .reading import ANSWERS, ClassOption, PartOption, ReleaseArgument, TableOption, opened
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def modes(
     found: Sequence[Mode | Intersection] = (
         find_modes(asked, count, starts, level) if method == "search" else [intersect_partitions(asked, level)]
     )
+    if method == "search" and len(found) == count and all(getattr(mode, "significant", False) for mode in found):
+        say(f"All {count} modes stand out from the noise, so there may be more: ask for them with --count.")
     places = pd.DataFrame([mode.position for mode in found], columns=list(asked.domain.names))
     figures = {name: np.array([getattr(mode, name) for mode in found]) for name in FIGURES[method]}
     write_table(beside(pa.Table.from_pandas(places, preserve_index=False), figures), out)

@@ -36,12 +36,20 @@ UNSURE = "No formula says how far off it may be."
 """Beside a picture of answers without a known error."""
 
 
+DOUBTFUL = 0.45
+"""How opaque the badge of a mode is that could be noise."""
+
+
 @dataclass(frozen=True)
 class Marks:
-    """Modes to be marked, by their places on the axes of the figure, float64 (n,) each."""
+    """Modes to be marked, by their places on the axes of the figure, float64 (n,) each.
+
+    ``sure`` says which of them stand out from the noise, bool (n,); the others are faint. None takes all for sure.
+    """
 
     x: np.ndarray
     y: np.ndarray
+    sure: np.ndarray | None = None
 
 
 def close_by(noun: str) -> str:
@@ -327,6 +335,7 @@ def add_column_targets(figure: go.Figure, x: Axis, heights: np.ndarray, words: l
 def _add_marks(figure: go.Figure, marks: Marks | None) -> None:
     if marks is None or len(marks.x) == 0:
         return
+    faint = np.where(np.ones(len(marks.x), bool) if marks.sure is None else marks.sure, 1.0, DOUBTFUL)
     badge = {"symbol": "circle", "size": 19, "color": PAPER.light, "line": {"width": 1.5, "color": INK.light}}
     figure.add_trace(
         go.Scatter(
@@ -334,7 +343,7 @@ def _add_marks(figure: go.Figure, marks: Marks | None) -> None:
             y=marks.y,
             mode="markers+text",
             text=[str(i + 1) for i in range(len(marks.x))],
-            marker=badge,
+            marker=badge | {"opacity": faint},
             textfont={"size": 12, "color": INK.light},
             hoverinfo="skip",
             name="Modes",

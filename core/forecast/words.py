@@ -87,12 +87,16 @@ def summary(draft: Draft, seen: Forecast) -> str:
 
 
 def error_definition(seen: Forecast) -> str:
-    """The typical error as it is promised, and what it may come to beside an answer."""
+    """The typical error as it is promised, and what it comes to beside a typical answer.
+
+    Of closeness both are the one standard deviation in the figure above it, as a share of all records and of the
+    typical answer, so that whoever divides the numbers that are shown finds the numbers that are said.
+    """
     if seen.answers == "distance":
         return f"Typical error: {seen.error_words} ({_between(seen)}, as it depends on how the records lie)."
     return (
-        f"Typical error: {seen.error_words}, one standard deviation. Beside a typical answer that is "
-        f"{percent(seen.relative_error)} ({_between(seen)}, as answers depend on how the records lie)."
+        f"Typical error: {seen.error_words}, one standard deviation of an answer. That is "
+        f"{percent(seen.standard_error / seen.estimate)} of a typical answer."
     )
 
 

@@ -27,6 +27,8 @@ from .tables import table_of
 LEVEL = 0.95
 MAX_PLACES = 10_000
 """Places that a step may ask at; a program with more of them in its text would be no program any more."""
+MOST_MODES = 100
+"""Modes that are looked for: more than can be told apart on a picture, so that none that stands out is left out."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ class Anomalies(Step):
 class Modes(Step):
     """Where the density has its peaks."""
 
-    count: int = 10
+    count: int = MOST_MODES
     level: float = LEVEL
     kind: ClassVar[str] = "modes"
     title: ClassVar[str] = "Modes: where the density has its peaks"

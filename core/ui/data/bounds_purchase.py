@@ -25,7 +25,7 @@ from ...words.escapes import in_markdown
 from ...words.phrases import listed
 from ..frame.marks import note
 from ..frame.session import Records, Session
-from ..ledger.opening import open_ledger
+from ..ledger.opening import ledger_for
 from ..release.payer import choose_payer
 from .column_form import fill_row
 from .declaration import ColumnDraft, Declaration, EntryDraft
@@ -57,9 +57,11 @@ def purchase(visitor: Session, records: Records, declared: Declaration) -> None:
         note("Every column in use has its bounds. Empty a column's bounds to buy them.")
         return
     try:
-        ledger = open_ledger(visitor)
+        ledger = ledger_for(visitor, records.sample)
         unit = declared.unit
-        neighbours, account, lacking = choose_payer(ledger, records, records.number, unit_words(unit), slack=False)
+        neighbours, account, lacking = choose_payer(
+            visitor, ledger, records, records.number, unit_words(unit), slack=False
+        )
     except RequestError as error:
         note(str(error))
         return

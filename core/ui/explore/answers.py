@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import streamlit as st
 
+from ...figures.report.exploration import MOST_MODES
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
 from ...figures.view import View
 from ...machine.small_matrices import one_thread
@@ -31,7 +32,6 @@ MAP_SIZE, AVERAGED_MAP_SIZE = 200, 64
 """Cells along a side; an average reads many points a cell."""
 DISTANCE_MAP_SIZE, SMALL_DISTANCE_MAP_SIZE = 24, 16
 """Average distances change slowly from place to place, and reading one may take as long as a hundred of closeness."""
-MOST_MODES = 10
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)

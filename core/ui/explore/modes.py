@@ -8,7 +8,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...figures.density import Marks, close_by
-from ...figures.report.exploration import Density, Modes
+from ...figures.report.exploration import MOST_MODES, Density, Modes
 from ...figures.report.pictures import axes_of, in_words, picture_figure
 from ...figures.report.tables import table_of
 from ...figures.sentences.answers import noun, place_words, standing_out
@@ -40,7 +40,7 @@ def modes_view(opened: Opened) -> None:
         "the rows found it and another part, which knows nothing of the search, judged how far it rises above the way "
         "to a denser place."
     )
-    figure, title, steps = None, "", (Modes(),)
+    figure, title, steps = None, "", (Modes(MOST_MODES),)
     if drawable(opened.release.domain):
         columns = choose_two(opened.release.domain)
         title, steps = f"Modes over {listed(columns)}", (Density(columns, {}), *steps)
@@ -56,8 +56,9 @@ def modes_view(opened: Opened) -> None:
 def _say_how_many(found: tuple[Mode, ...]) -> None:
     sure = sum(mode.significant for mode in found)
     doubtful = len(found) - sure
-    words = f"**{sure or 'No'} {plural(sure, 'mode')}** {plural(sure, 'stands', 'stand')} out from the noise"
-    st.markdown(words + (f"; {doubtful} more could be noise." if doubtful else "."))
+    least = "At least " if len(found) == MOST_MODES and sure else ""
+    words = f"**{least}{sure or 'No'} {plural(sure, 'mode')}** {plural(sure, 'stands', 'stand')} out from the noise"
+    st.markdown(words + (f"; {doubtful} more, faint on the picture, could be noise." if doubtful else "."))
 
 
 def _table(opened: Opened, found: tuple[Mode, ...]) -> pd.DataFrame:
@@ -87,9 +88,10 @@ def marks(opened: Opened, picture: Curve | Heatmap, found: tuple[Mode, ...]) -> 
     """Where the modes lie on a picture."""
     axes = axes_of(opened.release, picture)
     places = [np.array([axis.place(mode.position[axis.name]) for mode in found], dtype=float) for axis in axes]
+    sure = np.array([mode.significant for mode in found], dtype=bool)
     if len(axes) == 2:
-        return Marks(*places)
-    return Marks(places[0], np.interp(places[0], axes[0].values, picture.estimate))
+        return Marks(*places, sure)
+    return Marks(places[0], np.interp(places[0], axes[0].values, picture.estimate), sure)
 
 
 def _second_opinion(opened: Opened) -> None:

@@ -1,4 +1,4 @@
-"""Which ledger a visitor's pages open: the owner's, or one of the session for whoever may be a stranger."""
+"""Which ledger a visitor's pages open: the owner's, one of the session for strangers, and another for samples."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.ledger.store import default_place
+from ...releases.sandbox import Sandbox
 from ..frame.marks import note
 from ..frame.owner import stranger
 from ..frame.session import Session
@@ -28,6 +29,18 @@ def open_ledger(visitor: Session) -> Ledger:
     if stranger() is not None:
         return Ledger(visitor.folder / "ledger.sqlite")
     return Ledger(os.environ.get(VARIABLE) or None)
+
+
+def open_sandbox(visitor: Session) -> Sandbox:
+    """What counts the releases of bundled samples, beside the ledger of `open_ledger`; it can begin again."""
+    if stranger() is not None:
+        return Sandbox.beside(visitor.folder / "ledger.sqlite")
+    return Sandbox.beside(os.environ.get(VARIABLE) or None)
+
+
+def ledger_for(visitor: Session, sample: str | None) -> Ledger:
+    """The ledger that pays for a release: of a bundled sample, by its name, or of the visitor's own records."""
+    return open_ledger(visitor) if sample is None else open_sandbox(visitor).ledger
 
 
 def known_ledger() -> Ledger | None:

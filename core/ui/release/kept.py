@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ...errors import RequestError
+from ...privacy.ledger.ledger import Ledger
 from ...releases.shelf import Entry, Shelf, shelf_of
 from ...words.escapes import in_markdown
 from ...words.phrases import day
@@ -12,23 +13,22 @@ from ...words.quantities import size
 from ..frame.frame import EXPLORE
 from ..frame.marks import Visibility, note, rail
 from ..frame.session import Opened, Session
-from ..ledger.opening import known_ledger
+from ..ledger.opening import known_ledger, open_sandbox
 
 GREETED = "kept-greeted"
 """Session state: that the last release was opened for this visitor, who may since have closed it."""
 MOST_LISTED = 12
 
 
-def on_the_shelf() -> tuple[Shelf | None, tuple[Entry, ...]]:
-    """The owner's shelf and what is on it, the latest first; nothing for strangers, nor where no ledger is kept."""
+def on_the_shelves(visitor: Session) -> list[tuple[Shelf, Entry]]:
+    """What is kept and where, the latest first: the owner's releases, and the visitor's of samples."""
     try:
         ledger = known_ledger()
     except RequestError:  # the page of the ledger says what is wrong
         ledger = None
-    if ledger is None:
-        return None, ()
-    shelf = shelf_of(ledger)
-    return shelf, shelf.entries()
+    shelves = [open_sandbox(visitor).shelf] if ledger is None else [shelf_of(ledger), open_sandbox(visitor).shelf]
+    found = [(shelf, entry) for shelf in shelves for entry in shelf.entries()]
+    return sorted(found, key=lambda kept: (kept[1].created, kept[1].name), reverse=True)
 
 
 def public_name(name: str) -> str:
@@ -46,8 +46,7 @@ def open_last(visitor: Session) -> None:
     greeted, st.session_state[GREETED] = st.session_state.get(GREETED), True
     if visitor.shown is not None or greeted:
         return
-    shelf, entries = on_the_shelf()
-    for entry in entries[:1]:
+    for shelf, entry in on_the_shelves(visitor)[:1]:
         try:
             open_kept(visitor, shelf, entry)
         except RequestError:
@@ -55,7 +54,11 @@ def open_last(visitor: Session) -> None:
 
 
 def kept_releases(
-    visitor: Session, key: str, title: str = "Releases kept beside your ledger", dataset: str | None = None
+    visitor: Session,
+    key: str,
+    title: str = "Releases kept beside your ledger",
+    ledger: Ledger | None = None,
+    dataset: str | None = None,
 ) -> None:
     """List what is kept, with the ways to explore and to save each; nothing where nothing is.
 
@@ -65,19 +68,25 @@ def kept_releases(
         Of the page, part of every key.
     title : str
         What stands above the list, which only its owner sees: it names data sets.
+    ledger : Ledger | None
+        The only ledger whose releases are listed; None lists all.
     dataset : str | None
         The only data set that is listed; None lists all.
     """
-    shelf, entries = on_the_shelf()
-    entries = [entry for entry in entries if dataset in (None, entry.dataset)]
-    if not entries:
+    place = None if ledger is None else shelf_of(ledger).folder
+    kept = [
+        (shelf, entry)
+        for shelf, entry in on_the_shelves(visitor)
+        if place in (None, shelf.folder) and dataset in (None, entry.dataset)
+    ]
+    if not kept:
         return
     with rail(Visibility.PRIVATE, f"kept-{key}", title):
         note("Each file is public and may be handed out. This list is yours: it names your data sets.")
-        for entry in entries[:MOST_LISTED]:
+        for shelf, entry in kept[:MOST_LISTED]:
             _line(visitor, shelf, entry, key)
-        if len(entries) > MOST_LISTED:
-            note(f"And {len(entries) - MOST_LISTED} earlier ones in {shelf.folder}.")
+        if len(kept) > MOST_LISTED:
+            note(f"And {len(kept) - MOST_LISTED} earlier ones in {kept[-1][0].folder}.")
 
 
 def _line(visitor: Session, shelf: Shelf, entry: Entry, key: str) -> None:

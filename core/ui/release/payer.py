@@ -11,21 +11,22 @@ from ...privacy.ledger.names import LONGEST_NAME, look_alike
 from ...privacy.neighbours import Neighbours
 from ...words.escapes import in_markdown
 from ..frame.marks import note
-from ..frame.session import OwnData
-from ..ledger.opening import note_stranger
+from ..frame.session import OwnData, Session
+from ..ledger.opening import note_stranger, open_sandbox
 from .privacy import SLACK, choose_relation
 
-SAMPLE_TOTAL = 3.0
+SAMPLE_TOTAL = 3
+WHAT_IS_FORGOTTEN = "Forgets what was spent on all samples, and the files released of them that are kept here."
+Paying = tuple[Neighbours, Account | None, tuple[str, ...]]
+"""What a release hides; who pays, None while nobody does; and what is missing, in a few words each."""
 
 
-def choose_payer(
-    ledger: Ledger, own: OwnData, number: int, unit: str, slack: bool
-) -> tuple[Neighbours, Account | None, tuple[str, ...]]:
-    """Let the owner name the data set and, when the ledger does not know it, its total.
+def choose_payer(visitor: Session, ledger: Ledger, own: OwnData, number: int, unit: str, slack: bool) -> Paying:
+    """Let the owner name the data set and, when the ledger does not know it, its total; a sample has both.
 
     Parameters
     ----------
-    ledger, own : Ledger, OwnData
+    visitor, ledger, own : Session, Ledger, OwnData
         The owner's.
     number : int
         Number of the pick on the Data page, part of every key.
@@ -36,9 +37,11 @@ def choose_payer(
 
     Returns
     -------
-    tuple
-        What the release hides; who pays, None while nobody does; and what is missing, in a few words each.
+    Paying
+        What the release hides, who pays, and what is missing.
     """
+    if own.sample is not None:
+        return _sample_pays(visitor, ledger, own.title, unit)
     named, total = st.columns([1.6, 1], gap="medium")
     with named:
         name = _name(ledger, own, number)
@@ -58,7 +61,7 @@ def choose_payer(
             "Its total budget, for ever (ε)",
             0.0,
             100.0,
-            SAMPLE_TOTAL if own.sample else None,
+            None,
             step=None,
             format="%.12g",
             placeholder="such as 3",
@@ -73,6 +76,30 @@ def choose_payer(
         return neighbours, Account(name, Budget(epsilon, delta, neighbours), unit), ()
     words = {"a name for the data set": name, "the total budget of the data set": epsilon}
     return neighbours, None, tuple(word for word, given in words.items() if not given)
+
+
+def _sample_pays(visitor: Session, ledger: Ledger, name: str, unit: str) -> Paying:
+    """A sample needs no promise: its total is set, and begins again whenever one likes.
+
+    The total has slack, so that releases with and without it can be tried from it.
+    """
+    known = Account.of(ledger.status(name)) if name in ledger.names() else None
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        note(f"A sample is nobody's secret: it has ε = {SAMPLE_TOTAL} to play with, counted apart from your own data.")
+        if known and st.button("Begin again", key="sandbox-begin-again", help=WHAT_IS_FORGOTTEN):
+            begin_again(visitor)
+    neighbours = choose_relation(None if known is None else known.total.neighbours)
+    account = known or Account(name, Budget(SAMPLE_TOTAL, SLACK, neighbours), unit)
+    trouble = account.mismatch(neighbours, unit)
+    if trouble:
+        st.error(in_markdown(trouble))
+    return neighbours, account, ("a sample that begins again, as it protects others now",) if trouble else ()
+
+
+def begin_again(visitor: Session) -> None:
+    """Forget what was spent on samples, and run the page again."""
+    open_sandbox(visitor).begin_again()
+    st.rerun(scope="app")
 
 
 def _name(ledger: Ledger, own: OwnData, number: int) -> str | None:

@@ -72,7 +72,7 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     st.subheader("2 · How much privacy?", anchor=False)
     epsilon, slack = choose_epsilon(), choose_slack()
     gain = st.container()
-    neighbours, account, missing = choose_payer(ledger, own, number, unit_words(own.domain.unit), slack)
+    neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
     visitor.dataset = None if account is None else account.name
     draft = replace(draft, account=account)
     st.subheader("3 · How fine?", anchor=False)

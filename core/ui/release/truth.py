@@ -53,8 +53,8 @@ class Compared:
 
     @property
     def error(self) -> float:
-        """Average |error| as a share of the exact answer."""
-        return float(np.mean(np.abs(self.released - self.exact) / self.exact))
+        """The typical error as forecasts define it: root mean square, as a share of a typical exact answer."""
+        return float(np.sqrt(np.mean((self.released - self.exact) ** 2)) / np.mean(self.exact))
 
     @property
     def held(self) -> int:
@@ -97,7 +97,7 @@ def offer_comparison(desk: Desk, making: Making, opened: Opened) -> None:
     with st.container(key="fg-exact"):
         mark(Visibility.PRIVATE, "Exact and not private: shown only because this is made-up sample data")
         words = (
-            f"At {len(compared.exact)} places, the release is off by {percent(compared.error)} on average, and "
+            f"At {len(compared.exact)} places the typical error is {percent(compared.error)} of a typical answer, and "
             f"{compared.held} of its {len(compared.exact)} intervals of 95% hold the exact answer."
         )
         show(exact_figure(compared.exact, compared.released), "release-exact-figure", words)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain, Numeric, Release, Vector, release
 from core.domain import Categorical
-from core.figures.report.exploration import Density, Exploration, Points
+from core.figures.report.exploration import MOST_MODES, Density, Exploration, Points
 from core.figures.report.html import report_html
 from core.figures.report.script import script_for
 from core.figures.sentences.answers import answer_sentence
@@ -20,9 +20,11 @@ from core.sketches.classes import Classes
 from core.sketches.making import distance
 from core.sketches.published.distances.huang_roth import HuangRoth
 from core.sketches.published.grids.mwem import MWEM
-from core.sources.samples import bundled_groups
+from core.sources.samples import bundled_groups, bundled_releases
 from core.tasks.centres import nearest_place
 from core.tasks.density import grid
+from core.tasks.modes import Mode
+from core.ui.explore import modes
 from core.ui.explore.columns import ONE, PAIRS, TWO
 from core.ui.explore.export import overview
 from core.ui.explore.groups import part_calls, part_of, whom
@@ -178,6 +180,23 @@ def test_modes_are_listed_with_their_interval_and_compared_with_the_noise():
     field(app.toggle, "Ask the cells too").set_value(True)
     app.run()
     assert not app.exception and ("rows overlap at age" in shown(app) or app.info)
+
+
+@pytest.mark.parametrize(("sure", "words"), [(37, "**37 modes** stand out"), (MOST_MODES, "**At least 100 modes**")])
+def test_no_number_of_modes_is_a_silent_limit(monkeypatch, sure, words):
+    mode = Mode({"age": 5.0}, 9.0, 8.0, 10.0, 0.1, 9.0, 1.0, True)
+    said = []
+    monkeypatch.setattr(modes.st, "markdown", said.append)
+    modes._say_how_many((mode,) * sure)
+    assert words in said[0]
+
+
+def test_a_map_marks_every_mode_that_stands_out_in_a_city():
+    _, path = next((one, path) for one, path in bundled_releases() if one.name == "city")
+    app = explore(path.read_bytes(), path.name)
+    view(app, "Modes")
+    said = app.dataframe[0].value["Against the noise"].str.startswith("stands out")
+    assert said.sum() > 10 and f"**{said.sum()} modes** stand out" in shown(app)
 
 
 def test_points_are_scored_and_further_columns_come_back():

@@ -11,6 +11,7 @@ from core.privacy.accounting import epsilon_spent
 from core.privacy.ledger.account import Account, unit_in_words
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
+from core.releases.sandbox import Sandbox
 from core.ui.frame.session import Session
 from core.ui.ledger.opening import open_ledger
 from core.ui.ledger.what_if import cost_of_rows
@@ -136,6 +137,19 @@ def test_an_account_decides_like_the_ledger(ledger):
         assert (mine.admitted, mine.spent, mine.left) == (preview.admitted, preview.spent, preview.left)
         if preview.admitted:
             ledger.spend("Visits", cost)
+
+
+def test_samples_have_a_book_of_their_own_that_begins_again(ledger):
+    ledger.register("Payroll", 3)
+    assert not [one for one in visit().button if one.key == "ledger-begin-again"], "nothing was ever played with"
+    sandbox = Sandbox.beside(ledger.where)
+    sandbox.ledger.register("Stars", 3)
+    at = visit()
+    assert "Payroll" in words(at) and "Stars" not in words(at)
+    at.segmented_control(key="ledger-whose").set_value("Samples").run()
+    assert "Stars" in words(at) and "Payroll" not in words(at)
+    at.button(key="ledger-begin-again").click().run()
+    assert not at.exception and not sandbox.exists and ledger.names() == ["Payroll"]
 
 
 def test_units_in_words():
