@@ -11,6 +11,7 @@ from core.ui.explore.export import no_report_yet, report_action
 from core.ui.explore.groups import choose_part, choose_question
 from core.ui.explore.modes import modes_view
 from core.ui.explore.opening import about, headline, open_first
+from core.ui.explore.overview import overview_view
 from core.ui.explore.points import points_view
 from core.ui.explore.regression import axes_view, regression_view, together_view
 from core.ui.explore.sample import sample_view
@@ -20,6 +21,7 @@ from core.ui.frame.session import Opened, Session
 from core.ui.release.kept import open_last
 
 VIEWS = {
+    "Overview": overview_view,
     "Density": density_view,
     "Modes": modes_view,
     "Anomalies": anomalies_view,
@@ -42,6 +44,8 @@ def views_of(opened: Opened) -> tuple[str, ...]:
         return "One set", "Your sets"
     if release.sketch.name == Products.name:
         return "Regression", "What goes together", "Main axes"
+    if release.sketch.name == "tables":
+        return ("Overview", "Sample")
     pictured = bool(drawable(release.domain))
     if release.sketch.answers == "distance":
         views = ("Distance", "Centres", "Your points")

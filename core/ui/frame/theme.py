@@ -161,6 +161,20 @@ STYLE = (
   .fg-touch { display: block; } .fg-mouse { display: none; }
 }
 
+/* The overview of a table: as many columns a line as fit, greyed where something was not measured. */
+.st-key-fg-overview { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr));
+  gap: 1.6rem 1.8rem; }
+.st-key-fg-overview > div { width: auto !important; min-width: 0; }
+.stApp .fg-name { font-size: 1rem; font-weight: 600; padding: 0; margin: 0 0 0.2rem; }
+.fg-name small { font-weight: 400; color: var(--faint); font-size: 0.85rem; }
+.stApp .fg-numbers { border-collapse: collapse; width: 100%; font-size: 0.88rem; margin: 0.2rem 0 0; }
+.stApp .fg-numbers :is(th, td) { border: 0; border-top: 1px solid var(--hairline); padding: 0.15rem 0.3rem 0.15rem 0;
+  text-align: left; font-weight: 400; font-variant-numeric: tabular-nums; }
+.stApp .fg-numbers th { color: var(--faint); } .stApp .fg-numbers td:nth-child(3) { color: var(--faint); }
+.stApp .fg-numbers td:nth-child(2) { white-space: nowrap; } .stApp .fg-numbers td:last-child { width: 55%; }
+.st-key-fg-overview > div:has(> [class*="st-key-fg-line-"]) { grid-column: 1 / -1; }
+[class*="st-key-fg-greyed-"] { filter: grayscale(1); opacity: 0.55; }
+
 /* Lessons: names with a capital letter (in the address they have none), what to do and to see, tables of counts. */
 .st-key-lesson button p::first-letter { text-transform: uppercase; }
 .stApp .fg-lesson { padding: 0.1rem 0 0.6rem; margin: 0; font-size: 2rem; }

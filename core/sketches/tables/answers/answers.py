@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..axes import Axis
 from ..reading import Reading
-from .association import associations
+from .association import associations, strengths
 from .conditions import Where
 from .counts import counts
 from .quantiles import quantiles
@@ -100,3 +100,10 @@ class TableAnswers:
         whether it did.
         """
         return associations(self.reading, columns)
+
+    def strengths(self, *columns: str) -> pd.DataFrame:
+        """Cramer's V of each two columns (of those named, or of all) with an interval, the strongest first.
+
+        The quick way to rank hundreds of columns; `associations` says more of each pair.
+        """
+        return strengths(self.reading, columns, self.level)
