@@ -1,0 +1,83 @@
+"""Count-min sketches (Cormode, Muthukrishnan 2005) under local noise, by any oracle; Apple's CMS and HCMS are two of
+them.
+
+With S the sum over rows of the estimated counts of a value's cells, others fall into them with chance 1/m, so
+f̂ = m/(m - 1) · (S - n/m) has no bias over the choice of hash functions. If the oracle's estimate has variance v + w for
+each person of the cell and v for each other, its variance is
+
+    (m/(m - 1))² [n v + (f_x + (n - f_x)/m) w + Σf_x'(1/m)(1 - 1/m)(1 - 1/k) + Σf_x'²(1 - 1/m)/(km)]
+
+summed over x' ≠ x: noise, who picked which row, and collisions. The minimum and the median over rows are steadier
+against one bad collision and biased; noise is larger than most collisions, so the minimum of noisy rows is far too low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...machine.array_types import Floats
+from ...parameters import Choice, Settled, parameter
+from ..oracles.table import ORACLES
+from ..tally import Tally
+from .sketch import CellSketch
+
+
+@dataclass(frozen=True)
+class CountMin(CellSketch):
+    """Cells are counted."""
+
+    name = "count-min"
+    ways = ("mean", "median", "min")
+
+    def combined(self, rows: Floats, tally: Tally, how: str) -> Floats:
+        if how == "mean":
+            return self.stretch * (rows.sum(axis=0) - tally.people / self.width)
+        put = np.median if how == "median" else np.min
+        return np.asarray(self.rows * put(rows, axis=0))
+
+    @property
+    def stretch(self) -> float:
+        return self.width / (self.width - 1)
+
+    def variance(self, counts: Mapping[int, float], value: int) -> float:
+        """Variance of the mean of one value's rows, over coins, rows and hash functions, for an oracle of pure counts.
+
+        Parameters
+        ----------
+        counts : Mapping[int, float]
+            The true counts of all values.
+        value : int
+            The one that is asked.
+        """
+        m, k = self.width, self.rows
+        own = float(counts.get(value, 0.0))
+        others = np.array([count for other, count in counts.items() if other != value], np.float64)
+        at = np.zeros(self.inner.domain)
+        at[0] = 1.0
+        single = self.inner.variance(at)
+        noise, more = float(single[1]), float(single[0] - single[1])
+        everyone = own + others.sum()
+        total = everyone * noise + (own + others.sum() / m) * more
+        total += others.sum() * (1 / m) * (1 - 1 / m) * (1 - 1 / k) + (others**2).sum() * (1 - 1 / m) / (k * m)
+        return self.stretch**2 * total
+
+
+@dataclass(frozen=True)
+class CountMeanSketch(CountMin):
+    """Apple's count-mean sketch (2017): the cell among m is reported by symmetric unary encoding."""
+
+    name = "cms"
+
+    oracle: Settled[str] = parameter(Choice("The oracle", tuple(ORACLES)), "sue")
+
+
+@dataclass(frozen=True)
+class HadamardSketch(CountMin):
+    """Apple's Hadamard count-mean sketch (2017): Hadamard coefficients of the cell, few bits beside their place."""
+
+    name = "hcms"
+
+    oracle: Settled[str] = parameter(Choice("The oracle", tuple(ORACLES)), "hm")

@@ -1,0 +1,79 @@
+"""Rows of cells: that they are the published sketches, unbiased, with the errors that are stated."""
+
+import numpy as np
+import pytest
+
+from core.errors import RequestError
+from core.local.sketches.count_min import CountMeanSketch, CountMin, HadamardSketch
+from core.local.sketches.count_sketch import CountSketch
+from core.privacy.noise.randomness import SeededSource
+from tests.depth import draws
+
+KINDS = (CountMin, CountMeanSketch, HadamardSketch, CountSketch)
+VALUES = np.random.default_rng(1).zipf(1.4, 20_000) % 5_000
+COUNTS = dict(zip(*np.unique(VALUES, return_counts=True), strict=True))
+
+
+def test_the_count_mean_sketch_is_apples():
+    """Its own formula: M[j] += k(c/2 v + 1/2), f̂ = m/(m-1)(mean_j M[j, h_j(x)] - n/m)."""
+    one = CountMeanSketch(1, rows=4, width=16, seed=1)
+    rows, sent = one.privatise(VALUES[:500], SeededSource(1))
+    p, q = (float(chance) for chance in one.inner.chances)
+    c = 1 / (p - q)
+    table = np.zeros((4, 16))
+    for row, report in zip(rows, sent[:, 0], strict=True):
+        v = np.array([1 if report >> np.uint64(cell) & np.uint64(1) else -1 for cell in range(16)])
+        table[row] += 4 * (c / 2 * v + 1 / 2)
+    asked = np.array([1, 2, 77])
+    mean = np.mean([table[j, one.cells(asked, np.full(3, j))[0]] for j in range(4)], axis=0)
+    expected = 16 / 15 * (mean - 500 / 16)
+    np.testing.assert_allclose(one.estimate(one.aggregate((rows, sent)), asked), expected, rtol=1e-9, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_estimates_are_unbiased_and_intervals_hold(kind):
+    """Over hash functions and coins; 8 standard errors of the mean, a false alarm once in 10^15 if it is normal.
+
+    Coverage of 15 values in so many runs: the band is that of a binomial with as many trials as runs, at 6 deviations.
+    """
+    runs, asked = draws(12, 200), np.concatenate([np.arange(1, 15), [4_321]])
+    truth = np.array([COUNTS.get(value, 0) for value in asked])
+    found, held = [], []
+    for run in range(runs):
+        one = kind(2, rows=16, width=128, seed=run)
+        tally = one.aggregate(one.privatise(VALUES, SeededSource(run)))
+        found.append(one.estimate(tally, asked))
+        low, high = one.interval(tally, asked)
+        held.append((low <= truth) & (truth <= high))
+    found = np.array(found)
+    error = found.std(axis=0, ddof=1) / np.sqrt(runs)
+    assert (np.abs(found.mean(axis=0) - truth) < 10 * error + 1).all()
+    assert abs(np.mean(held) - 0.95) < 6 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_the_variance_of_the_mean_is_as_stated():
+    """Of one value over hash functions and coins, against a χ² with one degree less than runs, at 6 deviations."""
+    runs = draws(60, 1_000)
+    found = []
+    for run in range(runs):
+        one = CountMin(2, rows=8, width=64, oracle="de", seed=run)
+        found.append(one.estimate(one.aggregate(one.privatise(VALUES[:4_000], SeededSource(run))), np.array([3]))[0])
+    counts = dict(zip(*np.unique(VALUES[:4_000], return_counts=True), strict=True))
+    assert abs(np.var(found) / one.variance(counts, 3) - 1) < 6 * np.sqrt(2 / runs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tallies_merge_and_bad_reports_are_refused(kind):
+    one = kind(1, rows=3, width=32, seed=5)
+    rows, sent = one.privatise(VALUES[:300], SeededSource(2))
+    whole = one.aggregate((rows, sent))
+    parts = one.aggregate((rows[100:], sent[100:])) + one.aggregate((rows[:100], sent[:100]))
+    assert parts.people == whole.people == 300 and np.array_equal(parts.table, whole.table)
+    assert len(one.estimate(whole, [5], "median")) == 1
+    for wrong in ((rows + 3, sent), (rows[:5], sent)):
+        with pytest.raises(RequestError):
+            one.aggregate(wrong)
+    for values in ([-1], [1 << 32], [0.5]):
+        with pytest.raises(RequestError):
+            one.privatise(values)
+    assert kind(1, rows=3, width=32, seed=5) == one and kind(**kind.read(one.written())) == one
