@@ -9,6 +9,7 @@ from core.ui.explore.columns import drawable
 from core.ui.explore.density import density_view
 from core.ui.explore.export import no_report_yet, report_action
 from core.ui.explore.groups import choose_part, choose_question
+from core.ui.explore.local import local_view
 from core.ui.explore.modes import modes_view
 from core.ui.explore.opening import about, headline, open_first
 from core.ui.explore.overview import overview_view
@@ -81,7 +82,9 @@ def explore(visitor: Session, opened: Opened) -> None:
 
 with frame(EXPLORE) as visitor:
     open_last(visitor)
-    if visitor.shown is None:
+    if visitor.counted is not None:
+        local_view(visitor, visitor.counted)
+    elif visitor.shown is None:
         open_first(visitor)
         no_report_yet()
     else:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from . import checkpoints, ledger
+from . import checkpoints, ledger, local
 from .anomalies import anomalies
 from .app import app as open_app
 from .ask import ask
@@ -65,5 +65,6 @@ for panel, commands in {
 }.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.add_typer(local.commands, name="local", rich_help_panel=MAKING)
 app.add_typer(ledger.commands, name="ledger", rich_help_panel=CHECKING)
 app.add_typer(checkpoints.commands, name="checkpoints", rich_help_panel=CHECKING)

@@ -99,6 +99,10 @@ class Hadamard(Oracle):
     def _add(self, table: Integers, reports: Array) -> None:
         add_signs(reports, self.places, self.coefficients, table)
 
+    @property
+    def reach(self) -> tuple[float, float]:
+        return -1 / self.shrinking, 1 / self.shrinking
+
     def estimate(self, tally: Tally) -> Floats:
         return transformed(tally.table)[: self.domain] / (self.coefficients * self.shrinking)
 

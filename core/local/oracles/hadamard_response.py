@@ -74,6 +74,10 @@ class HadamardResponse(Oracle):
         """c."""
         return float(Fraction(self.surplus, self.surplus + 2 * self.blocks * UNIT))
 
+    @property
+    def reach(self) -> tuple[float, float]:
+        return -1 / self.shrinking, 1 / self.shrinking
+
     def estimate(self, tally: Tally) -> Floats:
         return transformed(tally.table)[:, 1:].reshape(-1)[: self.domain] / self.shrinking
 

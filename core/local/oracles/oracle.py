@@ -183,6 +183,11 @@ class Oracle(Declared, ABC):
     def variance(self, counts: object) -> Floats:
         """Exact variance of each estimate when the true counts are these: float64 (domain,)."""
 
+    @property
+    @abstractmethod
+    def reach(self) -> tuple[float, float]:
+        """By how much one report, whatever it says, lowers and raises any one estimate at most."""
+
     def typical_variance(self, people: float, count: float = 0.0) -> float:
         """Variance of one estimate when so many people have its value and the others are spread over all others."""
         others = max(people - count, 0.0) / (self.domain - 1)
@@ -229,6 +234,11 @@ class Pure(Oracle):
         p, q = self.chances
         supports = self.supports(tally).astype(np.float64)
         return (supports - tally.people * float(q)) / float(p - q)
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        p, q = self.chances
+        return float(-q / (p - q)), float((1 - q) / (p - q))
 
     @cached_property
     def _variances(self) -> tuple[float, float]:

@@ -29,12 +29,22 @@ def drop_zone(visitor: Session, key: str) -> None:
     if dropped is None or st.session_state.get(f"{key}-read") == dropped.file_id:
         return
     try:
-        visitor.open(dropped.name, dropped.getvalue())
+        open_any(visitor, dropped.name, dropped.getvalue())
     except RequestError as error:
         st.error(in_markdown(error))
     else:
         st.session_state[f"{key}-read"] = dropped.file_id
         st.rerun()
+
+
+def open_any(visitor: Session, name: str, data: bytes) -> None:
+    """Open a released sketch, or a count of local reports; RequestError when it is neither."""
+    from ...local.release import is_local  # not every visitor has one
+
+    if is_local(data):
+        visitor.open_counted(name, data)
+    else:
+        visitor.open(name, data)
 
 
 def open_first(visitor: Session) -> None:

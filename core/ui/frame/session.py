@@ -21,6 +21,7 @@ from ...releases.purchases import Purchases
 
 if TYPE_CHECKING:
     from ...domain import Domain
+    from ...local.release import LocalRelease
     from ...privacy.accounting import Cost
     from ...releases.release import Release
     from ...sources import Source
@@ -92,6 +93,14 @@ class Opened:
         return self.name.removesuffix(".npz")
 
 
+@dataclass(frozen=True)
+class Counted:
+    """Public: a file of counted local reports."""
+
+    name: str
+    release: LocalRelease
+
+
 @dataclass
 class Session:
     """Everything one visitor has open.
@@ -110,6 +119,8 @@ class Session:
         Name of the released file that the pages on released sketches show.
     purchases : Purchases
         Bounds that were bought.
+    counted : Counted | None
+        The file of local reports that Explore shows in place of ``current``, if any.
     """
 
     records: Records | None = None
@@ -118,6 +129,7 @@ class Session:
     opened: dict[str, Opened] = field(default_factory=dict)
     current: str | None = None
     purchases: Purchases = field(default_factory=Purchases)
+    counted: Counted | None = None
 
     @cached_property
     def folder(self) -> Path:
@@ -136,6 +148,12 @@ class Session:
         self.records = Records(title, source, number, sample, found)
         self.own = self.dataset = None
         return self.records
+
+    def open_counted(self, name: str, data: bytes) -> None:
+        """Read a file of counted local reports and show it; ReleaseFileError when it is damaged."""
+        from ...local.release import load_local
+
+        self.counted = Counted(name, load_local(data))
 
     def open(self, name: str, data: bytes) -> Opened:
         """Read a released file, remember it and make it the current one.
@@ -158,6 +176,7 @@ class Session:
         while len(self.opened) > MAX_OPENED:
             self.opened.pop(next(iter(self.opened)))
         self.current = name
+        self.counted = None
         return opened
 
     def close(self, name: str) -> None:

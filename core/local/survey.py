@@ -1,0 +1,128 @@
+"""Survey files: everything public that a device needs to report, and a collector to count.
+
+A survey is a question, its answers and an oracle for them, as JSON that anyone may read. Its *fingerprint* is written
+into every file of reports, so that reports of one survey are never counted by another. It states the whole-number
+weight A - B from which devices choose (`core.privacy.noise.responses`), so that a device in another language reads it
+there; a file whose weight is not the one that its ε allows is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ..checks import check_text, exact_fields
+from ..errors import RequestError
+from ..machine.files import strict_json
+from ..words.phrases import count
+from .oracles.oracle import Oracle
+from .oracles.table import described, oracle, oracle_from
+
+FORMAT, FORMAT_VERSION = "frostglass-survey", 1
+FIELDS = ("format", "format_version", "question", "answers", "oracle", "surplus")
+MOST_CHARACTERS = 64_000_000
+LARGEST_FILE = 256_000_000
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A question to be answered by local reports.
+
+    Attributes
+    ----------
+    question : str
+        As people read it.
+    answers : tuple[str, ...]
+        All answers there are, each once.
+    oracle : Oracle
+        How an answer, by its place in the list, is reported.
+    """
+
+    question: str
+    answers: tuple[str, ...]
+    oracle: Oracle
+
+    def __post_init__(self) -> None:
+        check_text(self.question, "The question")
+        object.__setattr__(self, "answers", tuple(self.answers))
+        for answer in self.answers:
+            check_text(answer, "An answer")
+        if len(set(self.answers)) < len(self.answers):
+            raise RequestError("An answer is there twice, and a survey has each once.")
+        if len(self.answers) != self.oracle.domain:
+            raise RequestError(
+                f"The oracle reports {count(self.oracle.domain, 'value')}, and the survey has "
+                f"{count(len(self.answers), 'answer')}."
+            )
+        if sum(map(len, self.answers)) > MOST_CHARACTERS:
+            raise RequestError(f"The answers of a survey may have {MOST_CHARACTERS:,} characters, as it is one file.")
+
+    @classmethod
+    def of(cls, question: str, answers: list[str] | tuple[str, ...], name: str, epsilon: object) -> Survey:
+        """A survey by the name of an oracle."""
+        if len(answers) < 2:
+            raise RequestError("A survey needs two answers or more, as one says nothing.")
+        return cls(question, tuple(answers), oracle(name, len(answers), epsilon))
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each answer in the list."""
+        return {answer: place for place, answer in enumerate(self.answers)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """A value for JSON."""
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "question": self.question,
+            "answers": list(self.answers),
+            "oracle": described(self.oracle),
+            "surplus": str(self.oracle.surplus),
+        }
+
+    @classmethod
+    def from_dict(cls, facts: object) -> Survey:
+        """The survey that `to_dict` wrote; RequestError on anything else, as it may come from a stranger."""
+        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+            raise RequestError("This is no survey file.")
+        if facts.get("format_version") != FORMAT_VERSION:
+            raise RequestError(f"This survey is not of format {FORMAT_VERSION}, the only one that this version knows.")
+        given = exact_fields(facts, "survey", FIELDS)
+        if not isinstance(given["answers"], list) or len(given["answers"]) < 2:
+            raise RequestError("The answers of a survey must be a list of two or more.")
+        survey = cls(given["question"], tuple(given["answers"]), oracle_from(given["oracle"]))
+        if given["surplus"] != str(survey.oracle.surplus):
+            raise RequestError("The weights of this survey are not those of its epsilon; nobody should report by it.")
+        return survey
+
+    @cached_property
+    def text(self) -> str:
+        """The survey as the one text that its fingerprint is of."""
+        return strict_json.dumps(self.to_dict())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the text, in hexadecimal."""
+        return sha256(self.text.encode()).hexdigest()
+
+
+def parse_survey(text: str) -> Survey:
+    """The survey of a text; RequestError on anything else."""
+    try:
+        facts = strict_json.loads(text)
+    except ValueError:
+        raise RequestError("This is no survey file: it is not JSON.") from None
+    return Survey.from_dict(facts)
+
+
+def read_survey(path: Path) -> Survey:
+    """The survey of a file."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise RequestError(f"The file {str(path)!r} is larger than a survey can be.")
+        return parse_survey(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise RequestError(f"There is no survey file at {str(path)!r}.") from None

@@ -1,0 +1,100 @@
+"""A file of counted local reports: how many gave each answer, and what is promised to whoever reported."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from ...figures.local import MOST_BARS, local_bars, local_in_words
+from ...figures.paper import standalone
+from ...local.post_processing import SAID, still_valid
+from ...words.escapes import in_html, in_markdown
+from ...words.numbers import percent, significant
+from ..frame.marks import note, side
+from ..frame.markup import draw
+from ..frame.session import Counted, Session
+
+POST = {
+    "As estimated, without bias": "base",
+    "None below zero": "base-pos",
+    "Adding up to all reports": "norm-sub",
+    "Large ones only": "base-cut",
+}
+LIARS = {"1 in 1,000": 0.001, "1 in 100": 0.01, "5 in 100": 0.05, "20 in 100": 0.2}
+
+
+def local_view(visitor: Session, counted: Counted) -> None:
+    """Everything about one file."""
+    release = counted.release
+    people, one = release.tally.people, release.survey.oracle
+    draw(
+        f'<p class="fg-odds"><strong>{in_html(counted.name)}</strong> · {people:,} local reports, '
+        f"ε = {one.epsilon:f} each</p>"
+    )
+    st.subheader(in_markdown(release.survey.question), anchor=False)
+    main, aside = st.columns([2, 1], gap="large")
+    with main:
+        how = st.selectbox("Estimates", list(POST), key="explore-local-post", width=300)
+        table = release.table(POST[how])
+        st.plotly_chart(
+            local_bars(table, people),
+            key="explore-local",
+            config={"displaylogo": False, "modeBarButtons": [["toImage"]]},
+            alt=local_in_words(table, people),
+        )
+        if len(table) > MOST_BARS:
+            note(f"The {MOST_BARS} largest of {len(table):,} answers are drawn; the file of estimates has all.")
+        low, high = table["low"].to_numpy(), table["high"].to_numpy()
+        note(SAID["base"] if POST[how] == "base" else still_valid(low, high, people, POST[how])[2])
+        _take_along(counted, table)
+    with aside, side("what"):
+        st.markdown(_promise(float(one.epsilon), one.title))
+        if release.refused:
+            note(f"{release.refused:,} further reports were left out, as no device that follows the survey sends them.")
+        _liars(counted)
+        if st.button("Close this file", key="explore-local-close"):
+            visitor.counted = None
+            st.rerun()
+
+
+def _promise(epsilon: float, title: str) -> str:
+    odds = math.exp(epsilon)
+    guess = odds / (1 + odds)
+    return (
+        f"**Nobody was trusted.** Every answer was randomised where it was given, by {title}. Whoever sees a report "
+        f"and thought before that two answers were equally likely is right about which one it was in at most "
+        f"**{percent(guess, 3)}** of cases: no report is more than {significant(odds, 3)} times likelier for one "
+        "answer than for another."
+    )
+
+
+def _liars(counted: Counted) -> None:
+    chosen = st.select_slider("If so many of the reports were lies", list(LIARS), "1 in 100", key="explore-local-liars")
+    down, up = counted.release.poisoned(LIARS[chosen])
+    people = counted.release.tally.people
+    st.markdown(
+        f"Told by all as one, they could make an answer's share seem up to **{_points(up / people)}** larger, or "
+        f"**{_points(down / people)}** smaller, than it is."
+    )
+
+
+def _points(share: float) -> str:
+    return f"{significant(100 * share, 2)} points"
+
+
+def _take_along(counted: Counted, table) -> None:
+    with st.popover("Take this along"):
+        stem = counted.name.removesuffix(".npz")
+        for label, ending, mime, make in (
+            ("Estimates (CSV)", "csv", "text/csv", lambda: table.to_csv(index=False).encode()),
+            (
+                "Picture that zooms (HTML)",
+                "html",
+                "text/html",
+                lambda: standalone(local_bars(table, counted.release.tally.people), counted.release.survey.question),
+            ),
+        ):
+            st.download_button(
+                label, make, f"{stem}-answers.{ending}", mime, key=f"explore-local-{ending}", on_click="ignore"
+            )

@@ -1,0 +1,122 @@
+"""Local reports from the command line: survey, devices, collector."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from core.local.release import load_local
+from core.local.survey import read_survey
+from tests.cli.conftest import refused
+
+FRUIT = ["apple", "pear", "fig", "it is “complicated”, say"]
+
+
+@pytest.fixture
+def survey(command, tmp_path):
+    pd.DataFrame({"fruit": FRUIT}).to_csv("fruit.csv", index=False)
+    options = ("--question", "Which?", "--values", "fruit.csv", "--epsilon", "2")
+    made = command("local", "survey", *options, "--out", "S.json")
+    assert made.exit_code == 0, made.output
+    assert "Take " in made.stderr and "± " in made.stderr
+    return tmp_path / "S.json"
+
+
+def answers(count: int = 3_000) -> pd.DataFrame:
+    picked = np.random.default_rng(1).choice(FRUIT, count, p=[0.6, 0.3, 0.1, 0.0])
+    return pd.DataFrame({"who": np.arange(count), "fruit": picked})
+
+
+def reported(command, name: str, table: pd.DataFrame):
+    table.to_csv(f"{name}.csv", index=False)
+    done = command(
+        "local", "privatise", "S.json", f"{name}.csv", "--column", "fruit", "--overwrite", "--out", f"{name}.parquet"
+    )
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def test_from_answers_to_estimates(command, survey):
+    table = answers()
+    reported(command, "one", table[:1000])
+    assert "2,000 reports" in reported(command, "two", table[1000:]).stderr
+    sent = pq.read_table("one.parquet")
+    assert sent.column_names == ["report"] and b"who" not in (sent.schema.serialize().to_pybytes())
+    done = command("local", "aggregate", "S.json", "one.parquet", "two.parquet", "--out", "R.npz")
+    assert done.exit_code == 0 and "3,000 reports were counted, and 0" in done.stderr and "lied" in done.stderr
+    assert command("local", "estimate", "R.npz", "--out", "E.csv").exit_code == 0
+    found = pd.read_csv("E.csv")
+    assert list(found) == ["value", "estimate", "low", "high", "share"] and found["value"].tolist() == FRUIT
+    truth = table["fruit"].value_counts().reindex(FRUIT, fill_value=0).to_numpy()
+    wide = (found["high"] - found["low"]).to_numpy()
+    assert (np.abs(found["estimate"] - truth) < 2 * wide).all()  # eight standard deviations
+    shown = command("local", "estimate", "R.npz", "--post", "norm-sub")
+    processed = pd.read_csv(pd.io.common.StringIO(shown.stdout))
+    assert abs(processed["estimate"].sum() - 3_000) < 1e-6 and "unprocessed" in shown.stderr
+
+
+def test_a_second_survey_does_not_count_the_first_ones_reports(command, survey):
+    reported(command, "one", answers(100))
+    command("local", "survey", "--question", "Other?", "--values", "fruit.csv", "--epsilon", "2", "--out", "T.json")
+    said = refused(command("local", "aggregate", "T.json", "one.parquet", "--out", "R.npz"))
+    assert "another survey" in said
+
+
+def test_reports_that_no_device_sends_are_counted_apart(command, survey):
+    from core.local.oracles.direct import DirectEncoding
+    from core.local.reports import report_schema
+    from core.local.survey import Survey
+
+    made = Survey("Q", tuple(FRUIT), DirectEncoding(4, "1"))
+    survey.write_text(made.text)
+    schema = report_schema(made)
+    import pyarrow as pa
+
+    pq.write_table(pa.Table.from_arrays([pa.array([0, 1, 200, 3, 4], pa.uint8())], schema=schema), "bad.parquet")
+    done = command("local", "aggregate", "S.json", "bad.parquet", "--out", "R.npz")
+    assert "3 reports were counted, and 2" in done.stderr
+    assert load_local("R.npz").refused == 2
+
+
+def test_refusals_are_one_sentence_and_repeat_no_value(command, survey):
+    pd.DataFrame({"fruit": ["apple", "SECRET"]}).to_csv("odd.csv", index=False)
+    said = refused(command("local", "privatise", "S.json", "odd.csv", "--out", "odd.parquet"))
+    assert "SECRET" not in said
+    from pathlib import Path
+
+    assert not Path("odd.parquet").exists()
+    pd.DataFrame({"a": ["apple"], "b": ["pear"]}).to_csv("two.csv", index=False)
+    refused(command("local", "privatise", "S.json", "two.csv", "--out", "odd.parquet"))
+    refused(command("local", "privatise", "S.json", "odd.csv", "--out", "odd.csv"))
+    refused(command("local", "aggregate", "S.json", "odd.csv", "--out", "R.npz"))
+    refused(command("local", "aggregate", "S.json", "absent.parquet", "--out", "R.npz"))
+    refused(command("local", "estimate", "S.json"))
+    refused(command("local", "forecast", "--domain", "1", "--people", "10", "--epsilon", "1"))
+    refused(command("local", "forecast", "--domain", "9", "--people", "10", "--epsilon", "0"))
+    facts = json.loads(survey.read_text())
+    for change in ({"surplus": "1"}, {"answers": ["a"]}, {"answers": "abcd"}, {"format": "x"}, {"more": 1}):
+        survey.write_text(json.dumps(facts | change))
+        refused(command("local", "aggregate", "S.json", "odd.csv", "--out", "R.npz"))
+
+
+def test_forecasts_name_every_oracle_and_one_to_take(command):
+    done = command("local", "forecast", "--domain", "100", "--people", "100000", "--epsilon", "1")
+    assert done.exit_code == 0
+    for name in ("de:", "sue:", "oue:", "blh:", "olh:", "flh:", "hm:", "hr:", "ss:", "pgr:"):
+        assert name in done.stdout
+    assert "found 97 times in 100" in " ".join(done.stdout.split())
+    short = command("local", "forecast", "--domain", "100", "--people", "9", "--epsilon", "1", "--bits", "7")
+    assert "takes 7 bits" in " ".join(short.stdout.split())
+
+
+def test_a_named_oracle_is_taken(command, survey):
+    for name in ("olh", "oue"):
+        arguments = ["--question", "Which?", "--values", "fruit.csv", "--epsilon", "1", "--oracle", name]
+        assert command("local", "survey", *arguments, "--out", "S.json", "--overwrite").exit_code == 0
+        assert read_survey(survey).oracle.name == name
+        reported(command, "one", answers(100))
+        assert command("local", "aggregate", "S.json", "one.parquet", "--out", "R.npz", "--overwrite").exit_code == 0
