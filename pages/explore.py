@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.sketches.products.products import Products
 from core.ui.explore.anomalies import anomalies_view
+from core.ui.explore.bandwidth import choose_bandwidth
 from core.ui.explore.centres import centres_view, has_centres
 from core.ui.explore.columns import drawable
 from core.ui.explore.density import density_view
@@ -60,7 +61,7 @@ def views_of(opened: Opened) -> tuple[str, ...]:
 
 def explore(visitor: Session, opened: Opened) -> None:
     headline(opened)
-    asked = choose_part(choose_question(opened))
+    asked = choose_bandwidth(choose_part(choose_question(opened)))
     views = views_of(asked)
     if st.session_state.get("view", views[0]) not in views:  # chosen for another file
         del st.session_state["view"]

@@ -8,6 +8,7 @@ from typer import Option
 
 from .output import check_table, say, write_table
 from .reading import (
+    BandwidthOption,
     ClassOption,
     LevelOption,
     PartOption,
@@ -39,6 +40,7 @@ def anomalies(
     seed: Annotated[int, Option(help="Seed of the made-up population that places are compared with.")] = 0,
     of_class: ClassOption = None,
     part: PartOption = None,
+    bandwidth: BandwidthOption = None,
 ) -> None:
     """Score places: the columns of QUERIES, and beside them how unusual each place is.
 
@@ -50,7 +52,7 @@ def anomalies(
     from ..tasks.anomalies import score
 
     check_table(out)
-    asked = opened(release, of_class, part)
+    asked = opened(release, of_class, part, bandwidth)
     table = read_queries(queries, asked.domain)
     scores = score(asked, table, level, threshold, seed, share)
     write_table(beside(told_apart(table, asked.domain), {name: getattr(scores, name) for name in FIGURES}), out)

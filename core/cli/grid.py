@@ -9,6 +9,7 @@ from typer import Argument, Option
 from .output import check_table, write_table
 from .reading import (
     AtOption,
+    BandwidthOption,
     ClassOption,
     LevelOption,
     PartOption,
@@ -31,6 +32,7 @@ def grid(
     level: LevelOption = 0.95,
     of_class: ClassOption = None,
     part: PartOption = None,
+    bandwidth: BandwidthOption = None,
     out: TableOption = None,
 ) -> None:
     """Map density or distance over two columns, a cell a row; columns that --at does not hold are averaged over."""
@@ -41,7 +43,7 @@ def grid(
     from ..tasks.density import marginal_grid
 
     check_table(out)
-    asked = opened(release, of_class, part)
+    asked = opened(release, of_class, part, bandwidth)
     heatmap = marginal_grid(asked, x, y, read_places(at, asked.domain), size, level)
     across = np.tile(heatmap.x_values, len(heatmap.y_values))
     up = np.repeat(heatmap.y_values, len(heatmap.x_values))

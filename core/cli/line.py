@@ -9,6 +9,7 @@ from typer import Argument, Option
 from .output import check_table, write_table
 from .reading import (
     AtOption,
+    BandwidthOption,
     ClassOption,
     LevelOption,
     PartOption,
@@ -28,6 +29,7 @@ def line(
     level: LevelOption = 0.95,
     of_class: ClassOption = None,
     part: PartOption = None,
+    bandwidth: BandwidthOption = None,
     out: TableOption = None,
 ) -> None:
     """Follow density or distance along one column; columns that --at does not hold are averaged over their bounds."""
@@ -37,7 +39,7 @@ def line(
     from ..tasks.density import marginal_line
 
     check_table(out)
-    asked = opened(release, of_class, part)
+    asked = opened(release, of_class, part, bandwidth)
     curve = marginal_line(asked, column, read_places(at, asked.domain), points, level)
     places = pa.table({column: pa.array(curve.values)})
     write_table(beside(places, answer_columns(asked, curve)), out)

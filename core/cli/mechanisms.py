@@ -198,7 +198,7 @@ def _recommended(shape: SketchOptions, domain: Domain, budget: Budget, guess: Gu
 
     if guess is None:
         raise RequestError("--mechanism auto cannot be given here, as there is nothing to forecast; name a mechanism.")
-    asked = question(shape, domain)
+    asked = question(shape, domain, budget, guess.records)
     sample = guess.public_sample(domain if shape.label is None else domain.without(shape.label))
     best = recommend(domain, guess.records, budget, asked, label=shape.label, density=guess.density, sample=sample)[0]
     if best.sketch is None:
@@ -207,14 +207,20 @@ def _recommended(shape: SketchOptions, domain: Domain, budget: Budget, guess: Gu
     return best.sketch
 
 
-def question(shape: SketchOptions, domain: Domain):
-    """What is asked, for the recommendation."""
+def question(shape: SketchOptions, domain: Domain, budget: Budget, records: float | None):
+    """What is asked, for the recommendation; without a bandwidth, how finely follows from the promise, and is said."""
     from ..forecast.recommendation import Closeness, Distances
+    from ..forecast.scales import chosen_scales, has_scales
     from ..sketches.card import KERNEL_OPTIONS
 
     if shape.norm is not None:
         refuse_typed([option for option in typed(shape) if option in KERNEL_OPTIONS], "--norm asks for distances")
         return Distances(shape.norm, shape.radius, seed_of(shape))
     compared = domain if shape.label is None else domain.without(shape.label)
+    plain = shape.bandwidth is None and shape.kernel in (None, OTHERWISE) and shape.power == 1 and shape.label is None
+    if plain and has_scales(compared):
+        scales = chosen_scales(compared, budget, records)
+        say(scales.sentence)
+        return Closeness(scales.kernel, shape.radius, seed_of(shape), finest=scales.finest)
     kernel = declared_kernel(shape, compared, "jaccard" if domain.holds_sets else OTHERWISE)
     return Closeness(kernel, shape.radius, seed_of(shape))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option
 
 from .output import check_table, say, write_table
-from .reading import ANSWERS, ClassOption, PartOption, ReleaseArgument, TableOption, opened
+from .reading import ANSWERS, BandwidthOption, ClassOption, PartOption, ReleaseArgument, TableOption, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +39,7 @@ def modes(
     ] = 0.95,
     of_class: ClassOption = None,
     part: PartOption = None,
+    bandwidth: BandwidthOption = None,
 ) -> None:
     """List places with no denser place beside them, one a row, and whether each stands out above the noise."""
     import numpy as np
@@ -50,7 +51,7 @@ def modes(
     from ..tasks.partition import intersect_partitions
 
     check_table(out)
-    asked = opened(release, of_class, part)
+    asked = opened(release, of_class, part, bandwidth)
     found: Sequence[Mode | Intersection] = (
         find_modes(asked, count, starts, level) if method == "search" else [intersect_partitions(asked, level)]
     )

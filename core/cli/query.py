@@ -9,6 +9,7 @@ from typer import Option
 from ..errors import RequestError
 from .output import check_table, progress, write_table
 from .reading import (
+    BandwidthOption,
     ClassOption,
     LevelOption,
     PartOption,
@@ -40,6 +41,7 @@ def query(
     ] = False,
     of_class: ClassOption = None,
     part: PartOption = None,
+    bandwidth: BandwidthOption = None,
     median_of_means: Annotated[
         float | None,
         Option(
@@ -63,7 +65,7 @@ def query(
     from ..sources.queries import beside, told_apart
 
     check_table(out)
-    asked = opened(release, of_class, part)
+    asked = opened(release, of_class, part, bandwidth)
     if median_of_means is not None and asked.sketch.name != "race":
         raise RequestError("Only the mechanism race has a median of means, as it is made of rows of counters.")
     domain = asked.sketch.query_domain

@@ -53,6 +53,17 @@ PartOption = Annotated[
         show_default=False,
     ),
 ]
+SUITED = "auto"
+BandwidthOption = Annotated[
+    str | None,
+    Option(
+        "--bandwidth",
+        metavar="NUMBER|auto",
+        help="Read a released histogram with another bandwidth, at no cost: a number, one a column such as R=5,G=10, "
+        "or auto for the one that suits its noisy counts. Without it, the release's own.",
+        show_default=False,
+    ),
+]
 NUMBERS = ("numeric", "coordinate", "text_length")
 """Kinds of columns whose values are written as numbers; those of others are texts, such as dates."""
 MOST_QUERIES = 100_000_000
@@ -62,12 +73,16 @@ AtOption = Annotated[
 ]
 
 
-def opened(path: Path, of_class: str | None, part: str | None = None) -> Release:
-    """The release in a file, or one of its parts, or that of one of its classes."""
+def opened(path: Path, of_class: str | None, part: str | None = None, bandwidth: str | None = None) -> Release:
+    """The release in a file, or one of its parts, or that of one of its classes, read with a bandwidth."""
     from ..releases.release import load
 
     release = load(path).part(part)
-    return release if of_class is None else release.of_class(of_class)
+    release = release if of_class is None else release.of_class(of_class)
+    if bandwidth is None:
+        return release
+    wanted = None if bandwidth == SUITED else notation.parse_bandwidth(bandwidth, release.sketch.query_domain.names)
+    return release.smoothed(wanted)
 
 
 def average(release: Release) -> str:

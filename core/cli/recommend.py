@@ -38,7 +38,8 @@ def recommend(
     """Forecast every mechanism for a question from public facts, and list the best first: nothing is read or spent.
 
     With --norm the question is how far everyone is from a place, otherwise how many are close to it, by --kernel and
-    --bandwidth. The first of the list is what --mechanism auto takes.
+    --bandwidth; without a bandwidth, one to three columns of numbers are released so finely as the noise allows, and
+    whoever has the file chooses it. The first of the list is what --mechanism auto takes.
     """
     from ..forecast.recommendation import recommend as ranked
 
@@ -51,7 +52,7 @@ def recommend(
         domain,
         guess.records,
         promise.budget(),
-        question(asked, domain),
+        question(asked, domain, promise.budget(), guess.records),
         label=classes.label,
         density=guess.density,
         sample=sample,

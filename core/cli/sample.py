@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from .output import check_table, say, write_table
-from .reading import ClassOption, PartOption, ReleaseArgument, TableOption, opened
+from .reading import BandwidthOption, ClassOption, PartOption, ReleaseArgument, TableOption, opened
 
 if TYPE_CHECKING:
     from ..tasks.sampling import Sample
@@ -27,6 +27,7 @@ def sample(
     ] = False,
     of_class: ClassOption = None,
     part: PartOption = None,
+    bandwidth: BandwidthOption = None,
     out: TableOption = None,
 ) -> None:
     """Make up records that resemble the real ones, at no further cost in privacy.
@@ -39,7 +40,7 @@ def sample(
     from ..tasks.sampling import sample as draw
 
     check_table(out)
-    asked = opened(release, of_class, part)
+    asked = opened(release, of_class, part, bandwidth)
     drawn = draw(asked, points, seed, sharpen=not smoothed)
     write_table(pa.Table.from_pandas(drawn.points, preserve_index=False), out)
     say(_trust(drawn))

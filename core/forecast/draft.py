@@ -46,6 +46,8 @@ class Draft:
         Who pays; None while nobody does.
     kernel : Kernel | None
         Which places count as close, where closeness is asked for.
+    finest : float
+        Down to which share of its bandwidth readers may choose another.
     radius : float | None
         No record is further than this from the middle of the bounds, a public fact; None where nobody said so.
     records, density : int, float | None
@@ -73,6 +75,7 @@ class Draft:
     budget: Budget | None = None
     account: Account | None = None
     kernel: Kernel | None = None
+    finest: float = 1.0
     radius: float | None = None
     records: int = 10_000
     density: float | None = None
@@ -114,7 +117,7 @@ class Draft:
         if self.norm is None:
             if self.kernel is None:
                 raise RequestError("Closeness needs a kernel.")
-            return Closeness(self.kernel, self.radius, self.seed)
+            return Closeness(self.kernel, self.radius, self.seed, finest=self.finest)
         return Distances(self.norm, None if self.norm == "l1" else self.radius, self.seed)
 
     @property

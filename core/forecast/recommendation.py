@@ -52,6 +52,8 @@ class Closeness(Question):
         Public seed of the sketches; fresh when None.
     rows, width : int | None
         Of sketches that have them; None leaves the rows to the forecast, and takes the usual width.
+    finest : float
+        Below 1, readers should be able to choose narrower bandwidths, down to this share of the kernel's.
     """
 
     kernel: Kernel
@@ -59,6 +61,7 @@ class Closeness(Question):
     seed: int | None = None
     rows: int | None = None
     width: int | None = None
+    finest: float = 1.0
 
     def facts(self, domain: Domain, budget: Budget) -> Facts:
         return Facts(
@@ -69,6 +72,7 @@ class Closeness(Question):
             seed=self.seed,
             size=self.rows,
             width=self.width,
+            finest=self.finest,
         )
 
 
@@ -195,7 +199,9 @@ def recommend(
 
 
 def _ranked(possible: list[Recommendation]) -> list[Recommendation]:
-    """By the largest regret; of those alike to the best, the smallest file comes first, then the shortest time.
+    """Those whose bandwidth may be chosen afterwards first, if that was asked for; then by the largest regret.
+
+    Of those alike to the best, the smallest file comes first, then the shortest time.
 
     Which mechanism is best may depend on what the records are like. The regret of one is its error over that of the
     best one for the same kind of records, and the largest over all kinds is what a choice may cost.
@@ -205,7 +211,8 @@ def _ranked(possible: list[Recommendation]) -> list[Recommendation]:
 
     def rank(one: Recommendation) -> tuple[float, ...]:
         seen, regret = one.outlook, regrets[one.name]
-        return (0.0, seen.file_bytes, seen.seconds) if regret <= TIE * least else (regret, 0.0, 0.0)
+        fixed = not one.answering.open_bandwidth
+        return (fixed, 0.0, seen.file_bytes, seen.seconds) if regret <= TIE * least else (fixed, regret, 0.0, 0.0)
 
     return sorted(possible, key=rank)
 
@@ -227,6 +234,11 @@ def _explained(ranked: list[Recommendation]) -> list[Recommendation]:
 def _first_reason(ranked: list[Recommendation]) -> str:
     best, *others = ranked
     why = card(best.name).because(best.answering.one_answer[0])
+    if best.answering.open_bandwidth:
+        return (
+            f"{_titled(best.name)} best here: whoever has the file may choose how finely to look, and at the usual "
+            f"distance an error of {best.outlook.error_words} is expected."
+        )
     error = best.outlook.error_words
     if not others:
         return f"{_titled(best.name)} the only mechanism for this, {why}: an error of {error} is expected."

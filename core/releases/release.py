@@ -13,6 +13,7 @@ import numpy as np
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..geometry.kernels import Bandwidth
 from ..machine.tables import Counters, added, same, sum_of_slabs
 from ..privacy.record import PrivacyRecord
 from ..sketches.classes import Classes
@@ -148,6 +149,25 @@ class Release(Questions):
         """The same for encoded points, float64 (n, dimensions), each interval with the level of its own."""
         self._check_one()
         return self.sketch.answer(self.counters, self.counts, points, self.privacy.counter_variance, level)
+
+    def smoothed(self, bandwidth: Bandwidth | None = None) -> Release:
+        """The same release read through a kernel of another bandwidth, at no cost: all tasks and intervals follow it.
+
+        Parameters
+        ----------
+        bandwidth : Bandwidth | None
+            The distance at which closeness fades, or one a column. Without it, the one that suits what was released,
+            as far as noise lets one see; of a release whose owner fixed the bandwidth, that.
+
+        Raises
+        ------
+        RequestError
+            When the bandwidth is fixed in a release of this kind, or the grid is too coarse for it.
+        """
+        self._check_one()
+        if bandwidth is not None:
+            return replace(self, sketch=self.sketch.smoothed(bandwidth))
+        return replace(self, sketch=self.sketch.suited(self.counters, self.counts, self.privacy.counter_variance))
 
     def _check_one(self) -> None:
         """RequestError where there are several parts, each of which is asked by itself."""

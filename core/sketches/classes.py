@@ -21,6 +21,7 @@ from ..checks import check_integer
 from ..domain import Categorical, Cyclic, Domain
 from ..domain.sets import Encoded
 from ..errors import RequestError
+from ..geometry.kernels import Bandwidth
 from ..machine.array_types import Integers
 from ..machine.tables import Counters, sum_of_slabs
 from ..parameters import Text, parameter
@@ -165,6 +166,22 @@ class Classes(LinearSketch):
     @property
     def distance_norm(self) -> str:
         return self.inner.distance_norm
+
+    def smoothed(self, bandwidth: Bandwidth) -> Classes:
+        return replace(self, inner=self.inner.smoothed(bandwidth))
+
+    def suited(self, table: Counters, records: Counts, counter_variance: float) -> Classes:
+        """With the bandwidth that suits all classes together, as they are compared with each other."""
+        everyone, of_all = sum_of_slabs(table), counter_variance * len(self.categories)
+        return replace(self, inner=self.inner.suited(everyone, float(np.sum(records)), of_all))
+
+    @property
+    def open_bandwidth(self) -> bool:
+        return self.inner.open_bandwidth
+
+    @property
+    def bandwidths(self) -> tuple[float, ...]:
+        return self.inner.bandwidths
 
     def with_one_answer(self, one: LinearSketch) -> LinearSketch:
         return self.with_inner(one)

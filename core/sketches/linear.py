@@ -21,7 +21,7 @@ from scipy.special import ndtri, stdtrit
 from ..domain import Domain
 from ..domain.sets import Encoded
 from ..errors import RequestError
-from ..geometry.kernels import Jaccard, Kernel, of_straight_lines
+from ..geometry.kernels import Bandwidth, Jaccard, Kernel, of_straight_lines
 from ..machine.tables import Counters
 from ..parameters import Declared
 from ..privacy.budget import Budget
@@ -331,6 +331,29 @@ class LinearSketch(Declared, ABC):
     def within(self, domain: Domain) -> LinearSketch:
         """The same for a domain with other bounds."""
         return replace(self, domain=domain)
+
+    def smoothed(self, bandwidth: Bandwidth) -> LinearSketch:
+        """The same table read through a kernel of another bandwidth; RequestError where the table is made for one."""
+        if self.answers != "closeness":
+            raise RequestError("Sums of distances are not smoothed, so there is no bandwidth to choose.")
+        raise RequestError(
+            f"The distance at which closeness fades is fixed in a release of the mechanism {self.name!r}, whose table "
+            "was filled for it; a histogram is one whose distance may be chosen afterwards."
+        )
+
+    def suited(self, table: Counters, records: Counts, counter_variance: float) -> LinearSketch:
+        """Read with the bandwidth that suits what was released, where readers may choose it; else as it is."""
+        return self
+
+    @property
+    def open_bandwidth(self) -> bool:
+        """Whether the table was made for readers to choose the bandwidth."""
+        return False
+
+    @property
+    def bandwidths(self) -> tuple[float, ...]:
+        """Bandwidths that a release may be read with, in shares of the kernel's; just its own where it is fixed."""
+        return (1.0,)
 
     def finding_centre(self, radius: float | None) -> LinearSketch:
         """The sketch whose noisy table says around which centre this one has less noise; see `centred_by`.

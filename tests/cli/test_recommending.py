@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
 
 from core import load
 from tests.cli.conftest import BOUNDS, refused
@@ -44,7 +49,7 @@ def test_nothing_is_spent(command, ledger):
 
 
 def test_bad_requests(command):
-    assert "--bandwidth" in refused(command("recommend", *FACTS))
+    assert "--bandwidth" in refused(command("recommend", *FACTS, "--kernel", "laplacian"))
     assert "--norm asks for distances" in refused(command("recommend", *FACTS, "--norm", "l1", "--bandwidth", "1"))
     assert "number of records" in refused(command("recommend", *FACTS, "--bandwidth", "1", "--records", "0"))
 
@@ -61,3 +66,23 @@ def test_a_column_that_drowns_the_others_is_told_of_unless_something_was_said(co
     each = command("recommend", *wide, "--kernel", "gaussian", "--bandwidth", "x=1,y=100")
     assert each.exit_code == 0 and "200 times" not in each.stderr
     assert "times that" not in command("recommend", *FACTS, "--bandwidth", "1").stderr
+
+
+def test_without_a_bandwidth_it_follows_from_the_noise(command, source):
+    facts = ["--bounds", "x=0:10", "--records", 2000, "--epsilon", 1]
+    listed = command("recommend", *facts)
+    assert listed.exit_code == 0, listed.output
+    assert "Detail down to spikes" in listed.output
+    assert "choose how finely to look" in listed.output
+    made = command("release", source, *facts, "--mechanism", "auto", "--out", "x.npz")
+    assert made.exit_code == 0, made.output
+    Path("places.csv").write_text("x\n3\n8\n")
+    read = [
+        pd.read_csv(io.StringIO(command("query", "x.npz", "places.csv", *options).stdout))
+        for options in ((), ("--bandwidth", "auto"), ("--bandwidth", "2.5"))
+    ]
+    assert not np.allclose(read[0]["estimate"], read[2]["estimate"])
+    assert (read[1]["low"] < read[1]["high"]).all()
+    refused = command("query", "x.npz", "places.csv", "--bandwidth", "0.0001")
+    assert refused.exit_code == 2
+    assert "too coarse" in refused.output

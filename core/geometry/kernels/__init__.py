@@ -10,7 +10,7 @@ from .composite import MAX_PARTS, Mixture, Product, of_coordinates, of_straight_
 from .fading import Exponential, Gaussian, Laplacian
 from .hashed import Angular, Euclidean, Manhattan
 from .jaccard import Jaccard
-from .kernel import MAX_POWER, Bandwidth, Kernel, Stationary, coordinate_bandwidths, stationary
+from .kernel import MAX_POWER, Bandwidth, Kernel, Stationary, coordinate_bandwidths, stationary, stretched
 from .naming import KERNEL, KERNELS, KernelKind, kernel_from_dict
 from .smooth import Smooth, SmoothL1, SmoothSquared
 
@@ -40,4 +40,5 @@ __all__ = [
     "of_coordinates",
     "of_straight_lines",
     "stationary",
+    "stretched",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -83,6 +83,12 @@ def stationary(kernel: Kernel) -> Stationary:
     if not isinstance(kernel, Stationary):
         raise RequestError(f"The kernel {kernel.name!r} has no bandwidth.")
     return kernel
+
+
+def stretched(kernel: Stationary, factor: float) -> Stationary:
+    """The kernel with every bandwidth so many times as long."""
+    own = kernel.bandwidth
+    return replace(kernel, bandwidth=tuple(one * factor for one in own) if isinstance(own, tuple) else own * factor)
 
 
 def coordinate_bandwidths(bandwidth: Bandwidth, widths: tuple[int, ...]) -> np.ndarray:

@@ -11,23 +11,34 @@ second, coarse grid may take most of the record and leave the fine one the detai
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...geometry.kernels import KERNEL, Kernel, Laplacian, of_coordinates
+from ...geometry.kernels import (
+    KERNEL,
+    Bandwidth,
+    Kernel,
+    Laplacian,
+    Stationary,
+    of_coordinates,
+    stationary,
+    stretched,
+)
 from ...parameters import Number, Settled, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...words.numbers import significant
 from ..card import KERNEL_OPTIONS, Card, columns, sides
 from ..linear import Answers, LinearSketch
 from .axes import Axis, is_product_of_columns
-from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size, keeps_all_values
+from .bandwidths import WIDEST, around, estimated_risks
+from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size, cells_for, keeps_all_values, reach
 from .smoothing import Smoothing
 from .splines import share_records
 
@@ -35,6 +46,8 @@ MAX_COUNTERS = 1 << 26
 MAX_AXES = 16
 SCALE = 1 << 32
 """What one record adds in all: shares are rounded to 2^-32 of a record."""
+NARROWEST = 0.5
+"""The narrowest bandwidth that is read, in cells: a spline is as wide."""
 _PLACES = 36
 """Label of the stream of public randomness for places at which average noise is computed."""
 
@@ -59,6 +72,9 @@ class Histogram(LinearSketch):
         When above 0, a coarse grid takes part too, whose cells are 2^halvings times as wide.
     fine : float
         Share of every record that the fine grid gets then; 1 without a coarse one.
+    finest : float
+        Below 1, the grid is made for narrower bandwidths than the kernel's as well, down to this share of it, so that
+        readers may choose (`smoothed`). Files say it only then.
 
     Raises
     ------
@@ -75,11 +91,14 @@ class Histogram(LinearSketch):
     )
     halvings: int = parameter(Whole("The number of halvings between two grids", 0, MAX_HALVINGS), 0)
     fine: float = parameter(Number("The share of the fine grid"), 1.0)
+    finest: float = parameter(Number("The narrowest bandwidth, in shares of the kernel's,", 2.0**-16, 1.0), 1.0)
     name: ClassVar[str] = "histogram"
     described: ClassVar[str] = "histogram"
 
     def _check(self) -> None:
         super()._check()
+        if self.finest < 1.0 and (not isinstance(self.kernel, Stationary) or self.halvings):
+            raise RequestError("Only one grid, and a kernel that has a bandwidth, are made for several bandwidths.")
         axes = sum(column.width if not isinstance(column, Categorical) else 1 for column in self.domain.columns)
         if axes > MAX_AXES:
             raise RequestError(
@@ -222,7 +241,80 @@ class Histogram(LinearSketch):
         return self.scale
 
     def sized_for(self, budget: Budget, records: float) -> Histogram:
-        return self if self.sized else best_size(self, budget, records)
+        if self.sized:
+            return self
+        if self.finest == 1.0:
+            return best_size(self, budget, records)
+        return replace(self, cells=cells_for(self._of_bandwidth(self.finest)))
+
+    def _of_bandwidth(self, factor: float) -> Histogram:
+        """The same read through a kernel whose bandwidth is so many times as long."""
+        kernel = stretched(stationary(self.kernel), factor)
+        return replace(self, kernel=kernel, finest=min(1.0, max(self.finest / factor, 2.0**-16)))
+
+    def smoothed(self, bandwidth: Bandwidth) -> Histogram:
+        """The table is the same for every bandwidth, so it may be read through a kernel of any other.
+
+        The noise adds up otherwise then, and so does what the grid misses of the kernel; both are in the errors.
+        """
+        own = stationary(self.kernel)
+        kernel = replace(own, bandwidth=bandwidth)
+        factor = _length(kernel.bandwidth) / _length(own.bandwidth)
+        read = replace(self, kernel=kernel, finest=min(1.0, max(self.finest / factor, 2.0**-16)))
+        if self.numeric and not factor >= self.narrowest * (1.0 - 1e-9):
+            raise RequestError(
+                f"The bandwidth must be at least {significant(self.narrowest * _length(own.bandwidth), 3)}, as the "
+                "released grid is too coarse for detail of less."
+            )
+        return read
+
+    @property
+    def narrowest(self) -> float:
+        """The narrowest bandwidth that can be read, as a share of the kernel's: half a cell of the finest axis."""
+        low, high = self.domain.bounds(self.metric)
+        reaches = [reach(self.point_kernel, self.middle, place, low[place], high[place]) for place in self.numeric]
+        pitches = [axis.pitch for axis in self.axes if not axis.categories]
+        finest = max((pitch / wide for pitch, wide in zip(pitches, reaches, strict=True)), default=1.0)
+        return min(1.0, NARROWEST * min(finest, 1.0 / NARROWEST))
+
+    def suited(self, table: np.ndarray, records: float, counter_variance: float) -> Histogram:
+        """Read with the bandwidth that suits what was released, where the grid is made for several; else as it is."""
+        if self.finest == 1.0 or not is_product_of_columns(self.kernel):
+            return self
+        factors = self.bandwidths
+        kernels = tuple(self._of_bandwidth(factor).point_kernel for factor in factors)
+        scale = float(self.scale)
+        risks = estimated_risks(
+            self.grids(table)[0] / scale, self.axes, kernels, self.middle, records, counter_variance / scale**2
+        )
+        return self._of_bandwidth(factors[int(risks.argmin())])
+
+    @property
+    def open_bandwidth(self) -> bool:
+        return self.finest < 1.0
+
+    @property
+    def bandwidths(self) -> tuple[float, ...]:
+        """From the finest that the grid is made for, or one cell, to a quarter of the longest axis."""
+        if not self.numeric or not isinstance(self.kernel, Stationary):
+            return (1.0,)
+        low, high = self.domain.bounds(self.metric)
+        reaches = [reach(self.point_kernel, self.middle, place, low[place], high[place]) for place in self.numeric]
+        spans = [(high - low)[place] for place in self.numeric]
+        widest = max(WIDEST * span / wide for span, wide in zip(spans, reaches, strict=True))
+        return around(self.finest if self.open_bandwidth else self.narrowest / NARROWEST, widest)
+
+    def parameters(self) -> dict[str, Any]:
+        facts = super().parameters()
+        if self.finest == 1.0:
+            del facts["finest"]
+        return facts
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, parameters: object) -> Self:
+        if isinstance(parameters, dict) and "finest" not in parameters:
+            parameters = parameters | {"finest": 1.0}
+        return super().from_parameters(domain, parameters)
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         for axes, scale, grid in zip(self._grids, self.scales, self.grids(table), strict=True):
@@ -294,6 +386,11 @@ class Histogram(LinearSketch):
         return self.domain.encode_queries(natural, self.metric)
 
 
+def _length(bandwidth: Bandwidth) -> float:
+    """One number for a bandwidth: the geometric mean where there is one a column."""
+    return float(np.exp(np.mean(np.log(bandwidth)))) if isinstance(bandwidth, tuple) else bandwidth
+
+
 def _check_speed(sketch: Histogram) -> None:
     """Refuse where single answers are read slowly: a peak search asks for thousands."""
     if len(sketch.numeric) > 1 and not is_product_of_columns(sketch.kernel) and not keeps_all_values(sketch):
@@ -309,7 +406,7 @@ CARD = Card(
     "Frostglass",
     "One grid of noisy counts, read with weights that are fitted to the kernel.",
     sketch=Histogram,
-    make=lambda facts: Histogram(facts.domain, facts.closeness),
+    make=lambda facts: Histogram(facts.domain, facts.closeness, finest=facts.finest),
     rank=4,
     recommended=True,
     called="a histogram",

@@ -13,6 +13,7 @@ import streamlit as st
 from ...figures.report.exploration import MOST_MODES
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
 from ...figures.view import View
+from ...geometry.kernels import stationary
 from ...machine.small_matrices import one_thread
 from ...releases.release import Release
 from ...sketches.linear import Answers
@@ -76,6 +77,14 @@ def small_pictures(identity: str, _release: Release, columns: tuple[str, ...]) -
             {name: density.line(_release, name, rest(name), 4 * size, LEVEL) for name in columns},
             {(x, y): density.grid(_release, x, y, rest(x, y), size, LEVEL) for x, y in combinations(columns, 2)},
         )
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def suited(identity: str, _release: Release) -> float:
+    """The bandwidth that suits what was released, as a share of the file's own."""
+    kernels = [getattr(one.sketch, "kernel", None) for one in (_release, _release.smoothed())]
+    own, found = (np.mean(np.log(stationary(kernel).bandwidth)) for kernel in kernels)
+    return float(np.exp(found - own))
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Looking for modes …")

@@ -92,6 +92,8 @@ def part_calls(opened: Opened) -> tuple[Call, ...]:
     if opened.part is not None:
         everyone = opened.part == EVERYONE
         calls.append(Call(Release.of_everyone, {}) if everyone else Call(Release.of_class, {"which": opened.part}))
+    if opened.bandwidth is not None:
+        calls.append(Call(Release.smoothed, {"bandwidth": opened.bandwidth}))
     return tuple(calls)
 
 

@@ -21,6 +21,7 @@ from ...releases.purchases import Purchases
 
 if TYPE_CHECKING:
     from ...domain import Domain
+    from ...geometry.kernels import Bandwidth
     from ...local.release import LocalRelease
     from ...privacy.accounting import Cost
     from ...releases.release import Release
@@ -68,6 +69,7 @@ class Opened:
 
     ``part`` says which part of a file with groups ``release`` is: the name of a group, or "" for everyone together;
     None for the file as it is. ``question`` is the name of the part that is asked, of a file that answers several.
+    ``bandwidth`` is what the visitor chose to read it with, None for the file's own.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Opened:
     release: Release
     part: str | None = None
     question: str | None = None
+    bandwidth: Bandwidth | None = None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -84,7 +87,7 @@ class Opened:
     @property
     def identity(self) -> str:
         """What public answers are remembered by: the file, and which part of it is asked."""
-        asked = [self.question, self.part]
+        asked = [self.question, self.part, *([] if self.bandwidth is None else [self.bandwidth])]
         return self.fingerprint if asked == [None, None] else f"{self.fingerprint} {asked}"
 
     @property

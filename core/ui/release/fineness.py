@@ -8,7 +8,8 @@ import streamlit as st
 
 from ...domain import Domain
 from ...figures.kernel import kernel_figure, kernel_in_words
-from ...forecast.draft import Draft
+from ...figures.smoothing import smoothing_figure, smoothing_in_words
+from ...forecast.draft import DENSITY, Draft
 from ...forecast.nearness import (
     DEFAULT_SHARE,
     FACTORS,
@@ -19,6 +20,7 @@ from ...forecast.nearness import (
     stretched,
     suggested_kernel,
 )
+from ...forecast.scales import chosen_scales, has_scales, in_unit
 from ...geometry.kernels import (
     MAX_POWER,
     Angular,
@@ -87,14 +89,14 @@ def choose_scale(draft: Draft, number: int) -> Draft:
     return replace(draft, domain=replace(draft.domain, scale="box" if box else "none"))
 
 
-def choose_fineness(draft: Draft, number: int, sample: Sample | None) -> tuple[Draft, bool]:
-    """Kernel and bandwidth, and whether the owner wants to settle the size by hand as well.
+def choose_fineness(draft: Draft, number: int, sample: Sample | None) -> tuple[Draft, bool, bool]:
+    """Kernel and bandwidth, whether the owner settles the size by hand as well, and whether the forecast does it all.
 
     A sample starts with the kernel that suits it. Where distances are asked for there is nothing to choose: how finely
     they are told apart follows from the budget.
     """
     if not draft.measures_closeness:
-        return draft, False
+        return draft, False, False
     domain = draft.compared
     suggested = None if sample is None else suggested_kernel(domain, sample)
     how = st.segmented_control(
@@ -106,13 +108,33 @@ def choose_fineness(draft: Draft, number: int, sample: Sample | None) -> tuple[D
         persist_state="session",
         label_visibility="collapsed",
     )
+    if how == AUTOMATIC and suggested is None and follows_budget(draft):
+        return replace(draft, kernel=kernel_at(domain, DEFAULT_SHARE)), False, True
     if how == AUTOMATIC:
         kernel = _nearness(domain, number) if suggested is None else _suggested_nearness(suggested, number)
         _draw(domain, kernel)
-        return replace(draft, kernel=kernel), False
+        return replace(draft, kernel=kernel), False, False
     kernel = _kernel(domain, number, suggested or kernel_at(domain, DEFAULT_SHARE))
     _draw(domain, kernel)
-    return replace(draft, kernel=kernel), True
+    return replace(draft, kernel=kernel), True, False
+
+
+def follows_budget(draft: Draft) -> bool:
+    """Whether how finely people can look follows from the budget, and they choose the distance themselves."""
+    return draft.question == DENSITY and draft.measures_closeness and has_scales(draft.compared)
+
+
+def chosen_by_forecast(draft: Draft) -> Draft:
+    """The draft of a settled budget, as fine as its noise allows; what will be seen, and the curve behind it."""
+    scales = chosen_scales(draft.compared, draft.promise, draft.records)
+    st.markdown("**Whoever has the file chooses how closely to look.**")
+    note(scales.detail)
+    show(smoothing_figure(scales), "release-smoothing-figure", smoothing_in_words(scales))
+    note(
+        f"The grid is released once, with its noise; smoothing it costs nothing. Answers are given at a bandwidth of "
+        f"{in_unit(draft.compared, scales.bandwidth)} where nobody chooses another."
+    )
+    return replace(draft, kernel=scales.kernel, finest=scales.finest)
 
 
 def _nearness(domain: Domain, number: int) -> Kernel:

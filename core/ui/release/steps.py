@@ -18,7 +18,7 @@ from ...sources.samples import sample
 from ...words.escapes import in_markdown
 from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
-from .fineness import choose_fineness, choose_guesses, choose_scale
+from .fineness import choose_fineness, choose_guesses, choose_scale, chosen_by_forecast
 from .forecast import error_curve, side_panel, slack_sentence
 from .making import Order
 from .outcomes import possible_outcomes
@@ -83,8 +83,9 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
         with listed:
             show_added(lacking, number)
         return lacking, gain, st.container()
-    draft, by_hand = choose_fineness(choose_scale(draft, number), number, known)
+    draft, by_hand, by_forecast = choose_fineness(choose_scale(draft, number), number, known)
     draft = choose_guesses(draft, number, known)
+    fine = st.container()
     way = st.container()
     another = st.container()
     outcomes = st.container()
@@ -93,6 +94,9 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
         radius = radius_of(draft.compared, own.longest)
         draft = replace(draft, radius=radius)
         draft = replace(draft, budget=own_budget(draft, budget, number))
+        if by_forecast:
+            with fine:
+                draft = chosen_by_forecast(draft)
         with way:
             chosen = together(choose_way(draft, by_hand), budget, number)
         after = chosen.after

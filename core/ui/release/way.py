@@ -71,7 +71,7 @@ def _described(draft: Draft) -> str:
     kernel = None if draft.kernel is None else draft.kernel.to_dict()
     budget = draft.budget
     promise = [str(budget.epsilon), str(budget.delta), budget.neighbours]
-    guessed = [draft.records, draft.density, draft.radius, draft.seed]
+    guessed = [draft.records, draft.density, draft.radius, draft.seed, draft.finest]
     return json.dumps([draft.domain.to_dict(), draft.question, draft.norm, draft.label, kernel, promise, guessed])
 
 

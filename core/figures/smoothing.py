@@ -1,0 +1,74 @@
+"""What a bandwidth does to a picture: the error of smoothing, the error of noise, and both, before a release."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from ..forecast.scales import Scales, in_unit
+from ..words.numbers import percent
+from .palette import AMBER, FAINT, TEAL, faded
+
+CLEAR = "rgba(0, 0, 0, 0)"
+
+
+def smoothing_figure(scales: Scales) -> go.Figure:
+    """Typical error of the picture against the bandwidth, on logarithmic axes, with what it is made of."""
+    figure = go.Figure()
+    lines = (
+        (scales.smoothing, "smoothed away", FAINT.shape, "dot", 1.5),
+        (scales.noise, "noise and chance", AMBER.shape, "dash", 1.5),
+        (scales.errors, "both", TEAL.shape, "solid", 2.5),
+    )
+    for errors, name, colour, dash, width in lines:
+        figure.add_trace(
+            go.Scatter(
+                x=list(scales.tried),
+                y=errors.tolist(),
+                mode="lines",
+                name=name,
+                line={"color": colour, "width": width, "dash": dash},
+                hovertemplate="bandwidth %{x:.3g}: %{y:.2~p}<extra>" + name + "</extra>",
+            )
+        )
+    here = min(range(len(scales.tried)), key=lambda place: abs(scales.tried[place] - scales.bandwidth))
+    figure.add_trace(
+        go.Scatter(
+            x=[scales.tried[here]],
+            y=[float(scales.errors[here])],
+            mode="markers",
+            marker={"color": TEAL.shape, "size": 11},
+            showlegend=False,
+            hovertemplate="where nobody chooses: %{y:.2~p}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(type="log", showgrid=False, zeroline=False, title="bandwidth", nticks=6, fixedrange=True)
+    figure.update_yaxes(
+        type="log",
+        range=[-3, 0.1],
+        showgrid=True,
+        gridcolor=faded(FAINT.shape, 0.25),
+        zeroline=False,
+        tickvals=[0.001, 0.01, 0.1, 1],
+        tickformat=".2~%",
+        title="typical error",
+        fixedrange=True,
+    )
+    figure.update_layout(
+        height=190,
+        margin={"l": 8, "r": 8, "t": 28, "b": 8},
+        dragmode=False,
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "bgcolor": CLEAR},
+    )
+    return figure
+
+
+def smoothing_in_words(scales: Scales) -> str:
+    """The figure in one sentence, also its text alternative."""
+    least = int(scales.errors.argmin())
+    return (
+        f"Over populations from one hump to thin spikes, the typical error of the picture is "
+        f"{percent(float(scales.errors[0]))} at a bandwidth of {in_unit(scales.domain, scales.tried[0])}, least "
+        f"({percent(float(scales.errors[least]))}) at {in_unit(scales.domain, scales.tried[least])}, and "
+        f"{percent(float(scales.errors[-1]))} at {in_unit(scales.domain, scales.tried[-1])}."
+    )

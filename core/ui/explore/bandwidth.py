@@ -1,0 +1,63 @@
+"""How closely a released grid is looked at: its readers choose the bandwidth, which costs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from ...forecast.scales import in_unit
+from ...geometry.kernels import Bandwidth, Stationary
+from ...words.numbers import number
+from ..frame.marks import note
+from ..frame.session import Opened
+from . import answers
+
+FIXED = "The distance at which closeness fades is fixed in this file, whose table was filled for it."
+FREE = (
+    "The bandwidth: within about this distance people count as close. The counts are in the file with their noise, so "
+    "smoothing them more or less costs no privacy, and intervals follow it."
+)
+
+
+def choose_bandwidth(opened: Opened) -> Opened:
+    """The file as it is read with the bandwidth that the visitor chose, or that suits what was released."""
+    sketch = opened.release.sketch
+    kernel = getattr(sketch, "kernel", None)
+    if sketch.answers != "closeness" or not isinstance(kernel, Stationary):
+        return opened
+    factors = sketch.bandwidths
+    if len(factors) < 2:
+        note(FIXED)
+        return opened
+    suited = answers.suited(opened.identity, opened.release)
+    start = "the one that suits the noisy counts" if sketch.open_bandwidth else "the owner's"
+    chosen = st.select_slider(
+        "How closely to look",
+        factors,
+        min(factors, key=lambda factor: abs(factor - suited)),
+        key=f"explore-bandwidth-{opened.identity}",
+        format_func=lambda factor: _in_words(opened, bandwidth_at(kernel, factor), factor),
+        persist_state="session",
+        width=420,
+        help=f"{FREE} It starts at {start}.",
+    )
+    if chosen == 1.0:
+        return opened
+    bandwidth = bandwidth_at(kernel, chosen)
+    return replace(opened, release=opened.release.smoothed(bandwidth), bandwidth=bandwidth)
+
+
+def bandwidth_at(kernel: Stationary, factor: float) -> Bandwidth:
+    """So many times the bandwidth of a kernel, in four digits."""
+    own = kernel.bandwidth
+    if isinstance(own, tuple):
+        return tuple(float(f"{one * factor:.4g}") for one in own)
+    return float(f"{own * factor:.4g}")
+
+
+def _in_words(opened: Opened, bandwidth: Bandwidth, factor: float) -> str:
+    """A bandwidth as people read it."""
+    if isinstance(bandwidth, tuple):
+        return f"{number(factor)} times the owner's" if factor != 1.0 else "the owner's"
+    return in_unit(opened.release.domain, bandwidth)

@@ -1,0 +1,51 @@
+"""Explore: readers choose how closely to look at a released grid."""
+
+import numpy as np
+
+from core import Budget, Domain, release
+from core.geometry import kernels
+from core.releases.release import Release
+from core.sketches.grids.histogram import Histogram
+from core.sketches.hashed.race import Race
+from core.ui.explore.bandwidth import FIXED
+from core.ui.explore.groups import part_calls
+from core.ui.frame.session import Opened
+from tests.ui.explore.test_page import explore, labels, shown
+
+LINE = Domain.of(x=(0, 100))
+SLIDER = "How closely to look"
+
+
+def spikes(finest: float) -> bytes:
+    values = np.repeat(np.arange(10.0, 95.0, 10.0), 300)
+    sketch = Histogram(LINE, kernels.Gaussian(8.0), finest=finest)
+    return release(sketch, {"x": values}, Budget(1)).to_bytes()
+
+
+def test_it_starts_at_what_suits_the_counts_and_can_be_moved():
+    app = explore(spikes(1 / 16))
+    slider = next(one for one in app.select_slider if one.label == SLIDER)
+    assert slider.value < 0.2
+    slider.set_value(1.0).run()
+    assert not app.exception
+
+
+def test_a_file_whose_bandwidth_the_owner_chose_starts_there():
+    app = explore(spikes(1.0))
+    assert next(one for one in app.select_slider if one.label == SLIDER).value == 1.0
+
+
+def test_other_sketches_say_that_it_is_fixed():
+    race = Race(LINE, kernels.Euclidean(5.0), 20, 10)
+    app = explore(release(race, {"x": [1.0, 2.0]}, Budget(1)).to_bytes())
+    assert SLIDER not in labels(app.select_slider)
+    assert FIXED in shown(app)
+
+
+def test_scripts_read_with_the_same_bandwidth():
+    made = release(Histogram(LINE, kernels.Gaussian(8.0), finest=0.25), {"x": [1.0]}, Budget(1))
+    opened = Opened("x.npz", b"", made.smoothed(4.0), bandwidth=4.0)
+    (call,) = part_calls(opened)
+    assert call.function is Release.smoothed
+    assert call.of(made) == opened.release
+    assert opened.identity != Opened("x.npz", b"", made).identity
