@@ -117,3 +117,8 @@ class GroupedSketch(LinearSketch):
     ) -> Answers:
         estimates, weights = self.group_estimates(table, records, points)
         return Answers.of_groups(estimates, weights, records, level)
+
+
+def mean_of_rows(values: np.ndarray) -> tuple[float, float]:
+    """The mean over a sketch's rows, and its standard error."""
+    return float(values.mean()), float(values.std()) / max(1.0, len(values) - 1.0) ** 0.5

@@ -482,6 +482,15 @@ class LinearSketch(Declared, ABC):
         """Variance of `total` when every counter's noise has the given variance; infinite where there is none."""
         return math.inf
 
+    def crowding(
+        self, table: Counters, records: float, counter_variance: float, people: np.ndarray
+    ) -> tuple[float, float] | None:
+        """Average closeness of two records with its standard error, as a noisy table tells it; None where it does not.
+
+        Encoded points (n, d) that are much like the records may say which counters matter.
+        """
+        return None
+
     def parameters(self) -> dict[str, Any]:
         """All public parameters but the domain, for JSON; with the domain they rebuild the sketch."""
         return self.written()

@@ -289,6 +289,19 @@ class Projected(GroupedSketch):
         mixed: Floats = self._weights**2 @ variances
         return mixed
 
+    def crowding(
+        self, table: np.ndarray, records: float, counter_variance: float, people: np.ndarray
+    ) -> tuple[float, float] | None:
+        """Mean of what the groups say, as their projections change closeness little."""
+        centred = self._clipped(people)
+        low, high = self.inner.domain.columns[0].bounds(1.0)
+        told = []
+        for part, projection, place in zip(self._parts, self._projections, self._places, strict=True):
+            images = np.asfortranarray(np.clip(projection.project(centred), low, high))
+            told.append(part.crowding(np.ascontiguousarray(table[place]), records, counter_variance, images))
+        means, errors = np.array([one for one in told if one is not None]).T
+        return float(self._weights @ means), math.sqrt(float(self._weights**2 @ errors**2))
+
     @classmethod
     def from_parameters(cls, domain: Domain, parameters: object) -> Self:
         facts = cls.read(parameters)

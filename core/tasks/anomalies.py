@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +10,18 @@ import numpy as np
 from ..checks import check_number
 from ..errors import RequestError
 from ..releases.release import Release
+from ..sketches.linear import LinearSketch
 from .answerable import check_closeness
 from .sampling import sample
 
 REFERENCE_POINTS = 10_000
 """Synthetic people with whom a place is compared; a score is a multiple of one in so many."""
+SURE = 5.0
+"""Standard errors that the average closeness of two people must be above zero to say how many are made up."""
+MOST_COUNTERS = 1 << 25
+"""Of tables that a synthetic population is counted in beside the released one."""
+PAIRED = 1_000
+"""Synthetic people whose exact average closeness is taken, to as many others."""
 SHARE = 0.05
 """Of the population that is called anomalous unless said otherwise: the emptiest one in twenty."""
 
@@ -33,7 +41,7 @@ class Scores:
         it is as empty as here, or emptier. Small is unusual.
     anomalous : np.ndarray
         Whether the density lies below the threshold. Both are as noisy, so about the stated share of all people is
-        called anomalous; fewer by random rows, as some of the population that explains them is made up in empty places.
+        called anomalous.
     certain : np.ndarray
         Whether even the upper end of the interval lies below it, as it seldom does by noise alone. Where the threshold
         is not far above the noise, as at a small share, hardly any place can be called so.
@@ -61,9 +69,11 @@ def score(
     """Score points by how dense the released population is around them, and flag those in the emptiest places.
 
     The population is a synthetic one of ten thousand points that explains the release (`core.tasks.sampling.sample`),
-    so a score is right as far as that population is; a release without a kernel is compared with draws from its
-    smoothed density instead, which calls fewer places unusual. Nobody can make up sets of unknown items, so sets are
-    compared with the others that are asked about.
+    so a score is right as far as that population is. Noise makes some of it up in empty places: as far as a release
+    of random rows tells how close two of its own people are on average, the emptiest are left out until the others are
+    as close. In made-up crowds of 2 to 8 columns .03 to .07 of all were then called anomalous where .05 were asked for.
+    A release without a kernel is compared with draws from its smoothed density instead, which calls fewer places
+    unusual. Nobody can make up sets of unknown items, so sets are compared with the others that are asked about.
 
     Parameters
     ----------
@@ -108,6 +118,41 @@ def score(
 
 
 def _population(release: Release, seed: int) -> np.ndarray:
-    """Densities where the people of a synthetic population are."""
-    people = sample(release, REFERENCE_POINTS, seed, sharpen=hasattr(release.sketch, "point_kernel")).points
-    return release.answer(people).density
+    """Densities where the people of a synthetic population are, without most of those that only explain noise.
+
+    How close two of a release's own people are on average says how many to leave out. What a table tells of that is a
+    little off, such as by the harmonics of its waves, and as much so for the people who are left, whose average is
+    known: so they are chosen once more.
+    """
+    made_up = sample(release, REFERENCE_POINTS, seed, sharpen=hasattr(release.sketch, "point_kernel")).points
+    people = release.domain.encode_queries(made_up, release.sketch.metric)
+    density = np.asarray(release.answer_points(people).density)
+    order = np.argsort(-density, kind="stable")
+    people, density = np.asfortranarray(people[order]), density[order]
+    sketch, variance = release.sketch, release.privacy.counter_variance
+    if math.prod(sketch.shape) > MOST_COUNTERS:
+        return density
+    told = sketch.crowding(release.counters, release.records, variance, people)
+    if told is None or told[0] < SURE * told[1]:
+        return density
+    kept = np.asfortranarray(people[: crowded(density, told[0])])
+    return density[: crowded(density, told[0] * _exact_to_told(sketch, kept))]
+
+
+def _exact_to_told(sketch: LinearSketch, people: np.ndarray) -> float:
+    """The average closeness of known people, encoded (n, d), over what their own table tells of it."""
+    table = sketch.zeros()
+    sketch.add(table, people)
+    told = sketch.crowding(table, len(people), 0.0, people)
+    every = np.random.default_rng(0).permutation(len(people))
+    one, other = (np.asfortranarray(people[every[start::2][:PAIRED]]) for start in (0, 1))
+    return 1.0 if told is None else float(sketch.exact(one, other).mean()) / len(other) / told[0]
+
+
+def crowded(density: np.ndarray, average: float) -> int:
+    """How many of a population, whose densities descend, to keep so that these average so much; half of it at least.
+
+    What is made up to explain noise lies where hardly anyone is, and adds next to nothing to the average.
+    """
+    averages = np.cumsum(density) / np.arange(1.0, len(density) + 1.0)
+    return max(int(np.searchsorted(-averages, -average, side="right")), len(density) // 2)

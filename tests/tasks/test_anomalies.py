@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from core import Budget, Domain, MinHash
+from core import Budget, Domain, Features, MinHash, Race
 from core.domain import Items
 from core.domain.sets import Sets
 from core.engine.exact import Exact
@@ -14,6 +14,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.release import Release
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
+from core.sketches.projected import Projected
 from core.tasks import anomalies
 from core.tasks.anomalies import score
 from tests.depth import deep, draws
@@ -80,7 +81,7 @@ def hashed(points: np.ndarray, seed: int) -> Release:
 
 @pytest.mark.parametrize("share", [deep(0.02), 0.05, deep(0.2)])
 def test_about_the_stated_share_of_ordinary_people_is_flagged_and_the_surer_ones_are_among_them(crowd, share):
-    """Random rows leave some of the population to be made up in empty places, so they flag fewer."""
+    """Of random rows that is roughly so, as some of the population that explains them is made up in empty places."""
     release, points = crowd
     for made, least in ((counted(points, 1), 0.8), (release, 0.0)):
         scores = score(made, points[:5000], share=share)
@@ -110,6 +111,44 @@ def test_most_far_outliers_are_found_at_epsilon_one(made, seed):
     scores = score(release, asked)
     assert scores.anomalous[odd].mean() > 0.8
     assert scores.anomalous[~odd].mean() < 0.05
+
+
+def test_most_close_outliers_are_found_in_five_columns_too():
+    """Noise makes up people in empty places there, who must not hide the outliers; few others are called so."""
+    random = np.random.default_rng(5)
+    middles = random.uniform(0.25, 0.75, (3, 5))
+
+    def people(n: int) -> tuple[np.ndarray, np.ndarray]:
+        odd = random.random(n) < 0.05
+        deviations = np.where(odd, 0.15, 0.05)[:, None]
+        points = middles[random.integers(0, 3, n)] + deviations * random.normal(size=(n, 5))
+        return points.clip(0, 1), odd
+
+    release = poured(box_of(5), Euclidean(0.24, power=2), people(20_000)[0], rows=600)
+    asked, odd = people(2000)
+    scores = score(release, asked)
+    assert scores.anomalous[odd].mean() > 0.4
+    assert scores.anomalous.mean() < 0.1
+
+
+@pytest.mark.parametrize("made", ["race", "features", "projected"])
+def test_a_table_tells_how_close_two_of_its_people_are(made):
+    """Within six standard errors (noise and rows), and a tenth for what rare counters and harmonics leave out."""
+    points = clusters([[0.25, 0.3], [0.7, 0.6]], 3000, deviation=0.06)
+    sketch = {
+        "race": lambda: Race(box_of(2), Euclidean(0.2), rows=400, seed=1),
+        "features": lambda: Features(box_of(2), Gaussian(0.1), rows=400, seed=1),
+        "projected": lambda: Projected.of(box_of(2), Gaussian(0.1), Features, 2, seed=1, rows=400, groups=4),
+    }[made]()
+    points = np.asfortranarray(points)
+    exact = sketch.exact(points[:300], points).mean() / len(points)
+    table = sketch.zeros()
+    sketch.add(table, points)
+    noisy = table + np.rint(np.random.default_rng(0).laplace(0, 20.0, table.shape)).astype(table.dtype)
+    for one, variance in ((table, 0.0), (noisy, 800.0)):
+        told, error = sketch.crowding(one, len(points), variance, points)
+        assert abs(told - exact) < 6.0 * error + 0.1 * exact
+    assert Histogram(box_of(2), Gaussian(0.1), (4, 4)).crowding(table, 3000.0, 0.0, points) is None
 
 
 @pytest.mark.parametrize("share", [0, 1.0, -0.1, float("nan"), "few"])

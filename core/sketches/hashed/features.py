@@ -30,7 +30,7 @@ from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
-from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, ROWS_TRIED, GroupedSketch
+from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
 from ..projected import Projected, enough_dimensions, on_fewer, only_many
 from . import fast_phases, phases
 from .waves import Waves, waves
@@ -189,6 +189,16 @@ class Features(GroupedSketch):
         sums = loops.read(points, self.frequencies, self.entries.delay, table, self.group_of_row)
         sizes = group_sizes(self._chosen_rows, self.groups)
         return sums / (self.entries.gain * sizes[:, None]), sizes / self._chosen_rows
+
+    def crowding(
+        self, table: np.ndarray, records: float, counter_variance: float, people: np.ndarray
+    ) -> tuple[float, float]:
+        """The squared length of a row is n^2 times the average cosine of two records' phases; see `waves` for the gain.
+
+        Of quadrants it is a little more: their corners are waves of three and more times the frequency.
+        """
+        squares = np.sum(np.square(table, dtype=np.float64), axis=1) - 2.0 * counter_variance
+        return mean_of_rows(squares / (records * self.entries.gain) ** 2)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """A row's two counters are weighed with the cosine and sine of one phase, whose squares add up to 1."""

@@ -26,7 +26,7 @@ from ...machine.tables import Table, blocks
 from ...parameters import Seed, Settled, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
-from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch
+from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
 from ..projected import Projected, enough_dimensions, on_fewer, only_many
 from .counting import pour, read
 from .mapped import read_mapped
@@ -39,6 +39,10 @@ WIDE_COUNTERS = 1 << 26
 
 HASH_SECONDS = 4.3e-10
 """Of one core, for a further hash of a row."""
+
+
+LEAST_HELD = 0.003
+"""A counter with fewer of all records than this says little about how many records meet."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +208,26 @@ class Race(GroupedSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance * float(self.columns.reachable.sum()) / self.shape[0] ** 2
+
+    def crowding(
+        self, table: np.ndarray | Table, records: float, counter_variance: float, people: np.ndarray
+    ) -> tuple[float, float]:
+        """Two records meet in a row as often as they are close: squared counters add up to n^2 times that.
+
+        Counters that hold next to nobody add next to nothing but their noise, and are left out.
+        """
+        alike = self.zeros()
+        self.add(alike, people)
+        held = alike > LEAST_HELD * len(people)
+        squares: list[float] = []
+        for block in blocks(table):
+            place = len(squares)
+            told = np.where(
+                held[place : place + len(block)], np.square(block, dtype=np.float64) - counter_variance, 0.0
+            )
+            squares.extend(told.sum(axis=1))
+        chance = np.where(self.columns.rehashed, 1.0 / self.shape[1], 0.0)
+        return mean_of_rows((np.array(squares) / records**2 - chance) / (1.0 - chance))
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """Each row contributes one counter, enlarged by 1/(1 - 1/W) where the rehashing bias is undone."""
