@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -16,8 +17,7 @@ from .reading import TableOption
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..local.survey import Survey
-    from ..machine.array_types import Integers
+    from ..local.survey import Survey, TextSurvey
 
 commands = typer.Typer(help="Local reports: answers are randomised where they are given, and nobody is trusted.")
 SurveyArgument = Annotated[Path, Argument(metavar="SURVEY", help="A survey file.", show_default=False)]
@@ -33,13 +33,19 @@ MOST_ANSWERS = 1 << 24
 @commands.command()
 def survey(
     question: Annotated[str, Option(help="As people will read it.", show_default=False)],
-    values: Annotated[
-        str,
-        Option(metavar="FILE", help="The public list of answers: a table with one answer a row.", show_default=False),
-    ],
     epsilon: EpsilonOption,
     out: Annotated[Path, Option(metavar="FILE", help="The survey file to write, JSON.", show_default=False)],
-    oracle: Annotated[str, Option(metavar="NAME|auto", help="How answers are reported.")] = "auto",
+    values: Annotated[
+        str | None, Option(metavar="FILE", help="The public list of answers: a table with one answer a row.")
+    ] = None,
+    alphabet: Annotated[
+        str | None, Option(metavar="CHARACTERS", help="Answers are texts of these characters, and frequent ones found.")
+    ] = None,
+    length: Annotated[int, Option(help="Of texts; longer ones are cut.")] = 6,
+    step: Annotated[int, Option(help="Characters by which a search for texts goes on.")] = 2,
+    oracle: Annotated[
+        str, Option(metavar="NAME|auto", help="How answers are reported; of texts, pem, treehist or sfp.")
+    ] = "auto",
     people: Annotated[int, Option(help="How many will report, for auto; a rough number will do.")] = 10_000,
     bits: Annotated[int | None, Option(help="Most bits of a report, for auto.")] = None,
     column: ColumnOption = None,
@@ -47,10 +53,21 @@ def survey(
 ) -> None:
     """Write a survey file: everything that a device needs to report, and a collector to count."""
     from ..local.choosing import outlook, outlooks, recommended, sentence
-    from ..local.survey import Survey
+    from ..local.hitters.strings import Alphabet
+    from ..local.hitters.table import FINDERS
+    from ..local.survey import Survey, TextSurvey
 
     check_writable(out, overwrite)
-    answers = _texts(values, column)
+    if (values is None) == (alphabet is None):
+        raise RequestError("Say by --values which answers there are, or by --alphabet of what texts are made.")
+    if alphabet is not None:
+        finder = FINDERS.get("pem" if oracle == "auto" else oracle)
+        if finder is None:
+            raise RequestError(f"Texts are searched for by {' or '.join(FINDERS)}.")
+        search = finder(Alphabet(alphabet, length), Decimal(str(epsilon)), step)
+        out.write_text(TextSurvey(question, search).text, encoding="utf-8")
+        return
+    answers = _texts(str(values), column)
     if oracle == "auto":
         if len(answers) < 2:
             raise RequestError("A survey needs two answers or more, as one says nothing.")
@@ -93,10 +110,12 @@ def aggregate(
     """Count reports of any number of files into a release that opens in Explore; what fits no survey is left out."""
     from ..local.release import LocalRelease
     from ..local.reports import counted, read_reports
-    from ..local.survey import read_survey
+    from ..local.survey import TextSurvey, read_survey
 
     check_writable(out, overwrite)
     asked = read_survey(survey)
+    if isinstance(asked, TextSurvey):
+        raise RequestError("Answers to this survey are texts: frequent ones are found by `local find`.")
     tally, refused = asked.oracle.zeros(), 0
     with progress() as bars:
         bar = bars.add_task("Counting", total=None)
@@ -135,6 +154,34 @@ def estimate(
     found = opened.table(post, level)
     write_table(pa.Table.from_pandas(found, preserve_index=False), out)
     say(still_valid(found["low"].to_numpy(), found["high"].to_numpy(), opened.tally.people, post)[2])
+
+
+@commands.command()
+def find(
+    survey: SurveyArgument,
+    reports: ReportsArgument,
+    top: Annotated[int, Option(min=1, max=10_000, help="Texts to find at most.")] = 20,
+    level: Annotated[float, Option("--level", help="Probability with which an interval holds a count.")] = 0.95,
+    out: TableOption = None,
+) -> None:
+    """Find the texts that most people reported: value, estimate, low, high."""
+    import numpy as np
+    import pyarrow as pa
+
+    from ..local.reports import read_reports
+    from ..local.survey import TextSurvey, read_survey
+
+    check_table(out)
+    asked = read_survey(survey)
+    if not isinstance(asked, TextSurvey):
+        raise RequestError("Answers to this survey are on a list: all of them are counted by `local aggregate`.")
+    every = np.concatenate([batch for path in reports for batch in read_reports(asked, path)] or [np.zeros((0, 0))])
+    if not len(every):
+        raise RequestError("There are no reports in these files.")
+    fits = asked.oracle.fits(every)
+    found = asked.oracle.find(every[fits], top, level)
+    write_table(pa.Table.from_pandas(found, preserve_index=False), out)
+    say(f"{fits.sum():,} reports were searched, and {(~fits).sum():,} that no device sends were left out.")
 
 
 @commands.command()
@@ -184,11 +231,19 @@ def _texts(name: str, column: str | None) -> list[str]:
     return found
 
 
-def _places(asked: Survey, name: str, column: str | None) -> Iterator[Integers]:
-    """The places of people's answers, batch by batch; values themselves are never repeated."""
+def _places(asked: Survey | TextSurvey, name: str, column: str | None) -> Iterator[Any]:
+    """People's texts, or the places of their answers, batch by batch; values themselves are never repeated."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from ..local.survey import TextSurvey
+
+    if isinstance(asked, TextSurvey):
+        for texts in _columns(name, column):
+            if texts.null_count:
+                raise RequestError("Some of the texts are missing, so no report can be made of them.")
+            yield texts.to_pylist()
+        return
     answers = pa.array(asked.answers, pa.large_string())
     for texts in _columns(name, column):
         places = pc.index_in(texts, answers)

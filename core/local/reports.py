@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import RequestError
-from ..machine.array_types import Array, Integers
+from ..machine.array_types import Array
+from .hitters.finder import Finder
 from .oracles.oracle import Oracle
-from .survey import Survey
+from .survey import Survey, TextSurvey
 from .tally import Tally
 
 COLUMN = "report"
@@ -27,7 +28,7 @@ REPORTS_AT_ONCE = 1 << 20
 BYTES_AT_ONCE = 1 << 27
 
 
-def report_schema(survey: Survey) -> pa.Schema:
+def report_schema(survey: Survey | TextSurvey) -> pa.Schema:
     """The schema of a file of reports."""
     one = survey.oracle
     kind = pa.binary(8 * one.report_words) if one.report_words else pa.from_numpy_dtype(one.report_type)
@@ -35,7 +36,7 @@ def report_schema(survey: Survey) -> pa.Schema:
     return pa.schema([field], metadata={MARK: survey.fingerprint.encode()})
 
 
-def write_reports(survey: Survey, values: Iterable[Integers], file: BinaryIO) -> int:
+def write_reports(survey: Survey | TextSurvey, values: Iterable[Any], file: BinaryIO) -> int:
     """Privatise values batch by batch into a file; how many reports were written."""
     written, schema = 0, report_schema(survey)
     with pq.ParquetWriter(file, schema, compression="none", use_dictionary=False, write_statistics=False) as writer:
@@ -47,7 +48,7 @@ def write_reports(survey: Survey, values: Iterable[Integers], file: BinaryIO) ->
     return written
 
 
-def at_once(one: Oracle) -> int:
+def at_once(one: Oracle | Finder) -> int:
     """How many reports are held in memory together."""
     return max(1, min(REPORTS_AT_ONCE, BYTES_AT_ONCE // (8 * max(one.report_words, 1))))
 
@@ -60,7 +61,7 @@ def as_arrow(reports: Array, schema: pa.Schema) -> pa.Array:
     return pa.FixedSizeBinaryArray.from_buffers(kind, len(reports), [None, pa.py_buffer(np.ascontiguousarray(reports))])
 
 
-def as_reports(column: pa.Array, one: Oracle) -> Array:
+def as_reports(column: pa.Array, one: Oracle | Finder) -> Array:
     """A column of a file as reports, without a copy where there is none to make."""
     if not one.report_words:
         return np.asarray(column.to_numpy(zero_copy_only=False))
@@ -69,7 +70,7 @@ def as_reports(column: pa.Array, one: Oracle) -> Array:
     return held.reshape(len(column), one.report_words)
 
 
-def read_reports(survey: Survey, path: Path) -> Iterator[Array]:
+def read_reports(survey: Survey | TextSurvey, path: Path) -> Iterator[Array]:
     """The reports of a file, batch by batch.
 
     Raises

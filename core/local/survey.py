@@ -1,13 +1,15 @@
 """Survey files: everything public that a device needs to report, and a collector to count.
 
-A survey is a question, its answers and an oracle for them, as JSON that anyone may read. Its *fingerprint* is written
-into every file of reports, so that reports of one survey are never counted by another. It states the whole-number
-weight A - B from which devices choose (`core.privacy.noise.responses`), so that a device in another language reads it
-there; a file whose weight is not the one that its ε allows is refused.
+A survey is a question, its answers and an oracle for them, as JSON that anyone may read; or, where anyone may answer
+with a text, an alphabet and a search (`core.local.hitters`). Its *fingerprint* is written into every file of reports,
+so that reports of one survey are never counted by another. It states the whole-number weight A - B from which devices
+choose (`core.privacy.noise.responses`), so that a device in another language reads it there; a file whose weight is not
+the one that its ε allows is refused.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -18,17 +20,39 @@ from ..checks import check_text, exact_fields
 from ..errors import RequestError
 from ..machine.files import strict_json
 from ..words.phrases import count
+from .hitters.finder import Finder
+from .hitters.table import described as described_search
+from .hitters.table import finder_from
 from .oracles.oracle import Oracle
 from .oracles.table import described, oracle, oracle_from
 
 FORMAT, FORMAT_VERSION = "frostglass-survey", 1
 FIELDS = ("format", "format_version", "question", "answers", "oracle", "surplus")
+TEXT_FIELDS = ("format", "format_version", "question", "search")
 MOST_CHARACTERS = 64_000_000
 LARGEST_FILE = 256_000_000
 
 
+class Written(ABC):
+    """A survey as its file has it."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """A value for JSON."""
+
+    @cached_property
+    def text(self) -> str:
+        """The survey as the one text that its fingerprint is of."""
+        return strict_json.dumps(self.to_dict())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the text, in hexadecimal."""
+        return sha256(self.text.encode()).hexdigest()
+
+
 @dataclass(frozen=True)
-class Survey:
+class Survey(Written):
     """A question to be answered by local reports.
 
     Attributes
@@ -86,10 +110,6 @@ class Survey:
     @classmethod
     def from_dict(cls, facts: object) -> Survey:
         """The survey that `to_dict` wrote; RequestError on anything else, as it may come from a stranger."""
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-            raise RequestError("This is no survey file.")
-        if facts.get("format_version") != FORMAT_VERSION:
-            raise RequestError(f"This survey is not of format {FORMAT_VERSION}, the only one that this version knows.")
         given = exact_fields(facts, "survey", FIELDS)
         if not isinstance(given["answers"], list) or len(given["answers"]) < 2:
             raise RequestError("The answers of a survey must be a list of two or more.")
@@ -98,27 +118,51 @@ class Survey:
             raise RequestError("The weights of this survey are not those of its epsilon; nobody should report by it.")
         return survey
 
-    @cached_property
-    def text(self) -> str:
-        """The survey as the one text that its fingerprint is of."""
-        return strict_json.dumps(self.to_dict())
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """SHA-256 of the text, in hexadecimal."""
-        return sha256(self.text.encode()).hexdigest()
+@dataclass(frozen=True)
+class TextSurvey(Written):
+    """A question that is answered by a text.
+
+    Attributes
+    ----------
+    question : str
+        As people read it.
+    oracle : Finder
+        How a text is reported, and how frequent ones are found.
+    """
+
+    question: str
+    oracle: Finder
+
+    def __post_init__(self) -> None:
+        check_text(self.question, "The question")
+
+    def to_dict(self) -> dict[str, Any]:
+        """A value for JSON."""
+        search = described_search(self.oracle)
+        return {"format": FORMAT, "format_version": FORMAT_VERSION, "question": self.question, "search": search}
+
+    @classmethod
+    def from_dict(cls, facts: object) -> TextSurvey:
+        """The survey that `to_dict` wrote; RequestError on anything else."""
+        given = exact_fields(facts, "survey of texts", TEXT_FIELDS)
+        return cls(given["question"], finder_from(given["search"]))
 
 
-def parse_survey(text: str) -> Survey:
-    """The survey of a text; RequestError on anything else."""
+def parse_survey(text: str) -> Survey | TextSurvey:
+    """The survey of a text; RequestError on anything else, as it may come from a stranger."""
     try:
         facts = strict_json.loads(text)
     except ValueError:
         raise RequestError("This is no survey file: it is not JSON.") from None
-    return Survey.from_dict(facts)
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise RequestError("This is no survey file.")
+    if facts.get("format_version") != FORMAT_VERSION:
+        raise RequestError(f"This survey is not of format {FORMAT_VERSION}, the only one that this version knows.")
+    return TextSurvey.from_dict(facts) if "search" in facts else Survey.from_dict(facts)
 
 
-def read_survey(path: Path) -> Survey:
+def read_survey(path: Path) -> Survey | TextSurvey:
     """The survey of a file."""
     try:
         if path.stat().st_size > LARGEST_FILE:

@@ -120,3 +120,20 @@ def test_a_named_oracle_is_taken(command, survey):
         assert read_survey(survey).oracle.name == name
         reported(command, "one", answers(100))
         assert command("local", "aggregate", "S.json", "one.parquet", "--out", "R.npz", "--overwrite").exit_code == 0
+
+
+@pytest.mark.parametrize("search", ["auto", "treehist", "sfp"])
+def test_frequent_texts_are_found(command, search):
+    words = np.random.default_rng(1).choice(["fig", "pear", "apple", "quince"], 8_000, p=[0.5, 0.3, 0.15, 0.05])
+    pd.DataFrame({"word": words}).to_csv("words.csv", index=False)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    options = ("--question", "Which?", "--alphabet", letters, "--epsilon", "4", "--oracle", search)
+    assert command("local", "survey", *options, "--length", "4", "--out", "S.json").exit_code == 0
+    assert command("local", "privatise", "S.json", "words.csv", "--out", "w.parquet").exit_code == 0
+    done = command("local", "find", "S.json", "w.parquet", "--top", "2", "--out", "found.csv")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv("found.csv")
+    assert list(found) == ["value", "estimate", "low", "high"] and found["value"].tolist() == ["fig", "pear"]
+    assert "local find" in refused(command("local", "aggregate", "S.json", "w.parquet", "--out", "R.npz"))
+    refused(command("local", "survey", *options[:-1], "magic", "--out", "T.json"))
+    refused(command("local", "survey", "--question", "Q", "--epsilon", "1", "--out", "T.json"))

@@ -28,7 +28,7 @@ from ...errors import RequestError
 from ...machine.array_types import Array, Integers, Truths, Words
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
-from ...privacy.noise.randomness import Stream
+from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT
 from .oracle import Matrix, Pure, bits_for, picked
 
@@ -80,11 +80,19 @@ class LocalHashing(Pure):
     def _add(self, table: Integers, reports: Array) -> None:
         add_supports(*ranges(reports, self.cells), table)
 
-    def supported(self, reports: Array, values: Integers) -> Integers:
-        """C_x for some values alone, as of candidates in a domain too large to be gone through: int64 (k,)."""
-        counts = np.zeros(len(values), np.int64)
+    def privatise_keys(self, keys: Integers, source: Source | None = None) -> Array:
+        """Reports of numbers up to 2^32 - 1, as of texts in a domain too large to be gone through."""
+        if len(keys) and not (0 <= keys.min() and keys.max() < 1 << 32):
+            raise RequestError("A key to be reported must be a whole number of 32 bits.")
+        return self._reports(keys, (SystemSource() if source is None else source).stream())
+
+    def supported(self, reports: Array, keys: Integers) -> Integers:
+        """C_x for some keys alone: int64 (k,)."""
+        counts = np.zeros(len(keys), np.int64)
         starts, steps, lengths = ranges(reports, self.cells)
-        _support_some(starts, steps, lengths, values, counts)
+        over_ranges(
+            len(keys), lambda low, high: _support_some(starts, steps, lengths, keys[low:high], counts[low:high]), 4
+        )
         return counts
 
     def work(self, people: float) -> tuple[float, float]:
