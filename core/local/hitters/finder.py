@@ -105,7 +105,7 @@ def source_or_system(source: Source | None) -> Source:
 def estimated(one: OptimalHashing, reports: Array, keys: Integers) -> tuple[Floats, Floats]:
     """How many of those who reported have each key, and the standard deviation of each, by the coins alone."""
     p, q = (float(chance) for chance in one.chances)
-    estimate = (one.supported(reports, keys) - len(reports) * q) / (p - q)
+    estimate = (one.supported(reports, keys).astype(np.float64) - len(reports) * q) / (p - q)
     variance = len(reports) * q * (1 - q) / (p - q) ** 2 + np.maximum(estimate, 0.0) * (1 - p - q) / (p - q)
     return estimate, np.sqrt(np.maximum(variance, 0.0))
 
