@@ -18,8 +18,6 @@ from .output import print_json, spinner
 
 SMALL = {"rows": 4, "width": 8}
 """The table that is attacked unless another one was typed: the more rows share the loss, the less one attack sees."""
-RUNS, CHOOSING_RUNS = 20_000, 2_000
-"""Runs on each data set; those in which something is chosen take longer."""
 EXAMPLE = {"bounds": ["x=0:1"]}
 """The columns that are attacked where the mechanism is not named."""
 EXAMPLE_BANDWIDTH = "0.25"
@@ -33,9 +31,8 @@ def audit(
     runs: Annotated[
         int | None,
         Option(
-            help="Runs on each of two neighbouring data sets; 20,000 without it, or 2,000 of mechanisms that choose "
-            "under "
-            "noise.",
+            help="Runs of the noise on each of two neighbouring data sets; 20,000 without it, or 2,000 of mechanisms "
+            "that choose under noise. Of fewer, fewer releases are made end to end as well.",
             show_default=False,
         ),
     ] = None,
@@ -44,13 +41,13 @@ def audit(
 ) -> None:
     """Attack a mechanism end to end, and bound its true epsilon from below; exit code 1 when it breaks its promise.
 
-    Two neighbouring data sets are made up, and the mechanism runs many times on both. Without columns an example of one
+    Two neighbouring data sets are made up, the mechanism runs many times on both, and dozens of releases of them are
+    planned, paid for in a ledger of their own, saved and opened again. Without columns an example of one
     column (or three, where columns are chosen) is attacked, and without --rows, --width and --size a small table, in
     which one attack sees the most.
     """
-    from ..sketches.adaptive import Adaptive
-    from ..sketches.adaptive_audit import audit_adaptive
-    from ..sketches.audit import audit_sketch
+    from ..releases.audit import audit_release
+    from ..releases.job import kind_of
     from ..sketches.registry import card
 
     example = not typed(data)
@@ -62,13 +59,8 @@ def audit(
         shape = replace(shape, **_example(shape, example, data.items is not None))
     budget = promise.budget()
     sketch = with_size(declared_sketch(data, shape, budget), budget, GuessOptions(records=10_000), shape.groups)
-    if runs is None:
-        runs = CHOOSING_RUNS if isinstance(sketch, Adaptive) else RUNS
-    with spinner(f"Running {sketch.name} {2 * runs:,} times"):
-        if isinstance(sketch, Adaptive):
-            report = audit_adaptive(sketch, budget, runs=runs, level=level)
-        else:
-            report = audit_sketch(sketch, budget, runs=runs, level=level)
+    with spinner(f"Attacking {sketch.name}"):
+        report = audit_release(kind_of(sketch, budget), runs=runs, level=level)
     if json:
         print_json(report.to_dict())
     else:

@@ -51,6 +51,8 @@ class AuditReport:
         Runs on each of the two data sets.
     level : float
         Probability with which the bound holds.
+    findings : tuple[str, ...]
+        What else is wrong, where more than the noisy tables was looked at; a sentence without capital and full stop.
     """
 
     epsilon: float
@@ -59,11 +61,12 @@ class AuditReport:
     event: str
     runs: int
     level: float
+    findings: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Whether no broken promise was found."""
-        return self.epsilon_lower <= self.epsilon
+        return self.epsilon_lower <= self.epsilon and not self.findings
 
     @property
     def verdict(self) -> str:
@@ -80,6 +83,8 @@ class AuditReport:
                 f"Passed: in {self.runs:,} runs on each of two neighbouring data sets the most telling event found "
                 f"shows {finding}, which does not break the promise of {promise}."
             )
+        if self.findings:
+            return f"Failed: {'; '.join(self.findings)}."
         return f"Failed: {self.event}; that shows {finding}, which breaks the promise of {promise}."
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from ..domain.sets import Sets
 from ..privacy.audit import BATCH, AuditReport, audit
 from ..privacy.budget import Budget
-from ..privacy.calibration import calibrate, calibrate_gaussian
+from ..privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.noise import add_noise
 from .linear import LinearSketch
@@ -118,19 +120,64 @@ def worst_neighbours(
     many equal records as the privacy unit allows comes on top in one of them (add or remove), or moves from one record
     to another (replace).
     """
-    points = _records(sketch)
+    points = _encoded(sketch, records_tried(sketch))
     once = sketch.zeros()
     sketch.add(once, points)
+    people = _people(sketch, points)
+    person, other = _farthest(sketch, people, neighbours, block, scales)
+    return once + people[person], once + (sketch.zeros() if other is None else people[other])
+
+
+def worst_records(
+    sketch: LinearSketch, neighbours: Neighbours, noises: Sequence[NoiseScale]
+) -> tuple[pd.DataFrame, int, int | None]:
+    """The records that are tried, in natural units, and those among them that somebody would best have.
+
+    Parameters
+    ----------
+    sketch : LinearSketch
+        With its domain.
+    neighbours : Neighbours
+        None for the second record where it is hidden whether somebody is there.
+    noises : Sequence[NoiseScale]
+        Of its tables, in deviations of which differences are measured.
+    """
+    tried = records_tried(sketch)
+    parts = zip(sketch.split(sketch.zeros()), noises, strict=False)
+    scales = np.concatenate([np.full(part.size, math.sqrt(noise.variance)) for part, noise in parts])
+    gaussian = all(noise.distribution == "discrete_gaussian" for noise in noises)
+    block = len(scales) if gaussian else noises[0].block if len(noises) == 1 else None
+    people = [table.reshape(-1) for table in _people(sketch, _encoded(sketch, tried))]
+    return tried, *_farthest(sketch, people, neighbours, block, scales)
+
+
+def _people(sketch: LinearSketch, points: np.ndarray | Sets | Encodings) -> list[np.ndarray]:
+    """The table of each record, had by somebody as often as the privacy unit allows."""
     people = []
     for place in range(len(points)):
         table = sketch.zeros()
         equal = points[np.full(sketch.domain.unit.records, place)]
         sketch.add(table, equal if isinstance(equal, (Sets, Encodings)) else np.asfortranarray(equal))
         people.append(table)
-    others = [sketch.zeros()] if neighbours is Neighbours.ADD_REMOVE else people
-    pairs = [(person, other) for person in people for other in others]
-    person, other = max(pairs, key=lambda pair: _distance((pair[0] - pair[1]) / scales, block))
-    return once + person, once + other
+    return people
+
+
+def _farthest(
+    sketch: LinearSketch,
+    people: Sequence[np.ndarray],
+    neighbours: Neighbours,
+    block: int | None,
+    scales: np.ndarray | float,
+) -> tuple[int, int | None]:
+    """Places of two people whose tables are farthest apart; of one, where the other is nobody."""
+    others: Sequence[int | None] = [None] if neighbours is Neighbours.ADD_REMOVE else range(len(people))
+    pairs = [(person, other) for person in range(len(people)) for other in others]
+
+    def distance(pair: tuple[int, int | None]) -> float:
+        person, other = pair
+        return _distance((people[person] - (0 if other is None else people[other])) / scales, block)
+
+    return max(pairs, key=distance)
 
 
 def _distance(difference: np.ndarray, block: int | None) -> float:
@@ -138,17 +185,25 @@ def _distance(difference: np.ndarray, block: int | None) -> float:
     return float(np.linalg.norm(difference.reshape(-1, block or 1), axis=1).sum())
 
 
-def _records(sketch: LinearSketch) -> np.ndarray | Sets | Encodings:
-    """Return encoded records, float64 (n, d) in Fortran order: real ones, so that a category is one of its list.
+def records_tried(sketch: LinearSketch) -> pd.DataFrame:
+    """Records in natural units: both corners of the domain, and points drawn from it, so that a category is listed.
 
     Sets where the domain holds sets: of one item up to many, some of which share items.
     """
     if sketch.domain.holds_sets:
-        return Sets.of([range(place % 2, place**4 + 1) for place in range(RECORDS_TRIED)])
+        sets = [list(range(place % 2, place**4 + 1)) for place in range(RECORDS_TRIED)]
+        return pd.DataFrame({sketch.domain.names[0]: sets})
     low, high = sketch.domain.bounds(sketch.metric)
     inside = np.random.default_rng(0).uniform(low, high, (RECORDS_TRIED - 2, len(low)))
-    natural = sketch.domain.decode_points(np.vstack((low, high, inside)), sketch.metric)
+    return sketch.domain.decode_points(np.vstack((low, high, inside)), sketch.metric, inside=True)
+
+
+def _encoded(sketch: LinearSketch, natural: pd.DataFrame) -> np.ndarray | Sets | Encodings:
+    """As records are encoded: float64 (n, d) in Fortran order, sets, or those of all parts."""
+    if sketch.domain.holds_sets:
+        return Sets.of(natural[sketch.domain.names[0]])
     if sketch.parts:
         encodings: Encodings = sketch.encode(pa.RecordBatch.from_pandas(natural))  # type: ignore[assignment]
         return encodings
+    low, high = sketch.domain.bounds(sketch.metric)
     return np.asfortranarray(np.clip(sketch.domain.encode_queries(natural, sketch.metric), low, high))
