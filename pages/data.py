@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from core.domain import Domain
+from core.domain.domain import LONGEST_RECORD
 from core.errors import RequestError
 from core.privacy.unit import PrivacyUnit
 from core.sources.samples import sample
@@ -48,6 +50,7 @@ def declare(visitor: Session, records: Records) -> Declaration:
     columns = column_rows(records.source.columns, records.number, picked)
     st.subheader("Who is one person?", anchor=False)
     unit_column, unit_records, each_row = person(records)
+    record = what_one_row_is(records, known)
     st.subheader("Rows that do not fit", anchor=False)
     outside, missing = st.columns(2, gap="large")
     clamp = outside.radio("Values outside the bounds", [CLAMP, DROP], key="data-outside", persist_state="session")
@@ -66,6 +69,7 @@ def declare(visitor: Session, records: Records) -> Declaration:
         unit_records,
         each_row,
         known,
+        record,
     )
 
 
@@ -108,6 +112,23 @@ def person(records: Records) -> tuple[str | None, int | None, bool]:
     )
     note("Of anyone with more, that many are picked at random. More rows a person need more noise.")
     return chosen, rows, False
+
+
+def what_one_row_is(records: Records, known: Domain | None) -> str:
+    """What a row is called in every answer; people, unless the owner says otherwise."""
+    key = f"data-record-{records.number}"
+    if known is not None:
+        st.session_state.setdefault(key, known.record)
+    typed = st.text_input(
+        "What is one row, in a word?",
+        key=key,
+        persist_state="session",
+        max_chars=LONGEST_RECORD,
+        placeholder="person",
+        width=260,
+        help="Such as person, visit, star or loan. Answers count them by this word, which becomes public.",
+    )
+    return " ".join((typed or "").split())
 
 
 def consequences(declared: Declaration) -> None:

@@ -62,14 +62,11 @@ class Declaration:
     ----------
     domain : Domain
         The columns, who one person is, and the rules for records that do not fit.
-    record : str
-        What one row is, in words, such as "person"; "" where nobody said.
     presets : tuple[str, ...]
         Sentences on bounds that come from common knowledge, to be shown to the owner.
     """
 
     domain: Domain
-    record: str = ""
     presets: tuple[str, ...] = ()
 
     @classmethod
@@ -105,11 +102,16 @@ class Declaration:
         if "category_distance" in rules:
             rules["category_distance"] = _number(rules["category_distance"], "The distance between categories")
         record = str(facts.get("record", ""))
-        return cls(Domain(tuple(columns), unit=_unit(facts.get("unit")), **rules), record, tuple(presets))
+        return cls(Domain(tuple(columns), unit=_unit(facts.get("unit")), record=record, **rules), tuple(presets))
+
+    @property
+    def record(self) -> str:
+        """What one row is, in words, such as "person"; "" where nobody said."""
+        return self.domain.record
 
     def text(self) -> str:
         """The declaration as a file, from which `of` makes an equal one, but for where bounds came from."""
-        lines = [f"record: {_written(self.record)}"] if self.record else []
+        lines = [f"record: {_written(self.domain.record)}"] if self.domain.record else []
         unit = self.domain.unit
         if unit.column is not None:
             lines.append(f"unit: {_written({'column': unit.column, 'at_most': unit.records})}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from ..checks import check_choice, check_number, exact_fields, field_names
 from ..errors import RequestError
 from ..machine.array_types import Floats
 from ..privacy.unit import EACH_RECORD, PrivacyUnit
+from ..words.phrases import several
 from .arrow import arrow_table
 from .categorical import Categorical
 from .column import Mask
@@ -40,11 +41,19 @@ MAX_COLUMNS = 10_000
 MAX_DIMENSIONS = 100_000
 MAX_CHARACTERS = 1_000_000
 COLUMNS_SHOWN = 6
+LONGEST_RECORD = 40
 """Of all names, units and categories together, as every release file holds them and its reader allows no more."""
 FIRST_ROW = b"first_row"
 """Key of a batch's schema metadata: the place of its first row in the source, so that a refusal can name the row."""
 ROWS_READ = b"rows_read"
 """The same for batches of gathered sets: how many rows of the source were read for them since the batch before."""
+
+
+def _checked_record(record: object) -> str:
+    """What a record is called, on one line; RequestError where that is no such word."""
+    if not isinstance(record, str) or len(record) > LONGEST_RECORD or not record.isprintable():
+        raise RequestError(f"What one record is must be a word or two, of at most {LONGEST_RECORD} characters.")
+    return " ".join(record.split())
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,9 @@ class Domain:
         "none" keeps every number in its own unit; "box" maps each column's bounds to [0, 1].
     category_distance : float
         Distance between any two different categories of a column, in the metric of the kernel.
+    record : str
+        What one record is, in a word or two that its owner chose, such as "star"; "" where nobody said. It is there
+        to be read: domains that differ in it alone are equal.
 
     Examples
     --------
@@ -80,6 +92,7 @@ class Domain:
     unit: PrivacyUnit = EACH_RECORD
     scale: str = "none"
     category_distance: float = 1.0
+    record: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -107,6 +120,7 @@ class Domain:
         if not 0 < distance <= 1e100:
             raise RequestError("The distance between categories must be above 0 and at most 1e100.")
         object.__setattr__(self, "category_distance", distance)
+        object.__setattr__(self, "record", _checked_record(self.record))
         if any(isinstance(column, Items) for column in self.columns):
             self._check_sets()
 
@@ -429,6 +443,20 @@ class Domain:
             raise RequestError(f"The column {name!r} is the only one, and a domain needs another beside it.")
         return replace(self, columns=tuple(column for column in self.columns if column.name != name))
 
+    @property
+    def one_record(self) -> str:
+        """What one record is called: the owner's word; else a set, or a person unless one may have several records."""
+        if self.record:
+            return self.record
+        if self.holds_sets:
+            return "set"
+        return "person" if self.unit.column is None else "record"
+
+    @property
+    def many_records(self) -> str:
+        """What records are called."""
+        return several(self.one_record)
+
     def to_dict(self) -> dict[str, object]:
         """A value for JSON from which `from_dict` makes an equal domain, bit for bit."""
         return {
@@ -438,12 +466,13 @@ class Domain:
             "unit": asdict(self.unit),
             "scale": self.scale,
             "category_distance": self.category_distance,
-        }
+        } | ({"record": self.record} if self.record else {})
 
     @classmethod
     def from_dict(cls, value: object) -> Domain:
         """The domain that `to_dict` wrote down; RequestError on anything else, as the file may come from a stranger."""
-        facts = exact_fields(value, "domain", field_names(cls))
+        named = isinstance(value, dict) and "record" in value  # files of earlier versions do not say it
+        facts = exact_fields(value, "domain", [name for name in field_names(cls) if named or name != "record"])
         columns = facts.pop("columns")
         if not isinstance(columns, list) or len(columns) > MAX_COLUMNS:
             raise RequestError(f"The columns of a domain must be a list of at most {MAX_COLUMNS:,}.")

@@ -55,7 +55,7 @@ def error_figure(
                 mode="lines",
                 name=name,
                 line={"color": colour, "width": 2, "dash": dash},
-                hovertemplate="ε = %{x:.3g}: %{y:.2~p} of " + whole + "<extra>" + name + "</extra>",
+                hovertemplate="ε = %{x:,.3~r}: %{y:.2~p} of " + whole + "<extra>" + name + "</extra>",
             )
         )
     present = math.exp(float(np.interp(math.log(epsilon), np.log(epsilons), np.log(chosen))))
@@ -187,7 +187,7 @@ def possible_releases_figure(possible: PossibleReleases, name: str, answer: str 
             mode="lines",
             line={"color": INK.shape, "width": 3},
             showlegend=False,
-            hovertemplate="%{x:.4g}: %{y:,.4g}<extra>imagined crowd</extra>",
+            hovertemplate="%{x:,.4~r}: %{y:,.4~r}<extra>imagined crowd</extra>",
         )
     )
     figure.update_xaxes(title=name, showgrid=False, zeroline=False, nticks=6, fixedrange=True)
@@ -221,7 +221,7 @@ def exact_figure(exact: np.ndarray, released: np.ndarray) -> go.Figure:
             mode="markers",
             marker={"size": 5, "color": faded(TEAL.shape, 0.6)},
             showlegend=False,
-            hovertemplate="exact %{x:,.4g}, released %{y:,.4g}<extra></extra>",
+            hovertemplate="exact %{x:,.4~r}, released %{y:,.4~r}<extra></extra>",
         )
     )
     figure.update_xaxes(title="exact", range=ends, showgrid=False, zeroline=False, nticks=5, fixedrange=True)

@@ -54,7 +54,7 @@ def half_distance(domain: Domain, kernel: Kernel, index: int) -> float | None:
 def kernel_in_words(domain: Domain, kernel: Kernel) -> str:
     """The figure in one sentence, also its text alternative."""
     if isinstance(kernel, Angular):
-        return "Two people are close when they lie in the same direction, seen from the origin."
+        return f"Two {domain.many_records} are close when they lie in the same direction, seen from the origin."
     halves = {}
     for index, column in enumerate(domain.columns[:MOST_COLUMNS]):
         if not isinstance(column, Categorical):
@@ -62,10 +62,10 @@ def kernel_in_words(domain: Domain, kernel: Kernel) -> str:
             if distance is not None:
                 halves[column.name] = f"{significant(distance, 3)} {column.measure}".strip()
     if not halves:
-        return "Someone at the other end of the bounds still counts half or more."
+        return f"Each {domain.one_record} at the other end of the bounds still counts half or more."
     alike = len(set(halves.values())) == 1
     where = next(iter(halves.values())) if alike else " or ".join(f"{far} in {name}" for name, far in halves.items())
-    return f"Someone counts half at a distance of {where}, and less the farther away they are."
+    return f"Each {domain.one_record} counts half at a distance of {where}, and less farther away."
 
 
 def _seen_from(domain: Domain, kernel: Kernel) -> np.ndarray:
@@ -153,7 +153,7 @@ def _curve(domain: Domain, kernel: Kernel, column: Scalar | Vector, place: slice
         line={"color": TEAL.shape, "width": 2},
         fill="tozeroy",
         fillcolor=faded(TEAL.shape, 0.15),
-        hovertemplate="%{x:.4g}: closeness %{y:.2f}<extra></extra>",
+        hovertemplate="%{x:,.4~r}: closeness %{y:.2f}<extra></extra>",
     )
 
 

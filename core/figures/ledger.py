@@ -40,7 +40,7 @@ def budget_bars(names: Sequence[str], totals: Sequence[float], spent: Sequence[f
                 width=0.42,
                 marker={"color": colour},
                 customdata=[in_plotly(name) for name in names],
-                hovertemplate="%{customdata}: ε = %{x:.4g} " + word + "<extra></extra>",
+                hovertemplate="%{customdata}: ε = %{x:,.4~r} " + word + "<extra></extra>",
             )
         )
     figure.update_xaxes(title="ε", rangemode="tozero", showgrid=False, zeroline=False, nticks=6, fixedrange=True)
@@ -113,7 +113,8 @@ def time_line(
             customdata=list(promised),
             showlegend=False,
             marker={"size": 11, "color": AMBER.shape},
-            hovertemplate="%{x|%d %b %Y %H:%M}: ε = %{customdata:.4g} released, %{y:.4g} spent by then<extra></extra>",
+            hovertemplate="%{x|%d %b %Y %H:%M}: ε = %{customdata:,.4~r} released, %{y:,.4~r} spent by then"
+            "<extra></extra>",
         )
     )
     figure.add_hline(

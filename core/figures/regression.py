@@ -61,7 +61,7 @@ def coefficient_figure(coefficients: pd.DataFrame, unit: str) -> go.Figure:
                 "thickness": 1.5,
                 "width": 0,
             },
-            hovertemplate="%{y}: %{x:.4~g}<extra></extra>",
+            hovertemplate="%{y}: %{x:,.4~r}<extra></extra>",
             showlegend=False,
         )
     )

@@ -97,8 +97,8 @@ class Draft:
 
     @property
     def counted(self) -> str:
-        """What answers count: a record is a person unless a column says that a person may have several."""
-        return "people" if self.domain.unit.column is None else "records"
+        """What answers count, in the owner's word."""
+        return self.domain.many_records
 
     @property
     def compared(self) -> Domain:

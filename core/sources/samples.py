@@ -107,6 +107,7 @@ def _sample(entry: dict) -> Sample:
         unit=EACH_RECORD if person is None else PrivacyUnit(**person),
         scale=entry.get("scale", "none"),
         category_distance=entry.get("category_distance", 1.0),
+        record=entry["record"],
     )
     return Sample(
         entry["name"],

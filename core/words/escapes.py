@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from html import escape
 
-# What has a meaning in Streamlit's Markdown wherever it stands; and what begins a list at the start of a line.
-_MARKDOWN = re.compile(r"[\\`*_\[\]<>~$|#:&]|^[-+]|(?<=^\d)[.)]|(?<=^\d\d)[.)]")
+# What has a meaning in Streamlit's Markdown, and where: `_` between two letters, `:` before a space and `#` within a
+# line have none. Screen readers read the escapes of a label aloud, so there are no needless ones. Then what begins a
+# list at the start of a line.
+_MARKDOWN = re.compile(r"[\\`*\[\]<>~$|&]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)|^#|^[-+]|(?<=^\d)[.)]|(?<=^\d\d)[.)]")
 
 
 def in_html(text: object) -> str:

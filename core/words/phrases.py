@@ -51,6 +51,27 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return one if number == 1 else many or f"{one}s"
 
 
+PEOPLE = {"person": "people", "child": "children", "man": "men", "woman": "women", "datum": "data", "series": "series"}
+
+
+def several(one: str) -> str:
+    """More than one of what a word or two name.
+
+    Examples
+    --------
+    >>> [several(one) for one in ("star", "person", "city", "box", "hospital stay", "ill person")]
+    ['stars', 'people', 'cities', 'boxes', 'hospital stays', 'ill people']
+    """
+    before, _, last = one.rpartition(" ")
+    if last in PEOPLE:
+        many = PEOPLE[last]
+    elif last.endswith("y") and not last.endswith(("ay", "ey", "oy", "uy")):
+        many = f"{last[:-1]}ies"
+    else:
+        many = f"{last}es" if last.endswith(("s", "x", "z", "ch", "sh")) else f"{last}s"
+    return f"{before} {many}".strip()
+
+
 def count(number: int, one: str, many: str | None = None) -> str:
     """A number with its noun.
 

@@ -116,7 +116,7 @@ def test_a_point_can_be_typed_instead(opened):
     visit.fill("north (km)", "2.5")
     answers = load(RELEASES / "city.npz").answer(np.array([[3.0, 2.5]]))
     parts = (answers.estimate, answers.low, answers.high, answers.standard_error)
-    sentence = answer_sentence(*(float(part[0]) for part in parts), "people").replace("**", "")
+    sentence = answer_sentence(*(float(part[0]) for part in parts), "bicycles").replace("**", "")
     visit.page.locator("[role=status]", has_text=sentence).wait_for()
     assert asked(visit) == [3.0, 2.5]
 

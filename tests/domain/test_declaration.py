@@ -68,6 +68,7 @@ COLUMNS = (
 def test_every_kind_of_column_is_declared():
     declared = Declaration.of(WHOLE)
     assert declared.record == "person"
+    assert Declaration.of(declared.text()).record == "person"
     assert declared.domain == Domain(COLUMNS, unit=PrivacyUnit("id", 3), scale="box")
 
 

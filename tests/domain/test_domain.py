@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
+from core.domain import Categorical, Domain, Items, Numeric, PrivacyUnit, Vector
 from core.errors import RequestError
 
 LETTERS = ("a", "b", "ß c")
@@ -377,3 +378,22 @@ def test_domains_that_make_no_sense_are_refused():
     ]:
         with pytest.raises(RequestError):
             Domain.of(**facts)
+
+
+def test_the_owner_says_what_a_record_is_and_files_keep_the_word():
+    stars = replace(Domain.of(x=(0, 1)), record=" red  star ")
+    assert (stars.one_record, stars.many_records) == ("red star", "red stars")
+    again = Domain.from_dict(json.loads(json.dumps(stars.to_dict())))
+    assert again.record == "red star" and again == Domain.of(x=(0, 1)), "files of several owners may be merged"
+    assert "record" not in Domain.of(x=(0, 1)).to_dict(), "as in files of earlier versions"
+    assert Domain.of(x=(0, 1)).many_records == "people"
+    assert Domain.of(x=(0, 1), unit=PrivacyUnit("id", 2)).many_records == "records"
+    assert Domain((Items("basket"),)).one_record == "set"
+
+
+@pytest.mark.parametrize("record", [3, None, "x" * 41, "a\nb", "a\x1b[31m"])
+def test_what_a_record_is_called_is_a_word_or_two(record):
+    with pytest.raises(RequestError, match="a word or two"):
+        replace(Domain.of(x=(0, 1)), record=record)
+    with pytest.raises(RequestError, match="a word or two"):
+        Domain.from_dict(Domain.of(x=(0, 1)).to_dict() | {"record": record})

@@ -45,7 +45,7 @@ def test_a_bandwidth_a_column_holds_for_all_coordinates_of_its_categories():
     bars, curve = kernel_figure(domain, kernel).data
     np.testing.assert_allclose(bars.y, [1.0, np.exp(-2.0)])
     np.testing.assert_allclose(curve.y[-1], np.exp(-5.0))
-    assert kernel_in_words(domain, kernel).startswith("Someone counts half at a distance of 8.32 years")
+    assert kernel_in_words(domain, kernel).startswith("Each person counts half at a distance of 8.32 years")
 
 
 @pytest.mark.parametrize("columns", [(HEIGHT,), (HEIGHT, AGE), (HEIGHT, CITY), (HEIGHT, AGE, Numeric("x", 0, 1), CITY)])

@@ -196,6 +196,7 @@ def test_every_sample_is_ready_to_use_and_keeps_its_domain(name):
     own = app.session_state[KEY].own
     known = next(one for one in samples() if one.name == name).domain
     assert own.sample == name and set(own.domain.columns) == set(known.columns)
+    assert own.domain.record == known.record != "", "answers say what they count"
     assert (own.domain.unit, own.domain.scale, own.domain.category_distance) == (
         known.unit,
         known.scale,

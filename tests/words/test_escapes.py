@@ -1,12 +1,14 @@
 """Whatever a stranger wrote stays text."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.words.escapes import in_html, in_markdown, in_plotly
 
-MEANING = set("\\`*_[]<>~$|#:&")
+MEANING = set("\\`*[]<>~$|&")
 
 
 @given(st.text())
@@ -19,6 +21,17 @@ def test_every_sign_with_a_meaning_in_markdown_is_escaped_and_no_other_text_is_l
         plain.append(said[place])
         place += 1
     assert "".join(plain) == " ".join(text.split())
+
+
+@given(st.text("_a1 :#"))
+def test_underscores_that_could_emphasise_and_colons_that_could_name_are_escaped(text):
+    said = in_markdown(text)
+    assert not re.search(r"(?<![\\a1])_|(?<!\\)_(?![a1])|(?<!\\):(?=\S)", said) and not said.startswith("#")
+
+
+@pytest.mark.parametrize("name", ["heart_rate (beats a minute)", "Salaries: distances", "Track #3", "a_1_b"])
+def test_labels_that_screen_readers_read_aloud_have_no_needless_signs(name):
+    assert in_markdown(name) == name
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def _line(curve: Curve, mark: MethodMark) -> go.Scatter:
         legendgroup=curve.method,
         line=mark.line(2),
         marker=mark.marker(),
-        hovertemplate="ε = %{x:.3g}: %{y:.2~%}<extra>" + mark.title + "</extra>",
+        hovertemplate="ε = %{x:,.3~r}: %{y:.2~%}<extra>" + mark.title + "</extra>",
     )
 
 

@@ -118,7 +118,7 @@ def map_figure(x: Axis, y: Axis, values: np.ndarray, ends: tuple[float, float], 
             zmin=ends[0],
             zmax=ends[1],
             showscale=False,
-            hovertemplate="%{x:.4g}, %{y:.4g}: %{z:,.0f} " + in_plotly(answer) + "<extra></extra>",
+            hovertemplate="%{x:,.4~r}, %{y:,.4~r}: %{z:,.0f} " + in_plotly(answer) + "<extra></extra>",
         )
     )
     apply(figure, x, y)

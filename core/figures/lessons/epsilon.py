@@ -39,7 +39,7 @@ def outcomes_figure(outcomes: Outcomes) -> go.Figure:
             mode="markers",
             name="where each has its peak",
             marker={"color": TEAL.shape, "size": 7},
-            hovertemplate="peak at %{x:.4g} o'clock<extra></extra>",
+            hovertemplate="peak at %{x:,.4~r} o'clock<extra></extra>",
         )
     )
     figure.add_trace(
@@ -49,7 +49,7 @@ def outcomes_figure(outcomes: Outcomes) -> go.Figure:
             mode="lines",
             line={"color": AMBER.shape, "width": 3},
             name="the crowd itself",
-            hovertemplate="%{x:.4g} o'clock: %{y:,.0f}<extra>the crowd itself</extra>",
+            hovertemplate="%{x:,.4~r} o'clock: %{y:,.0f}<extra>the crowd itself</extra>",
         )
     )
     figure.update_xaxes(

@@ -33,7 +33,7 @@ def files_figure(files: Files) -> go.Figure:
                 marker={"color": colour},
                 width=0.84 * step,
                 showlegend=True,
-                hovertemplate="around %{x:g}: %{y} files<extra>" + name + "</extra>",
+                hovertemplate="around %{x:,.6~r}: %{y} files<extra>" + name + "</extra>",
             )
         )
     figure.update_xaxes(title="released number", showgrid=False, zeroline=False, nticks=12, fixedrange=True)

@@ -30,7 +30,7 @@ def curve_figure(curve: Curve) -> go.Figure:
                 mode="lines",
                 line=line,
                 name=name,
-                hovertemplate="%{x:,.0f} rows: off by %{y:,.2g}<extra>" + name + "</extra>",
+                hovertemplate="%{x:,.0f} rows: off by %{y:,.2~r}<extra>" + name + "</extra>",
             )
         )
     figure.add_trace(
@@ -40,7 +40,7 @@ def curve_figure(curve: Curve) -> go.Figure:
             mode="markers",
             marker={"color": TEAL.shape, "size": 9},
             name="real sketches",
-            hovertemplate="%{x:,} rows, measured: off by %{y:,.2g}<extra></extra>",
+            hovertemplate="%{x:,} rows, measured: off by %{y:,.2~r}<extra></extra>",
         )
     )
     figure.add_trace(

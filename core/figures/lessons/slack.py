@@ -24,7 +24,7 @@ def slack_figure(slack: Slack, rows: int) -> go.Figure:
                 mode="lines",
                 line={"color": colour, "width": 3, "dash": dash},
                 name=name,
-                hovertemplate="%{x:,} rows: ± %{y:,.3g} people<extra>" + name + "</extra>",
+                hovertemplate="%{x:,} rows: ± %{y:,.3~r} people<extra>" + name + "</extra>",
             )
         )
         figure.add_trace(

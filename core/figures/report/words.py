@@ -14,10 +14,8 @@ LISTED_CATEGORIES = 8
 
 
 def counted(domain: Domain) -> str:
-    """What a kernel sum counts: sets, or records, which are people unless a column says that one may have several."""
-    if domain.holds_sets:
-        return "sets"
-    return "people" if domain.unit.column is None else "records"
+    """What a kernel sum counts, in the word of the owner; sets, or people unless a column says that one has several."""
+    return domain.many_records
 
 
 def protected(domain: Domain) -> str:

@@ -227,6 +227,7 @@ class Declaration:
     unit_records: int | None = None
     each_row: bool = True
     sample: Domain | None = None
+    record: str = ""
 
     def still_missing(self) -> list[str]:
         """What must be typed before there is a domain, in a few words each."""
@@ -268,7 +269,7 @@ class Declaration:
         columns = tuple(column for draft in self.columns for column in draft.columns(own_category))
         distance = 1.0 if self.sample is None else self.sample.category_distance
         missing = "drop" if own_category else self.missing
-        return Domain((*columns, *self._places()), self.outside, missing, self.unit, self.scale, distance)
+        return Domain((*columns, *self._places()), self.outside, missing, self.unit, self.scale, distance, self.record)
 
     def _halves(self, axis: str) -> list[EntryDraft]:
         """The latitudes or the longitudes, which belong together in their order."""
@@ -288,7 +289,7 @@ class Declaration:
 
     def file(self) -> str:
         """The declaration as a file that command line and Python read; RequestError while something is missing."""
-        return DeclaredTable(self.domain(), "person" if not self.each_row else "").text()
+        return DeclaredTable(self.domain()).text()
 
     @property
     def longest(self) -> dict[str, float]:
@@ -305,6 +306,8 @@ class Declaration:
         lines = [(column.name, column.in_words) for column in self.columns]
         if not lines:
             return []
+        if self.record:
+            lines.append(("What one row is", self.record))
         if self.each_row:
             lines.append(("Who is protected", "each row by itself"))
         elif self.unit_column is not None:

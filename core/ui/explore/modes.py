@@ -36,9 +36,9 @@ def modes_view(opened: Opened) -> None:
     _say_how_many(found)
     st.dataframe(_table(opened, found), hide_index=True, key="explore-modes", alt="The modes, the densest first")
     note(
-        "A mode is a place with more people than anywhere just around it. To tell it from a bump of noise, one part of "
-        "the rows found it and another part, which knows nothing of the search, judged how far it rises above the way "
-        "to a denser place."
+        f"A mode is a place with more {noun(opened.release)} than anywhere just around it. To tell it from a bump of "
+        "noise, one part of the rows found it and another part, which knows nothing of the search, judged how far it "
+        "rises above the way to a denser place."
     )
     figure, title, steps = None, "", (Modes(MOST_MODES),)
     if drawable(opened.release.domain):

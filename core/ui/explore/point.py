@@ -144,7 +144,7 @@ def _show_dots(outcomes: np.ndarray, name: str) -> None:
 def closeness(identity: str, _release: Release) -> str:
     """What a kernel sum counts, for someone who never heard of one."""
     counted = noun(_release)
-    one = "person" if counted == "people" else "record"
+    one = _release.domain.one_record
     kernel = getattr(_release.sketch, "kernel", None)
     fading = f" {kernel_in_words(_release.domain, kernel)}" if kernel is not None else ""
     return (

@@ -139,7 +139,7 @@ def chosen_by_forecast(draft: Draft) -> Draft:
 
 def _nearness(domain: Domain, number: int) -> Kernel:
     share = st.select_slider(
-        "How near is “here”? Someone counts half at a distance of",
+        "How near is “here”? Each person counts half at a distance of",
         SHARES,
         DEFAULT_SHARE,
         key=f"release-share-{number}",

@@ -199,6 +199,13 @@ def test_a_map_marks_every_mode_that_stands_out_in_a_city():
     assert said.sum() > 10 and f"**{said.sum()} modes** stand out" in shown(app)
 
 
+def test_answers_count_what_the_owner_calls_a_record():
+    domain = Domain((AGE, PAY), scale="box", record="loan")
+    app = explore(small_release(domain=domain, kernel=kernels.Euclidean(0.4), records=5000).to_bytes())
+    view(app, "Modes")
+    assert "Loans close by" in app.dataframe[0].value and "with more loans than anywhere" in shown(app)
+
+
 def test_points_are_scored_and_further_columns_come_back():
     app = explore(file_of(AGE, CITY, records=5000))
     view(app, "Anomalies")
@@ -337,7 +344,7 @@ def test_each_column_may_have_a_bandwidth_of_its_own():
         view(app, name)
         assert not app.exception and not app.error, name
     choose(app, "Picture of", TWO)
-    assert not app.exception and "Someone counts half at a distance of" in shown(app)
+    assert not app.exception and "Each person counts half at a distance of" in shown(app)
 
 
 def released(columns, norm: str, budget=None, label: Categorical | None = None, **facts) -> Release:
