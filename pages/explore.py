@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.sketches.products.products import Products
+from core.sketches.tables.tables import Tables
 from core.ui.explore.anomalies import anomalies_view
 from core.ui.explore.bandwidth import choose_bandwidth
 from core.ui.explore.centres import centres_view, has_centres
@@ -46,8 +47,8 @@ def views_of(opened: Opened) -> tuple[str, ...]:
         return "One set", "Your sets"
     if release.sketch.name == Products.name:
         return "Regression", "What goes together", "Main axes"
-    if release.sketch.name == "tables":
-        return ("Overview", "Sample")
+    if release.sketch.name == Tables.name:
+        return "Overview", "Sample"
     pictured = bool(drawable(release.domain))
     if release.sketch.answers == "distance":
         views = ("Distance", "Centres", "Your points")

@@ -20,6 +20,17 @@ def _dots(points: list[tuple[float, float]], radius: float, colour: str) -> str:
     return f'<g fill="{colour}">{circles}</g>'
 
 
+def table_picture() -> str:
+    """Three small columns of bars, one bar of each in teal: what is pointed at in one is shown in the others."""
+    bars = []
+    for place, heights in enumerate(((26, 44, 58, 34, 20), (52, 38, 30, 18, 12), (16, 30, 46, 60, 40))):
+        for i, height in enumerate(heights):
+            colour = TEAL.shape if (place, i) in ((0, 2), (1, 0), (1, 1), (2, 3)) else FAINT.shape
+            left, top = 8 + 78 * place + 13 * i, 74 - height
+            bars.append(f'<rect x="{left}" y="{top}" width="10" height="{height}" fill="{colour}"/>')
+    return "".join(bars) + f'<path stroke="{FAINT.shape}" stroke-width="1.4" d="M4 75.5H72M82 75.5H150M160 75.5H228"/>'
+
+
 def density_picture() -> str:
     """A hilly outline; a dashed line asks how high it is at one place."""
     hills = "M0 74C40 74 46 22 78 22c30 0 32 38 58 38 22 0 26-18 44-18 26 0 30 32 60 32"

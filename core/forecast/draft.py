@@ -18,10 +18,10 @@ from ..sketches.linear import LinearSketch
 from ..sketches.parts import Parts
 from ..sketches.plan import plan, planned_for
 from .forecast import Forecast
-from .recommendation import Closeness, Distances, Question, Recommendation
+from .recommendation import Closeness, Counts, Distances, Question, Recommendation
 
-DENSITY, DISTANCE, GROUP = "density", "distance", "group"
-"""How dense is it here? How far is everyone from here? Which group is this like?"""
+TABLE, DENSITY, DISTANCE, GROUP = "table", "density", "distance", "group"
+"""How many, by what? How dense is it here? How far is everyone from here? Which group is this like?"""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Draft:
     seed : int
         The public hash seed, the same while the owner tries settings.
     question : str
-        `DENSITY`, `DISTANCE` or `GROUP`.
+        `TABLE`, `DENSITY`, `DISTANCE` or `GROUP`.
     norm : str | None
         How distance is measured, "l1", "l2" or "squared"; None where closeness is asked for.
     label : str | None
@@ -108,12 +108,14 @@ class Draft:
 
     @property
     def measures_closeness(self) -> bool:
-        """Whether answers count who is close, rather than how far all are."""
+        """Whether answers count who is close, or in a cell, rather than how far all are."""
         return self.norm is None
 
     @property
     def asked(self) -> Question:
         """The question as the recommendation takes it."""
+        if self.question == TABLE:
+            return Counts()
         if self.norm is None:
             if self.kernel is None:
                 raise RequestError("Closeness needs a kernel.")

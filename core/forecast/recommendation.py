@@ -22,6 +22,7 @@ from ..sketches.registry import card
 from .forecast import Forecast, forecast
 from .guesses import checked_density, checked_records
 from .sizing import choose_size
+from .whole_table import reason, whole_table
 
 TIE = 1.03
 """Errors this close to each other are alike; the smaller file is better then."""
@@ -100,6 +101,16 @@ class Distances(Question):
 
 
 @dataclass(frozen=True)
+class Counts(Question):
+    """How many, by what, together with what? Counts in tables of all columns."""
+
+    answers: ClassVar[str] = "tables"
+
+    def facts(self, domain: Domain, budget: Budget) -> Facts:
+        return Facts(domain, budget)
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """A mechanism, what it would give, and why it stands where it stands.
 
@@ -175,6 +186,9 @@ def recommend(
     'histogram'
     """
     checked_records(records)
+    if isinstance(question, Counts):
+        tables, expected = whole_table(domain, records, budget)
+        return [Recommendation(tables.name, tables, expected, reason(tables))]
     if question.answers == "closeness":
         checked_density(density)
     compared = domain if label is None else domain.without(label)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..domain import Domain, Scalar, Vector
 from ..words.numbers import percent, rounded
 from ..words.quantities import size, wait
-from .draft import GROUP, Draft
+from .draft import GROUP, TABLE, Draft
 from .forecast import Forecast
 
 BAND = 1.96
@@ -72,6 +72,12 @@ def forecast_sentence(draft: Draft, seen: Forecast) -> str:
     if not draft.measures_closeness:
         place = "a group from a typical place, " if whose else "everyone from a typical place, "
         return f"The average distance of {place}{band}"
+    if draft.question == TABLE:
+        empty = rounded(seen.empty_below, max(seen.noise_error, 1e-9))
+        return (
+            "How many are in an average cell of the finest tables, and the band that 95 of 100 releases fall into. "
+            f"Fewer than about {empty} {draft.counted} look like none; whole columns and groups are far more exact."
+        )
     empty = rounded(seen.empty_below, max(seen.noise_error, 1e-9))
     return f"A typical answer, {whose}{band} Below about {empty} {draft.counted} a place looks empty."
 
@@ -82,6 +88,8 @@ def summary(draft: Draft, seen: Forecast) -> str:
     if not draft.measures_closeness:
         whose = "of a group " if draft.question == GROUP else ""
         return f"The average distance {whose}from a typical place will be {answer}."
+    if draft.question == TABLE:
+        return f"A count in an average cell will be {answer}."
     whose = "in one group " if draft.question == GROUP else ""
     return f"A typical answer {whose}will be {answer}."
 

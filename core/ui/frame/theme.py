@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ...figures.palette import AMBER, FAINT, INK, PAPER, TEAL, Colour
-from ...figures.question_pictures import density_picture, distance_picture, group_picture, picture_style
+from ...figures.question_pictures import density_picture, distance_picture, group_picture, picture_style, table_picture
 
 
 def _variable(name: str, colour: Colour) -> str:
@@ -23,6 +23,7 @@ VARIABLES = "".join(
 QUESTIONS = picture_style(
     "release-question",
     [
+        (table_picture(), "Bars of three columns; in each the bars of one part stand out."),
         (density_picture(), "A hilly outline; a dashed line asks how high it is at one place."),
         (distance_picture(), "Lines from many points to one place among them."),
         (group_picture(), "Two groups of points, and a place between them with an arrow to the nearer group."),

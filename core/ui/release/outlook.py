@@ -7,9 +7,11 @@ import json
 import numpy as np
 import streamlit as st
 
-from ...forecast.draft import Draft
+from ...domain import Domain
+from ...forecast.draft import TABLE, Draft
 from ...forecast.forecast import Forecast, error_curve, forecast
 from ...forecast.sizing import choose_size, sized_rows
+from ...forecast.whole_table import whole_table
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ...sketches.linear import LinearSketch
@@ -25,6 +27,8 @@ def promising(draft: Draft, slack: bool) -> tuple[LinearSketch, Forecast]:
     if budget == draft.budget:
         return draft.sketch, draft.forecast
     facts = [str(budget.epsilon), str(budget.delta), budget.neighbours, draft.records, draft.density, draft.settled]
+    if draft.question == TABLE:  # whose cells follow from the promise as well
+        return _table(json.dumps([draft.domain.to_dict(), *facts]), draft.domain, draft.records, budget)
     described = _described(draft.sketch, facts)
     return _forecast(described, draft.sketch, budget, draft.records, draft.density, draft.settled)
 
@@ -58,6 +62,11 @@ def _forecast(
     if not _settled:
         _sketch = choose_size(_sketch, _budget, _records, _density)
     return _sketch, forecast(_sketch, _budget, _records, _density)
+
+
+@st.cache_data(scope="session", max_entries=100, show_spinner=False)
+def _table(key: str, _domain: Domain, _records: int, _budget: Budget) -> tuple[LinearSketch, Forecast]:
+    return whole_table(_domain, _records, _budget)
 
 
 @st.cache_data(scope="session", max_entries=100, show_spinner=False)

@@ -7,11 +7,14 @@ import streamlit as st
 
 from ...domain import Vector
 from ...figures.classes import decision_figure, decision_in_words
+from ...figures.overview import column_figure, column_in_words
 from ...figures.report.pictures import picture_figure
 from ...releases.release import Release
+from ...sketches.tables.tables import Tables
 from ...tasks.averaging import FEWEST_PLACES
 from ...tasks.classes.decision_map import DecisionMap, decision_map
 from ...tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
+from ...tasks.overview import profile
 from ...tasks.work import map_size
 
 MAP_SIZE = 48
@@ -29,6 +32,10 @@ def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figu
     contents : str
         What the release holds, in words.
     """
+    if release.sketch.name == Tables.name:
+        answers = release.asked()
+        first = profile(answers, answers.axes[0].name, {})
+        return column_figure(first, first), column_in_words(first)
     picture = _picture(name, release)
     if picture is None:
         return None

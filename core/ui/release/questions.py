@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from ...domain import Categorical, Column, Domain
-from ...forecast.draft import DENSITY, DISTANCE, GROUP, Draft
+from ...domain import Categorical, Column, Domain, Vector
+from ...forecast.draft import DENSITY, DISTANCE, GROUP, TABLE, Draft
 from ...sources.samples import Sample
 from ..frame.marks import note
 
@@ -36,7 +36,16 @@ class Question:
     also: str
 
 
+WIDE = 3
+"""From so many columns on, the whole table is what is offered first."""
 QUESTIONS = (
+    Question(
+        TABLE,
+        "The whole table",
+        "How many, by what, together with what, since when, on average.",
+        "Every column by itself and with each other: counts, shares, means, medians and what goes together, with a "
+        "band on each. Nothing else has to be chosen.",
+    ),
     Question(
         DENSITY,
         "How dense is it here?",
@@ -91,12 +100,19 @@ COMPARED = {
 """What is compared between groups."""
 
 
-def choose_question() -> str:
+def first_question(domain: Domain) -> str:
+    """What a page begins with: the whole table where there are several columns, and how dense it is otherwise."""
+    wide = len(domain.columns) >= WIDE and not any(isinstance(column, Vector) for column in domain.columns)
+    return TABLE if wide else DENSITY
+
+
+def choose_question(domain: Domain) -> str:
     """Draw the cards; the key of the question that is chosen."""
     by_key = {question.key: question for question in QUESTIONS}
     chosen = st.radio(
         "What should people be able to ask?",
         list(by_key),
+        list(by_key).index(first_question(domain)),
         key=KEY,
         persist_state="session",
         horizontal=True,
@@ -121,7 +137,7 @@ def choose_aim(draft: Draft, number: int, sample: Sample | None) -> Draft:
     sample : Sample | None
         The bundled sample, or None for anyone's own data.
     """
-    draft = replace(draft, question=choose_question())
+    draft = replace(draft, question=choose_question(draft.domain))
     if draft.question == GROUP:
         return _group(draft, number, sample)
     norm = _norm("release-norm") if draft.question == DISTANCE else None

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
-from ...forecast.draft import Draft
+from ...forecast.draft import TABLE, Draft
 from ...forecast.nearness import radius_of
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
@@ -39,13 +39,15 @@ def release_steps(visitor: Session, ledger: Ledger) -> Draft:
         curve = side_panel(draft)
     if draft.way is not None:
         if draft.several is None:  # what ε and slack gain is said of one question
-            with curve:
-                error_curve(draft)
+            if draft.question != TABLE:
+                with curve:
+                    error_curve(draft)
             with gain:
                 note(slack_sentence(draft))
-        with outcomes:
-            st.subheader("What could come out", anchor=False)
-            possible_outcomes(draft)
+        if draft.question != TABLE:
+            with outcomes:
+                st.subheader("What could come out", anchor=False)
+                possible_outcomes(draft)
     return draft
 
 
@@ -83,7 +85,9 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
         with listed:
             show_added(lacking, number)
         return lacking, gain, st.container()
-    draft, by_hand, by_forecast = choose_fineness(choose_scale(draft, number), number, known)
+    by_hand = by_forecast = False
+    if draft.question != TABLE:  # whose cells follow from how many records there are
+        draft, by_hand, by_forecast = choose_fineness(choose_scale(draft, number), number, known)
     draft = choose_guesses(draft, number, known)
     fine = st.container()
     way = st.container()

@@ -505,7 +505,9 @@ def test_columns_of_every_kind_can_be_released(ledger, domain):
 
 
 def of_sample(one):
-    return visit(one.domain, title=one.name, frame=one.path, sample=one.name)
+    at = visit(one.domain, title=one.name, frame=one.path, sample=one.name)
+    question = at.radio(key="release-question")
+    return at if question.value == "density" else question.set_value("density").run()
 
 
 def kernel_of(at):

@@ -1,0 +1,86 @@
+"""The whole table on the Release page: what several columns begin with, made with one button."""
+
+import pytest
+
+from core.domain import Dates, Domain, Numeric
+from core.errors import RequestError
+from core.forecast.whole_table import cell_error, reason, whole_table
+from core.privacy.budget import Budget
+from core.privacy.ledger.ledger import Ledger
+from core.releases.job import release
+from core.sketches.tables.tables import Tables
+from tests.tables_for_tests import COLUMNS, inhabitants
+from tests.ui.release.test_page import confirmed, visit, with_total
+
+
+@pytest.fixture
+def ledger(tmp_path, monkeypatch):
+    where = tmp_path / "ledger.sqlite"
+    monkeypatch.setenv("FROSTGLASS_LEDGER", str(where))
+    return Ledger(where)
+
+
+def test_several_columns_begin_with_the_whole_table_and_one_button_makes_it(ledger):
+    at = with_total(visit(Domain(COLUMNS), frame=inhabitants(2000)))
+    assert at.radio(key="release-question").value == "table" and not at.exception and not at.error
+    said = "\n".join(one.value for one in at.markdown)
+    assert "Counts in tables" in said and "each two of them together, 10 pairs" in said
+    assert not [slider for slider in at.select_slider if "near" in slider.label]
+    assert "Release for" in at.button(key="release").label
+    confirmed(at)
+    assert not at.exception and "It is released" in [one.value for one in at.subheader]
+    at.switch_page("pages/explore.py").run()
+    assert not at.exception and "Which columns go together" in [one.value for one in at.subheader]
+
+
+def test_one_column_and_two_begin_with_how_dense_it_is(ledger):
+    at = visit()
+    assert at.radio(key="release-question").value == "density"
+    at.radio(key="release-question").set_value("table").run()
+    assert not at.exception and not at.error
+
+
+def test_the_forecast_is_the_error_of_the_cells_of_a_release():
+    budget, data = Budget(1, "1e-6"), inhabitants()
+    sketch, seen = whole_table(Domain(COLUMNS), 4_000, budget)
+    error, cells = cell_error(sketch, budget)
+    assert seen.standard_error == error and seen.estimate == pytest.approx(4_000 / cells)
+    asked = release(sketch, data, budget).asked()
+    told = [
+        float((asked.table(*(sketch.axes[i].name for i in table)).standard_error ** 2).mean())
+        for table in sketch.tables
+    ]
+    assert error == pytest.approx((sum(told) / len(told)) ** 0.5, rel=1e-6)
+    few, _ = whole_table(Domain(tuple(Numeric(f"x{i}", 0, 1) for i in range(8))), 20, budget)
+    assert "pairs are left out" in reason(few) and "in 4 cells" in reason(few)
+
+
+WRONG = {
+    "dates as numbers": (Numeric("since", 0, 10), "holds dates or times where numbers are expected"),
+    "numbers as dates": (Dates("pay", "2020-01-01", "2020-12-31"), "pay"),
+    "a column that is not there": (Numeric("income", 0, 10), "income"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_declaration_is_refused_in_one_sentence_before_anything_is_paid(ledger, wrong):
+    column, sentence = WRONG[wrong]
+    domain, budget = Domain((column, Numeric("age", 0, 119, step=1))), Budget(1, "1e-6")
+    ledger.register("people", 3, "1e-5")
+    with pytest.raises(RequestError, match=sentence) as refusal:
+        release(Tables.of(domain, 10), inhabitants(300), budget, ledger=ledger, dataset="people")
+    assert str(refusal.value).count(". ") == 0 and "\n" not in str(refusal.value)
+    assert not ledger.status("people").releases
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Numeric("pay", 9, 3), "smallest value of 'pay' must be below its largest"),
+        (lambda: Dates("since", "2023-01-01", "2020-01-01"), "first date of 'since' must come before its last"),
+        (lambda: Numeric("age", 0, 10, step=20), "step of 'age' must lie between 0 and the distance"),
+    ],
+)
+def test_swapped_bounds_are_refused_where_they_are_typed(make, sentence):
+    with pytest.raises(RequestError, match=sentence):
+        make()
