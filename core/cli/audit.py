@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer import Option
 
+from ..errors import RequestError
 from .declaring import declared_sketch, with_size
 from .exit_codes import FAULT
 from .grouped import grouped
@@ -20,7 +21,7 @@ SMALL = {"rows": 4, "width": 8}
 """The table that is attacked unless another one was typed: the more rows share the loss, the less one attack sees."""
 EXAMPLE = {"bounds": ["x=0:1"]}
 """The columns that are attacked where the mechanism is not named."""
-EXAMPLE_BANDWIDTH = "0.25"
+EXAMPLE_BANDWIDTH, EXAMPLE_NORM = "0.25", "l1"
 
 
 @grouped
@@ -58,7 +59,13 @@ def audit(
     if shape.like is None and not shape.part:
         shape = replace(shape, **_example(shape, example, data.items is not None))
     budget = promise.budget()
-    sketch = with_size(declared_sketch(data, shape, budget), budget, GuessOptions(records=10_000), shape.groups)
+    try:
+        declared = declared_sketch(data, shape, budget)
+    except RequestError:
+        if shape.rows != SMALL["rows"]:
+            raise
+        declared = declared_sketch(data, replace(shape, rows=None), budget)  # one that needs more rows than that
+    sketch = with_size(declared, budget, GuessOptions(records=10_000), shape.groups)
     with spinner(f"Attacking {sketch.name}"):
         report = audit_release(kind_of(sketch, budget), runs=runs, level=level)
     if json:
@@ -74,6 +81,8 @@ def _example(shape: SketchOptions, example: bool, sets: bool) -> dict[str, Any]:
     filled: dict[str, object] = dict(SMALL)
     if example and shape.kernel != "angular":
         filled["bandwidth"] = EXAMPLE_BANDWIDTH
+    if example:
+        filled["norm"] = EXAMPLE_NORM
     from ..sketches.registry import card
 
     name = mechanism_name(shape, sets)

@@ -301,10 +301,12 @@ def test_forecasts_of_every_kind(command, options):
         deep(("--project", "1", "--rows", "8")),
         ("--mechanism", "bernstein"),
         ("--mechanism", "interval-tree", "--size", "2"),
+        ("--mechanism", "exponential-sum"),
+        deep(("--mechanism", "distance")),
     ],
 )
 def test_audits_of_every_kind(command, options):
-    result = command("audit", "--epsilon", "1", *options, "--runs", "2000")
+    result = command("audit", "--epsilon", "1", *options, "--runs", "500")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Passed")
     assert "name a mechanism" in refused(command("audit", "--epsilon", "1", "--mechanism", "auto"))
