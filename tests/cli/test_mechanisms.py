@@ -297,11 +297,11 @@ def test_forecasts_of_every_kind(command, options):
     [
         deep(("--mechanism", "features")),
         ("--mechanism", "histogram"),
-        ("--norm", "squared"),
+        deep(("--norm", "squared")),
         deep(("--project", "1", "--rows", "8")),
-        ("--mechanism", "bernstein"),
+        deep(("--mechanism", "bernstein")),
         ("--mechanism", "interval-tree", "--size", "2"),
-        ("--mechanism", "exponential-sum"),
+        deep(("--mechanism", "exponential-sum")),
         deep(("--mechanism", "distance")),
     ],
 )
