@@ -14,13 +14,13 @@ import pyarrow as pa
 from sklearn.linear_model import LogisticRegression
 
 from core.geometry.kernels import Euclidean
+from core.models.objective_perturbation import ObjectivePerturbation
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
-from core.sketches.published.training.objective_perturbation import ObjectivePerturbation
 from core.sources import open_source
 from core.tasks.classes.classification import classify
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..models.logistic_model import LogisticModel
+from ..models.objective_perturbation import ObjectivePerturbation
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
-from ..sketches.published.training.logistic_model import LogisticModel
-from ..sketches.published.training.objective_perturbation import ObjectivePerturbation
 from ..sources import open_source
 from .classifier import LabelledEstimator
 from .private import CLASS, as_table

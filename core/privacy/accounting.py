@@ -37,12 +37,13 @@ from typing import Any
 from .budget import Budget, decimal_below, decimal_text
 from .calibration import NoiseScale
 from .composition import epsilon_spent
-from .events import Event, Gaussian, PureParts, event_from_dict, event_of, pure_sum, total_rho
+from .events import Alone, Event, Gaussian, PureParts, event_from_dict, event_of, pure_sum, total_rho
 from .neighbours import Sensitivity
 from .whole_shifts import gaussian_tables_delta
 from .zcdp import best_order, largest_rho
 
 __all__ = [
+    "Alone",
     "Cost",
     "Event",
     "Gaussian",
@@ -131,6 +132,8 @@ def keeps_promise(events: Sequence[Event], epsilon: Decimal, delta: Decimal) -> 
         return True
     if delta == 0:
         return False
+    if any(isinstance(event, Alone) for event in events):
+        return _lone_ones_keep(events, Fraction(epsilon), Fraction(delta))
     if gaussian_keeps(events, Fraction(epsilon), delta):
         return True
     # Basic composition: pure events of ε' and others that are (ε - ε', δ)-private, such as bought bounds and a table.
@@ -141,6 +144,14 @@ def keeps_promise(events: Sequence[Event], epsilon: Decimal, delta: Decimal) -> 
     if 0 < len(others) < len(events) and left > 0 and gaussian_keeps(others, left, delta):
         return True
     return epsilon_spent(events, float(delta)) <= float(epsilon)
+
+
+def _lone_ones_keep(events: Sequence[Event], epsilon: Fraction, delta: Fraction) -> bool:
+    """Basic composition of pure events and of those of which only a promise is known, fixed beforehand."""
+    alone = [event for event in events if isinstance(event, Alone)]
+    pure = pure_sum(event for event in events if not isinstance(event, Alone))
+    whole = None if pure is None else pure + sum((event.epsilon for event in alone), Fraction(0))
+    return whole is not None and whole <= epsilon and sum((e.delta for e in alone), Fraction(0)) <= delta
 
 
 def gaussian_keeps(events: Sequence[Event], epsilon: Fraction, delta: Decimal) -> bool:
@@ -172,6 +183,8 @@ def admits(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal
         return False
     if not previous and new.epsilon <= epsilon and new.delta <= delta:
         return True
+    if any(isinstance(event, Alone) for event in events):
+        return False
     order, most = _filter(epsilon, delta)
     return _renyi_cost(events, order) <= most
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
-from .events import Event, Gaussian, PureParts, pure_sum, total_rho
+from .events import Alone, Event, Gaussian, PureParts, pure_sum, total_rho
 from .zcdp import zcdp_epsilon
 
 SMALLEST_PLD_DELTA = 1e-10
@@ -32,6 +32,8 @@ def epsilon_spent(events: Sequence[Event], delta: float) -> float:
     """
     if not events:
         return 0.0
+    if any(isinstance(event, Alone) for event in events):
+        return _with_lone_ones(events, delta)
     pure = pure_sum(events)
     plain_sum = math.inf if pure is None else float(pure)
     if delta == 0:
@@ -47,3 +49,13 @@ def epsilon_spent(events: Sequence[Event], delta: float) -> float:
 
         best = min(best, composed_epsilon(frozenset(counts.items()), frozenset(tables.items()), float(delta), best))
     return best
+
+
+def _with_lone_ones(events: Sequence[Event], delta: float) -> float:
+    """Basic composition (Dwork, Roth 2014, Theorem 3.16), where nothing else is known of some of the events."""
+    alone = [event for event in events if isinstance(event, Alone)]
+    left = delta - float(sum((event.delta for event in alone), Fraction(0)))
+    if left < 0:
+        return math.inf
+    others = [event for event in events if not isinstance(event, Alone)]
+    return float(sum((event.epsilon for event in alone), Fraction(0))) + epsilon_spent(others, left)

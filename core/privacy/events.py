@@ -87,7 +87,42 @@ class Gaussian:
         return record if self.moved is None else {**record, "moved": self.moved}
 
 
-Event = PureParts | Gaussian
+@dataclass(frozen=True)
+class Alone:
+    """One mechanism of which nothing is known but that it is (epsilon, delta)-private.
+
+    Its loss may be anything with probability delta, so no bound of Rényi or zCDP holds and no filter admits it after or
+    before another release: it has an account to itself.
+
+    Attributes
+    ----------
+    epsilon, delta : Fraction
+        Both above zero.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        for name in ("epsilon", "delta"):
+            object.__setattr__(self, name, Fraction(getattr(self, name)))
+        if self.epsilon <= 0 or not 0 < self.delta < 1:
+            raise ValueError("A mechanism of its own has an epsilon above zero and a delta between 0 and 1.")
+
+    @property
+    def rho(self) -> Fraction:
+        """More than any promise allows, as there is none."""
+        return NO_ZCDP
+
+    def to_dict(self) -> dict[str, object]:
+        """Return an exact record, for JSON."""
+        return {"kind": "alone", "epsilon": str(self.epsilon), "delta": str(self.delta)}
+
+
+NO_ZCDP = Fraction(10**12)
+"""Stands for a ρ that is infinite; no total is large enough for it."""
+
+Event = PureParts | Gaussian | Alone
 
 
 def event_of(sensitivity: Sensitivity, scale: NoiseScale) -> Event:
@@ -124,7 +159,9 @@ def event_from_dict(record: Mapping[str, Any]) -> Event:
         return Gaussian(
             parse_fraction(record["rho"]), *(None if square is None else _whole(square) for square in squares)
         )
-    raise ValueError("An event is pure_parts, selections or gaussian.")
+    if record["kind"] == "alone":
+        return Alone(parse_fraction(record["epsilon"]), parse_fraction(record["delta"]))
+    raise ValueError("An event is pure_parts, selections, gaussian or alone.")
 
 
 def pure_sum(events: Iterable[Event]) -> Fraction | None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from core.privacy.accounting import (
+    Alone,
     Cost,
     Gaussian,
     PureParts,
@@ -335,3 +336,19 @@ def test_pure_and_gaussian_events_add_up_by_basic_composition_and_no_further():
     assert keeps_promise(events, Decimal(1), MILLIONTH)
     assert not keeps_promise(events, Decimal("0.97"), MILLIONTH)
     assert not keeps_promise(events, Decimal(1), MILLIONTH / 2)
+
+
+def test_of_a_lone_promise_nothing_is_known_beyond_it():
+    """It composes by basic composition where all is fixed beforehand, and a filter lets nothing beside it."""
+    lone = Cost((Alone(Fraction(1), Fraction(1, 10**6)),), Decimal(1), Decimal("1e-6"))
+    assert Cost.from_dict(lone.to_dict()) == lone
+    with pytest.raises(ValueError, match="do not add up"):
+        Cost((Alone(Fraction(1), Fraction(1, 10**6)),), Decimal("0.9"), Decimal("1e-6"))
+    both = (*lone.events, PureParts(Fraction(1, 2)))
+    assert keeps_promise(both, Decimal("1.5"), Decimal("1e-6"))
+    assert not keeps_promise(both, Decimal("1.4"), Decimal("1e-6"))
+    assert epsilon_spent(both, 1e-6) == 1.5 and epsilon_spent(both, 1e-7) == math.inf
+    assert admits([], lone, Decimal(1), Decimal("1e-6"))
+    small = Cost((PureParts(Fraction(1, 100)),), Decimal("0.01"))
+    for previous, new in (([lone], small), ([small], lone), ([lone], lone)):
+        assert not admits(previous, new, Decimal(10**9), Decimal("0.1"))

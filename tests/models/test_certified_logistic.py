@@ -8,15 +8,15 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from core.privacy.noise.l2_vector import L2Vector
-from core.privacy.noise.randomness import SeededSource
-from core.sketches.published.training import certified_logistic as module
-from core.sketches.published.training.certified_logistic import (
+from core.models import certified_logistic as module
+from core.models.certified_logistic import (
     GRID_BITS,
     UNIT_BITS,
     logistic_weights,
     rounded_minimiser,
 )
+from core.privacy.noise.l2_vector import L2Vector
+from core.privacy.noise.randomness import SeededSource
 
 
 def unit_vectors(records: int, size: int, seed: int = 0) -> np.ndarray:

@@ -15,18 +15,18 @@ from sklearn.linear_model import LogisticRegression
 from core import Budget, Domain, Ledger
 from core.domain import PrivacyUnit
 from core.errors import BudgetError, RequestError
-from core.privacy.audit import audit
-from core.privacy.noise.randomness import SeededSource
-from core.releases.payment import payer_of, spending
-from core.sketches.published.training import objective_perturbation as module
-from core.sketches.published.training.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
-from core.sketches.published.training.logistic_model import LogisticModel, Perturbation
-from core.sketches.published.training.objective_perturbation import (
+from core.models import objective_perturbation as module
+from core.models.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
+from core.models.logistic_model import LogisticModel, Perturbation
+from core.models.objective_perturbation import (
     LENGTHS,
     ObjectivePerturbation,
     published_constants,
     vectors_of,
 )
+from core.privacy.audit import audit
+from core.privacy.noise.randomness import SeededSource
+from core.releases.payment import payer_of, spending
 from core.sources import open_source
 from tests.depth import draws
 

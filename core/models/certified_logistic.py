@@ -42,7 +42,7 @@ depends on the records, as every fit's does; the promise is about what is releas
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import count
@@ -80,6 +80,33 @@ def rounded_minimiser(vectors: np.ndarray, curvature: Fraction, linear: Bounds) 
     linear : Bounds
         Bounds of b, which get narrower from level to level without end.
     """
+    for place, length in _approaching(vectors, curvature, linear):
+        rounded = _rounded(place, length / curvature)
+        if rounded is not None:
+            return rounded
+    raise RuntimeError("Levels never end.")
+
+
+def approximate_minimiser(
+    vectors: np.ndarray, curvature: Fraction, linear: Bounds, largest_gradient: Fraction
+) -> list[Fraction]:
+    """Return a place where the gradient of J is certainly no longer than `largest_gradient`, for the real b.
+
+    Parameters
+    ----------
+    vectors, curvature, linear : np.ndarray, Fraction, Bounds
+        As of `rounded_minimiser`.
+    largest_gradient : Fraction
+        Above 0; what is reached is checked, whatever the search did.
+    """
+    for place, length in _approaching(vectors, curvature, linear):
+        if length <= largest_gradient:
+            return place
+    raise RuntimeError("Levels never end.")
+
+
+def _approaching(vectors: np.ndarray, curvature: Fraction, linear: Bounds) -> Iterator[tuple[list[Fraction], Fraction]]:
+    """Places closer and closer to the minimiser, each with a length that its gradient certainly does not pass."""
     objective = _Objective(vectors, curvature)
     low, high = linear(0)
     place = [Fraction(value) for value in objective.start([float(a + b) / 2 for a, b in zip(low, high, strict=True)])]
@@ -93,14 +120,11 @@ def rounded_minimiser(vectors: np.ndarray, curvature: Fraction, linear: Bounds) 
         while True:
             gradient, error = objective.gradient(place, middle, level)
             size = _length_above(gradient)
-            rounded = _rounded(place, (size + error + spread) / curvature)
-            if rounded is not None:
-                return rounded
+            yield place, size + error + spread
             if size <= error + spread or (last is not None and 2 * size > last):
                 break
             last = size
             place = objective.step(place, gradient, level)
-    raise RuntimeError("Levels never end.")
 
 
 class _Objective:

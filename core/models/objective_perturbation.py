@@ -49,16 +49,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....domain import Categorical, Cyclic, Domain
-from ....errors import RequestError
-from ....parameters import Choice, Declared, Number, Settled, Text, Whole, parameter
-from ....privacy.accounting import Cost, PureParts
-from ....privacy.budget import Budget
-from ....privacy.neighbours import Neighbours
-from ....privacy.noise.l2_vector import L2Vector
-from ....privacy.noise.randomness import Source as NoiseSource
-from ....privacy.noise.randomness import SystemSource
-from ....sources import Source
+from ..domain import Categorical, Cyclic, Domain
+from ..errors import RequestError
+from ..parameters import Choice, Declared, Number, Settled, Text, Whole, parameter
+from ..privacy.accounting import Cost, PureParts
+from ..privacy.budget import Budget
+from ..privacy.neighbours import Neighbours
+from ..privacy.noise.l2_vector import L2Vector
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.noise.randomness import SystemSource
+from ..sources import Source
 from .certified_logistic import UNIT_BITS, rounded_minimiser
 from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, LogisticModel, Perturbation
 

@@ -1,0 +1,253 @@
+"""Logistic regression by approximate minima perturbation (Iyengar et al. 2019), for (epsilon, delta).
+
+With u_i = ±z_i / R a record in the unit ball times its label, the objective is
+
+    J(f) = Σ log(1 + exp(-<f, u_i>)) + k|f|²/2 + <b, f>,     b with independent entries from N(0, s²),
+
+whose minimiser is f*. Any solver finds a place f' where |∇J(f')| <= γ, which is *checked* with bounds on everything
+that rounds, b included (`certified_logistic`); if the check fails the search goes on with more digits, and b is never
+drawn again. Then |f' - f*| <= γ/k, as J is k-strongly convex. Released is f' on a grid with discrete Gaussian noise.
+
+**The second part.** With h the grid's step, round(f'/h) = round(f*/h) + e with |e| <= γ/(kh) + √m. Given f*, which is a
+release of its own, e is a function of the records that any two data sets move by 2(γ/(kh) + √m) at most; noise of that
+sensitivity is (ε₂, δ₂)-private, and together with f* it is (ε₁ + ε₂, δ₁ + δ₂)-private (basic composition). Later work
+found this factor 2, which the paper does not have.
+
+**The first part, published constants** (one replaced record). Λ = 2β/(ε₁ - ε₃) = k with β = 1/4, and
+s = 2(1 + √(2 log(1/δ₁)))/ε₃, the paper's σ₁ times n; hyper-parameter-free: ε₂ = ε/100, δ₂ = δ/100, ε₃ = φε₁ with
+φ = max(min(.88671 + .0186607/ε^.372906, .99), 1 - 1/ε + .001). The factor is that of the Gaussian mechanism, which
+holds for ε₃ <= 10.
+
+**The first part, sharp constants** (one record more or less). Let p = 1/(1 + exp<f, u>) be the weight of the record u
+that differs. As in `objective_perturbation`, b_D'(f) = b_D(f) + pu, and the density of f* at f changes by
+
+    L = (2 <b, pu> + p²|u|²)/(2s²) ± log(1 + p(1 - p) uᵀ(kI + H)⁻¹u),   with b = b_D(f) ~ N(0, s² I).
+
+Let X = <b, u>/s, a normal number with deviation |u| <= 1 at most, and A = max(X, 0)/s. Then L is at most
+g(p) = pA + p²/(2s²) + p(1 - p)/k. It is below g(1) = A + 1/(2s²) wherever A + 1/(2s²) >= ε₁, if
+
+    k >= 1/(ε₁ + 1/(2s²)),                                                                                    (*)
+
+since g(1) - g(p) = (1 - p)(A + (1 + p)/(2s²) - p/k), whose second factor is linear in p, at least 0 for p = 0, and for
+p = 1 it is A + 1/s² - 1/k >= ε₁ + 1/(2s²) - 1/k >= 0. And g grows with A, so where A + 1/(2s²) < ε₁, g(p) is at most
+what it is at the A with A + 1/(2s²) = ε₁, which is ε₁ (there must be one: ε₁ >= 1/(2s²)). So
+E(1 - e^(ε₁ - L))₊ <= E(1 - e^(ε₁ - X/s - 1/(2s²)))₊: the δ of the Gaussian mechanism with sensitivity 1 and noise s,
+whose closed form is known (Balle, Wang 2018). A shorter u makes X smaller.
+
+Nothing is lost to the change of volume, and the noise is that of a release of a single number: 4.2 at (1, 10⁻⁶),
+where the published constants take about 14. One *replaced* record is one removed and then one added, and m records of
+a person are m steps: for j steps, (ε/j, δ₀)-private each, δ = δ₀ Σ e^(iε/j) for i < j.
+
+More than two classes: one problem for each class against all others, with an equal share of epsilon and delta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import RequestError
+from ..parameters import Choice, parameter
+from ..privacy.accounting import Alone, Cost
+from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale, calibrate_gaussian, round_up
+from ..privacy.neighbours import Neighbours, Sensitivity
+from ..privacy.noise.noise import add_noise
+from ..privacy.noise.normal_vector import NormalVector
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.noise.randomness import SystemSource
+from ..privacy.unit_shifts import gaussian_delta
+from ..sources import Source
+from .certified_logistic import UNIT_BITS, approximate_minimiser
+from .linear_model import BITS, LinearModel
+from .records import Task
+
+CONSTANTS = ("sharp", "published")
+SECOND_SHARE = Fraction(1, 100)
+"""Of epsilon and delta, for the noise on what the solver found."""
+LARGEST_GRADIENT = Fraction(1, 1 << 20)
+"""γ: a public constant that double precision can check for millions of records."""
+MARGIN = 1e-9
+READ_UNIT = 1 << 24
+"""What 1 counts where records are read: squared lengths, and entries times 2^30, fit 64 bits."""
+LARGEST_PUBLISHED = 10
+"""Epsilon up to which the paper's factor of the Gaussian mechanism is known to hold."""
+THEOREM = (
+    "The minimiser of a logistic loss with a Gaussian linear term, found to within a checked length of its gradient, "
+    "is released with Gaussian noise for what is missing (approximate minima perturbation; Iyengar et al. 2019)."
+)
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """How every problem is perturbed.
+
+    Attributes
+    ----------
+    deviation, curvature : Fraction
+        s and k.
+    second : NoiseScale
+        The noise on the result, in steps of the grid.
+    """
+
+    deviation: Fraction
+    curvature: Fraction
+    second: NoiseScale
+
+
+@dataclass(frozen=True)
+class ApproximateMinima(Task):
+    """Approximate minima perturbation of a logistic regression, without anything to be tuned.
+
+    Parameters
+    ----------
+    domain, label, radius : Domain, str, float | None
+        As of `Task`.
+    constants : str
+        "sharp" or "published"; see the module.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range.
+    """
+
+    constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
+    name: ClassVar[str] = "amp"
+    described: ClassVar[str] = "approximate minima perturbation"
+
+    def _check(self) -> None:
+        super()._check()
+        self.check_classes()
+
+    def parameters(self) -> dict:
+        """All public parameters but the domain, for JSON."""
+        return self.written()
+
+    def cost(self, budget: Budget) -> Cost:
+        """What a fit costs; RequestError when the promise is none that the theorem keeps."""
+        if budget.pure:
+            raise RequestError(
+                "Approximate minima perturbation needs a delta above 0; objective perturbation has none."
+            )
+        if self.constants == "published":
+            if budget.neighbours is not Neighbours.REPLACE_ONE or self.domain.unit.records > 1:
+                raise RequestError("The published constants are for one replaced record; use the sharp ones otherwise.")
+            if budget.epsilon > LARGEST_PUBLISHED:
+                raise RequestError(f"The published constants hold up to an epsilon of {LARGEST_PUBLISHED}.")
+        event = Alone(Fraction(budget.epsilon), Fraction(budget.delta))
+        return Cost((event,), budget.epsilon, budget.delta)
+
+    def perturbed(self, budget: Budget) -> Perturbed:
+        """Noise and curvature of every problem, from public facts alone."""
+        epsilon, delta = (Fraction(value) / self.rows for value in (budget.epsilon, budget.delta))
+        first = epsilon * (1 - SECOND_SHARE), delta * (1 - SECOND_SHARE)
+        if self.constants == "published":
+            deviation, curvature = published_constants(float(epsilon), float(first[0]), float(first[1]))
+        else:
+            steps = self.domain.unit.records * (2 if budget.neighbours is Neighbours.REPLACE_ONE else 1)
+            deviation, curvature = sharp_constants(*one_step(float(first[0]), float(first[1]), steps))
+        size = self.features.dimensions + 1
+        reach = 2 * (LARGEST_GRADIENT / curvature * (1 << BITS) + math.isqrt(size) + 1)
+        square = math.ceil(reach**2)
+        moved = Sensitivity(math.isqrt(square * size) + 1, square)
+        return Perturbed(deviation, curvature, calibrate_gaussian(moved, epsilon * SECOND_SHARE, delta * SECOND_SHARE))
+
+    def fit(
+        self,
+        source: Source,
+        budget: Budget,
+        *,
+        spend: Callable[[Cost], object] | None = None,
+        noise_source: NoiseSource | None = None,
+    ) -> LinearModel:
+        """Read the records, spend the budget, draw the noise once and solve.
+
+        Parameters
+        ----------
+        source : Source
+            The private records.
+        budget : Budget
+            The promise, with a delta.
+        spend : Callable[[Cost], object] | None
+            Writes the cost to a ledger, durably, or raises; called before any noise exists.
+        noise_source : NoiseSource | None
+            None in any real fit; a seeded source makes a model that is marked as not private.
+
+        Raises
+        ------
+        RequestError, BudgetError
+            When the request or the data cannot be used, or from ``spend``; nothing was released.
+        """
+        cost, perturbed = self.cost(budget), self.perturbed(budget)
+        units, codes = self.gather(source, READ_UNIT)
+        vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
+        if spend is not None:
+            spend(cost)
+        noise_source = SystemSource() if noise_source is None else noise_source
+        rows = []
+        for problem in range(self.rows):
+            of_class = codes == (1 if self.rows == 1 else problem)
+            noise = NormalVector(perturbed.deviation, vectors.shape[1], noise_source.stream())
+            signed = np.where(of_class[:, None], vectors, -vectors)
+            place = approximate_minimiser(signed, perturbed.curvature, noise.bounds, LARGEST_GRADIENT)
+            found = np.array([round(value * (1 << BITS)) for value in place], np.int64)
+            rows.append(add_noise(found, perturbed.second, noise_source))
+        details = {
+            "constants": self.constants,
+            "deviation": str(perturbed.deviation),
+            "curvature": str(perturbed.curvature),
+            "second": str(perturbed.second.parameter),
+            "largest_gradient": str(LARGEST_GRADIENT),
+        }
+        return LinearModel(
+            Task(self.domain, self.label, self.radius),
+            "logistic" if self.rows == 1 else "one-vs-rest",
+            1.0 / length,
+            np.array(rows),
+            budget,
+            self.described,
+            THEOREM,
+            details,
+            noise_source.private,
+        )
+
+
+def in_unit_ball(units: np.ndarray, longest: int) -> tuple[np.ndarray, float]:
+    """Whole vectors divided by their largest length, in units of 2^-30 and cut toward zero; and that length.
+
+    The length is rounded up to a whole number of units, so that no exact length exceeds 1.
+    """
+    length = math.isqrt(longest - 1) + 1
+    return np.sign(units) * ((np.abs(units) << UNIT_BITS) // length), length / READ_UNIT
+
+
+def sharp_constants(epsilon: float, delta: float) -> tuple[Fraction, Fraction]:
+    """s and k for one record more or less."""
+    least, most = 1e-6, 1e12
+    while most / least > 1 + 1e-12:  # the noise that keeps delta, with a margin far above what rounds
+        middle = math.sqrt(least * most)
+        enough = gaussian_delta(epsilon, 1.0 / middle) <= delta * (1 - MARGIN) and 2 * epsilon * middle**2 >= 1.0
+        least, most = (least, middle) if enough else (middle, most)
+    deviation = round_up(Fraction(most * (1 + MARGIN)))
+    return deviation, round_up(1 / (Fraction(epsilon) * Fraction(1 - MARGIN) + 1 / (2 * deviation**2)))
+
+
+def one_step(epsilon: float, delta: float, steps: int) -> tuple[float, float]:
+    """What one record more or less may lose so that so many together keep (epsilon, delta)."""
+    each = epsilon / steps * (1 - MARGIN)
+    return each, delta / math.fsum(math.exp(each * place) for place in range(steps)) * (1 - MARGIN)
+
+
+def published_constants(whole: float, epsilon: float, delta: float) -> tuple[Fraction, Fraction]:
+    """s and k by the paper, without hyper-parameters, for its epsilon and the part of it that the minimiser gets."""
+    share = max(min(0.88671 + 0.0186607 / whole**0.372906, 0.99), 1.0 - 1.0 / whole + 0.001)
+    third = share * epsilon
+    deviation = 2.0 * (1.0 + math.sqrt(2.0 * math.log(1.0 / delta))) / third
+    curvature = 2.0 * 0.25 / (epsilon - third)
+    return round_up(Fraction(deviation * (1 + MARGIN))), round_up(Fraction(curvature * (1 + MARGIN)))

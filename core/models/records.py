@@ -1,0 +1,158 @@
+"""Records as whole-number vectors for training: read once, and each a function of that record and public facts alone.
+
+z = (1, numbers between -1 and 1, categories as one 1 among zeros), as in `core.sketches.products`. A record whose
+numbers and categories are longer than a public radius is shortened to it; the 1 in front is not.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ..domain import Categorical, Cyclic, Domain
+from ..errors import RequestError
+from ..parameters import Declared, Number, Settled, Text, parameter
+from ..sketches.products.products import Products
+from ..sources import Source
+
+MAX_NUMBERS = 1 << 27
+"""Records times coordinates that are held in memory, as they are all needed at every step."""
+MAX_COORDINATES = 4_000
+RADIUS = Number("The radius of the features", 1e-3, 1e3)
+
+
+@dataclass(frozen=True)
+class Task(Declared):
+    """What is to be predicted from what.
+
+    Parameters
+    ----------
+    domain : Domain
+        The public facts about the records, what is predicted among them.
+    label : str
+        The column that is predicted.
+    radius : float | None
+        A public length of the coordinates between -1 and 1; None is that of a corner of the bounds.
+
+    Raises
+    ------
+    RequestError
+        When there is no such column, or no other.
+    """
+
+    domain: Domain
+    label: str = parameter(Text("The column to predict"))
+    radius: Settled[float] = parameter(RADIUS, None)
+    described: ClassVar[str] = "task"
+
+    def _check(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise RequestError("A model is made of a domain and the name of the column that it predicts.")
+        self.domain.check_coordinates()
+        if self.label not in self.domain.names or len(self.domain.columns) < 2:
+            raise RequestError("A model predicts one column of the domain from at least one other.")
+        if self.features.dimensions >= MAX_COORDINATES:
+            raise RequestError(f"A model takes at most {MAX_COORDINATES - 1:,} coordinates.")
+        self._settle(radius=min(self.radius or math.inf, math.sqrt(self._corner)))
+
+    @cached_property
+    def features(self) -> Domain:
+        """The columns without what is predicted."""
+        return self.domain.without(self.label)
+
+    @cached_property
+    def encoding(self) -> Products:
+        """How features become coordinates between -1 and 1."""
+        return Products(self.features)
+
+    @property
+    def _corner(self) -> int:
+        """Squared length of a corner of the bounds, without the 1 in front."""
+        return self.encoding.layout.numbers + self.encoding.layout.labels
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The public list of classes; none where a number is predicted."""
+        column = next(column for column in self.domain.columns if column.name == self.label)
+        if isinstance(column, Categorical) and not isinstance(column, Cyclic):
+            return column.categories
+        return ()
+
+    @property
+    def rows(self) -> int:
+        """Rows of coefficients: one for two classes, which speaks for the second, otherwise one a class."""
+        return 1 if len(self.categories) == 2 else len(self.categories)
+
+    def check_classes(self) -> None:
+        """RequestError unless a class is predicted."""
+        if not self.categories:
+            raise RequestError(
+                f"This method predicts a column of categories, the public list of classes, and {self.label!r} is none."
+            )
+
+    def gather(self, source: Source, unit: int) -> tuple[np.ndarray, np.ndarray]:
+        """All records: units of their coordinates, int64 (n, d + 1), and the places of their classes, int64 (n,).
+
+        Parameters
+        ----------
+        source : Source
+            The private records.
+        unit : int
+            What 1 counts; units are cut toward zero, and those of features together are no longer than radius · unit.
+
+        Raises
+        ------
+        RequestError
+            When the records cannot be read, or are too many to be held.
+        """
+        before, parts, codes, held = source.fingerprint(), [], [], 0
+        names = [column.name for column in self.domain.columns for _ in range(column.width)]
+        labels = np.array([name == self.label for name in names])
+        for batch in source.batches(self.domain):
+            points = self.domain.encode(batch)
+            held += len(points) * (self.features.dimensions + 1)
+            if held > MAX_NUMBERS:
+                raise RequestError(
+                    f"Training holds all records in memory, at most {MAX_NUMBERS:,} numbers: give it fewer records or "
+                    "columns."
+                )
+            codes.append(np.argmax(points[:, labels], axis=1))
+            parts.append(whole_vectors(self.encoding.vectors(points[:, ~labels]), self.radius, unit))
+        if source.fingerprint() != before:
+            raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
+        empty = np.empty((0, self.features.dimensions + 1), np.int64)
+        return np.concatenate([empty, *parts]), np.concatenate([np.empty(0, np.int64), *codes])
+
+    def longest(self, unit: int) -> int:
+        """The largest squared length of what `gather` gives, in units, the 1 in front included."""
+        return unit**2 + longest_features(self.radius, unit)
+
+
+def longest_features(radius: float, unit: int) -> int:
+    """The largest squared length of features in units."""
+    return math.floor((radius * unit) ** 2)
+
+
+def whole_vectors(vectors: np.ndarray, radius: float, unit: int) -> np.ndarray:
+    """Vectors (n, d + 1) in whole units, cut toward zero, features no longer than the radius.
+
+    Each is a function of that record alone, bit for bit: sums are taken coordinate by coordinate, in their order. What
+    is still too long by rounding moves one unit toward zero in every entry until it is not.
+    """
+    features = np.clip(vectors[:, 1:], -1.0, 1.0)
+    squares = np.zeros(len(features))
+    for column in features.T:
+        squares += column * column
+    factor = unit * np.minimum(1.0, radius / np.maximum(np.sqrt(squares), 1e-300))
+    units = np.empty(vectors.shape, np.int64)
+    units[:, 0] = unit
+    for place, column in enumerate(features.T):
+        units[:, place + 1] = column * factor
+    most = longest_features(radius, unit)
+    while (long := np.flatnonzero((units[:, 1:] ** 2).sum(axis=1) > most)).size:
+        units[long, 1:] -= np.sign(units[long, 1:])
+    return units

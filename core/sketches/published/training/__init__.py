@@ -1,1 +1,0 @@
-"""Rivals that release a trained model and nothing else."""
