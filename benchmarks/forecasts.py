@@ -21,8 +21,6 @@ from itertools import product
 from time import process_time
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 from sklearn import datasets
 
 from core.domain import Domain, Numeric
@@ -35,6 +33,7 @@ from core.sketches.plan import plan
 ASKED = 150
 KERNELS_TRIED, FACTORS = ("gaussian", "laplacian", "exponential"), (0.15, 0.5)
 MOST_COUNTERS = 30_000_000
+ROW = "{:20} {:12} {:>5} {:>5} {:22} {:>9} {:>9} {:>6} {:>7} {:>6}"
 MEAN_TO_RMS = math.sqrt(2.0 / math.pi)
 
 
@@ -168,7 +167,7 @@ def main() -> None:
     options.add_argument("--draws", type=int, default=1, help="of public seeds")
     options.add_argument("--all", action="store_true", help="every kernel with every bandwidth on every set")
     given = options.parse_args()
-    table = Table("set", "kernel", "bandwidth", "δ", "first choice", "forecast", "true", "ratio", "regret", "CPU s")
+    print(ROW.format("set", "kernel", "width", "δ", "first choice", "forecast", "true", "ratio", "regret", "CPU s"))
     firsts: list[Seen] = []
     everything: list[Seen] = []
     regrets: list[float] = []
@@ -192,17 +191,15 @@ def main() -> None:
             regrets.append(regret)
             errors = (f"{first.forecast:.2e}", f"{first.true:.2e}", f"{first.forecast / first.true:.2f}")
             said = (public.name, kernel, f"{factor:g}", str(delta), first.name, *errors, f"{regret:.2f}")
-            table.add_row(*said, f"{spent:.1f}")
-    console = Console(width=120)
-    console.print(table)
+            print(ROW.format(*said, f"{spent:.1f}"), flush=True)
     for name, rows in (("first choices", firsts), ("everything offered", everything)):
         ratios = np.array([row.forecast / row.true for row in rows])
-        console.print(
+        print(
             f"{name}: {len(rows)} forecasts; within a quarter {np.mean((ratios > 0.8) & (ratios < 1.25)):.0%}; more "
             f"than twice too low {np.mean(ratios < 0.5):.1%}, too high {np.mean(ratios > 2):.1%}; "
             f"relative error inside its range {np.mean([row.inside for row in rows]):.0%}"
         )
-    console.print(f"regret: {np.mean(np.array(regrets) <= 1.3):.0%} within 1.3, largest {max(regrets):.2f}")
+    print(f"regret: {np.mean(np.array(regrets) <= 1.3):.0%} within 1.3, largest {max(regrets):.2f}")
 
 
 if __name__ == "__main__":

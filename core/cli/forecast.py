@@ -35,6 +35,7 @@ class Expected:
 
     sketch: LinearSketch | Adaptive
     forecast: Forecast
+    stopped_by: str = ""
 
     @property
     def table(self) -> str:
@@ -97,6 +98,10 @@ def forecast(
     heads = ("", f"ε = {asked.epsilon:f}", f"ε = {asked.epsilon:f}, δ = {slack:g}")
     figures = FIGURES | FURTHER[both[0].forecast.answers]
     print_table(heads, [(name, *map(words, both)) for name, words in figures.items()])
+    promises = (replace(asked, delta=Decimal(0)), replace(asked, delta=slack))
+    said = (line for pair in zip(both, promises, strict=True) for line in (_hidden(*pair), _limit(pair[0])))
+    for line in dict.fromkeys(line for line in said if line):
+        print(line)
     print_table(
         ("ε", "relative error", "counters", f"with δ = {slack:g}", "counters"),
         [
@@ -154,7 +159,7 @@ def _promises(asked: Budget) -> list[Budget]:
 
 def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> Expected:
     from ..forecast.forecast import forecast
-    from ..forecast.sizing import choose_size
+    from ..forecast.sizing import choose_size, sized_rows
     from ..sketches.adaptive import Adaptive
 
     one = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
@@ -164,8 +169,31 @@ def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptio
         "sample": guess.public_sample(one.domain),
         "set_size": guess.set_size,
     }
+    if not sketch.sized and not isinstance(sketch, Adaptive) and sketch.one_answer[0].in_groups:
+        rows = sized_rows(sketch, budget, **guessed)
+        made = sketch.with_rows(rows.rows)
+        return Expected(made, forecast(made, budget, **guessed), rows.stopped_by)
     sized = sketch if sketch.sized else choose_size(sketch, budget, **guessed)
     return Expected(sized, forecast(sized, budget, **guessed))
+
+
+def _limit(one: Expected) -> str:
+    """What kept the table from having more rows; "" where more would not help, or somebody settled them."""
+    from ..forecast.words import size_limit
+
+    return size_limit(one.stopped_by)
+
+
+def _hidden(one: Expected, budget: Budget) -> str:
+    """Which columns' own distances the noise hides; "" without any."""
+    from ..forecast.columns import column_errors, drowned_columns
+    from ..sketches.linear import LinearSketch
+    from ..sketches.plan import plan
+
+    if not isinstance(one.sketch, LinearSketch):
+        return ""
+    whole = one.forecast.records / one.sketch.one_answer[1]
+    return drowned_columns(column_errors(one.sketch, plan(one.sketch, budget).noise, whole))
 
 
 def _opening(one: Expected, guess: GuessOptions, asked: Budget) -> str:
@@ -209,13 +237,14 @@ FURTHER: dict[str, dict[str, Callable[[Expected], str]]] = {
 
 
 def _facts(curve: dict[Decimal, list[Expected]], asked: Budget, slack: Decimal) -> dict[str, object]:
-    pure, loose = (one.forecast for one in curve[asked.epsilon])
+    both = curve[asked.epsilon]
+    pure, loose = (one.forecast for one in both)
     return {
         "epsilon": f"{asked.epsilon:f}",
         "delta": f"{slack:f}",
         "neighbours": str(asked.neighbours),
-        "pure": asdict(pure),
-        "with_delta": asdict(loose),
+        "pure": asdict(pure) | {"stopped_by": both[0].stopped_by},
+        "with_delta": asdict(loose) | {"stopped_by": both[1].stopped_by},
         "curve": [
             {
                 "epsilon": f"{epsilon:f}",

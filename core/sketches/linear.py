@@ -482,6 +482,15 @@ class LinearSketch(Declared, ABC):
         """Variance of `total` when every counter's noise has the given variance; infinite where there is none."""
         return math.inf
 
+    @property
+    def column_gains(self) -> tuple[float, ...]:
+        """Of a sum of distances that tells columns apart: what the variance of a counter's noise becomes along each.
+
+        In squared shares of the longest distance along the column; of a vector, along one of its numbers. Empty where
+        columns are not told apart.
+        """
+        return ()
+
     def crowding(
         self, table: Counters, records: float, counter_variance: float, people: np.ndarray
     ) -> tuple[float, float] | None:

@@ -72,6 +72,11 @@ class Block(ABC):
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         """Add encoded records, float64 (n, all coordinates) in Fortran order, to its counters, int64 (rows,)."""
 
+    @property
+    @abstractmethod
+    def longest(self) -> float:
+        """The longest distance that there is along it."""
+
     @abstractmethod
     def norms(self, neighbours: Neighbours) -> tuple[int, int]:
         """Largest L1 and squared L2 norm of what one record changes, before ``unit`` and ``weight``."""
@@ -167,6 +172,10 @@ class NumericBlock(Block):
             self.factor**2 * missed,
         )
 
+    @property
+    def longest(self) -> float:
+        return self.factor * float(self.profile.value(np.array([-1.0, 1.0])).max())
+
     @cached_property
     def mean_variance(self) -> float:
         return self.factor**2 * self.gain * mean_variance(self.strategy, self.profile)
@@ -248,6 +257,10 @@ class CategoryBlock(Block):
         counts = self._counts(table)
         estimates = self.distance * (counts.sum() - counts[self._categories_of(queries)])
         return Reading(estimates, np.full(len(queries), self.mean_variance), np.zeros(len(queries)))
+
+    @property
+    def longest(self) -> float:
+        return self.distance
 
     @property
     def mean_variance(self) -> float:

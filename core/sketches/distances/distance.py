@@ -312,6 +312,10 @@ class Distance(LinearSketch):
             return counter_variance * sum(block.mean_variance for block in self.blocks)
         return counter_variance * self._read(self.zeros(), points).variances
 
+    @property
+    def column_gains(self) -> tuple[float, ...]:
+        return tuple(block.mean_variance / block.longest**2 for block in self._first_blocks(self))
+
     def total(self, table: np.ndarray) -> float:
         """Every block tells it, each with its own noise: their mean, weighted by precision."""
         precisions = np.array([1.0 / block.total_variance for block in self.blocks])

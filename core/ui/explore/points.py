@@ -67,8 +67,19 @@ def points_view(opened: Opened) -> None:
 
 
 def answered(opened: Opened, dropped: UploadedFile) -> tuple[pa.Table, Answers]:
-    """The points, or sets, and the answers."""
-    return worked_out(opened, dropped, READ, "Asking …", lambda table: opened.release.answer(table, answers.LEVEL))
+    """The points, or sets, and the answers, with intervals as the visitor wants them."""
+    together = st.toggle(
+        "Intervals that all hold at once",
+        key="explore-asked-together",
+        help="Each interval holds at its own point in 95 of 100 files, but one file may miss at many points. Longer "
+        "ones hold at all points in 95 of 100 files.",
+        wrap=True,
+    )
+
+    def work(table: pa.Table) -> Answers:
+        return opened.release.answer(table, answers.LEVEL, together)
+
+    return worked_out(opened, dropped, READ, "Asking …", work, together)
 
 
 def _meaning(release: Release) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...figures.forecast import error_figure, error_in_words
+from ...forecast.columns import column_errors, drowned_columns
 from ...forecast.draft import Draft
 from ...forecast.words import error_definition, forecast_sentence, size_and_time, size_limit, typical_answer
 from ...words.escapes import in_html
@@ -61,6 +62,9 @@ def _headline(draft: Draft) -> None:
         f'<p class="fg-note">{in_html(forecast_sentence(draft, draft.forecast))}</p>'
     )
     note(error_definition(draft.forecast))
+    hidden = drowned_columns(column_errors(draft.sketch, draft.noise, draft.records))
+    if hidden:
+        note(hidden)
 
 
 def error_curve(draft: Draft) -> None:

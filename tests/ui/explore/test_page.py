@@ -428,6 +428,10 @@ def test_every_release_answers_at_points_that_are_brought(norm):
     app.file_uploader[-1].set_value(("points.csv", b"id,age,city\n7,50,Bern\n8,20,Basel\n", "text/csv"))
     app.run()
     assert not app.exception and not app.error and "2 points" in shown(app)
+    one = app.session_state["explore-asked-read"][2]
+    field(app.toggle, "Intervals that all hold at once").set_value(True).run()
+    both = app.session_state["explore-asked-read"][2]
+    assert not app.exception and (both.high - both.low > one.high - one.low).all()
     table = app.dataframe[0].value
     assert list(table["id"].astype(str)) == ["7", "8"] and "very likely between" in table
     table = pa.table({"age": [50.0, 20.0], "city": ["Bern", "Basel"]})
