@@ -9,6 +9,7 @@ from core.ui.explore.bandwidth import choose_bandwidth
 from core.ui.explore.centres import centres_view, has_centres
 from core.ui.explore.columns import drawable
 from core.ui.explore.density import density_view
+from core.ui.explore.difference import COMPARE, difference_view
 from core.ui.explore.export import no_report_yet, report_action
 from core.ui.explore.groups import choose_part, choose_question
 from core.ui.explore.local import local_view
@@ -38,6 +39,8 @@ VIEWS = {
     "One set": one_set_view,
     "Your sets": sets_view,
 }
+PICTURED = ("Density", "Distance")
+"""Views whose pictures can be compared with those of another file."""
 
 
 def views_of(opened: Opened) -> tuple[str, ...]:
@@ -64,6 +67,8 @@ def explore(visitor: Session, opened: Opened) -> None:
     headline(opened)
     asked = choose_bandwidth(choose_part(choose_question(opened)))
     views = views_of(asked)
+    if len(visitor.opened) > 1 and not asked.release.domain.holds_sets and views[0] in ("Overview", *PICTURED):
+        views = (*views, COMPARE)
     if st.session_state.get("view", views[0]) not in views:  # chosen for another file
         del st.session_state["view"]
     with st.container(horizontal=True, gap="small"):
@@ -78,7 +83,10 @@ def explore(visitor: Session, opened: Opened) -> None:
         )
         st.space("stretch")
         about(visitor, opened)
-    VIEWS[view](asked)
+    if view == COMPARE:
+        difference_view(visitor, asked)
+    else:
+        VIEWS[view](asked)
     report_action(opened, asked)
 
 

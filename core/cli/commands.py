@@ -14,6 +14,7 @@ from .ask import ask
 from .audit import audit
 from .centre import centre
 from .classify import classify
+from .compare import compare
 from .declare import declare
 from .exit_codes import Commands
 from .forecast import forecast
@@ -60,7 +61,7 @@ def frostglass(
 app.command("app", rich_help_panel=OPENING)(open_app)
 for panel, commands in {
     MAKING: (declare, recommend, forecast, release, quantiles, merge),
-    ASKING: (inspect, ask, regress, query, line, grid, modes, centre, anomalies, classify, sample),
+    ASKING: (inspect, ask, regress, query, line, grid, modes, centre, anomalies, classify, compare, sample),
     CHECKING: (audit,),
 }.items():
     for command in commands:

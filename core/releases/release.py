@@ -21,6 +21,7 @@ from ..sketches.linear import Answers, Counts, LinearSketch, level_of_each
 from ..sketches.parts import Parts
 from ..version import SOFTWARE
 from . import file
+from .comparison import Comparison
 from .manifest import Manifest
 from .questions import Questions
 
@@ -301,6 +302,23 @@ class Release(Questions):
     def to_bytes(self, teaching: bool = False, large: int = file.LARGE) -> bytes:
         """The contents of the file that `save` writes; the same release gives the same bytes."""
         return file.to_bytes(self.manifest, self.arrays, teaching, large)
+
+    def compare(self, other: Release, shares: bool = True) -> Comparison:
+        """What this release and another one of the same question differ by, this one less the other.
+
+        Parameters
+        ----------
+        other : Release
+            Of the same columns, and of the same kernel, distance or tables.
+        shares : bool
+            Whether numbers of records are compared as shares of all records, and distances as averages.
+
+        Raises
+        ------
+        RequestError
+            When the two cannot be compared, in a sentence that says what differs.
+        """
+        return Comparison(self, other, shares)
 
     def merged(self, other: Release) -> Release:
         """The release of both tables added: the same public parameters, seed included, are needed.

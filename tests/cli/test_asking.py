@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -239,3 +240,20 @@ def test_a_release_of_products_predicts_any_column(command, tmp_path):
     assert list(said) == ["age", "estimate", "low", "high"] and said.estimate[1] > said.estimate[0]
     assert "no column 'size'" in refused(command("regress", "people.npz", "--target", "size"))
     assert "rule for the ridge" in refused(command("regress", "people.npz", "--target", "pay", "--ridge", "x"))
+
+
+def test_two_releases_are_compared(command, tmp_path):
+    for name, at in (("a", 3.0), ("b", 7.0)):
+        pd.DataFrame({"x": [at] * 300}).to_csv(f"{name}.csv", index=False)
+        made = command(
+            "release", f"{name}.csv", "--bounds", "x=0:10", "--mechanism", "histogram", "--bandwidth", "1",
+            "--records", "300", "--epsilon", "5", "--out", f"{name}.npz",
+        )  # fmt: skip
+        assert made.exit_code == 0, made.output
+    Path("places.csv").write_text("x\n3\n7\n")
+    found = pd.read_csv(io.StringIO(command("compare", "a.npz", "b.npz", "--queries", "places.csv").stdout))
+    assert found["low"][0] > 0 > found["high"][1]
+    line = pd.read_csv(io.StringIO(command("compare", "a.npz", "b.npz", "x", "--sums", "--together").stdout))
+    assert list(line) == ["x", "estimate", "low", "high"] and len(line) == 200
+    assert "Say one or two columns" in refused(command("compare", "a.npz", "b.npz"))
+    assert "same release" in refused(command("compare", "a.npz", "a.npz", "x"))

@@ -1,0 +1,59 @@
+"""Explore: two open files are compared in one picture."""
+
+import numpy as np
+import pytest
+
+from core import Budget, Domain, release
+from core.domain import Categorical, Numeric
+from core.geometry import kernels
+from core.sketches.grids.histogram import Histogram
+from core.sketches.making import distance
+from core.sketches.tables.tables import Tables
+from core.ui.explore.difference import CAVEAT, COMPARE
+from tests.ui.explore.test_page import explore, labels, options, shown, view
+
+LINE = Domain.of(x=(0, 100))
+PEOPLE = Domain((Numeric("age", 0, 100), Categorical("city", ("Bern", "Chur"))))
+
+
+def two(sketch, first, second):
+    """Explore with both files open, the second shown."""
+    app = explore(release(sketch, second, Budget(5)).to_bytes(), "before.npz")
+    app.file_uploader[0].set_value(
+        ("after.npz", release(sketch, first, Budget(5)).to_bytes(), "application/octet-stream")
+    )
+    return app.run()
+
+
+def rows(at: float) -> dict:
+    return {"age": np.full(200, at), "city": ["Bern"] * 150 + ["Chur"] * 50}
+
+
+@pytest.mark.parametrize(
+    "sketch, first, second",
+    [
+        (Histogram(LINE, kernels.Gaussian(8.0), finest=0.25), {"x": [30.0] * 300}, {"x": [60.0] * 200}),
+        (distance(LINE, "l1"), {"x": [30.0] * 300}, {"x": [60.0] * 200}),
+        (Tables.of(PEOPLE, bins=4), rows(20.0), rows(70.0)),
+    ],
+)
+def test_two_open_files_are_compared(sketch, first, second):
+    app = two(sketch, first, second)
+    view(app, COMPARE)
+    assert not app.exception and not app.error
+    assert "Less the file" in labels(app.selectbox)
+    assert CAVEAT in shown(app)
+
+
+def test_files_that_do_not_go_together_say_why():
+    app = explore(release(Tables.of(PEOPLE, bins=4), rows(20.0), Budget(5)).to_bytes(), "tables.npz")
+    other = release(Histogram(LINE, kernels.Gaussian(8.0)), {"x": [1.0]}, Budget(1)).to_bytes()
+    app.file_uploader[0].set_value(("x.npz", other, "application/octet-stream")).run()
+    view(app, COMPARE)
+    assert not app.exception
+    assert "cannot be compared" in app.error[0].value
+
+
+def test_one_file_has_nothing_to_be_compared_with():
+    app = explore(release(Histogram(LINE, kernels.Gaussian(8.0)), {"x": [1.0]}, Budget(1)).to_bytes())
+    assert COMPARE not in options(app, "View")
