@@ -55,12 +55,11 @@ def column_figure(shown: Profile, whole: Profile) -> go.Figure:
     """
     rows = rows_of(whole)
     upright = not whole.axis.categories
-    figure = go.Figure()
+    traces = []
     places, widths = _places(whole.axis, rows)
     if shown.missing:
-        figure.add_trace(
-            _bars(whole, rows, places, widths, upright, {"color": faded(FAINT.shape, 0.28)}, "of everyone")
-        )
+        grey = {"color": faded(FAINT.shape, 0.28)}
+        traces.append(_bars(whole, rows, places, widths, upright, grey, "of everyone"))
     if not shown.missing:
         told = shown.told[rows]
         strength = np.ones(len(rows))
@@ -74,22 +73,22 @@ def column_figure(shown: Profile, whole: Profile) -> go.Figure:
             "line": {"width": lines, "color": FAINT.shape},
             "pattern": {"shape": shapes, "size": 6, "solidity": 0.2, "fgcolor": FAINT.shape, "bgcolor": CLEAR},
         }
-        figure.add_trace(_bars(shown, rows, places, widths, upright, marker, "", intervals=True))
-        if shown is not whole:
-            figure.add_trace(_outline(whole, rows, upright))
-    _lay_out(figure, whole, shown, rows, upright)
-    return figure
+        traces.append(_bars(shown, rows, places, widths, upright, marker, "", intervals=True))
+        if shown is not whole and not shown.chosen:
+            traces.append(_outline(whole, rows, upright))
+    return go.Figure({"data": traces, "layout": _layout(whole, shown, rows, upright)})  # at once, which is quicker
 
 
-def _outline(whole: Profile, rows: np.ndarray, upright: bool) -> go.Scatter:
+def _outline(whole: Profile, rows: np.ndarray, upright: bool) -> dict:
     """The shares of everyone, as a line in front of those of a part: along the tops of bars, or a mark in each row."""
     share = np.clip(np.nan_to_num(whole.share[rows]), 0.0, None)
     facts = {"hoverinfo": "skip", "showlegend": False, "unselected": asking.UNFADED, "selected": asking.UNFADED}
     if not upright:
         symbol = {"symbol": "line-ns-open", "size": 13, "color": INK.shape, "line": {"width": 2, "color": INK.shape}}
-        return go.Scatter(x=share, y=np.arange(len(rows)), mode="markers", marker=symbol, **facts)
+        return facts | {"type": "scatter", "x": share, "y": np.arange(len(rows)), "mode": "markers", "marker": symbol}
     edges = np.repeat(_drawn_edges(whole.axis), 2)[1:-1]
-    return go.Scatter(x=edges, y=np.repeat(share, 2), mode="lines", line={"width": 1.5, "color": INK.shape}, **facts)
+    line = {"width": 1.5, "color": INK.shape}
+    return facts | {"type": "scatter", "x": edges, "y": np.repeat(share, 2), "mode": "lines", "line": line}
 
 
 def column_in_words(shown: Profile) -> str:
@@ -204,7 +203,7 @@ def _bars(
     marker: dict,
     whose: str,
     intervals: bool = False,
-) -> go.Bar:
+) -> dict:
     share = np.clip(np.nan_to_num(profile.share[rows]), 0.0, None)
     low, high = (np.nan_to_num(ends[rows]) for ends in (profile.low, profile.high))
     words = [
@@ -217,18 +216,18 @@ def _bars(
     facts: dict = {along: places, value: share, "width": widths}
     if intervals:
         facts[f"error_{value}"] = _spread(high - share, np.clip(share - low, 0.0, share))
-    return go.Bar(
-        **facts,
-        orientation="v" if upright else "h",
-        marker=marker,
-        customdata=[[int(cell)] for cell in rows],
-        text=words,
-        textposition="none",
-        hovertemplate="%{text}<extra></extra>",
-        selected=asking.UNFADED,
-        unselected=asking.UNFADED,
-        showlegend=False,
-    )
+    return facts | {
+        "type": "bar",
+        "orientation": "v" if upright else "h",
+        "marker": marker,
+        "customdata": [[int(cell)] for cell in rows],
+        "text": words,
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "selected": asking.UNFADED,
+        "unselected": asking.UNFADED,
+        "showlegend": False,
+    }
 
 
 def _ends(profile: Profile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -255,25 +254,25 @@ def _drawn_edges(axis: Cells) -> np.ndarray:
     return axis.edges() - half
 
 
-def _lay_out(figure: go.Figure, whole: Profile, shown: Profile, rows: np.ndarray, upright: bool) -> None:
+def _layout(whole: Profile, shown: Profile, rows: np.ndarray, upright: bool) -> dict:
     axis = whole.axis
     tops = [whole.high[rows]] + ([] if shown.missing else [shown.high[rows]])
     top = max(float(np.nanmax(one, initial=0.0)) for one in tops) * 1.04
     share = {"tickformat": ".2~p", "nticks": 4, "rangemode": "tozero", "zeroline": False, "automargin": True}
-    share["range"] = [0.0, max(top, 1e-6)]
-    facts = _number_axis(axis) if upright else _category_axis(axis, rows)
-    (figure.update_xaxes if upright else figure.update_yaxes)(**facts, fixedrange=True)
-    (figure.update_yaxes if upright else figure.update_xaxes)(**share, fixedrange=True)
-    figure.update_layout(
-        height=HEIGHT if upright else ROW * max(3, len(rows)) + PAD,
-        margin={"l": 4, "r": 10, "t": 6, "b": 4, "pad": 2},
-        barmode="overlay",
-        dragmode="pan",  # and nothing moves: in the mode in which one drags over a stretch, no bar can be clicked
-        selectdirection="h",
-        clickmode="event+select",
-        hovermode="closest",
-        newselection={"line": {"width": 1, "color": FAINT.shape, "dash": "dot"}},
-    )
+    share |= {"range": [0.0, max(top, 1e-6)], "fixedrange": True}
+    along = (_number_axis(axis) if upright else _category_axis(axis, rows)) | {"fixedrange": True}
+    return {
+        "xaxis": along if upright else share,
+        "yaxis": share if upright else along,
+        "height": HEIGHT if upright else ROW * max(3, len(rows)) + PAD,
+        "margin": {"l": 4, "r": 10, "t": 6, "b": 4, "pad": 2},
+        "barmode": "overlay",
+        "dragmode": "pan",  # and nothing moves: in the mode in which one drags over a stretch, no bar can be clicked
+        "selectdirection": "h",
+        "clickmode": "event+select",
+        "hovermode": "closest",
+        "newselection": {"line": {"width": 1, "color": FAINT.shape, "dash": "dot"}},
+    }
 
 
 def _number_axis(axis: Cells) -> dict:

@@ -23,6 +23,7 @@ from itertools import combinations, pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pyarrow as pa
 
 from ...domain import Domain
 from ...errors import RequestError
@@ -33,7 +34,7 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ...words.phrases import count
 from ..card import Card, Facts
 from ..linear import Answers, LinearSketch
-from .axes import METRIC, Axis, axes_of, cut, number_axes
+from .axes import METRIC, Axis, axes_of, cut, narrow, number_axes
 from .counting import Counted, Counting
 from .farthest import added, replaced
 from .layout import Columns, Layout, largest
@@ -214,9 +215,12 @@ class Tables(LinearSketch):
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The axes, in the order of the coordinates."""
-        numbers = number_axes(self.domain)
+        return self._axes_of(self.domain)
+
+    def _axes_of(self, domain: Domain) -> tuple[Axis, ...]:
+        numbers = number_axes(domain)
         bins, halvings = self.bins or (USUAL_BINS,) * numbers, self.halvings or (0,) * numbers
-        return axes_of(self.domain, bins, halvings, self.edges == "values")
+        return axes_of(domain, bins, halvings, self.edges == "values")
 
     @cached_property
     def layout(self) -> Layout:
@@ -332,8 +336,19 @@ class Tables(LinearSketch):
             for block, weight in zip(self.layout.blocks, self.weights, strict=True)
         )
 
+    @cached_property
+    def _narrow(self) -> tuple[Domain, tuple[Axis, ...]]:
+        """The domain as records are read, and its axes: those of the sketch but for their coordinates."""
+        domain = narrow(self.domain)
+        return domain, self._axes_of(domain)
+
+    def encode(self, batch: pa.RecordBatch) -> np.ndarray:
+        return self._narrow[0].encode(batch, METRIC)  # type: ignore[return-value]
+
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
-        cells = cut(points, self.domain, self.axes)
+        domain, axes = self._narrow
+        # Whoever has queries at hand may add them too, with a coordinate for each category.
+        cells = cut(points, *((domain, axes) if points.shape[1] == domain.dimensions else (self.domain, self.axes)))
         for block, values in self._halved(cells):
             table[block] += values
         for place, axis in enumerate(self.axes):

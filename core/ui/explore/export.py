@@ -16,6 +16,7 @@ from ...figures.report.script import script_for
 from ...figures.sentences.distances import one_sided
 from ...releases.release import Release
 from ...sketches.products.products import Products
+from ...sketches.tables.tables import Tables
 from ...tasks.centres import nearest_place
 from ...words.escapes import in_html
 from ..frame.marks import main_action
@@ -113,8 +114,8 @@ def report_action(opened: Opened, asked: Opened) -> None:
 
 
 def has_picture(release: Release) -> bool:
-    """Whether a report shows a picture of the file: sets have no places, and sums of products are asked otherwise."""
-    return not release.domain.holds_sets and release.sketch.name != Products.name
+    """Whether a report shows a picture of the file: of sets, of products and of tables it has none."""
+    return not release.domain.holds_sets and release.sketch.name not in (Products.name, Tables.name)
 
 
 def overview(release: Release) -> tuple[Step, ...]:

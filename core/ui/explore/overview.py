@@ -191,11 +191,15 @@ def _by_fields(answers: TableAnswers, state: _State) -> None:
         )
         return
     mine = state.part.get(name, (0, axis.cells - 1))
+    begins, _ = axis.sides()
     st.select_slider(
         "From … to",
         range(axis.cells),
         (min(mine), max(mine)),
-        format_func=lambda cell: overview.words_for_cells(axis, [cell]),
+        format_func=lambda cell: (
+            overview.written(axis, begins[cell]) if overview.is_time(axis) else overview.words_for_cells(axis, [cell])
+        ),
+        help="Each mark stands for the cell that begins there, to its end.",
         key=key,
         on_change=lambda: state.point_at(name, _between(axis, st.session_state[key])),
     )

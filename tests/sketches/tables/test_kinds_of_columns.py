@@ -38,6 +38,9 @@ def test_each_value_is_a_cell_and_dates_are_cut_as_numbers(scale):
     assert [axis.cells for axis in sketch.axes] == [4, 4, 7, 3, 4, 4, 2]
     table = sketch.zeros()
     sketch.add(table, domain.encode(pa.record_batch(values)))
+    read = sketch.zeros()  # as records are read, with one coordinate for each column of categories
+    sketch.add(read, sketch.encode(pa.record_batch(values)))
+    assert (read == table).all()
     reading = sketch.reading(table, 0.0, None, np.inf)
     codes = (
         np.searchsorted([3, 5, 7], days, side="right"),  # nine days in four cells
@@ -74,3 +77,22 @@ def test_tables_are_asked_about_dates_and_answer_with_dates():
         asked.sum("day")
     with pytest.raises(RequestError, match="must be a date such as 2020-01-01"):
         asked.count({"day": ("soon", None)})
+
+
+@pytest.mark.parametrize("scale", ["none", "box"])
+def test_records_are_read_as_their_queries_are_whatever_is_missing_or_unknown(scale):
+    town = Categorical("town", ("a", "b", "c"), missing_category="c", missing=("?",))
+    domain = Domain((town, Categorical("member", ("no", "yes")), Dates("day", "2020-01-01", "2020-01-09")), scale=scale)
+    random, n = np.random.default_rng(8), 300
+    batch = pa.record_batch(
+        {
+            "town": pa.array(random.choice(["a", "b", "?", None, "elsewhere"], n).tolist()),
+            "member": pa.array(random.choice(["no", "yes", None], n).tolist()),
+            "day": pa.array(np.datetime64("2020-01-01") + random.integers(-2, 12, n).astype("m8[D]")),
+        }
+    )
+    sketch = Tables.of(domain, 9).sized_for(Budget(1, "1e-9"), 1.0)
+    one, other = sketch.zeros(), sketch.zeros()
+    sketch.add(one, sketch.encode(batch))
+    sketch.add(other, domain.encode(batch))
+    assert len(sketch.encode(batch)) == len(domain.encode(batch)) and (one == other).all() and one.any()

@@ -41,10 +41,10 @@ def associations(reading: Reading, columns: Sequence[str]) -> pd.DataFrame:
 def strengths(reading: Reading, columns: Sequence[str] = (), level: float = 0.95) -> pd.DataFrame:
     """Every pair of columns that was measured with Cramer's V, the noise taken off, and its interval; strongest first.
 
-    V is between 0 and 1. Where fewer records are expected in a cell than the noise has variance, that many are taken to
-    be: rare cells, of which the noise would tell nothing, make V smaller and never larger. With x - e as x less what
-    margins say, and noise of variance s^2 in each, the sum of ((x - e)^2 - s^2) / e has variance 2 s^4 / e^2 +
-    4 s^2 (x - e)^2 / e^2 by noise, added up: the interval is of that.
+    V is between 0 and 1. Where fewer records are expected in a cell than one standard deviation of the noise, that many
+    are taken to be: rare cells, of which the noise would tell nothing, make V smaller and never larger. With x - e as x
+    less what margins say, and noise of variance s^2 in each, the sum of ((x - e)^2 - s^2) / e has variance
+    2 s^4 / e^2 + 4 s^2 (x - e)^2 / e^2 by noise, added up: the interval is of that.
     """
     axes, noise, guess = reading.layout.axes, reading.noise, BestGuess(reading)
     places = sorted(places_of(axes, columns)) if columns else range(len(axes))
@@ -57,7 +57,7 @@ def strengths(reading: Reading, columns: Sequence[str] = (), level: float = 0.95
         sides = [axes[place].cells for place in pair]
         variance = noise.variances[pair] * math.prod(float(noise.axis_spread(place).mean()) for place in pair)
         free = math.prod(1.0 - 1.0 / side for side in sides)  # noise of cells is of sum 0 along each side
-        divisor = np.maximum(expected, max(LEAST, variance))
+        divisor = np.maximum(expected, max(LEAST, math.sqrt(variance)))
         squares = (reading.residual(pair) - _interaction(expected)) ** 2
         found = float(((squares - variance) / divisor).sum())
         moved = 2.0 * variance**2 + 4.0 * variance * np.maximum(squares - variance, 0.0)
