@@ -56,7 +56,7 @@ pairs = {
     "blh": lambda: (LHClient(e, d, use_olh=False), LHServer(e, d, use_olh=False)),
     "olh": lambda: (LHClient(e, d, use_olh=True), LHServer(e, d, use_olh=True)),
     "flh": lambda: (FastLHClient(e, d, 1000, use_olh=True), FastLHServer(e, d, 1000, use_olh=True)),
-    "hm": lambda: (HadamardMechClient(e, d, use_optimal=True), HadamardMechServer(e, d, use_optimal=True)),
+    "hm": lambda: (HadamardMechClient(e, d, 1, use_optimal_t=True), HadamardMechServer(e, d, 1, use_optimal_t=True)),
     "hr": hr,
 }
 values, found = np.random.default_rng(1).integers(1, d + 1, n), {}

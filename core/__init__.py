@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     )
     from .forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .geometry import kernels
+    from .local.oracles.table import oracle
+    from .local.release import LocalRelease, load_local
+    from .local.survey import Survey
     from .privacy.budget import Budget
     from .privacy.ledger.ledger import Ledger
     from .privacy.neighbours import Neighbours
@@ -84,6 +87,7 @@ _HOME = {
     "Histogram": ".sketches.grids.histogram",
     "Items": ".domain",
     "Ledger": ".privacy.ledger.ledger",
+    "LocalRelease": ".local.release",
     "MinHash": ".sketches.hashed.minhash",
     "Moments": ".sketches.distances.moments",
     "Neighbours": ".privacy.neighbours",
@@ -108,6 +112,7 @@ _HOME = {
     "Release": ".releases.release",
     "ReleaseFileError": ".errors",
     "RequestError": ".errors",
+    "Survey": ".local.survey",
     "Tables": ".sketches.tables.tables",
     "TextLength": ".domain",
     "Vector": ".domain",
@@ -115,6 +120,8 @@ _HOME = {
     "components": ".tasks.regression.components",
     "correlations": ".tasks.regression.components",
     "load": ".releases.release",
+    "load_local": ".local.release",
+    "oracle": ".local.oracles.table",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".forecast.recommendation",
     "regression": ".tasks.regression.regression",
@@ -141,6 +148,7 @@ __all__ = [
     "Histogram",
     "Items",
     "Ledger",
+    "LocalRelease",
     "MinHash",
     "Moments",
     "Neighbours",
@@ -165,6 +173,7 @@ __all__ = [
     "Release",
     "ReleaseFileError",
     "RequestError",
+    "Survey",
     "Tables",
     "TextLength",
     "Vector",
@@ -174,6 +183,8 @@ __all__ = [
     "correlations",
     "kernels",
     "load",
+    "load_local",
+    "oracle",
     "private_quantiles",
     "recommend",
     "regression",

@@ -23,6 +23,7 @@ from .inspect import inspect
 from .line import line
 from .merge import merge
 from .modes import modes
+from .poll import poll
 from .quantiles import quantiles
 from .query import query
 from .recommend import recommend
@@ -59,6 +60,7 @@ def frostglass(
 
 
 app.command("app", rich_help_panel=OPENING)(open_app)
+app.command("poll", rich_help_panel=OPENING)(poll)
 for panel, commands in {
     MAKING: (declare, recommend, forecast, release, quantiles, merge),
     ASKING: (inspect, ask, regress, query, line, grid, modes, centre, anomalies, classify, compare, sample),

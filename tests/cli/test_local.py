@@ -137,3 +137,21 @@ def test_frequent_texts_are_found(command, search):
     assert "local find" in refused(command("local", "aggregate", "S.json", "w.parquet", "--out", "R.npz"))
     refused(command("local", "survey", *options[:-1], "magic", "--out", "T.json"))
     refused(command("local", "survey", "--question", "Q", "--epsilon", "1", "--out", "T.json"))
+
+
+def test_polls_are_exported_and_closed_from_the_command_line(command, survey, tmp_path):
+    from core.local.poll.store import Polls
+
+    kept = Polls(tmp_path / "polls.sqlite")
+    asked = read_survey(survey)
+    poll = kept.make(asked)
+    kept.take(poll.id, "token-1234", [int(word) for word in asked.oracle.privatise([1]).reshape(-1)])
+    where = ("--polls", "polls.sqlite")
+    done = command("poll", *where, "--export", poll.id, "--out", "sent.parquet")
+    assert done.exit_code == 0 and "1 reports were written" in done.stderr
+    assert command("local", "aggregate", "S.json", "sent.parquet", "--out", "R.npz").exit_code == 0
+    assert command("poll", *where, "--close", poll.id).exit_code == 0 and kept.poll(poll.id).closed
+    refused(command("poll", *where, "--close", "absent-poll"))
+    refused(command("poll", *where, "--export", poll.id, "--out", "sent.csv"))
+    refused(command("poll", "--polls", "empty.sqlite"))
+    refused(command("poll", *where, "--host", "192.0.2.1"))

@@ -1,0 +1,157 @@
+"""The server of polls, for a class's own network: it serves polls and nothing else.
+
+This process opens one file, that of the polls. No data, no release and no ledger is in it, and it writes no log: which
+address asked for what is forgotten when it is answered.
+
+    GET  /p/POLL           the question, with the script that flips the coins
+    POST /p/POLL/report    {"token": …, "report": [whole numbers as text]}
+    GET  /p/POLL/show      for a projector
+    GET  /p/POLL/shares    what it draws, as JSON
+    GET  /p/POLL/stored    everything that was stored of the poll, as text
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from ...errors import RequestError
+from .store import Polls
+
+FOLDER = Path(__file__).parent
+PATH = re.compile(r"/p/([A-Za-z0-9_-]{8,64})(?:/(show|shares|stored|report))?/?")
+LONGEST = 4096
+"""Bytes that a browser may send."""
+SECONDS = 15
+"""For which a connection may say nothing."""
+GUARDED = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+
+
+class PollServer(ThreadingHTTPServer):
+    """Serves the polls of a file.
+
+    Parameters
+    ----------
+    polls : Polls
+        The file.
+    host, port : str, int
+        Where it listens.
+    """
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, polls: Polls, host: str, port: int):
+        self.polls = polls
+        super().__init__((host, port), Answering)
+
+
+class Answering(BaseHTTPRequestHandler):
+    """One connection."""
+
+    server: PollServer
+    protocol_version = "HTTP/1.1"
+    server_version = "Frostglass"
+    sys_version = ""
+    timeout = SECONDS
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is logged."""
+
+    def do_GET(self) -> None:
+        """A page, or what one asks for."""
+        self._answered(self._got)
+
+    def do_POST(self) -> None:
+        """A report."""
+        self._answered(self._posted)
+
+    def _answered(self, work: object) -> None:
+        found = PATH.fullmatch(self.path.partition("?")[0])
+        try:
+            if found is None:
+                raise RequestError("There is no such poll.")
+            work(found[1], found[2])  # type: ignore[operator]  # one of the two below
+        except RequestError as problem:
+            missing = str(problem) == "There is no such poll."
+            self._send_json({"refused": str(problem)}, HTTPStatus.NOT_FOUND if missing else HTTPStatus.BAD_REQUEST)
+
+    def _got(self, name: str, what: str | None) -> None:
+        poll = self.server.polls.poll(name)
+        if what is None:
+            # A text of JSON inside a page must not end the script that it stands in.
+            survey = poll.survey.text.replace("<", "\\u003c")
+            page = _file("answer.html").replace("COINS", _file("coins.js")).replace("SURVEY", survey)
+            self._send(page.replace("STYLE", _file("style.css"), 1), "text/html")
+        elif what == "show":
+            self._send(_file("show.html").replace("STYLE", _file("style.css"), 1), "text/html")
+        elif what == "shares":
+            self._send_json(shares(self.server.polls, name))
+        elif what == "stored":
+            self._send(stored(self.server.polls, name), "text/plain")
+        else:
+            raise RequestError("There is no such poll.")
+
+    def _posted(self, name: str, what: str | None) -> None:
+        length = self.headers.get("Content-Length", "")
+        if what != "report" or not length.isdecimal() or int(length) > LONGEST:
+            self.close_connection = True
+            raise RequestError("A report is a short text of JSON.")
+        body = self.rfile.read(int(length))
+        try:
+            given = json.loads(body)
+            token, report = given["token"], given["report"]
+            if not isinstance(token, str) or not isinstance(report, list) or len(report) > 1024:
+                raise ValueError
+            words = [int(word) for word in report if isinstance(word, str) and word.isdecimal() and len(word) <= 20]
+            if len(words) < len(report):
+                raise ValueError
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise RequestError("A report is a short text of JSON.") from None
+        self._send_json({"new": self.server.polls.take(name, token, words)})
+
+    def _send_json(self, value: object, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self._send(json.dumps(value), "application/json", status)
+
+    def _send(self, text: str, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
+        content = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        for name, value in GUARDED.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def shares(polls: Polls, name: str) -> dict[str, object]:
+    """What a projector shows of a poll: shares with bands, and how many answered."""
+    poll, counted = polls.poll(name), polls.counted(name)
+    facts: dict[str, object] = {"question": poll.survey.question, "closed": poll.closed, "people": 0, "answers": []}
+    if counted is None:
+        return facts
+    people = counted.tally.people
+    rows = counted.table()[["value", "estimate", "low", "high"]].to_dict("records")
+    for row in rows:
+        row |= {key: float(row[key]) / people for key in ("estimate", "low", "high")}
+    return facts | {"people": people, "answers": rows}
+
+
+def stored(polls: Polls, name: str) -> str:
+    """All that is stored of a poll, a line a report, for whoever wants to see it."""
+    poll, reports = polls.poll(name), polls.reports(name)
+    lines = [" ".join(map(str, report)) for report in reports.reshape(len(reports), -1).tolist()]
+    return "\n".join((poll.survey.text, f"{len(lines)} reports, in no order:", *lines, ""))
+
+
+def _file(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")

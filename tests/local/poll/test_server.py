@@ -1,0 +1,129 @@
+"""The server of polls: what it takes, keeps and shows, from many browsers at once."""
+
+import json
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from core.errors import RequestError
+from core.local.poll.server import PollServer
+from core.local.poll.store import Polls
+from core.local.reports import read_reports
+from core.local.survey import Survey
+from tests.depth import draws
+
+ANSWERS = ("Yes", "No", "</script> & “more”")
+SURVEY = Survey.of("Did you <ever>?", ANSWERS, "de", 2)
+
+
+@pytest.fixture
+def polls(tmp_path):
+    return Polls(tmp_path / "polls.sqlite")
+
+
+@pytest.fixture
+def server(polls):
+    with PollServer(polls, "127.0.0.1", 0) as running:
+        thread = threading.Thread(target=running.serve_forever, daemon=True)
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+def asked(server, path: str, body: object = None) -> tuple[int, str]:
+    connection = HTTPConnection(*server.server_address, timeout=20)
+    data = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()
+    connection.request("GET" if body is None else "POST", path, data)
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    assert "unsafe" in answer.headers["Content-Security-Policy"] and "Python" not in str(answer.headers)
+    connection.close()
+    return answer.status, text
+
+
+def test_fifty_browsers_at_once_lose_nothing(polls, server):
+    poll = polls.make(SURVEY)
+    reports = SURVEY.oracle.privatise(np.arange(draws(150, 2_000)) % 3).tolist()
+
+    def send(place: int) -> tuple[int, str]:
+        body = {"token": f"token-{place:05d}", "report": [str(reports[place])]}
+        asked(server, f"/p/{poll.id}/report", body)
+        return asked(server, f"/p/{poll.id}/report", body)  # sent again, as where an answer was lost on its way
+
+    with ThreadPoolExecutor(50) as browsers:
+        found = list(browsers.map(send, range(len(reports))))
+    assert all(status == 200 and json.loads(text) == {"new": False} for status, text in found)
+    assert sorted(polls.reports(poll.id).tolist()) == sorted(reports)
+    shown = json.loads(asked(server, f"/p/{poll.id}/shares")[1])
+    assert shown["people"] == len(reports) and [row["value"] for row in shown["answers"]] == list(ANSWERS)
+    assert all(row["low"] <= row["estimate"] <= row["high"] for row in shown["answers"])
+    status, text = asked(server, f"/p/{poll.id}/stored")
+    assert status == 200 and f"{len(reports)} reports" in text and "token-" not in text
+
+
+def test_a_poll_survives_a_restart_closes_and_is_exported(polls, server, tmp_path):
+    poll = polls.make(SURVEY)
+    assert polls.take(poll.id, "token-1234", [1]) and not polls.take(poll.id, "token-1234", [2])
+    again = Polls(polls.path)
+    assert again.poll(poll.id) == poll and again.reports(poll.id).tolist() == [1]
+    assert again.export(poll.id, tmp_path / "r.parquet") == 1
+    assert [batch.tolist() for batch in read_reports(SURVEY, tmp_path / "r.parquet")] == [[1]]
+    assert pq.read_schema(tmp_path / "r.parquet").names == ["report"]
+    again.close(poll.id)
+    status, text = asked(server, f"/p/{poll.id}/report", {"token": "token-5678", "report": ["1"]})
+    assert status == 400 and "closed" in text
+    assert json.loads(asked(server, f"/p/{poll.id}/shares")[1])["closed"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"nothing",
+        b"[" * 3000,
+        {"token": "token-1234", "report": [1]},
+        {"token": "token-1234", "report": ["3"]},
+        {"token": "token-1234", "report": ["-1"]},
+        {"token": "token-1234", "report": ["1", "2"]},
+        {"token": "token-1234", "report": ["99999999999999999999"]},
+        {"token": "../../etc", "report": ["1"]},
+        {"token": 5, "report": ["1"]},
+        {"report": ["1"]},
+        b"x" * 5000,
+    ],
+)
+def test_what_no_browser_sends_is_refused_and_nothing_kept(polls, server, body):
+    poll = polls.make(SURVEY)
+    status, text = asked(server, f"/p/{poll.id}/report", body)
+    assert status == 400 and json.loads(text)["refused"].endswith(".")
+    assert len(polls.reports(poll.id)) == 0
+
+
+def test_there_is_nothing_but_polls(polls, server):
+    poll = polls.make(SURVEY)
+    for path in ("/", "/p/", "/p/absent-poll", "/../polls.sqlite", f"/p/{poll.id}/../../x", f"/p/{poll.id}/other"):
+        assert asked(server, path)[0] == 404
+    status, page = asked(server, f"/p/{poll.id}")
+    assert status == 200 and page.count("</script>") == 3 and "http://" not in page and "https://" not in page
+    assert asked(server, f"/p/{poll.id}/show")[0] == 200
+
+
+def test_a_poll_has_few_answers_and_an_oracle_that_browsers_know(polls):
+    for survey in (Survey.of("Q", ANSWERS, "oue", 1), Survey.of("Q", tuple(map(str, range(65))), "de", 1)):
+        with pytest.raises(RequestError):
+            polls.make(survey)
+    with pytest.raises(RequestError):
+        polls.poll("' OR 1=1")
+
+
+def test_the_file_holds_reports_and_tokens_alone(polls):
+    polls.make(SURVEY)
+    base = sqlite3.connect(polls.path)
+    columns = {row[1] for table in ("polls", "reports") for row in base.execute(f"PRAGMA table_info({table})")}
+    assert columns == {"id", "survey", "closed", "poll", "token", "report"}
+    base.close()
