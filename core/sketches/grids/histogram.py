@@ -44,6 +44,8 @@ from .splines import share_records
 
 MAX_COUNTERS = 1 << 26
 MAX_AXES = 16
+MOST_SHARED = 6
+"""Numbers up to which it is recommended, unless every combination of their values has a counter of its own."""
 SCALE = 1 << 32
 """What one record adds in all: shares are rounded to 2^-32 of a record."""
 NARROWEST = 0.5
@@ -392,7 +394,12 @@ def _length(bandwidth: Bandwidth) -> float:
 
 
 def _check_speed(sketch: Histogram) -> None:
-    """Refuse where single answers are read slowly: a peak search asks for thousands."""
+    """Refuse where single answers are read slowly, as a peak search asks for thousands, or records take long to add."""
+    if len(sketch.numeric) > MOST_SHARED and not keeps_all_values(sketch):
+        raise RequestError(
+            f"A histogram of {len(sketch.numeric)} numbers shares every record between {4 ** len(sketch.numeric):,} "
+            f"counters, which takes long and adds up more noise than others do; up to {MOST_SHARED} are offered."
+        )
     if len(sketch.numeric) > 1 and not is_product_of_columns(sketch.kernel) and not keeps_all_values(sketch):
         raise RequestError(
             f"A histogram answers slowly for the {sketch.kernel.name} kernel: it is no product of its columns, so "
