@@ -227,6 +227,20 @@ def _with_days(table: pa.Table) -> pa.Table:
     return table
 
 
+def _safe(table: pa.Table) -> pa.Table:
+    """The table with texts that no spreadsheet takes for formulas."""
+    import pyarrow as pa
+
+    from ..words.spreadsheets import safe_cell
+
+    for place, field in enumerate(table.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            texts = [safe_cell(text) for text in table.column(place).to_pylist()]
+            table = table.set_column(place, field.name, pa.array(texts, pa.large_string()))
+    return table.rename_columns([str(safe_cell(name)) for name in table.column_names])
+
+
 def _write(table: pa.Table, file: BinaryIO, suffix: str) -> None:
     if suffix == ".parquet":
         import pyarrow.parquet
@@ -236,6 +250,7 @@ def _write(table: pa.Table, file: BinaryIO, suffix: str) -> None:
         import pyarrow.csv
 
         mark = "\t" if suffix == ".tsv" else ","
+        table = _safe(table)
         # Arrow quotes every name; names are quoted here only where they must be, as its values are.
         line = io.StringIO()
         csv.writer(line, delimiter=mark, lineterminator="\n").writerow(table.column_names)

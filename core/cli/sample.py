@@ -32,7 +32,10 @@ def sample(
 ) -> None:
     """Make up records that resemble the real ones, at no further cost in privacy.
 
-    From 4 dimensions on, those of a kernel sketch are not meant for counting or for statistics of single columns.
+    Of tables, the records have the released counts as nearly as whole records can; how near is said. Columns have
+    their own types: dates are dates, whole numbers whole, and what was declared missing is missing. In CSV a text that
+    begins like a formula (= + - @) gets a quote in front, for spreadsheets; in Parquet it is exact. From 4 dimensions
+    on, those of a kernel sketch are not meant for counting or for statistics of single columns.
     """
     import pyarrow as pa
 
@@ -51,6 +54,10 @@ def sample(
 
 def _trust(drawn: Sample) -> str:
     """How far the records can be trusted to be what they say."""
+    if drawn.nearness is not None:
+        from ..tasks.sampling import nearness_words
+
+        return nearness_words(drawn.nearness)
     if drawn.misfit is not None:
         return (
             f"The made-up records differ from what the release says by {drawn.misfit:.2g} of its standard errors; up "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import cast
 
@@ -11,15 +11,19 @@ import numpy as np
 import pandas as pd
 
 from ..checks import check_integer
+from ..domain import Domain, Numeric
 from ..errors import RequestError
 from ..releases.release import Release
 from ..sketches.published.grids.grid_sketch import GridSketch
 from ..sketches.published.grids.synthetic_records import SyntheticSketch
+from ..words.numbers import percent
+from ..words.phrases import listed
 from .answerable import check_closeness
 from .box import Box
 from .chain import CHAINS, FEWEST_KEPT, run_chains
 from .population import explaining_population
 from .scale import half_widths
+from .synthetic_tables import Nearness, synthetic_table
 from .work import READS, counters_read
 
 MOST_POINTS = 1_000_000
@@ -32,6 +36,15 @@ GRID_READS = 2.0 * READS
 
 MANY_COLUMNS = 4
 """Dimensions from which synthetic records of a kernel sketch are no good for counting: see `not_meant_for`."""
+NOT_FOR_CONCLUSIONS = (
+    "These records show the shape of the file down to its bandwidth. They are not meant for exact values, extremes or "
+    "rare groups, nor for conclusions: more of them make nothing surer, and the file itself answers with intervals."
+)
+NOT_MEANT_FOR_TABLES = (
+    "These records are not meant for conclusions: ask the file itself, whose answers have intervals. What columns have "
+    "in common beyond the tables that were released is as even as these allow, and values within a cell are spread "
+    "evenly."
+)
 NOT_MEANT_FOR = (
     "These records show about where people are; they are not meant for counting or for statistics of one or two "
     "columns, which in {dimensions} dimensions may be far from the truth: release marginals for those."
@@ -47,7 +60,8 @@ class Sample:
     points : pd.DataFrame
         Frame with the domain's columns, in natural units; the order says nothing.
     method : str
-        "population", "grid" or "chain"; "cells" or "records" of sketches that tell where records are themselves.
+        "population", "grid" or "chain"; "cells" or "records" of sketches that tell where records are themselves, and
+        "tables" where they were counted by their columns.
     misfit : float | None
         Of a population, how far its kernel sums are from the released ones, in standard errors of the latter; 1 or less
         when they agree. None otherwise.
@@ -55,6 +69,8 @@ class Sample:
         Of chains, the largest split R-hat of any coordinate; above 1.05 or so, chains have not converged.
     effective : float | None
         Of chains, the smallest number of independent draws that any coordinate's mean is worth.
+    nearness : Nearness | None
+        Of tables, how far the records' counts are from the released ones.
     """
 
     points: pd.DataFrame
@@ -62,6 +78,7 @@ class Sample:
     misfit: float | None = None
     r_hat: float | None = None
     effective: float | None = None
+    nearness: Nearness | None = None
 
 
 def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> Sample:
@@ -104,8 +121,17 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
     """
     check_integer(n, "The number of points", 1, MOST_POINTS)
     check_integer(seed, "The seed", 0, (1 << 63) - 1)
-    check_closeness(release, "population to draw")
     random = np.random.default_rng(seed)
+    if release.sketch.name == "tables":
+        records, nearness = synthetic_table(release, n, random)
+        return Sample(as_declared(records, release.domain), "tables", nearness=nearness)
+    check_closeness(release, "population to draw")
+    drawn = _drawn(release, n, random, sharpen)
+    return replace(drawn, points=as_declared(drawn.points, release.domain))
+
+
+def _drawn(release: Release, n: int, random: np.random.Generator, sharpen: bool) -> Sample:
+    """Points from a release of closeness."""
     box = Box.of(release.sketch)
     if sharpen and release.sketch.drawn_from == "cells":
         return Sample(box.decode(_from_cells(release, n, random)), "cells")
@@ -130,9 +156,41 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
 def not_meant_for(release: Release, drawn: Sample) -> str | None:
     """What points drawn from a release are not meant for, in a sentence; None where nothing is to be said."""
     dimensions = release.domain.dimensions
-    if drawn.method in ("cells", "records") or dimensions < MANY_COLUMNS:
+    if drawn.method in ("cells", "records"):
         return None
+    if drawn.method == "tables":
+        return NOT_MEANT_FOR_TABLES
+    if dimensions < MANY_COLUMNS:
+        return NOT_FOR_CONCLUSIONS
     return NOT_MEANT_FOR.format(dimensions=dimensions)
+
+
+def as_declared(records: pd.DataFrame, domain: Domain) -> pd.DataFrame:
+    """Records with the types of the columns: whole numbers whole, dates dates, and missing values missing.
+
+    A category of missing values becomes a missing value, which reads back as that category.
+    """
+    columns: dict[str, object] = {}
+    for column in domain.columns:
+        values = records[column.name]
+        whole = isinstance(column, Numeric) and column.step and not column.step % 1.0 and not column.low % 1.0
+        if whole:
+            values = np.rint(values.to_numpy(dtype=np.float64)).astype(np.int64)
+        missing = getattr(column, "missing_category", "")
+        if missing and isinstance(values, pd.Series):
+            values = values.astype("category").cat.remove_categories([missing])
+        columns[column.name] = values
+    return pd.DataFrame(columns)
+
+
+def nearness_words(near: Nearness) -> str:
+    """How far records are from the tables that they were made from, in a sentence or two."""
+    several = "" if not near.several else f"those of columns together by {percent(near.several)}, "
+    return (
+        f"Counts of single columns in these records are off by {percent(near.single)} of the records on average, "
+        f"{several}and the farthest table ({listed(near.where)}) by {percent(near.worst)}, from the file's best guess. "
+        "How far the file itself is from the people, its intervals say."
+    )
 
 
 def _from_cells(release: Release, n: int, random: np.random.Generator) -> np.ndarray:

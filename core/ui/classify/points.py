@@ -18,6 +18,7 @@ from ...tasks.classes.confusion import DONT_KNOW, Confusion, Rate, confusion_of,
 from ...words.escapes import in_markdown
 from ...words.numbers import percent
 from ...words.phrases import plural
+from ...words.spreadsheets import csv_of
 from ..frame.asked_table import LISTED, dropped_table, note_rest, read_table
 from ..frame.marks import Visibility, main_action, mark, note
 from ..frame.markup import draw
@@ -141,7 +142,7 @@ def _save(opened: Opened, result: pd.DataFrame) -> None:
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-classify"):
         st.download_button(
             SAVE,
-            lambda: result.to_csv(index=False).encode(),
+            lambda: csv_of(result),
             f"{opened.stem}-groups.csv",
             "text/csv",
             key="classify-save",

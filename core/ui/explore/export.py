@@ -19,6 +19,7 @@ from ...sketches.products.products import Products
 from ...sketches.tables.tables import Tables
 from ...tasks.centres import nearest_place
 from ...words.escapes import in_html
+from ...words.spreadsheets import csv_of
 from ..frame.marks import main_action
 from ..frame.markup import draw
 from ..frame.session import Opened
@@ -37,6 +38,7 @@ def take_along(
     figure: go.Figure | None = None,
     title: str = "",
     remark: str = "",
+    typed: bool = False,
 ) -> None:
     """Offer what a view shows as files; each is made when it is asked for.
 
@@ -54,9 +56,14 @@ def take_along(
         The picture and what stands above it.
     remark : str
         What is good to know about the program.
+    typed : bool
+        Whether the table is offered with the types of its columns, too, and its texts as they are.
     """
     with st.popover("Take this along"):
-        _file(opened, kind, "Answers (CSV)", "csv", "text/csv", lambda: table().to_csv(index=False).encode())
+        _file(opened, kind, "Answers (CSV)", "csv", "text/csv", lambda: csv_of(table()))
+        if typed:
+            mime = "application/vnd.apache.parquet"
+            _file(opened, kind, "Answers (Parquet)", "parquet", mime, lambda: table().to_parquet(index=False))
         if figure is not None:
             _file(opened, kind, "Picture that zooms (HTML)", "html", "text/html", lambda: standalone(figure, title))
             st.caption("For a still picture, use the camera above it; the one in the HTML file saves SVG, for print.")

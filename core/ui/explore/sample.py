@@ -9,7 +9,7 @@ import streamlit as st
 from ...errors import RequestError
 from ...figures.report.exploration import Sampled
 from ...figures.scatter import MAX_DRAWN, sample_figure
-from ...tasks.sampling import MOST_POINTS, Sample, not_meant_for
+from ...tasks.sampling import MOST_POINTS, Sample, nearness_words, not_meant_for
 from ...words.escapes import in_markdown
 from ...words.phrases import listed
 from ..frame.charts import picture_config
@@ -23,6 +23,10 @@ WHAT_THEY_ARE = (
     "These points are **nobody**. They were made from the released file alone, never from a person's record, so they "
     "cost no one any privacy. Together they agree with the file within its noise; one by one they mean nothing. Detail "
     "finer than the closeness that was released, and how many columns hang together, is partly invented."
+)
+OF_TABLES = (
+    "These records are **nobody**. They were made from the released file alone, never from a person's record, so they "
+    "cost no one any privacy. Their counts are those of the file's best guess, as nearly as whole records can be."
 )
 SHARP, SMOOTH = "A population that explains the file", "The file's own smooth density"
 POOR_FIT = 1.5
@@ -46,16 +50,21 @@ def sample_view(opened: Opened) -> None:
             width=160,
             help="The same number gives the same points, so that others can check them.",
         )
-        kind = st.selectbox(
-            "Drawn from", (SHARP, SMOOTH), key="explore-sample-kind", persist_state="session", width=320
-        )
+        counted = opened.release.sketch.name == "tables"
+        kind = SHARP
+        if not counted:
+            kind = st.selectbox(
+                "Drawn from", (SHARP, SMOOTH), key="explore-sample-kind", persist_state="session", width=320
+            )
     try:
         drawn = answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind == SHARP)
     except RequestError as error:
         st.info(in_markdown(error))
         return
     mark(Visibility.PUBLIC, "Synthetic points: safe to hand out")
-    st.markdown(WHAT_THEY_ARE)
+    st.markdown(OF_TABLES if counted else WHAT_THEY_ARE)
+    if drawn.nearness is not None:
+        note(nearness_words(drawn.nearness))
     caution = not_meant_for(opened.release, drawn)
     if caution is not None:
         st.warning(caution)
@@ -64,7 +73,7 @@ def sample_view(opened: Opened) -> None:
     if drawable(opened.release.domain):
         figure = _show(opened, drawn.points)
     step = Sampled(int(count), int(draw), kind == SHARP)
-    take_along(opened, "sample", lambda: drawn.points, (step,), figure, "Synthetic points")
+    take_along(opened, "sample", lambda: drawn.points, (step,), figure, "Synthetic points", typed=True)
 
 
 def warn_of(drawn: Sample) -> None:
