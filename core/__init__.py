@@ -38,13 +38,18 @@ if TYPE_CHECKING:
         PrivateDistanceSum,
         PrivateKernelClassifier,
         PrivateKernelDensity,
+        PrivateLinearSVC,
         PrivateLogisticRegression,
+        PrivatePCA,
+        PrivateRidge,
     )
     from .forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .geometry import kernels
     from .local.oracles.table import oracle
     from .local.release import LocalRelease, load_local
     from .local.survey import Survey
+    from .models.linear_model import LinearModel, load_model
+    from .models.training import train
     from .privacy.budget import Budget
     from .privacy.ledger.ledger import Ledger
     from .privacy.neighbours import Neighbours
@@ -86,6 +91,7 @@ _HOME = {
     "Features": ".sketches.hashed.features",
     "Histogram": ".sketches.grids.histogram",
     "Items": ".domain",
+    "LinearModel": ".models.linear_model",
     "Ledger": ".privacy.ledger.ledger",
     "LocalRelease": ".local.release",
     "MinHash": ".sketches.hashed.minhash",
@@ -100,8 +106,11 @@ _HOME = {
     "PrivateDistanceSum": ".estimators",
     "PrivateKernelClassifier": ".estimators",
     "PrivateKernelDensity": ".estimators",
+    "PrivateLinearSVC": ".estimators",
     "PrivateLogisticRegression": ".estimators",
+    "PrivatePCA": ".estimators",
     "PrivateQuantile": ".releases.private_quantiles",
+    "PrivateRidge": ".estimators",
     "Products": ".sketches.products.products",
     "Projected": ".sketches.projected",
     "ProjectedDistance": ".sketches.distances.projected_distance",
@@ -122,10 +131,12 @@ _HOME = {
     "load": ".releases.release",
     "load_local": ".local.release",
     "oracle": ".local.oracles.table",
+    "load_model": ".models.linear_model",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".forecast.recommendation",
     "regression": ".tasks.regression.regression",
     "release": ".releases.job",
+    "train": ".models.training",
 }
 """Module of every public name."""
 
@@ -148,6 +159,7 @@ __all__ = [
     "Histogram",
     "Items",
     "Ledger",
+    "LinearModel",
     "LocalRelease",
     "MinHash",
     "Moments",
@@ -161,8 +173,11 @@ __all__ = [
     "PrivateDistanceSum",
     "PrivateKernelClassifier",
     "PrivateKernelDensity",
+    "PrivateLinearSVC",
     "PrivateLogisticRegression",
+    "PrivatePCA",
     "PrivateQuantile",
+    "PrivateRidge",
     "Products",
     "Projected",
     "ProjectedDistance",
@@ -184,11 +199,13 @@ __all__ = [
     "kernels",
     "load",
     "load_local",
+    "load_model",
     "oracle",
     "private_quantiles",
     "recommend",
     "regression",
     "release",
+    "train",
 ]
 
 

@@ -24,12 +24,14 @@ from .line import line
 from .merge import merge
 from .modes import modes
 from .poll import poll
+from .predict import predict
 from .quantiles import quantiles
 from .query import query
 from .recommend import recommend
 from .regress import regress
 from .release import release
 from .sample import sample
+from .train import train
 
 OPENING, MAKING, ASKING, CHECKING = "In a browser", "Make a release", "Ask a release", "Budgets and checks"
 
@@ -62,8 +64,8 @@ def frostglass(
 app.command("app", rich_help_panel=OPENING)(open_app)
 app.command("poll", rich_help_panel=OPENING)(poll)
 for panel, commands in {
-    MAKING: (declare, recommend, forecast, release, quantiles, merge),
-    ASKING: (inspect, ask, regress, query, line, grid, modes, centre, anomalies, classify, compare, sample),
+    MAKING: (declare, recommend, forecast, release, quantiles, train, merge),
+    ASKING: (inspect, ask, regress, query, line, grid, modes, centre, anomalies, classify, compare, sample, predict),
     CHECKING: (audit,),
 }.items():
     for command in commands:

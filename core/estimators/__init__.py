@@ -10,12 +10,18 @@ from .centroid_classifier import PrivateCentroidClassifier
 from .distance_sum import PrivateDistanceSum
 from .kernel_classifier import PrivateKernelClassifier
 from .kernel_density import PrivateKernelDensity
+from .linear_svc import PrivateLinearSVC
 from .logistic_regression import PrivateLogisticRegression
+from .pca import PrivatePCA
+from .ridge import PrivateRidge
 
 __all__ = [
     "PrivateCentroidClassifier",
     "PrivateDistanceSum",
     "PrivateKernelClassifier",
     "PrivateKernelDensity",
+    "PrivateLinearSVC",
     "PrivateLogisticRegression",
+    "PrivatePCA",
+    "PrivateRidge",
 ]

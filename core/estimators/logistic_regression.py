@@ -1,12 +1,16 @@
-"""Logistic regression behind `fit` and `predict`, private by objective perturbation."""
+"""Logistic regression behind `fit` and `predict`, private by objective perturbation or another method."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..checks import check_choice
+from ..errors import RequestError
+from ..models.linear_model import LinearModel
 from ..models.logistic_model import LogisticModel
 from ..models.objective_perturbation import ObjectivePerturbation
+from ..models.training import AUTO, train
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
 from ..sources import open_source
@@ -15,12 +19,12 @@ from .private import CLASS, as_table
 
 
 class PrivateLogisticRegression(LabelledEstimator):
-    """Coefficients of a logistic regression, fitted once under a pure promise (Chaudhuri, Monteleoni, Sarwate 2011).
+    """Coefficients of a logistic regression, fitted once under a promise.
 
     Parameters
     ----------
     epsilon, delta, neighbours, bounds, dataset, ledger : float, float, str, object, str | None, Ledger | str | None
-        See `PrivateKernelDensity`; delta must be 0.
+        See `PrivateKernelDensity`.
     classes : object
         The public list of labels. More than two share epsilon.
     radius : float | None
@@ -31,11 +35,15 @@ class PrivateLogisticRegression(LabelledEstimator):
         Strength per record; None is the least that the promise allows, which is seldom too little.
     records : int | None
         A public guess of the number of records, which the regularisation is multiplied by.
+    method : str
+        "objective" perturbation (Chaudhuri, Monteleoni, Sarwate 2011), which needs no delta; "amp", approximate minima
+        perturbation (Iyengar et al. 2019), or "descent", noisy gradient descent, which need one and take neither
+        regularisation nor records; "auto" for the one with the least noise.
 
     Attributes
     ----------
-    model_ : LogisticModel
-        The private `LogisticModel`, with its promise: all that is kept of the data.
+    model_ : LogisticModel | LinearModel
+        The private model, with its promise: all that is kept of the data.
     classes_ : np.ndarray
         The public list of labels.
     coef_, intercept_ : np.ndarray
@@ -66,6 +74,7 @@ class PrivateLogisticRegression(LabelledEstimator):
         records: int | None = None,
         dataset: str | None = None,
         ledger: Ledger | str | None = None,
+        method: str = AUTO,
     ):
         self.epsilon = epsilon
         self.delta = delta
@@ -77,6 +86,7 @@ class PrivateLogisticRegression(LabelledEstimator):
         self.records = records
         self.dataset = dataset
         self.ledger = ledger
+        self.method = method
 
     def fit(self, X: object, y: object) -> PrivateLogisticRegression:
         """Spend the budget and fit.
@@ -99,15 +109,23 @@ class PrivateLogisticRegression(LabelledEstimator):
         codes = self._codes(y)
         names = tuple(str(label) for label in self.classes_)
         bounds = (-self.radius, self.radius) if self.bounds is None and self.radius is not None else self.bounds
-        regression = ObjectivePerturbation(
-            self._domain(bounds, names), CLASS, self.regularisation, self.records, self.radius
+        domain, budget = self._domain(bounds, names), self._budget()
+        labels = np.array(names, dtype=object)[codes]
+        if budget.pure and self.method in (AUTO, "objective"):
+            regression = ObjectivePerturbation(domain, CLASS, self.regularisation, self.records, self.radius)
+            payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
+            spend = spending(payer, regression.cost(budget), regression)
+            source = open_source(as_table(domain, X, labels))
+            self.model_: LogisticModel | LinearModel = regression.fit(source, budget, spend=spend)
+            self.coef_, self.intercept_ = self.model_.coefficients, self.model_.intercepts
+            return self
+        check_choice(self.method, "The method", (AUTO, "objective", "amp", "descent"))
+        if self.regularisation is not None or self.records is not None:
+            raise RequestError("Regularisation and records are of objective perturbation under a pure promise alone.")
+        model = train(
+            as_table(domain, X, labels), CLASS, domain, budget, self.method, ledger=self.ledger, dataset=self.dataset
         )
-        budget = self._budget()
-        payer = payer_of(self.ledger, self.dataset, budget, regression.domain.unit)
-        spend = spending(payer, regression.cost(budget), regression)
-        source = open_source(as_table(regression.domain, X, np.array(names, dtype=object)[codes]))
-        self.model_: LogisticModel = regression.fit(source, budget, spend=spend)
-        self.coef_, self.intercept_ = self.model_.coefficients, self.model_.intercepts
+        self.model_, self.coef_, self.intercept_ = model, model.slopes, model.intercepts
         return self
 
     def decision_function(self, X: object) -> np.ndarray:

@@ -5,12 +5,12 @@ Records are whole-number vectors, read once (`records`). In every step, with coe
     scores <θ, z_i>  →  residuals r_i, whole numbers  →  Σ r_i z_iᵀ  →  discrete Gaussian noise  →  next θ.
 
 **Sensitivity.** A record adds r zᵀ, whose length is |r| |z|. For two classes |r| <= 2^a, as the residual of log loss or
-of a hinge lies between -1 and 1; for K > 2 the residual is p - e_y, with p the probabilities and e_y its class, and the
-squares of its entries add up to (1 - p_y)² + Σ p_k² <= 2. Entries are cut toward zero, which shortens. And |z|² <= R²
-(`Task.longest`). So one record more or less moves a table by L2² = (1 or 2) 4^a R² and by no more in any step, and a
-replaced one by twice that length, as the difference of two such. Steps are chosen in view of earlier ones, which zCDP
-allows (Bun, Steinke 2016): ρ adds up. The number of records, by which a sum becomes a mean, is public or bought with a
-hundredth of ρ.
+of a hinge lies between -1 and 1; K hinges, each class against the rest, have squares that add up to K. For the log loss
+of K > 2 classes the residual is p - e_y, with p the probabilities and e_y its class, and its squares add up to
+(1 - p_y)² + Σ p_k² <= 2. Entries are cut toward zero, which shortens. And |z|² <= R² (`Task.longest`). So one record
+more or less moves a table by L2² = (1, 2 or K) 4^a R² and by no more in any step, and a replaced one by twice that
+length, as the difference of two such. Steps are chosen in view of earlier ones, which zCDP allows (Bun, Steinke 2016):
+ρ adds up. The number of records, by which a sum becomes a mean, is public or bought with a hundredth of ρ.
 
 **What a record adds is a function of that record and θ alone, bit for bit.** θ is rounded to whole numbers, so scores
 are sums of whole numbers below 2^53, exact in float64 in any order. Residuals follow element by element, by operations
@@ -89,8 +89,6 @@ class NoisyDescent(Task):
     def _check(self) -> None:
         super()._check()
         self.check_classes()
-        if self.loss == "svm" and self.rows > 1:
-            raise RequestError("Noisy gradient descent of an svm tells two classes apart; take the logistic loss.")
 
     def parameters(self) -> dict:
         """All public parameters but the domain, for JSON."""
@@ -98,7 +96,8 @@ class NoisyDescent(Task):
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one person moves the table of a step; see the module."""
-        square = (1 if self.rows == 1 else 2) * RESIDUAL_UNIT**2 * self.longest(UNIT)
+        longest = self.rows if self.rows == 1 or self.loss == "svm" else 2
+        square = longest * RESIDUAL_UNIT**2 * self.longest(UNIT)
         square *= 4 if neighbours is Neighbours.REPLACE_ONE else 1
         size = self.rows * (self.features.dimensions + 1)
         return Sensitivity(min(square, math.isqrt(square * size) + 1), square).scaled(self.domain.unit.records)
@@ -209,6 +208,9 @@ class NoisyDescent(Task):
             margins = scores[:, 0] * sign
             weights = logistic_weights(margins) if self.loss == "logistic" else _hinge_weights(margins)
             return (-sign * np.trunc(weights * RESIDUAL_UNIT))[:, None]
+        if self.loss == "svm":
+            signs = np.where(codes[:, None] == np.arange(self.rows), 1.0, -1.0)
+            return -signs * np.trunc(_hinge_weights(scores * signs) * RESIDUAL_UNIT)
         shares = _shares(scores)
         shares[np.arange(len(codes)), codes] -= 1.0
         return np.trunc(shares * RESIDUAL_UNIT)

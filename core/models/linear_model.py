@@ -81,6 +81,16 @@ class LinearModel:
         """Of coordinates between -1 and 1, float64 (rows, d + 1)."""
         return self.rows * (self.scale * 2.0**-BITS)
 
+    @cached_property
+    def slopes(self) -> np.ndarray:
+        """Of coordinates in the columns' own units, float64 (rows, d)."""
+        return self._weights[:, 1:] / np.array([term.half for term in terms_of(self.features)])
+
+    @cached_property
+    def intercepts(self) -> np.ndarray:
+        """Float64 (rows,)."""
+        return self._weights[:, 0] - self.slopes @ np.array([term.middle for term in terms_of(self.features)])
+
     def coefficients(self) -> pd.DataFrame:
         """Rows of column, category ("" for numbers) and, for each class that has a row, the score's change.
 
@@ -88,9 +98,7 @@ class LinearModel:
         numbers are 0 and there is no category.
         """
         terms = terms_of(self.features)
-        slopes = self._weights[:, 1:] / np.array([term.half for term in terms])
-        middles = np.array([term.middle for term in terms])
-        values = np.column_stack((self._weights[:, 0] - slopes @ middles, slopes))
+        values = np.column_stack((self.intercepts, self.slopes))
         table = pd.DataFrame(
             {
                 "column": ["", *(term.name if not term.category else term.column for term in terms)],

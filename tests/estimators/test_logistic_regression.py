@@ -55,6 +55,15 @@ def test_the_order_of_the_list_decides_which_class_is_the_second():
     assert fitted.coef_[0, 0] < 0 and fitted.score(X, y) > 0.8
 
 
+@pytest.mark.parametrize("method", ["auto", "amp", "descent", "objective"])
+def test_with_a_delta_every_method_predicts(method):
+    X, y = slope()
+    fitted = PrivateLogisticRegression(epsilon=5, delta=1e-6, method=method, bounds=(-3, 3), classes=["down", "up"])
+    plain = LogisticRegression().fit(X, y)
+    assert fitted.fit(X, y).score(X, y) > plain.score(X, y) - 0.02
+    assert fitted.decision_function(X) == pytest.approx((X @ fitted.coef_.T + fitted.intercept_)[:, 0])
+
+
 def test_a_fit_is_paid_once(tmp_path):
     ledger = Ledger(tmp_path / "ledger")
     X, y = slope(200)
@@ -71,7 +80,9 @@ def test_a_fit_is_paid_once(tmp_path):
         ({"classes": None}, "public list of classes"),
         ({"classes": ["up", "north"]}, "not on the public list"),
         ({"bounds": None}, "bounds"),
-        ({"delta": 1e-6}, "pure promise"),
+        ({"delta": 1e-6, "regularisation": 0.1}, "pure promise"),
+        ({"method": "amp"}, "needs a delta"),
+        ({"method": "tree"}, "method"),
         ({"regularisation": 0.1}, "public number of records"),
         ({"radius": -1.0}, "radius"),
     ],

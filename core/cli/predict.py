@@ -1,0 +1,42 @@
+"""`predict`: what a model says of given records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from .output import check_table, write_table
+from .reading import QueriesArgument, TableOption, read_queries
+
+
+def predict(
+    model: Annotated[Path, Argument(metavar="MODEL", help="A model file.", show_default=False)],
+    queries: Annotated[str | None, QueriesArgument.__metadata__[0]] = None,
+    coefficients: Annotated[
+        bool, Option("--coefficients", help="Write the model's coefficients in the columns' own units instead.")
+    ] = False,
+    out: TableOption = None,
+) -> None:
+    """Ask a model: the columns of QUERIES, the likeliest class, and the probability of every class.
+
+    With --coefficients, the model itself as a table: a score is the intercept, the row without a column, and each
+    number times its coefficient, and the coefficient of each category.
+    """
+    import pyarrow as pa
+
+    from ..errors import RequestError
+    from ..models.linear_model import load_model
+    from ..sources.queries import beside
+
+    check_table(out)
+    opened = load_model(model)
+    if coefficients:
+        write_table(pa.Table.from_pandas(opened.coefficients(), preserve_index=False), out)
+        return
+    if queries is None:
+        raise RequestError("Say which records are asked about, as QUERIES, or take --coefficients.")
+    table = read_queries(queries, opened.features)
+    answers = opened.predict(table)
+    write_table(beside(table, {name: answers[name].to_numpy() for name in answers}), out)

@@ -1,0 +1,84 @@
+"""`train`: a model that predicts a column of classes, trained once under a promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from ..errors import RequestError
+from .declaring import declared_domain
+from .grouped import grouped
+from .options import PAYER, DataOptions, LedgerOptions, PromiseOptions
+from .output import check_writable, say
+from .payment import billed, dataset_name
+
+
+@grouped
+def train(
+    source: Annotated[
+        str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
+    ],
+    target: Annotated[str, Option(metavar="COLUMN", help="The column to predict, of categories.", show_default=False)],
+    out: Annotated[Path, Option(metavar="FILE", help="The model file to write, JSON.", show_default=False)],
+    promise: PromiseOptions,
+    data: DataOptions,
+    books: LedgerOptions,
+    method: Annotated[
+        str,
+        Option(
+            help="objective (pure epsilon), descent, svm, amp (alone in its ledger), or auto: the best beside which "
+            "others can be released."
+        ),
+    ] = "auto",
+    feature_radius: Annotated[
+        float | None,
+        Option(metavar="LENGTH", help="Records whose coordinates, each between -1 and 1, are longer are shortened."),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="The data set in the ledger; without it, the name of SOURCE. A data set that the ledger does not know "
+            "is registered with exactly what this spends.",
+            rich_help_panel=PAYER,
+        ),
+    ] = None,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+) -> None:
+    """Train a model under a promise: it is a file of plain numbers that anyone may ask for ever.
+
+    Everything that can be refused is refused before anything is spent.
+    """
+    from ..models.training import AUTO, offers, trainer_of
+    from ..releases.payment import Payer, spending, unit_words
+    from ..sources import open_source
+
+    with billed() as bill:
+        check_writable(out, overwrite)
+        if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
+            raise RequestError(
+                "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "
+                "public one."
+            )
+        opened, budget, domain = open_source(source), promise.budget(), declared_domain(data)
+        if method == AUTO:
+            best = offers(domain, target, budget, feature_radius, composable=True)[0]
+            say(f"The method is {best.method}: {best.reason}.")
+            trainer = best.trainer
+        else:
+            trainer = trainer_of(method, domain, target, feature_radius)
+        cost = trainer.cost(budget)
+        name = dataset or dataset_name(source)
+        bill.payer = payer = Payer(books.open(), name, budget, unit_words(domain.unit))
+        model = trainer.fit(opened, budget, spend=spending(payer, cost, trainer))
+        model.save(out)
+    if payer.registered:
+        say(
+            f"The ledger did not know the data set {name!r} and registered it with a total of {cost.describe()}, "
+            "exactly what this model spends."
+        )
+    for sentence in model.card():
+        say(sentence)
+    say(f"Wrote {out}. Spent {bill.price}, of which ε = {payer.ledger.status(name).left:f} is left.")

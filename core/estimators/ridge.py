@@ -1,0 +1,116 @@
+"""Ridge regression behind `fit` and `predict`, read off one release of sums of products."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
+
+from ..domain import Domain, Numeric, Vector
+from ..errors import RequestError
+from ..privacy.ledger.ledger import Ledger
+from ..sketches.products.products import Products
+from ..tasks.regression.regression import Regression, regression
+from .private import CLASS, FEATURES, PrivateEstimator
+
+
+class PrivateRidge(RegressorMixin, PrivateEstimator):
+    """Linear regression whose `fit` releases sums of products, which answer every other regression as well.
+
+    Parameters
+    ----------
+    epsilon, delta, neighbours, bounds, dataset, ledger : float, float, str, object, str | None, Ledger | str | None
+        See `PrivateKernelDensity`.
+    target_bounds : object
+        The public bounds (low, high) of what is predicted.
+    ridge : float | str
+        The ridge as a number of records, or the rule that chooses it from what was released: "least-error", "adassp".
+
+    Attributes
+    ----------
+    release_ : Release
+        The private release: all that is kept of the data.
+    regression_ : Regression
+        What it says of the target, with intervals.
+    coef_, intercept_ : np.ndarray, float
+        As of scikit-learn's `Ridge`.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (5000, 2))
+    >>> fitted = PrivateRidge(epsilon=5, bounds=(-1, 1), target_bounds=(-4, 4)).fit(X, X @ [2.0, -1.0])
+    >>> fitted.coef_.round().tolist()
+    [2.0, -1.0]
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        neighbours: str = "add_remove",
+        bounds: object = None,
+        target_bounds: object = None,
+        ridge: float | str = "least-error",
+        dataset: str | None = None,
+        ledger: Ledger | str | None = None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbours = neighbours
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.ridge = ridge
+        self.dataset = dataset
+        self.ledger = ledger
+
+    records = None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.regressor_tags.poor_score = True  # a few dozen records of unknown scale say little under a promise
+        return tags
+
+    def fit(self, X: object, y: object) -> PrivateRidge:
+        """Spend the budget and make the release.
+
+        Parameters
+        ----------
+        X : object
+            (n, d) features.
+        y : object
+            (n,) numbers.
+
+        Raises
+        ------
+        RequestError
+            When a public fact is missing or out of range; nothing was spent.
+        """
+        X, y = self._read(X, y)
+        features = self._domain(self.bounds)
+        if self.target_bounds is None:
+            raise RequestError(
+                "PrivateRidge needs the public bounds of what is predicted, as target_bounds=(low, high)."
+            )
+        low, high = np.asarray(self.target_bounds, dtype=np.float64)
+        domain = Domain((*features.columns, Numeric(CLASS, low, high)), outside="clamp", missing="refuse")
+        labels = np.asarray(y, dtype=np.float64)
+        self.release_ = self._release(domain, X, labels, lambda records, budget: Products(domain), settled=True)
+        found: Regression = regression(self.release_, CLASS, ridge=self.ridge)
+        self.regression_ = found
+        self.coef_, self.intercept_ = found.coefficients().estimate.to_numpy(), found.intercept
+        return self
+
+    def predict(self, X: object) -> np.ndarray:
+        """The predicted number at each point, float64 (n,), inside the bounds of the target."""
+        queries = self._queries(X)
+        columns = self.regression_.domain.columns
+        if isinstance(columns[0], Vector):
+            return self.regression_.predict({FEATURES: list(queries)}).estimate.to_numpy()
+        named = pd.DataFrame(queries, columns=[column.name for column in columns])
+        return self.regression_.predict(named).estimate.to_numpy()
