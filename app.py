@@ -10,6 +10,7 @@ from core.ui.frame.frame import DATA, EXPLORE, HOME, LEARN, frame
 from core.ui.frame.marks import Visibility, facts, rail
 from core.ui.frame.markup import draw
 from core.ui.frame.session import Session
+from core.ui.release.kept import kept_releases
 from core.words.escapes import in_markdown
 
 MAX_RELEASE_MEGABYTES = 100
@@ -26,7 +27,7 @@ def hero() -> None:
 
 def door(title: str, sentence: str, visibility: Visibility | None = None) -> None:
     colour = f" fg-door-{visibility.value}" if visibility else ""
-    draw(f'<div class="fg-door{colour}"><h3>{title}</h3><p>{sentence}</p></div>')
+    draw(f'<div class="fg-door{colour}"><h2>{title}</h2><p>{sentence}</p></div>')
 
 
 def doors(visitor: Session) -> None:
@@ -66,8 +67,13 @@ def open_released_file(visitor: Session) -> None:
         st.switch_page(EXPLORE.path)
 
 
+def released_before(visitor: Session) -> None:
+    """What this visitor released is found again where a visit begins."""
+    kept_releases(visitor, "home", "What you released, kept beside your ledger", most=4)
+
+
 def released_examples(visitor: Session) -> None:
-    st.subheader("Or look at one that is released already", anchor=False)
+    st.header("Or look at one that is released already", anchor=False)
     gallery(visitor)
 
 
@@ -111,6 +117,7 @@ with frame(HOME) as visitor:
     st.space("small")
     doors(visitor)
     st.space("medium")
+    released_before(visitor)
     released_examples(visitor)
     st.space("medium")
     how_it_works()

@@ -28,7 +28,7 @@ def classify(visitor: Session, opened: Opened) -> None:
         )
         rule, level = choose_decision(asked.release)
         st.space("stretch")
-        about(visitor, opened)
+        about(visitor, opened, grouped)
     if view == PLACES:
         map_view(asked, rule, level)
         no_points_yet()

@@ -42,16 +42,16 @@ def declare(visitor: Session, records: Records) -> Declaration:
     if known is not None:
         start_person(records, known.unit)
     what_was_found(records)
-    st.subheader("What could anyone have?", anchor=False)
+    st.header("What could anyone have?", anchor=False)
     note("Think of anyone, not of the people in this file. What you type here becomes public with the release.")
     fill_bought(visitor, records)
     if records.sample is None:
         offer_codebook(records)
     columns = column_rows(records.source.columns, records.number, picked)
-    st.subheader("Who is one person?", anchor=False)
+    st.header("Who is one person?", anchor=False)
     unit_column, unit_records, each_row = person(records)
     record = what_one_row_is(records, known)
-    st.subheader("Rows that do not fit", anchor=False)
+    st.header("Rows that do not fit", anchor=False)
     outside, missing = st.columns(2, gap="large")
     clamp = outside.radio("Values outside the bounds", [CLAMP, DROP], key="data-outside", persist_state="session")
     gaps = missing.radio(

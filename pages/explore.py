@@ -7,7 +7,7 @@ from core.sketches.tables.tables import Tables
 from core.ui.explore.anomalies import anomalies_view
 from core.ui.explore.bandwidth import choose_bandwidth
 from core.ui.explore.centres import centres_view, has_centres
-from core.ui.explore.columns import drawable
+from core.ui.explore.columns import VIEW, drawable, start_with
 from core.ui.explore.density import density_view
 from core.ui.explore.difference import COMPARE, difference_view
 from core.ui.explore.export import no_report_yet, report_action
@@ -69,15 +69,16 @@ def explore(visitor: Session, opened: Opened) -> None:
     views = views_of(asked)
     if len(visitor.opened) > 1 and not asked.release.domain.holds_sets and views[0] in ("Overview", *PICTURED):
         views = (*views, COMPARE)
-    if st.session_state.get("view", views[0]) not in views:  # chosen for another file
-        del st.session_state["view"]
+    start_with(asked, views[0])
+    if st.session_state.get(VIEW, views[0]) not in views:  # of another part of the file
+        del st.session_state[VIEW]
     with st.container(horizontal=True, gap="small"):
         view = st.segmented_control(
             "View",
             views,
             default=views[0],
             required=True,
-            key="view",
+            key=VIEW,
             bind="query-params",
             label_visibility="collapsed",
         )

@@ -63,7 +63,7 @@ def show_own(visitor: Session) -> None:
         accounts(visitor, ledger)
     else:
         empty()
-    st.subheader("Register a data set", anchor=False)
+    st.header("Register a data set", anchor=False)
     registered = register_data_set(ledger)
     if stranger() is None:
         note(f"This ledger is kept in {ledger.where}.")

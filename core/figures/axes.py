@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..domain import Categorical, Column, Dates, Ordered
+from ..domain.coordinate import LATITUDE, Coordinate
 from ..words.escapes import in_plotly
 from ..words.numbers import rounded
 from ..words.phrases import shortened
@@ -17,6 +18,8 @@ THOUSANDS_FROM = 10_000
 """Numbers below it go without separators, so that years read as years."""
 
 
+THINNEST = 4.0
+"""How many times as long as wide a map may be whose units are equal."""
 MOST_TICKS = 7
 CALENDAR = (
     *(("h", every, "%H:%M") for every in (1, 2, 3, 6)),
@@ -49,6 +52,10 @@ class Axis:
         The categories at ``values``; empty for a column of numbers.
     dates : Dates | None
         The column, where it is one of dates: ``values`` are numbers of its steps then.
+    measure : str
+        In what lengths along the axis are told, such as "km"; "" where they have no unit.
+    length : float
+        Of the whole axis, in that unit.
     """
 
     name: str
@@ -58,6 +65,8 @@ class Axis:
     unit: str = ""
     categories: tuple[str, ...] = ()
     dates: Dates | None = None
+    measure: str = ""
+    length: float = 0.0
 
     @classmethod
     def of(cls, column: Column, values: np.ndarray) -> Axis:
@@ -67,7 +76,12 @@ class Axis:
         if isinstance(column, (Categorical, Ordered)):
             places = np.arange(len(values), dtype=np.float64)
             return cls(column.name, places, -0.5, len(values) - 0.5, "", tuple(str(value) for value in values))
-        return cls(column.name, np.asarray(values, dtype=np.float64), column.low, column.high, column.unit)
+        places, span = np.asarray(values, dtype=np.float64), column.high - column.low
+        if isinstance(column, Coordinate):
+            north, east = column.kilometres
+            span = north if column.axis == LATITUDE else east
+        measure = column.measure or f"from {column.low} to {column.high}"
+        return cls(column.name, places, column.low, column.high, column.unit, measure=measure, length=span)
 
     @property
     def title(self) -> str:
@@ -134,7 +148,24 @@ def date_ticks(column: Dates) -> list[tuple[float, str]]:
 
 
 def apply(figure: go.Figure, x: Axis, y: Axis | None = None) -> None:
-    """Give a figure its axes."""
+    """Give a figure its axes; where both tell the same unit, it is as long on one as on the other."""
     figure.update_xaxes(x.layout())
-    if y is not None:
-        figure.update_yaxes(y.layout())
+    if y is None:
+        return
+    figure.update_yaxes(y.layout())
+    shape = equal_shape(x, y)
+    if shape is not None:
+        ratio = shape * (x.high - x.low) / (y.high - y.low)
+        figure.update_xaxes(constrain="domain")
+        figure.update_yaxes(scaleanchor="x", scaleratio=ratio, constrain="domain", constraintoward="top")
+
+
+def equal_shape(x: Axis, y: Axis) -> float | None:
+    """How many times as high as wide a map is on which a unit is as long either way; None where there is no such map.
+
+    Numbers without a unit are taken to have the same one where they have the same bounds. A strip is no map.
+    """
+    if not x.measure or x.measure != y.measure:
+        return None
+    shape = y.length / x.length
+    return shape if 1 / THINNEST <= shape <= THINNEST else None

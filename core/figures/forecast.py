@@ -84,7 +84,7 @@ def error_figure(
         zeroline=False,
         dtick=1,
         fixedrange=True,
-        tickformat=".2~%",
+        tickformat=".2~p",
         title="typical error",
     )
     figure.update_layout(

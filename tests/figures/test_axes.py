@@ -1,10 +1,12 @@
 """Axes carry a column's name, unit and bounds, and never a stranger's markup."""
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from core.domain import Categorical, Numeric
-from core.figures.axes import Axis
+from core.domain.coordinate import position
+from core.figures.axes import Axis, apply, equal_shape
 from core.words.escapes import in_plotly
 from core.words.phrases import shortened
 
@@ -46,3 +48,44 @@ def test_long_labels_are_shortened_in_figures_only():
     assert len(shortened(long)) == 24 and shortened(long).endswith("…")
     axis = Axis.of(Categorical("c", (long, "b")), np.array([long, "b"], dtype=object))
     assert axis.words(0) == long and len(axis.layout()["ticktext"][0]) == 24
+
+
+def axis(column):
+    return Axis.of(column, np.linspace(column.low, column.high, 3))
+
+
+EAST, NORTH = Numeric("east", 0, 20, "km"), Numeric("north", 4, 20, "km")
+
+
+def test_a_kilometre_is_as_long_north_as_east():
+    figure = go.Figure()
+    apply(figure, axis(EAST), axis(NORTH))
+    assert figure.layout.yaxis.scaleanchor == "x" and figure.layout.yaxis.scaleratio == 1.0
+    assert equal_shape(axis(EAST), axis(NORTH)) == 0.8
+
+
+def test_a_degree_east_is_shorter_than_one_north_where_records_are_compared_in_kilometres():
+    north, east = position("lat", "lon", south=45.0, north=46.0, west=4.0, east=5.0)
+    figure = go.Figure()
+    apply(figure, axis(east), axis(north))
+    assert figure.layout.yaxis.scaleratio == pytest.approx(1 / np.cos(np.radians(45.5)))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Numeric("age", 0, 20, "years"),
+        Numeric("deep", 0, 0.1, "km"),
+        Numeric("bare", 0, 19),
+        Categorical("c", ("a", "b")),
+    ],
+)
+def test_nothing_is_forced_upon_axes_of_two_units_or_onto_strips(other):
+    values = np.array(other.categories, dtype=object) if isinstance(other, Categorical) else np.linspace(0, 1, 3)
+    figure = go.Figure()
+    apply(figure, axis(EAST), Axis.of(other, values))
+    assert figure.layout.yaxis.scaleanchor is None
+
+
+def test_numbers_without_units_are_alike_where_their_bounds_are():
+    assert equal_shape(axis(Numeric("red", 0, 255)), axis(Numeric("green", 0, 255))) == 1.0

@@ -75,7 +75,7 @@ def errors_figure(
         zeroline=False,
         dtick=_step(ordered),
         fixedrange=True,
-        tickformat=".2~%",
+        tickformat=".2~p",
         title=MEASURES[curves[0].measure] if curves else None,
         automargin=True,
     )

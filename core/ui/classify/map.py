@@ -19,7 +19,7 @@ from ..explore.columns import choose_two, drawable, hold_others
 from ..explore.export import take_along
 from ..explore.point import STRONG, AskedPoint
 from ..explore.values import value_field
-from ..frame.charts import picture_config
+from ..frame.charts import for_screen, picture_config
 from ..frame.marks import note, side
 from ..frame.markup import draw
 from ..frame.session import Opened
@@ -100,7 +100,7 @@ def _map(opened: Opened, release: Release, columns: tuple[str, ...], rule: str, 
     with main:
         figure = decision_figure(drawn, domain, asked.ringed())
         st.plotly_chart(
-            figure,
+            for_screen(figure),
             key=CHART,
             selection_mode="points",
             on_select=lambda: asked.clicked(CHART, axes),
@@ -111,7 +111,7 @@ def _map(opened: Opened, release: Release, columns: tuple[str, ...], rule: str, 
             note(f"Averaged over all values of {listed(drawn.averaged)}, likely or not.")
         take_along(opened, "groups", lambda: table_of_map(drawn), figure=figure, title=title)
     with aside, side("group"):
-        st.subheader("Ask a place", anchor=False)
+        st.header("Ask a place", anchor=False)
         note("Click on the map or type a place.")
         asked.fields()
         place = dict(view.held) | dict(zip(columns, asked.values, strict=True))

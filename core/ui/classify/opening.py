@@ -30,7 +30,7 @@ def open_groups(visitor: Session) -> None:
     with what, rail(Visibility.PUBLIC, "groups", "What a file with groups is"):
         facts(WHAT_IT_SHOWS)
     st.space("medium")
-    st.subheader("Or look at one of these", anchor=False)
+    st.header("Or look at one of these", anchor=False)
     for place, (one, path) in zip(st.columns(3, gap="large"), bundled_groups(), strict=False):
         with place:
             if st.button(f"Open {in_markdown(one.title)}", key=f"classify-open-{one.name}"):

@@ -33,7 +33,7 @@ def compare(visitor: Session) -> None:
     if chosen is None:
         nothing_yet("a method")
         return
-    st.subheader("Error against ε", anchor=False)
+    st.header("Error against ε", anchor=False)
     measure, tuned = choose_measure(subject.data)
     curves, pictures = st.container(), st.container()
     with pictures:
@@ -45,7 +45,7 @@ def compare(visitor: Session) -> None:
     if subject.data is not None:
         with pictures:
             functions(chosen, desk)
-    st.subheader("How each works", anchor=False)
+    st.header("How each works", anchor=False)
     about_methods(chosen, desk.known(subject.identity), measure, desk.running)
     save_action(chosen, lambda: trials_of(chosen, desk.known(subject.identity)), measure, tuned)
 
@@ -54,7 +54,7 @@ def _shown(chosen: Chosen) -> Chosen:
     """With the ε at which functions are drawn: chosen where they are, and known before anything is worked out."""
     if chosen.subject.data is None:
         return chosen
-    st.subheader("What is released", anchor=False)
+    st.header("What is released", anchor=False)
     exact = "The thick grey line" if len(chosen.subject.picture.axes) == 1 else "The first map"
     note(f"{exact} is exact, and the others are what one would get.")
     shown_at = choose_epsilon(chosen.plan.epsilons)

@@ -208,7 +208,7 @@ def _costs(found: Iterable[Trial], measured: bool) -> None:
         ("Time for one question", "seconds_query", taken),
         ("Size of the file", "file_bytes", size),
     )
-    st.subheader("What each costs besides", anchor=False)
+    st.header("What each costs besides", anchor=False)
     shown = [quantity for quantity in quantities if measured or quantity[1] != "seconds_query"]
     for column, (title, attribute, in_words) in zip(st.columns(len(shown), gap="large"), shown, strict=True):
         values = {}

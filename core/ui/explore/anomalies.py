@@ -23,7 +23,7 @@ from ...words.escapes import in_markdown
 from ...words.numbers import rounded_all
 from ...words.phrases import listed, plural
 from ..frame.asked_table import LISTED, dropped_table, worked_out
-from ..frame.charts import picture_config
+from ..frame.charts import for_screen, picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from . import answers
@@ -124,7 +124,10 @@ def _show(opened: Opened, table: pa.Table, scores: Scores) -> tuple[go.Figure, s
     axes = tuple(domain.columns[domain.names.index(name)] for name in columns)
     figure = add_points(picture_figure(opened.release, picture), table.to_pandas(), axes, scores.anomalous)
     st.plotly_chart(
-        figure, key="explore-anomalies-picture", alt=in_words(opened.release, picture), config=picture_config(opened)
+        for_screen(figure),
+        key="explore-anomalies-picture",
+        alt=in_words(opened.release, picture),
+        config=picture_config(opened),
     )
     if table.num_rows > MAX_DRAWN:
         note(f"{MAX_DRAWN:,} points are drawn, unusual ones first.")

@@ -21,7 +21,7 @@ from ...tasks.centres import MOST_CENTRES, Centre, described
 from ...words.escapes import in_markdown
 from ...words.numbers import percent, rounded, rounded_range, significant
 from ...words.phrases import listed, plural
-from ..frame.charts import picture_config
+from ..frame.charts import for_screen, picture_config
 from ..frame.marks import note
 from ..frame.session import Opened
 from . import answers
@@ -80,7 +80,10 @@ def centres_view(opened: Opened) -> None:
         marks = marked(release, picture, [[centre.position[name] for name in columns] for centre in found])
         figure = picture_figure(release, picture, marks)
         st.plotly_chart(
-            figure, key="explore-centres-picture", alt=in_words(release, picture), config=picture_config(opened)
+            for_screen(figure),
+            key="explore-centres-picture",
+            alt=in_words(release, picture),
+            config=picture_config(opened),
         )
         steps = (Density(columns, dict(view.held), answers.DISTANCE_MAP_SIZE), *steps)
     take_along(opened, "centres", lambda: table_of(found), steps, figure, title)

@@ -13,10 +13,12 @@ from ..frame.session import Opened
 from .values import value_field
 
 PAIRS, TWO, ONE = "All pairs", "Two columns", "One column"
-SHOW, ACROSS, UP = "show", "x", "y"
+VIEW, SHOW, ACROSS, UP = "view", "show", "x", "y"
 """Keys of the choices, and their names in the address."""
 CHOSEN = "explore-chosen"
 """Set in the run after a kind of picture was chosen otherwise than in its field."""
+FILE = "explore-file-shown"
+"""The file that the choices were made for."""
 LAST = "explore-last"
 """The last choices by key."""
 MOST_PAIRED = 8
@@ -129,6 +131,22 @@ def open_picture(columns: tuple[str, ...]) -> None:
     """Choose one or two columns for the visitor, before the next run."""
     st.session_state[SHOW], st.session_state[CHOSEN] = TWO if len(columns) == 2 else ONE, True
     _choose(dict(zip((ACROSS, UP), columns, strict=False)))
+
+
+def start_with(opened: Opened, view: str) -> None:
+    """Begin as if nothing had been chosen, where another file is looked at than before: it has its own best view."""
+    before, st.session_state[FILE] = st.session_state.get(FILE), opened.fingerprint
+    if before in (None, opened.fingerprint):
+        return
+    names = drawable(opened.release.domain)
+    starts = {VIEW: view}
+    if len(names) > 1:
+        starts |= {SHOW: PAIRS if len(names) > 2 else TWO, ACROSS: names[0], UP: names[1]}
+    st.session_state.pop(LAST, None)
+    for key, start in starts.items():
+        st.session_state.pop(key, None)
+        if key in st.query_params:
+            st.query_params[key] = start
 
 
 def _choose(chosen: dict[str, str]) -> None:

@@ -15,7 +15,7 @@ from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
 from ...words.escapes import in_html
 from ...words.phrases import listed
-from ..frame.charts import picture_config
+from ..frame.charts import for_screen, picture_config
 from ..frame.marks import note, side
 from ..frame.markup import draw
 from ..frame.session import Opened
@@ -56,7 +56,7 @@ def _matrix(opened: Opened) -> None:
         else "Each has a scale of its own, strongest where everyone is nearest; what is not drawn is held there."
     )
     st.plotly_chart(
-        figure,
+        for_screen(figure),
         key=MATRIX,
         on_select=_open_clicked,
         selection_mode="points",
@@ -94,7 +94,7 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
     with main:
         figure = picture_figure(opened.release, picture, marks, asked.ringed())
         st.plotly_chart(
-            figure,
+            for_screen(figure),
             key=CHART,
             selection_mode="points",
             on_select=lambda: asked.clicked(CHART, axes),
@@ -113,7 +113,7 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
             f"{drawn(opened.release)} over {listed(columns)}",
         )
     with aside, side("answer"):
-        st.subheader("Ask a point", anchor=False)
+        st.header("Ask a point", anchor=False)
         _by_click_or_touch("Click anywhere on the picture, or type a point.", "Type the point to be asked.")
         asked.fields()
         asked.show_answer()

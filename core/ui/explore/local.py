@@ -32,7 +32,7 @@ def local_view(visitor: Session, counted: Counted) -> None:
         f'<p class="fg-odds"><strong>{in_html(counted.name)}</strong> · {people:,} local reports, '
         f"ε = {one.epsilon:f} each</p>"
     )
-    st.subheader(in_markdown(release.survey.question), anchor=False)
+    st.header(in_markdown(release.survey.question), anchor=False)
     main, aside = st.columns([2, 1], gap="large")
     with main:
         how = st.selectbox("Estimates", list(POST), key="explore-local-post", width=300)

@@ -18,7 +18,7 @@ from ...tasks.modes import Mode
 from ...words.escapes import in_markdown
 from ...words.numbers import percent, rounded, rounded_range
 from ...words.phrases import listed, plural
-from ..frame.charts import picture_config
+from ..frame.charts import for_screen, picture_config
 from ..frame.marks import note
 from ..frame.session import Opened
 from . import answers
@@ -34,12 +34,6 @@ def modes_view(opened: Opened) -> None:
         st.info(in_markdown(error))
         return
     _say_how_many(found)
-    st.dataframe(_table(opened, found), hide_index=True, key="explore-modes", alt="The modes, the densest first")
-    note(
-        f"A mode is a place with more {noun(opened.release)} than anywhere just around it. To tell it from a bump of "
-        "noise, one part of the rows found it and another part, which knows nothing of the search, judged how far it "
-        "rises above the way to a denser place."
-    )
     figure, title, steps = None, "", (Modes(MOST_MODES),)
     if drawable(opened.release.domain):
         columns = choose_two(opened.release.domain)
@@ -47,8 +41,17 @@ def modes_view(opened: Opened) -> None:
         picture = answers.picture(opened.identity, opened.release, View(columns))
         figure = picture_figure(opened.release, picture, marks(opened, picture, found))
         st.plotly_chart(
-            figure, key="explore-modes-picture", alt=in_words(opened.release, picture), config=picture_config(opened)
+            for_screen(figure),
+            key="explore-modes-picture",
+            alt=in_words(opened.release, picture),
+            config=picture_config(opened),
         )
+    st.dataframe(_table(opened, found), hide_index=True, key="explore-modes", alt="The modes, the densest first")
+    note(
+        f"A mode is a place with more {noun(opened.release)} than anywhere just around it. To tell it from a bump of "
+        "noise, one part of the rows found it and another part, which knows nothing of the search, judged how far it "
+        "rises above the way to a denser place."
+    )
     take_along(opened, "modes", lambda: table_of(found), steps, figure, title)
     _second_opinion(opened)
 

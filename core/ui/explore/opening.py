@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from ...errors import RequestError
@@ -57,31 +59,31 @@ def open_first(visitor: Session) -> None:
         facts(WHAT_IT_IS)
     kept_releases(visitor, "explore")
     st.space("medium")
-    st.subheader("Or look at one of these", anchor=False)
+    st.header("Or look at one of these", anchor=False)
     gallery(visitor)
 
 
 def headline(opened: Opened) -> None:
     """One line about what is open."""
     label, _ = answers.label(opened.fingerprint, opened)
-    draw(f'<p class="fg-odds"><strong>{in_html(opened.name)}</strong> · {in_html(one_line(label))}</p>')
+    draw(f'<p class="fg-odds fg-opened"><strong>{in_html(opened.name)}</strong> · {in_html(one_line(label))}</p>')
     if not label.private:
         st.warning("A teaching file: its noise can be repeated, so it protects nobody.", icon=":material/school:")
 
 
-def about(visitor: Session, opened: Opened) -> None:
-    """What the file promises in full, and the way to another file."""
+def about(visitor: Session, opened: Opened, fits: Callable[[Opened], bool] = lambda _: True) -> None:
+    """What the file promises in full, and the way to another file that ``fits`` the page."""
     with st.popover("What it promises"):
         _, sentences = answers.label(opened.fingerprint, opened)
         facts((sentence, "") for sentence in sentences)
     with st.popover("Open another"):
-        open_another(visitor, opened)
+        open_another(visitor, opened, fits)
 
 
-def open_another(visitor: Session, opened: Opened) -> None:
-    """A drop zone, and the files that are open already."""
+def open_another(visitor: Session, opened: Opened, fits: Callable[[Opened], bool] = lambda _: True) -> None:
+    """A drop zone, and the files that are open already and fit the page."""
     drop_zone(visitor, "explore-another")
-    others = [name for name in reversed(visitor.opened) if name != opened.name]
+    others = [name for name, other in reversed(visitor.opened.items()) if name != opened.name and fits(other)]
     if others:
         mark(Visibility.PUBLIC, "Open in this session")
     for name in others:

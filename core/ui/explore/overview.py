@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -38,8 +39,10 @@ EVERYONE = "Everyone"
 STRETCH = {"displaylogo": False, "modeBarButtons": [["select2d", "pan2d"]], "scrollZoom": False}
 """The tools of a picture of numbers: to drag over a stretch, and to click again."""
 COLUMN, CELLS = "overview-column", "overview-cells"
-Chosen = tuple[tuple[str, tuple[int, ...]], ...]
-"""A part that can be remembered by."""
+
+if TYPE_CHECKING:
+    Chosen = tuple[tuple[str, tuple[int, ...]], ...]
+    """A part that can be remembered by."""
 
 
 @st.cache_data(max_entries=4 * REMEMBERED, show_spinner=False)
@@ -213,7 +216,7 @@ def _between(axis: Axis, ends: tuple[int, int]) -> list[int]:
 def _column(state: _State, shown: Profile, whole: Profile) -> None:
     """One column: its name, its picture and its numbers."""
     unit = "" if overview.is_time(shown.axis) or shown.axis.categories else getattr(shown.axis.column, "unit", "")
-    draw(f'<h4 class="fg-name">{in_html(shortened(shown.name))} <small>{in_html(unit)}</small></h4>')
+    draw(f'<h3 class="fg-name">{in_html(shortened(shown.name))} <small>{in_html(unit)}</small></h3>')
     if shown.missing:
         draw(f'<p class="fg-note fg-unmeasured">{in_html(shown.missing)}</p>')
     with st.container(key=f"fg-greyed-{state.key(shown.name)}" if shown.missing else None):
@@ -248,7 +251,7 @@ def _map(opened: Opened, answers: TableAnswers, state: _State) -> None:
     places = overview.place_columns(answers)
     if places is None:
         return
-    st.subheader("Where", anchor=False)
+    st.header("Where", anchor=False)
     others = _others(state.part, places)
     if others and not overview.measured(answers, [*places, *others]):
         note(f"Everyone: places were not measured together with {listed([shortened(one) for one in others])}.")
@@ -270,7 +273,7 @@ def _pairs(opened: Opened, answers: TableAnswers, state: _State) -> None:
     import pandas as pd
 
     frame = pd.DataFrame(ranked, columns=["column", "other", "estimate", "low", "high"])
-    st.subheader("Which columns go together", anchor=False)
+    st.header("Which columns go together", anchor=False)
     key = f"overview-pairs-{state.mark}"
     left, right = st.columns([1, 1.25], gap="large")
     with left:

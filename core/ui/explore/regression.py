@@ -82,7 +82,7 @@ def _explained(found: Regression, unit: str) -> str:
 
 def _one_person(opened: Opened, sums: Sums, found: Regression, column: Column, unit: str) -> None:
     """A prediction for values that the visitor slides."""
-    st.subheader("For one record", anchor=False)
+    st.header("For one record", anchor=False)
     asked = [one for one in found.domain.columns if not isinstance(one, Vector)]
     values = _average(sums, found)
     fields, shown = st.columns(3, gap="large"), asked[:MOST_FIELDS]

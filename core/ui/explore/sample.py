@@ -12,7 +12,7 @@ from ...figures.scatter import MAX_DRAWN, sample_figure
 from ...tasks.sampling import MOST_POINTS, Sample, nearness_words, not_meant_for
 from ...words.escapes import in_markdown
 from ...words.phrases import listed
-from ..frame.charts import picture_config
+from ..frame.charts import for_screen, picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from . import answers
@@ -97,7 +97,7 @@ def _show(opened: Opened, points: pd.DataFrame) -> go.Figure:
     shown = min(len(points), MAX_DRAWN) if len(columns) == 2 else len(points)
     figure = sample_figure(points, axes)
     st.plotly_chart(
-        figure,
+        for_screen(figure),
         key="explore-sample",
         config=picture_config(opened),
         alt=f"{shown:,} synthetic points over {listed(columns)}",

@@ -22,6 +22,8 @@ LOGO = Path(__file__).with_name("logo.svg")
 """A pane of frosted glass: points on one side, their shape on the other."""
 WORDMARK = Path(__file__).with_name("wordmark.svg")
 SIDEBAR_WIDTH = 232
+PAGE = "fg-page"
+"""Session state of the page that was shown last."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,12 @@ def _navigation() -> None:
                 st.page_link(page.path, label=page.title, width="stretch")
 
 
+def _arrive(page: Page) -> None:
+    """Mark the first run on a page, in which the style sheet hides what the last page has left in the browser."""
+    came, st.session_state[PAGE] = st.session_state.get(PAGE), page.path
+    draw(f'<i class="{"fg-here" if came in (None, page.path) else "fg-arriving"}"></i>')
+
+
 def _heading(page: Page) -> None:
     if not page.heading:
         return
@@ -143,6 +151,7 @@ def frame(page: Page) -> Iterator[Session]:
     # Beside the wordmark a phone's header has no room for the menu.
     st.logo(str(WORDMARK), size="large", icon_image=str(LOGO))
     theme.apply()
+    _arrive(page)
     _navigation()
     if page is not RELEASE:
         release_news(RELEASE.path)

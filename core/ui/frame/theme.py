@@ -43,6 +43,19 @@ STYLE = (
 [data-testid="stBottom"] > div { border-top: 1px solid var(--hairline); }
 [data-testid="stSidebar"][aria-expanded="true"] { min-width: min(14.5rem, 100vw); }
 .stApp h1, .stApp h2 { letter-spacing: -0.012em; text-wrap-style: balance; }
+.stApp h2 { font-size: 1.5rem; }
+/* Once a file is open, its picture matters and not what the page is for. */
+.stMainBlockContainer:has(.fg-opened) {
+  padding-top: 3.2rem;
+  & > div { gap: 0.7rem; }
+  & h1 { font-size: 1.5rem; padding: 0 0 0.4rem; }
+  & .stElementContainer:has(.fg-lead) { display: none; }
+}
+@media (max-width: 640px) { /* two columns of a map are chosen side by side */
+  .stApp .st-key-x, .stApp .st-key-y { width: calc(50% - 0.5rem) !important; }
+}
+/* What the last page left is gone at once; within a page, what is worked out again stays until it is there. */
+.stMain:has(.fg-arriving) [data-stale="true"] { display: none; }
 .stApp p, .stApp li { text-wrap-style: pretty; }
 .stApp :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }
 @media (forced-colors: active) { .stApp :focus-visible { outline-color: Highlight; } }
@@ -83,6 +96,7 @@ STYLE = (
 /* The side of a page stays in view while the main part scrolls; on narrower screens it follows the main part. */
 @media (min-width: 900px) {
   [data-testid="stColumn"]:has([class*="st-key-fg-side-"]) { position: sticky; top: 4rem; align-self: flex-start; }
+  [class*="st-key-fg-side-"] { max-height: calc(100vh - 9.5rem); overflow-y: auto; scrollbar-width: thin; }
 }
 @media (max-width: 899px) {
   [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] [class*="st-key-fg-side-"]) {
@@ -220,7 +234,7 @@ STYLE = (
 .fg-digit { fill: var(--ink); font: 500 9px "Source Code Pro", monospace; text-anchor: middle; }
 .fg-door { border-top: 2px solid var(--faint); padding-top: 0.9rem; }
 .fg-door-private { border-top-color: var(--amber-shape); } .fg-door-public { border-top-color: var(--teal-shape); }
-.stApp .fg-door h3 { padding: 0; margin: 0 0 0.4rem; }
+.stApp .fg-door h2 { padding: 0; margin: 0 0 0.4rem; }
 
 /* Questions to choose from: a radio button that looks like a card, all of which can be pressed. */
 .st-key-release-question [data-testid="stRadioGroup"] { display: grid; width: 100%; align-items: stretch;
@@ -249,8 +263,6 @@ STYLE = (
 .stApp .fg-figure { font-family: var(--st-heading-font, serif); font-size: 1.75rem; line-height: 1.3; }
 .fg-figure span { font-size: 1.05rem; color: var(--faint); }
 .st-key-fg-exact { border: 2px dashed var(--amber-shape); border-radius: 0.5rem; padding: 1rem 1.2rem; }
-[class*="st-key-fg-side-release"] { max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; }
-@media (max-width: 899px) { [class*="st-key-fg-side-release"] { max-height: none; } }
 .st-key-data-path [data-testid="InputInstructions"] { display: none; } /* a button says the same beside it */
 [data-testid="stFileUploaderDropzone"] { background: transparent; border: 1px dashed var(--faint); }
 """

@@ -59,6 +59,7 @@ def kept_releases(
     title: str = "Releases kept beside your ledger",
     ledger: Ledger | None = None,
     dataset: str | None = None,
+    most: int = MOST_LISTED,
 ) -> None:
     """List what is kept, with the ways to explore and to save each; nothing where nothing is.
 
@@ -72,6 +73,8 @@ def kept_releases(
         The only ledger whose releases are listed; None lists all.
     dataset : str | None
         The only data set that is listed; None lists all.
+    most : int
+        So many are listed, the latest.
     """
     place = None if ledger is None else shelf_of(ledger).folder
     kept = [
@@ -83,10 +86,10 @@ def kept_releases(
         return
     with rail(Visibility.PRIVATE, f"kept-{key}", title):
         note("Each file is public and may be handed out. This list is yours: it names your data sets.")
-        for shelf, entry in kept[:MOST_LISTED]:
+        for shelf, entry in kept[:most]:
             _line(visitor, shelf, entry, key)
-        if len(kept) > MOST_LISTED:
-            note(f"And {len(kept) - MOST_LISTED} earlier ones in {kept[-1][0].folder}.")
+        if len(kept) > most:
+            note(f"And {len(kept) - most} earlier ones in {kept[-1][0].folder}.")
 
 
 def _line(visitor: Session, shelf: Shelf, entry: Entry, key: str) -> None:

@@ -17,11 +17,11 @@ from .privacy import SLACK, choose_relation
 
 SAMPLE_TOTAL = 3
 WHAT_IS_FORGOTTEN = "Forgets what was spent on all samples, and the files released of them that are kept here."
-Paying = tuple[Neighbours, Account | None, tuple[str, ...]]
-"""What a release hides; who pays, None while nobody does; and what is missing, in a few words each."""
 
 
-def choose_payer(visitor: Session, ledger: Ledger, own: OwnData, number: int, unit: str, slack: bool) -> Paying:
+def choose_payer(
+    visitor: Session, ledger: Ledger, own: OwnData, number: int, unit: str, slack: bool
+) -> tuple[Neighbours, Account | None, tuple[str, ...]]:
     """Let the owner name the data set and, when the ledger does not know it, its total; a sample has both.
 
     Parameters
@@ -37,8 +37,8 @@ def choose_payer(visitor: Session, ledger: Ledger, own: OwnData, number: int, un
 
     Returns
     -------
-    Paying
-        What the release hides, who pays, and what is missing.
+    tuple
+        What the release hides; who pays, None while nobody does; and what is missing, in a few words each.
     """
     if own.sample is not None:
         return _sample_pays(visitor, ledger, own.title, unit)
@@ -78,7 +78,7 @@ def choose_payer(visitor: Session, ledger: Ledger, own: OwnData, number: int, un
     return neighbours, None, tuple(word for word, given in words.items() if not given)
 
 
-def _sample_pays(visitor: Session, ledger: Ledger, name: str, unit: str) -> Paying:
+def _sample_pays(visitor: Session, ledger: Ledger, name: str, unit: str) -> tuple[Neighbours, Account, tuple[str, ...]]:
     """A sample needs no promise: its total is set, and begins again whenever one likes.
 
     The total has slack, so that releases with and without it can be tried from it.

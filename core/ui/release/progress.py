@@ -69,7 +69,7 @@ def show_progress(making: Making) -> None:
     making.start(_attendance())
     if making.wait(AT_ONCE):
         st.rerun()
-    st.subheader("Making the release", anchor=False)
+    st.header("Making the release", anchor=False)
     _watch(making)
     note(
         "You can go on with anything else here meanwhile; it is worked on in the background, and is here when you come "

@@ -26,7 +26,7 @@ def show_result(visitor: Session, desk: Desk) -> None:
     """The page after a release was made."""
     opened = _opened(visitor, desk.making)
     _save(opened, desk.making)  # first: whatever happens to the rest of the page, the file can be saved
-    st.subheader("It is released", anchor=False)
+    st.header("It is released", anchor=False)
     label = privacy_label(opened.release, opened.data)
     main, aside = st.columns([1.75, 1], gap="large")
     with main, rail(Visibility.PUBLIC, "file", "Public: this file may be handed out"):

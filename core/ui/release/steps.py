@@ -46,7 +46,7 @@ def release_steps(visitor: Session, ledger: Ledger) -> Draft:
                 note(slack_sentence(draft))
         if draft.question != TABLE:
             with outcomes:
-                st.subheader("What could come out", anchor=False)
+                st.header("What could come out", anchor=False)
                 possible_outcomes(draft)
     return draft
 
@@ -68,16 +68,16 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     first = (
         "1 · What should people be able to ask?" if not added(number) else "1 · What else should people be able to ask?"
     )
-    st.subheader(first, anchor=False)
+    st.header(first, anchor=False)
     draft = choose_aim(Draft(own.domain, hash_seed(number)), number, known)
     asked = not draft.missing
-    st.subheader("2 · How much privacy?", anchor=False)
+    st.header("2 · How much privacy?", anchor=False)
     epsilon, slack = choose_epsilon(), choose_slack()
     gain = st.container()
     neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
     visitor.dataset = None if account is None else account.name
     draft = replace(draft, account=account)
-    st.subheader("3 · How fine?", anchor=False)
+    st.header("3 · How fine?", anchor=False)
     if not asked:
         note("First say what should be asked.")
     if not asked or epsilon is None:

@@ -44,6 +44,18 @@ def words(app: AppTest) -> str:
     return " ".join(block.value for block in app.markdown)
 
 
+def test_only_files_with_groups_are_offered():
+    (_, path), *_ = bundled_groups()
+    plain = next(path for one, path in bundled_releases() if one.name == "salaries")
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    for file in (plain, path):
+        app.session_state[KEY].open(file.name, file.read_bytes())
+    app.switch_page("pages/classify.py").run()
+    assert not app.exception and not [one for one in app.button if plain.name in one.label.replace("\\", "")]
+    app.switch_page("pages/explore.py").run()
+    assert [one for one in app.button if plain.name in one.label.replace("\\", "")]
+
+
 def test_without_a_file_it_offers_the_bundled_ones():
     app = page(Session())
     assert not app.exception

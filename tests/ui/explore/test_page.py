@@ -199,6 +199,22 @@ def test_a_map_marks_every_mode_that_stands_out_in_a_city():
     assert said.sum() > 10 and f"**{said.sum()} modes** stand out" in shown(app)
 
 
+def test_what_was_chosen_for_one_file_is_not_chosen_for_the_next():
+    app = explore(file_of(AGE, PAY), "one.npz")
+    view(app, "Density")
+    choose(app, "Picture of", ONE)
+    view(app, "Sample")
+    visitor = app.session_state[KEY]
+    visitor.open("two.npz", file_of(PAY, AGE, records=77))
+    app.run()
+    assert not app.exception and field(app.segmented_control, "View").value == "Density"
+    assert field(app.segmented_control, "Picture of").value == TWO
+    assert field(app.selectbox, "Across").value == "pay"
+    visitor.current = "one.npz"
+    app.run()
+    assert field(app.selectbox, "Across").value == "age" and not app.exception
+
+
 def test_answers_count_what_the_owner_calls_a_record():
     domain = Domain((AGE, PAY), scale="box", record="loan")
     app = explore(small_release(domain=domain, kernel=kernels.Euclidean(0.4), records=5000).to_bytes())

@@ -66,7 +66,13 @@ SHARED = {
     "_turns": "whose turn it is, and what was found on bundled samples",
 }
 """Functions of the shared cache that keep nothing a visitor brings, and why."""
-ANSWERS = ("classify/answers.py", "explore/answers.py", "explore/point.py")
+ANSWERS = (
+    "classify/answers.py",
+    "explore/answers.py",
+    "explore/difference.py",
+    "explore/overview.py",
+    "explore/point.py",
+)
 """Files that ask released files, which are public, and share what these answer."""
 
 

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.figures.palette import AMBER, DENSITY_SCALE, FAINT, INK, PAPER, RED, TEAL, faded, rgb
 from core.ui.frame.theme import STYLE
@@ -64,3 +65,19 @@ def test_the_style_sheet_takes_its_colours_from_the_palette():
 
 def test_the_density_scale_runs_from_the_page_to_full_teal():
     assert DENSITY_SCALE[0] == [0.0, faded(TEAL.shape, 0)] and DENSITY_SCALE[-1] == [1.0, faded(TEAL.shape, 1)]
+
+
+def test_no_heading_is_left_out_below_a_page_s_title():
+    """Streamlit's subheader is a third heading; below a title comes a second one, which readers jump to."""
+    root = Path(__file__).parents[3]
+    pages = [root / "app.py", *(root / "pages").glob("*.py"), *(root / "core" / "ui").rglob("*.py")]
+    assert not [path.name for path in pages if "st.subheader" in path.read_text(encoding="utf-8")]
+
+
+def test_what_another_page_left_is_hidden_in_the_first_run_only():
+    app = AppTest.from_file(str(Path(__file__).parents[3] / "app.py"), default_timeout=60).run()
+    marks = [text.value for text in app.markdown if "fg-here" in text.value or "fg-arriving" in text.value]
+    assert "fg-here" in marks[0]
+    for expected in ("fg-arriving", "fg-here"):
+        app.switch_page("pages/ledger.py").run() if expected == "fg-arriving" else app.run()
+        assert any(expected in text.value for text in app.markdown) and ".fg-arriving) [data-stale" in STYLE

@@ -73,7 +73,7 @@ def confirmed(at):
     """Press, say yes, and let the work be done."""
     press(at)
     at.button(key="release-yes").click().run()
-    while "Making the release" in [one.value for one in at.subheader]:
+    while "Making the release" in [one.value for one in at.header]:
         assert at.session_state[DESK].making.wait(60)
         at.run()
     return at
@@ -147,7 +147,7 @@ def test_a_release_is_asked_about_made_paid_for_and_opened(ledger):
     at.session_state[DESK].making.wait(60)
     at.run()
     making, session = at.session_state[DESK].making, at.session_state[KEY]
-    assert making.stage is Stage.MADE and "It is released" in [one.value for one in at.subheader]
+    assert making.stage is Stage.MADE and "It is released" in [one.value for one in at.header]
     opened = session.shown
     assert load(opened.data).counters.tobytes() == making.release.counters.tobytes() and making.release.private
     assert opened.name.startswith("release-2") and "visits" not in opened.name
@@ -191,7 +191,7 @@ def test_stopping_costs_nothing(ledger, gated):
 
 def test_while_it_is_made_other_pages_work_and_say_so_and_the_result_is_there_on_return(ledger, gated):
     at = being_made(gated)
-    assert "Making the release" in [one.value for one in at.subheader]
+    assert "Making the release" in [one.value for one in at.header]
     assert "500 of 1,000 rows read" in "".join(str(one.proto) for one in at.main if hasattr(one, "proto"))
     at.switch_page("pages/explore.py").run()
     assert not at.exception and "A release is being made: 50%" in words(at)
@@ -200,7 +200,7 @@ def test_while_it_is_made_other_pages_work_and_say_so_and_the_result_is_there_on
     at.run()
     assert "Your release is ready" in words(at) and len(ledger.status("visits").releases) == 1
     at.switch_page("pages/release.py").run()
-    assert "It is released" in [one.value for one in at.subheader] and at.session_state[KEY].shown is not None
+    assert "It is released" in [one.value for one in at.header] and at.session_state[KEY].shown is not None
     at.switch_page("pages/explore.py").run()
     assert "Your release is ready" not in words(at), "it was seen"
 

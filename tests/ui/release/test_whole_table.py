@@ -28,9 +28,9 @@ def test_several_columns_begin_with_the_whole_table_and_one_button_makes_it(ledg
     assert not [slider for slider in at.select_slider if "near" in slider.label]
     assert "Release for" in at.button(key="release").label
     confirmed(at)
-    assert not at.exception and "It is released" in [one.value for one in at.subheader]
+    assert not at.exception and "It is released" in [one.value for one in at.header]
     at.switch_page("pages/explore.py").run()
-    assert not at.exception and "Which columns go together" in [one.value for one in at.subheader]
+    assert not at.exception and "Which columns go together" in [one.value for one in at.header]
 
 
 def test_one_column_and_two_begin_with_how_dense_it_is(ledger):
