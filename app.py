@@ -6,6 +6,7 @@ from core.errors import RequestError
 from core.figures import drawings
 from core.ui.data.picking import ORIGIN, SAMPLE
 from core.ui.explore.gallery import gallery
+from core.ui.explore.opening import open_any
 from core.ui.frame.frame import DATA, EXPLORE, HOME, LEARN, frame
 from core.ui.frame.marks import Visibility, facts, rail
 from core.ui.frame.markup import draw
@@ -60,7 +61,7 @@ def open_released_file(visitor: Session) -> None:
     if dropped is None:
         return
     try:
-        visitor.open(dropped.name, dropped.getvalue())
+        open_any(visitor, dropped.name, dropped.getvalue())
     except RequestError as error:
         st.error(in_markdown(error))
     else:

@@ -31,11 +31,11 @@ def poll(
 ) -> None:
     """Serve polls to a class: coins are flipped in the browsers of those who answer, and only reports travel."""
     from ..local.poll.server import PollServer
-    from ..local.poll.store import Polls
+    from ..local.poll.store import Polls, usual_file
     from ..local.survey import Survey, read_survey
     from .output import check_writable
 
-    kept = Polls(polls or _usual())
+    kept = Polls(polls or usual_file())
     if close is not None:
         kept.poll(close)
         kept.close(close)
@@ -65,9 +65,3 @@ def poll(
         )
     with server:
         server.serve_forever()
-
-
-def _usual() -> Path:
-    from platformdirs import user_data_path
-
-    return user_data_path("frostglass", appauthor=False) / "polls.sqlite"

@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 from ..errors import RequestError
 from ..words.numbers import significant
 from ..words.phrases import count
-from ..words.quantities import size, taken
+from ..words.quantities import taken
 from .oracles.oracle import Oracle
 from .oracles.table import ORACLES, oracle
 
@@ -106,7 +106,7 @@ def recommended(choices: Iterable[Outlook]) -> Outlook:
 def sentence(choice: Outlook) -> str:
     """A recommendation for people."""
     return (
-        f"Take {choice.oracle.title} ({choice.oracle.name}): with {size(choice.people)} people, {meaning(choice)} A "
+        f"Take {choice.oracle.title} ({choice.oracle.name}): with {choice.people:,} people, {meaning(choice)} A "
         f"report takes {count(choice.bits, 'bit')}, and counting all of them {taken(choice.collector_seconds)}."
     )
 

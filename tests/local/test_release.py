@@ -105,6 +105,7 @@ def test_the_recommendation_is_short_and_as_good_as_the_best():
     best = choosing.recommended(found)
     assert best.oracle.name == "pgr" and best.error <= found[0].error * 1.03
     assert choosing.recommended(choosing.outlooks(3, 1_000, 1)).oracle.name == "de"
+    assert "with 100,000 people" in choosing.sentence(best)
     few = choosing.outlook(oracle("de", 100, 1), 10)
     assert "nothing but the largest" in choosing.sentence(few)
     with pytest.raises(RequestError):

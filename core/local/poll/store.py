@@ -35,6 +35,13 @@ ASKED_BY_BROWSERS = ("de", "ss")
 """Oracles whose coins the script of the page can flip."""
 
 
+def usual_file() -> Path:
+    """Where polls are kept unless somewhere else is said."""
+    from platformdirs import user_data_path
+
+    return user_data_path("frostglass", appauthor=False) / "polls.sqlite"
+
+
 @dataclass(frozen=True)
 class Poll:
     """A poll as it stands."""

@@ -97,10 +97,20 @@ COMPARE = Page(
     "Public: samples, files that you declare public, and forecasts from public facts",
 )
 
+LOCAL = Page(
+    "pages/local.py",
+    "Local reports",
+    "Local reports",
+    "Nobody is trusted here: every phone randomises its own answer, and what comes back still adds up.",
+    Visibility.PUBLIC,
+    "Public: reports are randomised before anyone sees them",
+)
+
 GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
     ("Own data", (DATA, RELEASE, LEDGER)),
     ("Released sketches", (EXPLORE, CLASSIFY)),
     ("Understand", (LEARN, COMPARE)),
+    ("Nobody trusted", (LOCAL,)),
 )
 
 FOOTER = "Frostglass. No account, no tracking, no outside server: the data stays on the computer that runs the app."

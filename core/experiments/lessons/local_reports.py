@@ -1,0 +1,66 @@
+"""One person's local report, and what it tells; and how many people a local survey needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...local.oracles.oracle import Oracle
+from ...local.oracles.table import oracle
+from ...privacy.noise.randomness import SeededSource
+
+
+@dataclass(frozen=True)
+class Told:
+    """A report of a small domain.
+
+    Attributes
+    ----------
+    named : tuple[int, ...]
+        Answers that it names.
+    chances : np.ndarray
+        float64 (answers,): how likely each is, for whoever thought all equally likely before.
+    odds : float
+        The most that a report may favour one answer over another.
+    """
+
+    named: tuple[int, ...]
+    chances: np.ndarray
+    odds: float
+
+
+def told(name: str, answers: int, epsilon: str, answer: int, flips: int) -> Told:
+    """The report of an answer by an oracle of bits or of one value, with coins that can be repeated."""
+    one = oracle(name, answers, epsilon)
+    report = one.privatise([answer], SeededSource(flips))
+    if one.report_words:
+        named = tuple(place for place in range(answers) if int(report[0, 0]) >> place & 1)
+        p, q = (float(chance) for chance in one.chances)  # type: ignore[attr-defined]  # these are all pure
+        # Of sets of one size and of bits alike, an answer that is named gains p/q and others lose (1 - p)/(1 - q).
+        inside, outside = _weights(one, p, q)
+        weights = np.array([inside if place in named else outside for place in range(answers)])
+    else:
+        named = (int(report[0]),)
+        weights = np.where(np.arange(answers) == named[0], float(one.odds), 1.0)
+    return Told(named, weights / weights.sum(), float(one.odds))
+
+
+def _weights(one: Oracle, p: float, q: float) -> tuple[float, float]:
+    """How a report weighs for an answer that it names, and for another."""
+    if one.name == "ss":
+        return float(one.odds), 1.0
+    return p / q, (1 - p) / (1 - q)
+
+
+def people_needed(epsilon: float, error: float) -> tuple[float, float]:
+    """How many people a yes-or-no question needs for a share with this standard error: with an owner, and locally.
+
+    With an owner, a count has discrete Laplace noise of scale 1/ε; locally, answers are flipped with odds e^ε to 1.
+    What is left of the share's sampling is the same in both and left out.
+    """
+    quiet = 1 / (2 * math.sinh(epsilon / 2) ** 2)
+    odds = math.exp(epsilon)
+    flipped = odds / (odds - 1) ** 2
+    return math.sqrt(quiet) / error, flipped / error**2

@@ -1,0 +1,1 @@
+"""The page Local reports: make a poll, be one person, be the collector."""

@@ -1,0 +1,110 @@
+"""Making a poll, and watching it: the teacher's part. Students reach another server, which knows polls alone."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import streamlit as st
+
+from ...errors import RequestError
+from ...figures.local import local_bars, local_in_words
+from ...local.choosing import meaning, outlook, outlooks, recommended
+from ...local.poll.store import ASKED_BY_BROWSERS, Polls, usual_file
+from ...local.survey import Survey
+from ...words.escapes import in_markdown
+from ..frame.charts import show
+from ..frame.marks import Visibility, main_action, mark, note, rail
+from ..frame.owner import stranger
+
+QUESTION, ANSWERS, EPSILON = "local-question", "local-answers", "local-epsilon"
+EPSILONS = ("0.2", "0.5", "1", "1.5", "2", "3", "4")
+CLASSES = (15, 30, 60, 120, 300, 1000)
+SHOWN_EVERY = 2.0
+PORT = 8502
+
+
+def poll_view() -> None:
+    """Everything under Ask a class."""
+    who = stranger()
+    if who is not None:
+        note("Polls are kept on the computer that runs the app, so only its owner can make one.")
+        main_action("Make the poll", ["the owner of this computer"], "local-make")
+        return
+    survey = _asked()
+    missing = ["a question and two answers"] if survey is None else []
+    if main_action("Make the poll", missing, "local-make", "It is kept on this computer until you delete its file."):
+        st.session_state["local-made"] = Polls(usual_file()).make(survey).id
+    _existing()
+
+
+def _asked() -> Survey | None:
+    """What the teacher typed, as a survey; None while something is missing or wrong."""
+    field, outlook_side = st.columns([1.2, 1], gap="large")
+    with field:
+        question = st.text_input(
+            "Question", key=QUESTION, persist_state="session", placeholder="Did you copy homework?"
+        )
+        typed = st.text_area("Answers, one a line", key=ANSWERS, persist_state="session", placeholder="Yes\nNo")
+        epsilon = st.select_slider("Local ε: what each phone gives away", EPSILONS, "1", key=EPSILON)
+        people = st.select_slider("About so many will answer", CLASSES, 30, key="local-people")
+    answers = list(dict.fromkeys(line.strip() for line in typed.splitlines() if line.strip()))
+    if not question.strip() or len(answers) < 2:
+        return None
+    try:
+        found = [one for one in outlooks(len(answers), people, epsilon) if one.oracle.name in ASKED_BY_BROWSERS]
+        best = recommended(found)
+        survey = Survey(question.strip(), tuple(answers), best.oracle)
+    except RequestError as error:
+        st.error(in_markdown(error))
+        return None
+    with outlook_side, rail(Visibility.PUBLIC, "local", "What you will learn"):
+        note(f"By {best.oracle.title}, with {people:,} people, {meaning(outlook(best.oracle, people))}")
+        note("Coins are flipped on the phones. What comes here is a report, and nobody's answer.")
+    return survey
+
+
+def _existing() -> None:
+    """The polls there are: the link of each, its bars, and the way to end it."""
+    file = usual_file()
+    if not file.exists():
+        return
+    try:
+        polls = Polls(file)
+        names = polls.every()[::-1]
+    except (RequestError, sqlite3.Error):
+        st.error("The file of polls cannot be read.")
+        return
+    if not names:
+        return
+    st.subheader("Your polls", anchor=False)
+    note("Serve them to the class's network by this command, with this computer's address there:")
+    st.code(f"frostglass poll --host ADDRESS --port {PORT}", language=None)
+    made = st.session_state.get("local-made")
+    name = st.selectbox(
+        "Poll",
+        names,
+        names.index(made) if made in names else 0,
+        format_func=lambda one: polls.poll(one).survey.question,
+        key=f"local-poll-{made}",
+    )
+    note("Students open the first address, and the projector the second:")
+    st.code(f"http://ADDRESS:{PORT}/p/{name}\nhttp://ADDRESS:{PORT}/p/{name}/show", language=None)
+    _watched(str(file), name)
+    closed = polls.poll(name).closed
+    if st.button("Closed" if closed else "Close this poll", disabled=closed, key="local-close"):
+        polls.close(name)
+        st.rerun()
+
+
+@st.fragment(run_every=SHOWN_EVERY)
+def _watched(file: str, name: str) -> None:
+    """The bars as they stand."""
+    counted = Polls(Path(file)).counted(name)
+    if counted is None:
+        note("Nobody has answered yet.")
+        return
+    people, table = counted.tally.people, counted.table()
+    mark(Visibility.PUBLIC, f"{people:,} reports; the bars may be handed out")
+    show(local_bars(table, people), "local-bars", local_in_words(table, people))
+    st.download_button("Save the counts", counted.to_bytes, f"poll-{name}.npz", key="local-save", on_click="ignore")

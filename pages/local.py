@@ -1,0 +1,22 @@
+"""Local reports: answers are randomised where they are given. Ask a class, be one person, be the collector."""
+
+import streamlit as st
+
+from core.ui.frame.frame import LOCAL, frame
+from core.ui.local.collector import collector_view
+from core.ui.local.person import person_view
+from core.ui.local.poll import poll_view
+
+VIEWS = {"Be one person": person_view, "Be the collector": collector_view, "Ask a class": poll_view}
+
+with frame(LOCAL):
+    view = st.segmented_control(
+        "View",
+        list(VIEWS),
+        default="Be one person",
+        required=True,
+        key="local-view",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    VIEWS[view]()

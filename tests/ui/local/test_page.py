@@ -1,0 +1,88 @@
+"""The page Local reports, without a browser."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.experiments.lessons.local_reports import people_needed, told
+from core.local.oracles.table import oracle
+from core.local.poll.store import Polls
+from core.ui.frame.frame import LOCAL
+from tests.local.oracles.written_out import all_reports
+from tests.ui.explore.test_page import field, labels, shown
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    monkeypatch.setattr("core.ui.local.poll.usual_file", lambda: tmp_path / "polls.sqlite")
+    monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "1")
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    return app.switch_page(LOCAL.path).run()
+
+
+def view(app, name: str):
+    field(app.segmented_control, "View").set_value(name)
+    return app.run()
+
+
+def test_one_person_sees_the_report_and_what_it_tells(page):
+    assert not page.exception and "Your phone sends:" in shown(page)
+    for way in field(page.segmented_control, "Your phone sends").options:
+        field(page.segmented_control, "Your phone sends").set_value(way)
+        assert not page.run().exception
+    field(page.button, "Flip the coins again").click().run()
+    assert not page.exception
+
+
+def test_the_collector_gets_a_recommendation(page):
+    assert not view(page, "Be the collector").exception
+    assert len(page.dataframe[0].value) >= 9
+    field(page.select_slider, "Answers").set_value(10_000)
+    assert not page.run().exception
+
+
+def test_a_teacher_makes_a_poll_and_sees_it_fill(page, tmp_path):
+    view(page, "Ask a class")
+    assert not page.exception and field(page.button, "Make the poll").disabled
+    field(page.text_input, "Question").set_value("Did *you*?")
+    field(page.text_area, "Answers, one a line").set_value("Yes\nNo\n\nYes")
+    page.run()
+    assert not page.exception and not field(page.button, "Make the poll").disabled
+    field(page.button, "Make the poll").click().run()
+    assert not page.exception
+    polls = Polls(tmp_path / "polls.sqlite")
+    (name,) = polls.every()
+    assert polls.poll(name).survey.answers == ("Yes", "No") and any(name in code.value for code in page.code)
+    assert polls.take(name, "token-0001", [1])
+    page.run()
+    assert not page.exception
+    field(page.button, "Close this poll").click().run()
+    assert polls.poll(name).closed and "Closed" in labels(page.button)
+
+
+def test_strangers_make_no_polls(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "0")
+    assert not view(page, "Ask a class").exception
+    assert field(page.button, "Make the poll").disabled and not (tmp_path / "polls.sqlite").exists()
+
+
+@pytest.mark.parametrize("name", ["de", "ss", "oue"])
+def test_what_a_report_tells_is_bayes(name):
+    one = oracle(name, 4, "1")
+    matrix = np.array([[float(chance) for chance in row] for row in one.transition_matrix()])
+    reports = all_reports(one).reshape(-1).tolist()
+    for flips in range(6):
+        sent = told(name, 4, "1", 2, flips)
+        code = sent.named[0] if name == "de" else sum(1 << place for place in sent.named)
+        likely = matrix[:, reports.index(code)]
+        np.testing.assert_allclose(sent.chances, likely / likely.sum())
+
+
+def test_local_surveys_need_the_square_of_the_people():
+    central, local = people_needed(1.0, 0.01)
+    again, more = people_needed(1.0, 0.001)
+    assert more / local == pytest.approx(100) and again / central == pytest.approx(10)
