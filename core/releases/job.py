@@ -42,7 +42,7 @@ from .payment import Payer, payer_of
 from .plain import Plain
 from .release import Release
 from .seal import paid_for
-from .shelf import Place, shelf_of
+from .shelf import Place, public_name, shelf_of
 from .sizing import with_chosen_size
 
 BESIDE_THE_TABLE = 1 << 20
@@ -210,6 +210,7 @@ class Job:
         with ExitStack() as taken:
             try:
                 place = taken.enter_context(shelf_of(self._payer.ledger).room(self._payer.dataset, size))
+                self._payer.note = self._payer.note | {"file": public_name(place.path.name)}
             except RequestError as problem:
                 if self._out is None:
                     raise

@@ -12,6 +12,9 @@ from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.unit import PrivacyUnit
 
+MOST_NOTED = 100
+"""Columns that a ledger's note names; a file of more of them says them all."""
+
 
 class Noted(Protocol):
     """What a ledger's note names: a sketch, or a mechanism that is more than one."""
@@ -94,12 +97,18 @@ class Payer:
                 self.ledger.register(self.dataset, self.total.epsilon, self.total.delta, **relation)
             else:
                 self.registered |= self.ledger.register_if_new(self.dataset, cost, **relation)
-            facts = {"mechanism": released.name, "parameters": released.parameters()}
+            facts = {"mechanism": released.name, "parameters": released.parameters()} | _columns(released)
             self.ledger.spend(self.dataset, cost, facts | self.note, **relation)
         except RequestError:
             self.spent = False
             raise
         self.spent = True
+
+
+def _columns(released: Noted) -> dict[str, Any]:
+    """The columns of what is released, for a ledger that says what it was spent on; public, as the file has them."""
+    names = getattr(getattr(released, "domain", None), "names", ())
+    return {"columns": list(names)} if 0 < len(names) <= MOST_NOTED else {}
 
 
 def payer_of(ledger: Ledger | str | None, dataset: str | None, budget: Budget, unit: PrivacyUnit) -> Payer | None:

@@ -145,6 +145,11 @@ class Place:
         release.write_to(self.file)
 
 
+def public_name(name: str) -> str:
+    """The name under which a kept release is handed out; it says nothing of the data, as that on the shelf does."""
+    return "-".join(["release", *name.rsplit("-", 2)[1:]])
+
+
 def _name(dataset: str) -> str:
     """The name of a file for a release that a data set pays for now; no two are alike."""
     while len(quote(dataset, safe=" ")) > LONGEST:

@@ -77,7 +77,7 @@ def test_from_an_own_file_to_a_saved_release(visitor, ledger, width, theme):
 
     entries = ledger().status(next(one for one in ledger().names() if name in one)).releases
     assert [float(entry.cost.epsilon) for entry in entries] == [0.8]
-    visit.page.get_by_role("link", name="Explore it, as anyone can who gets the file").click()
+    visit.page.get_by_role("button", name="Explore it").click()
     visit.settle()
     assert "age" in visit.text and visit.errors == []
 

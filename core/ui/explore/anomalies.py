@@ -28,6 +28,7 @@ from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from . import answers
 from .columns import choose_two, drawable
+from .example import example_of, say_example
 from .export import take_along
 
 FILE, READ = "explore-points", "explore-points-read"
@@ -39,14 +40,17 @@ def anomalies_view(opened: Opened) -> None:
     """Everything under Anomalies."""
     mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
     dropped = dropped_table("points", opened.release.domain.names, FILE)
+    example = None if dropped else example_of(opened.release.domain, opened.identity)
     if dropped is None:
         note("Further columns, such as a number that tells the points apart, are handed back as they are.")
-        return
+        if example is None:
+            return
+        say_example()
     share = _choose_share(noun(opened.release))
     try:
         table, scores = worked_out(
             opened,
-            dropped,
+            dropped or example,
             READ,
             "Comparing …",
             lambda points: score(opened.release, points, answers.LEVEL, share=share),

@@ -25,6 +25,7 @@ from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from . import answers
 from .columns import drawable
+from .example import Example, example_of, say_example
 from .export import take_along
 
 READ = "explore-asked-read"
@@ -41,11 +42,14 @@ def points_view(opened: Opened) -> None:
         )
     mark(Visibility.PRIVATE, "Your points stay in this session; the file is asked at them, and nothing is added to it")
     dropped = dropped_table("points", release.domain.names, "explore-asked")
+    example = None if dropped else example_of(opened.release.domain, opened.identity)
     if dropped is None:
         note("Further columns, such as a number that tells the points apart, are handed back as they are.")
-        return
+        if example is None:
+            return
+        say_example()
     try:
-        table, found = answered(opened, dropped)
+        table, found = answered(opened, dropped or example)
     except RequestError as error:
         st.error(in_markdown(error))
         return
@@ -66,7 +70,7 @@ def points_view(opened: Opened) -> None:
     take_along(opened, "points", lambda: asked, steps, remark="They hold your points.")
 
 
-def answered(opened: Opened, dropped: UploadedFile) -> tuple[pa.Table, Answers]:
+def answered(opened: Opened, dropped: UploadedFile | Example) -> tuple[pa.Table, Answers]:
     """The points, or sets, and the answers, with intervals as the visitor wants them."""
     together = st.toggle(
         "Intervals that all hold at once",

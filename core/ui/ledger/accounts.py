@@ -6,12 +6,14 @@ from decimal import Decimal
 
 import streamlit as st
 
+from ...errors import RequestError
 from ...figures.ledger import budget_bars, time_line
 from ...privacy.accounting import spent
 from ...privacy.ledger.account import unit_in_words
 from ...privacy.ledger.ledger import Entry, Ledger, Status
+from ...sketches.registry import card
 from ...words.numbers import amount, number, rounded_down, significant
-from ...words.phrases import count, day, lowered
+from ...words.phrases import count, day, listed, lowered, shown
 from ..frame.bars import bar
 from ..frame.charts import show
 from ..frame.marks import facts, note
@@ -19,6 +21,15 @@ from ..release.privacy import RELATIONS
 
 MOST_BARS = 15
 MOST_LISTED = 12
+QUESTIONS = {
+    "tables": "the whole table",
+    "classes": "which group a place is like",
+    "parts": "several questions",
+    "bounds": "bounds",
+    "quantiles": "quantiles",
+    "count": "how many there are",
+}
+"""What mechanisms were asked whose card does not say it."""
 PICK = "ledger-dataset"
 
 
@@ -85,15 +96,26 @@ def _promised(entry: Entry) -> str:
 
 def _made(entry: Entry) -> str:
     """What was released, as far as the ledger was told, and the mark by which to find it."""
-    parameters = entry.note.get("parameters", {})
-    kernel = parameters.get("kernel", {})
+    columns = [str(name) for name in entry.note.get("columns", ())]
     words = [
-        f"{kernel['name']} kernel" if "name" in kernel else "",
-        f"{parameters['rows']:,} rows" if isinstance(parameters.get("rows"), int) else "",
+        _question(str(entry.note.get("mechanism", ""))) + (f" of {listed(columns, 4)}" if columns else ""),
         "made after a look at the exact answer" if entry.note.get("compared_with_exact") else "",
+        f"file {shown(str(entry.note['file']))}" if "file" in entry.note else "",
         f"entry {entry.id}",
     ]
-    return ", ".join(word for word in words if word)
+    said = ", ".join(word.strip() for word in words if word.strip())
+    return said[:1].upper() + said[1:]
+
+
+def _question(mechanism: str) -> str:
+    """What was asked, as far as a mechanism tells; one of another version tells its name."""
+    if mechanism in QUESTIONS:
+        return QUESTIONS[mechanism]
+    try:
+        answers = card(mechanism).answers
+    except RequestError:
+        return shown(mechanism)
+    return {"closeness": "how dense it is", "distance": "how far everyone is"}.get(answers, answers)
 
 
 def _slack(delta: Decimal) -> str:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...privacy.ledger.ledger import Ledger
-from ...releases.shelf import Entry, Shelf, shelf_of
+from ...releases.shelf import Entry, Shelf, public_name, shelf_of
 from ...words.escapes import in_markdown
 from ...words.phrases import day
 from ...words.quantities import size
@@ -29,11 +29,6 @@ def on_the_shelves(visitor: Session) -> list[tuple[Shelf, Entry]]:
     shelves = [open_sandbox(visitor).shelf] if ledger is None else [shelf_of(ledger), open_sandbox(visitor).shelf]
     found = [(shelf, entry) for shelf in shelves for entry in shelf.entries()]
     return sorted(found, key=lambda kept: (kept[1].created, kept[1].name), reverse=True)
-
-
-def public_name(name: str) -> str:
-    """The name under which a kept release is handed out; it says nothing of the data, as that on the shelf does."""
-    return "-".join(["release", *name.rsplit("-", 2)[1:]])
 
 
 def open_kept(visitor: Session, shelf: Shelf, entry: Entry) -> Opened:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from ...figures.report.label import PrivacyLabel, privacy_label
 from ...releases.release import Release
+from ...releases.shelf import public_name
 from ...words.numbers import percent
 from ...words.phrases import day, listed
 from ...words.quantities import size
@@ -16,7 +17,6 @@ from ..frame.marks import Visibility, facts, note, rail
 from ..frame.odds import odds
 from ..frame.owner import stranger
 from ..frame.session import Opened, Session
-from .kept import public_name
 from .making import Desk, Making
 from .picture import release_picture
 from .truth import offer_comparison
@@ -25,7 +25,7 @@ from .truth import offer_comparison
 def show_result(visitor: Session, desk: Desk) -> None:
     """The page after a release was made."""
     opened = _opened(visitor, desk.making)
-    _save(opened, desk.making)  # first: whatever happens to the rest of the page, the file can be saved
+    _go_on(opened, desk.making)  # first: whatever happens to the rest of the page, the file can be saved
     st.header("It is released", anchor=False)
     label = privacy_label(opened.release, opened.data)
     main, aside = st.columns([1.75, 1], gap="large")
@@ -39,31 +39,23 @@ def show_result(visitor: Session, desk: Desk) -> None:
     with aside, rail(Visibility.PUBLIC, "label", "Its privacy label"):
         _label(opened.release, label)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="release-next"):
-        _onward(opened.release)
         st.page_link(LEDGER.path, label="See what is left of the budget")
         if st.button("Make another release", key="release-again"):
             desk.clear()
             st.rerun()
 
 
-def _onward(release: Release) -> None:
-    """The page that asks the file what it was made for."""
-    if release.sketch.classes:
-        st.page_link(CLASSIFY.path, label="Ask it which group someone is like, as anyone can who gets the file")
-    else:
-        st.page_link(EXPLORE.path, label="Explore it, as anyone can who gets the file")
-
-
-def _save(opened: Opened, making: Making) -> None:
-    """The one main action now, where it is on every page."""
+def _go_on(opened: Opened, making: Making) -> None:
+    """To the page that asks the file what it was made for, as anyone can who gets it; and the file itself."""
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-save"):
+        if st.button("Explore it", key="release-explore", type="primary"):
+            st.switch_page(CLASSIFY.path if opened.release.sketch.classes else EXPLORE.path)
         st.download_button(
             "Save the file",
             opened.data,
             opened.name,
             "application/octet-stream",
             key="release-save",
-            type="primary",
             on_click="ignore",
         )
         note(f"{size(len(opened.data))}. {_where_kept(making)}")

@@ -1,5 +1,6 @@
 """Explore without a browser: it needs a file and nothing else, and refuses a bad one in one sentence."""
 
+import io
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain, Numeric, Release, Vector, release
-from core.domain import Categorical
+from core.domain import Categorical, Dates
 from core.figures.report.exploration import MOST_MODES, Density, Exploration, Points
 from core.figures.report.html import report_html
 from core.figures.report.script import script_for
@@ -26,6 +27,7 @@ from core.tasks.density import grid
 from core.tasks.modes import Mode
 from core.ui.explore import modes
 from core.ui.explore.columns import ONE, PAIRS, TWO
+from core.ui.explore.example import example_of
 from core.ui.explore.export import overview
 from core.ui.explore.groups import part_calls, part_of, whom
 from core.ui.explore.point import STRONG
@@ -213,6 +215,22 @@ def test_what_was_chosen_for_one_file_is_not_chosen_for_the_next():
     visitor.current = "one.npz"
     app.run()
     assert field(app.selectbox, "Across").value == "age" and not app.exception
+
+
+@pytest.mark.parametrize("name", ["Your points", "Anomalies"])
+def test_it_begins_with_an_example_that_is_nobody(name):
+    app = view(explore(file_of(AGE, CITY, records=5000)), name)
+    assert not app.exception and not app.error and "These places are an example" in shown(app)
+    assert len(app.dataframe[0].value) == 12
+    assert app.dataframe[0].value["age"].between(0, 100).all()
+
+
+def test_places_of_an_example_lie_inside_the_public_bounds():
+    days = Dates("day", "2020-01-01", "2020-12-31", "day")
+    domain = Domain((AGE, CITY, days))
+    table = pd.read_csv(io.BytesIO(example_of(domain, "x").getvalue()))
+    assert len(domain.encode_queries(table)) == 12 and set(table["city"]) == {"Bern", "Basel"}
+    assert example_of(Domain((FACES,)), "x") is None
 
 
 def test_answers_count_what_the_owner_calls_a_record():

@@ -29,6 +29,7 @@ from core.ui.release.progress import KEY as DESK
 from core.ui.release.truth import compare
 from core.ui.release.way import PICKED
 from core.words.escapes import in_markdown
+from core.words.phrases import listed
 from tests.depth import sampled
 
 APP = str(Path(__file__).parents[3] / "app.py")
@@ -562,11 +563,15 @@ def test_a_release_is_still_there_after_the_page_was_loaded_again(ledger):
     made = confirmed(with_total(visit()))
     opened = made.session_state[KEY].shown
     assert "A copy is kept beside your ledger" in words(made)
+    explored = made.button(key="release-explore")
+    assert explored.label == "Explore it" and explored.proto.type == "primary"
 
     at = reloaded("pages/release.py")
     assert not at.exception and "What you released is still here" in words(at)
     assert [button.label[:6] for button in of_the_list(at, "release")] == ["visits"]
 
+    at = reloaded("app.py")
+    assert not at.exception and len(of_the_list(at, "home")) == 1, "where a visit begins"
     at = reloaded("pages/explore.py")
     assert not at.exception and at.session_state[KEY].shown.data == opened.data
     assert at.session_state[KEY].shown.name == opened.name and "visits" not in opened.name
@@ -580,6 +585,7 @@ def test_a_release_is_still_there_after_the_page_was_loaded_again(ledger):
     assert not of_the_list(at, "ledger"), "it lists the releases of the data set that is shown"
     at.selectbox(key="ledger-dataset").set_value("visits").run()
     assert len(of_the_list(at, "ledger")) == 1 and not at.exception
+    assert f"How dense it is of {listed(list(opened.release.domain.names))}, file {opened.name}" in words(at)
 
 
 def test_who_comes_through_a_proxy_finds_nothing_that_is_kept(ledger, request_headers):
