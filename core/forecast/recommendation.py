@@ -188,7 +188,7 @@ def recommend(
     checked_records(records)
     if isinstance(question, Counts):
         tables, expected = whole_table(domain, records, budget)
-        return [Recommendation(tables.name, tables, expected, reason(tables))]
+        return [Recommendation(tables.name, tables, expected, reason(tables, checked_records(records), budget))]
     if question.answers == "closeness":
         checked_density(density)
     compared = domain if label is None else domain.without(label)

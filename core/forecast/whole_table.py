@@ -6,14 +6,17 @@ What follows is in closed form: noise has a known variance in every cell, and no
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..domain import Domain
 from ..privacy.budget import Budget
 from ..sketches.plan import plan
 from ..sketches.tables.axes import Axis
+from ..sketches.tables.layout import Columns
 from ..sketches.tables.reading import Noise
 from ..sketches.tables.tables import Tables
+from ..words.numbers import rounded
 from ..words.phrases import count, listed, shortened
 from .forecast import Forecast, forecast
 from .guesses import checked_records
@@ -24,7 +27,7 @@ EMPTY = 1.645
 
 
 def whole_table(domain: Domain, records: float | None, budget: Budget) -> tuple[Tables, Forecast]:
-    """The tables of all columns under a promise, and the error of the count in an average cell of the largest kind.
+    """The tables of all columns under a promise, and the error of the count in an average cell of a single column.
 
     Parameters
     ----------
@@ -33,7 +36,7 @@ def whole_table(domain: Domain, records: float | None, budget: Budget) -> tuple[
     """
     records = checked_records(records)
     sketch = Tables.of(domain).sized_for(budget, records)
-    error, cells = cell_error(sketch, budget)
+    error, cells = cell_error(sketch, budget, sketch.layout.singles)
     held = records / cells
     seen = forecast(sketch, budget, records)
     return sketch, replace(
@@ -53,19 +56,19 @@ def whole_table(domain: Domain, records: float | None, budget: Budget) -> tuple[
     )
 
 
-def cell_error(sketch: Tables, budget: Budget) -> tuple[float, float]:
-    """The root mean square error of a cell of a table, and how many cells a table has, on average over the tables."""
+def cell_error(sketch: Tables, budget: Budget, tables: Sequence[Columns]) -> tuple[float, float]:
+    """The root mean square error of a cell of a table, and how many cells a table has, on average over some tables."""
     noise = Noise(sketch.layout, sketch.weights, plan(sketch, budget).noise.variance)
     variances = []
-    for table in sketch.tables:
+    for table in tables:
         means = [1.0 / sketch.axes[i].cells for i in table]
         spreads = [float(noise.axis_spread(i).mean()) for i in table]
         variances.append(float(noise.products(table, means, spreads)))  # type: ignore[arg-type]
-    cells = [math.prod(sketch.axes[i].cells for i in table) for table in sketch.tables]
+    cells = [math.prod(sketch.axes[i].cells for i in table) for table in tables]
     return math.sqrt(sum(variances) / len(variances)), sum(cells) / len(cells)
 
 
-def reason(sketch: Tables) -> str:
+def reason(sketch: Tables, records: float, budget: Budget) -> str:
     """What is in the file, and what was left out and why."""
     pairs = [table for table in sketch.tables if len(table) == 2]
     every = math.comb(len(sketch.axes), 2)
@@ -74,7 +77,12 @@ def reason(sketch: Tables) -> str:
     if len(sketch.axes) < 2:
         return f"{said}."
     if len(pairs) == every:
-        return f"{said}; and each two of them together, {count(every, 'pair')}."
+        error, cells = cell_error(sketch, budget, pairs)
+        held, band = rounded(records / cells, error), rounded(REACH * error, error)
+        return (
+            f"{said}; and each two of them together, {count(every, 'pair')}. An average cell of two columns holds "
+            f"{held} ± {band}."
+        )
     return (
         f"{said}. The {count(every, 'pair')} are left out: with so many cells and so few people the noise would hide "
         "them, and make single columns noisier."

@@ -75,8 +75,8 @@ def forecast_sentence(draft: Draft, seen: Forecast) -> str:
     if draft.question == TABLE:
         empty = rounded(seen.empty_below, max(seen.noise_error, 1e-9))
         return (
-            "How many are in an average cell of the finest tables, and the band that 95 of 100 releases fall into. "
-            f"Fewer than about {empty} {draft.counted} look like none; whole columns and groups are far more exact."
+            "How many are in an average cell of one column, and the band that 95 of 100 releases fall into. "
+            f"Fewer than about {empty} {draft.counted} look like none."
         )
     empty = rounded(seen.empty_below, max(seen.noise_error, 1e-9))
     return f"A typical answer, {whose}{band} Below about {empty} {draft.counted} a place looks empty."
@@ -89,7 +89,7 @@ def summary(draft: Draft, seen: Forecast) -> str:
         whose = "of a group " if draft.question == GROUP else ""
         return f"The average distance {whose}from a typical place will be {answer}."
     if draft.question == TABLE:
-        return f"A count in an average cell will be {answer}."
+        return f"A count in an average cell of a column will be {answer}."
     whose = "in one group " if draft.question == GROUP else ""
     return f"A typical answer {whose}will be {answer}."
 

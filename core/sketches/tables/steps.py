@@ -78,7 +78,10 @@ def steps_of(column: Column) -> Steps | None:
 
 
 def cut_values(column: Column, steps: Steps, most: int) -> tuple[int, ...]:
-    """The number of the first value of each cell, and that of all values at the end: one a cell where that many fit.
+    """The number of the first value of each cell, and that of all values at the end.
+
+    Each cell has as many values as any other, but for the last, so that counts of cells can be compared: one each,
+    where that many fit.
 
     Parameters
     ----------
@@ -89,7 +92,8 @@ def cut_values(column: Column, steps: Steps, most: int) -> tuple[int, ...]:
     """
     cells = min(most, steps.count)
     found = _by_calendar(column, steps, cells) if isinstance(column, Dates) and cells < steps.count else None
-    return found or tuple(-(-cell * steps.count // cells) for cell in range(cells + 1))
+    each = -(-steps.count // cells)
+    return found or (*range(0, steps.count, each), steps.count)
 
 
 def halved(starts: tuple[int, ...], halvings: int) -> np.ndarray:
