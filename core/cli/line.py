@@ -25,7 +25,13 @@ def line(
     release: ReleaseArgument,
     column: Annotated[str, Argument(metavar="COLUMN", help="A column of numbers or categories.", show_default=False)],
     at: AtOption = None,
-    points: Annotated[int, Option(help="Places along a column of numbers.")] = 200,
+    points: Annotated[
+        int | None,
+        Option(
+            help="Places along a column of numbers; without it 200, or more where the kernel is narrow.",
+            show_default=False,
+        ),
+    ] = None,
     level: LevelOption = 0.95,
     of_class: ClassOption = None,
     part: PartOption = None,
@@ -37,9 +43,12 @@ def line(
 
     from ..sources.queries import beside
     from ..tasks.density import marginal_line
+    from ..tasks.differences import POINTS
+    from ..tasks.scale import places_along
 
     check_table(out)
     asked = opened(release, of_class, part, bandwidth)
+    points = places_along(asked.sketch, column, POINTS) if points is None else points
     curve = marginal_line(asked, column, read_places(at, asked.domain), points, level)
     places = pa.table({column: pa.array(curve.values)})
     write_table(beside(places, answer_columns(asked, curve)), out)

@@ -1,6 +1,6 @@
 """Figures of what two releases differ by: lines and bars around zero, and a map of more and less.
 
-Only what cannot be noise alone is coloured: teal where the first has more, slate where it has less.
+Only what cannot be noise alone is coloured: teal where the first has more, another colour where it has less.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from ..tasks.density import Curve, Heatmap
 from ..words.escapes import in_plotly
 from ..words.numbers import percent, significant
 from .axes import Axis, apply
+from .classes import CLASS_COLOURS
 from .palette import FAINT, INK, TEAL, faded
 
 HEIGHT = 420
-LESS, MORE = INK.shape, TEAL.shape
+LESS, MORE = CLASS_COLOURS[1], TEAL.shape
 UNTOLD = "may be noise alone"
 
 

@@ -8,16 +8,26 @@ from typing import TypeVar
 
 from ..releases.comparison import Comparison
 from .density import Curve, Heatmap, marginal_grid, marginal_line
+from .scale import places_along
 from .work import map_size
 
 SIZE = 64
+POINTS = 200
 Drawn = TypeVar("Drawn", Curve, Heatmap)
 
 
 def line_of_differences(
-    compared: Comparison, column: str, at: Mapping[str, object] | None = None, points: int = 200, level: float = 0.95
+    compared: Comparison,
+    column: str,
+    at: Mapping[str, object] | None = None,
+    points: int | None = None,
+    level: float = 0.95,
 ) -> Curve:
-    """The difference along one column; columns that are not in ``at`` are averaged over, as in `marginal_line`."""
+    """The difference along one column; columns that are not in ``at`` are averaged over, as in `marginal_line`.
+
+    Without a number of points there are as many as show all that is as narrow as the kernel.
+    """
+    points = places_along(compared.first.sketch, column, POINTS) if points is None else points
     one, other = (marginal_line(release, column, at, points, level) for release in (compared.first, compared.second))
     return _difference(compared, one, other, level)
 

@@ -13,6 +13,8 @@ from .box import Box
 LARGEST_SHARE = 0.25
 """A kernel that hardly fades inside the bounds is searched in quarters of them."""
 HALVINGS = 30
+MOST_PLACES = 2_000
+"""Along one curve."""
 AT_ONCE = 256
 """Coordinates that are tried at once: each takes a point of all coordinates."""
 
@@ -42,3 +44,24 @@ def half_widths(sketch: LinearSketch) -> np.ndarray:
             near, far = np.where(close, tried, near), np.where(close, far, tried)
         widths.append(far)
     return np.concatenate(widths)
+
+
+def places_along(sketch: LinearSketch, column: str, usual: int) -> int:
+    """How many places show a curve along a column without leaving out what is as narrow as the kernel.
+
+    Parameters
+    ----------
+    sketch : LinearSketch
+        What is asked.
+    column : str
+        Of numbers or dates; of any other, and of sums of distances, the usual number is enough.
+    usual : int
+        As many at least.
+    """
+    box = Box.of(sketch)
+    coordinates = np.arange(box.bounds[0].size)[box.places[column]]
+    where = np.flatnonzero(np.isin(box.numeric, coordinates))
+    if sketch.answers != "closeness" or len(coordinates) != 1 or not len(where):
+        return usual
+    span = float((box.bounds[1] - box.bounds[0])[coordinates[0]])
+    return int(min(max(usual, 2.0 * span / half_widths(sketch)[where[0]]), max(usual, MOST_PLACES)))

@@ -24,11 +24,14 @@ from ...tasks.centres import Centre, find_centres, nearest_place
 from ...tasks.modes import Mode, find_modes
 from ...tasks.partition import Intersection, intersect_partitions
 from ...tasks.sampling import Sample, sample
+from ...tasks.scale import places_along
 from ...tasks.work import map_size
 from ..frame.session import Opened
 
 REMEMBERED = 64
 LEVEL = 0.95
+CURVE = 400
+"""Places along a curve, or more where the kernel is narrow."""
 MAP_SIZE, AVERAGED_MAP_SIZE = 200, 64
 """Cells along a side; an average reads many points a cell."""
 DISTANCE_MAP_SIZE, SMALL_DISTANCE_MAP_SIZE = 24, 16
@@ -48,7 +51,8 @@ def picture(identity: str, _release: Release, view: View) -> density.Curve | den
     if len(view.columns) == 1:
         if view.averages(_release):
             return density.marginal_line(_release, *view.columns, held, level=LEVEL)
-        return density.line(_release, *view.columns, held, level=LEVEL)
+        points = places_along(_release.sketch, view.columns[0], CURVE)
+        return density.line(_release, *view.columns, held, points, LEVEL)
     if view.averages(_release):
         return density.marginal_grid(
             _release, *view.columns, held, map_size(_release, AVERAGED_MAP_SIZE, FEWEST_PLACES), LEVEL

@@ -1,4 +1,4 @@
-"""The Compare view: what the file that is open and another one differ by, with the noise of both in every band."""
+"""The Difference view: what the file that is open and another one differ by, with the noise of both in every band."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .answers import LEVEL, REMEMBERED
 from .columns import choose_columns, drawable
 from .groups import part_of, question_of
 
-COMPARE = "Compare"
+COMPARE = "Difference"
 CAVEAT = (
     "Bands hold the noise of both files and are for one place each; a picture has many. They say what noise may have "
     "done, and nothing of who happens to be recorded."
@@ -29,7 +29,7 @@ CAVEAT = (
 
 
 def difference_view(visitor: Session, opened: Opened) -> None:
-    """Everything under Compare: the other file, the columns, and the picture."""
+    """Everything under Difference: the other file, the columns, and the picture."""
     others = [name for name in reversed(visitor.opened) if name != opened.name]
     chosen, how = st.columns(2, gap="medium")
     name = chosen.selectbox("Less the file", others, format_func=in_markdown, key="explore-compared")
