@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from ...errors import RequestError
+from ...figures.report.citation import bibtex, datacite, manifest_text
 from ...figures.sentences.answers import one_line
 from ...words.escapes import in_html, in_markdown
 from ..frame.marks import Visibility, facts, mark, note, rail
@@ -76,8 +77,29 @@ def about(visitor: Session, opened: Opened, fits: Callable[[Opened], bool] = lam
     with st.popover("What it promises"):
         _, sentences = answers.label(opened.fingerprint, opened)
         facts((sentence, "") for sentence in sentences)
+        cite(opened)
     with st.popover("Open another"):
         open_another(visitor, opened, fits)
+
+
+def cite(opened: Opened) -> None:
+    """Offer how the file is cited and what it says of itself, as files."""
+    label, _ = answers.label(opened.fingerprint, opened)
+    offers = (
+        ("Cite it (BibTeX)", "bib", "application/x-bibtex", lambda: bibtex(label)),
+        ("For a DOI (JSON)", "datacite.json", "application/json", lambda: datacite(label, len(opened.data))),
+        ("Its manifest (JSON)", "manifest.json", "application/json", lambda: manifest_text(opened.data)),
+    )
+    with st.container(horizontal=True, gap="small"):
+        for title, ending, mime, make in offers:
+            st.download_button(
+                title,
+                lambda make=make: make().encode(),
+                f"{opened.stem}.{ending}",
+                mime,
+                key=f"explore-cite-{ending}",
+                on_click="ignore",
+            )
 
 
 def open_another(visitor: Session, opened: Opened, fits: Callable[[Opened], bool] = lambda _: True) -> None:
