@@ -374,7 +374,8 @@ def _lost(tables: Iterable[tuple[np.ndarray, NoiseScale]], epsilon: float) -> fl
     pure, gaussian = 0.0, []
     for moved, noise in tables:
         if noise.distribution == "discrete_gaussian":
-            square, unit = int((moved.astype(np.int64) ** 2).sum()), bool(np.abs(moved).max() <= 1)
+            steps = [abs(step) for step in moved.reshape(-1).tolist()]  # whose squares may be beyond 64 bits
+            square, unit = sum(step * step for step in steps), max(steps) <= 1
             gaussian += [GaussianTable(square, float(noise.parameter), unit)] if square else []
         else:
             norms = np.linalg.norm(moved.astype(float).reshape(-1, noise.block or 1), axis=1)
