@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
+from core.releases.sandbox import counts_samples
 from core.ui.frame.frame import LEDGER, RELEASE, frame
 from core.ui.frame.marks import Visibility, note, rail, side
 from core.ui.frame.owner import stranger
@@ -40,7 +41,7 @@ def accounts(visitor: Session, ledger: Ledger) -> None:
     with main:
         status = pick_account(ledger, visitor.dataset)
         with rail(Visibility.PRIVATE, "account", f"Budget of {status.name}"):
-            show_account(status)
+            show_account(status, counts_samples(ledger))
         kept_releases(visitor, "ledger", "Its releases, kept beside this ledger", ledger, status.name)
     with aside, side("ledger"):
         with rail(Visibility.PRIVATE, "what-if", "What if I release once more?"):

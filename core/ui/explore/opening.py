@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -86,15 +87,15 @@ def cite(opened: Opened) -> None:
     """Offer how the file is cited and what it says of itself, as files."""
     label, _ = answers.label(opened.fingerprint, opened)
     offers = (
-        ("Cite it (BibTeX)", "bib", "application/x-bibtex", lambda: bibtex(label)),
-        ("For a DOI (JSON)", "datacite.json", "application/json", lambda: datacite(label, len(opened.data))),
-        ("Its manifest (JSON)", "manifest.json", "application/json", lambda: manifest_text(opened.data)),
+        ("Cite it (BibTeX)", "bib", "application/x-bibtex", partial(bibtex, label)),
+        ("For a DOI (JSON)", "datacite.json", "application/json", partial(datacite, label, len(opened.data))),
+        ("Its manifest (JSON)", "manifest.json", "application/json", partial(manifest_text, opened.data)),
     )
     with st.container(horizontal=True, gap="small"):
         for title, ending, mime, make in offers:
             st.download_button(
                 title,
-                lambda make=make: make().encode(),
+                make,
                 f"{opened.stem}.{ending}",
                 mime,
                 key=f"explore-cite-{ending}",

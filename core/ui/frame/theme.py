@@ -106,8 +106,8 @@ STYLE = (
 }
 
 /* Lists of facts, what is missing, bars. */
-.stApp .fg-facts { list-style: none; padding: 0; font-size: 0.95rem; }
-.stApp .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(--hairline);
+body .fg-facts { list-style: none; padding: 0; font-size: 0.95rem; }
+body .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(--hairline);
   overflow-wrap: anywhere; }
 .fg-facts li:last-child { border-bottom: 0; }
 .fg-facts small { color: var(--faint); font-size: 0.85rem; display: block; }

@@ -52,15 +52,16 @@ def pick_account(ledger: Ledger, preferred: str | None) -> Status:
     return statuses[names.index(name)]
 
 
-def show_account(status: Status) -> None:
-    """One data set: its promise, what is left, and its releases on a time line."""
+def show_account(status: Status, begins_again: bool = False) -> None:
+    """One data set: its promise, what is left, and its releases on a time line; that of a sample is no promise."""
     total, left = float(status.epsilon), max(0.0, float(status.epsilon) - status.spent)
     ends = f"spent {significant(status.spent, 3)}", f"left {significant(left, 3)} of {significant(total, 3)}"
     bar([status.spent / total], " and ".join(ends), *ends)
     facts(
         [
             (
-                f"In all, ε = {amount(status.epsilon)}{_slack(status.delta)} is promised for ever",
+                f"In all, ε = {amount(status.epsilon)}{_slack(status.delta)} is "
+                + ("there to play with" if begins_again else "promised for ever"),
                 f"To {unit_in_words(status.unit)}, since {day(status.created)}.",
             ),
             ("Hidden: " + lowered(RELATIONS[status.neighbours]), ""),
