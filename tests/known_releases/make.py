@@ -284,6 +284,17 @@ def tables() -> Release:
     return _release(sketch, Budget("0.5", "1e-4"))
 
 
+def stepped() -> Release:
+    """Residuals of all pairs of columns that have steps: values, cells of several of them, and months."""
+    columns = (
+        Numeric("rooms", 1, 9, step=1),
+        Numeric("age", 0, 120, step=1),
+        Dates("joined", "2023-01-15", "2024-01-14"),
+        Categorical("member", ("no", "yes")),
+    )
+    return _release(Tables.of(Domain(columns), 12, halvings=5).measuring_contrasts(), Budget("0.5", "1e-4"))
+
+
 def counted() -> Release:
     """Counts of tables of three columns and of one, of people with several records, under pure noise."""
     domain = Domain.of(age=(0, 100), pay=(0, 9000), sex=["f", "m"], city=["Bern", "Zürich"], unit=PrivacyUnit("id", 2))
@@ -332,6 +343,7 @@ MAKERS = {
         earth,
         circles,
         tables,
+        stepped,
         counted,
         products,
     )

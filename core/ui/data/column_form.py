@@ -20,15 +20,15 @@ from .set_commands import LISTS
 AT_ONCE = 24
 """Rows shown at once; of wider data, the used columns and those that match a search."""
 UNUSABLE = ("other",)
-NUMBER, CATEGORY, ORDERED, DATE, YES_NO = "number", "category", "ordered", "date", "yes or no"
+NUMBER, WHOLE, CATEGORY, ORDERED, DATE, YES_NO = "number", "whole number", "category", "ordered", "date", "yes or no"
 CIRCLES = {"hour of day": "hour", "weekday": "weekday", "month": "month", "day of the year": "day_of_year"}
 LATITUDE, LONGITUDE = "latitude", "longitude"
 LENGTH, WORDS, DECLARED = "length of text", "chosen words", "from file"
 BY_NUMBER, BY_LENGTH = "by number", "by length"
 """What bounds a vector: the same bounds for each of its numbers, or how long it may be."""
 READ_AS = {
-    "number": (NUMBER, CATEGORY, ORDERED, YES_NO, LATITUDE, LONGITUDE, DATE),
-    "text": (CATEGORY, ORDERED, NUMBER, DATE, *CIRCLES, YES_NO, LENGTH, WORDS),
+    "number": (NUMBER, WHOLE, CATEGORY, ORDERED, YES_NO, LATITUDE, LONGITUDE, DATE),
+    "text": (CATEGORY, ORDERED, NUMBER, WHOLE, DATE, *CIRCLES, YES_NO, LENGTH, WORDS),
     "date": (DATE, *CIRCLES),
 }
 """What columns may be read as, by what they seem to be; the first is offered."""
@@ -120,6 +120,8 @@ def _as_typed(column: ColumnInfo, entry: Mapping[str, Any]) -> dict[str, Any] | 
     for part in ("low", "high", "longest", *(["step"] if kind == "number" else [])):
         if part in facts:
             values[part] = float(facts.pop(part))
+    if kind == "number" and values.get("step") == 1.0:
+        values["as"] = WHOLE
     if "longest" in values:
         values["longest"] = int(values["longest"])
     for part in ("first", "last", "unit"):
@@ -213,11 +215,11 @@ def _typed(column: ColumnInfo, name: str, kind: str, key: Callable[[str], dict])
         typed = _categories(column, key("categories"), kind == ORDERED)
         draft = {"categories": typed, "words": _missing_words(name, key), "ordered": kind == ORDERED}
         return ColumnDraft(column.name, categorical=True, **draft)
-    if kind == NUMBER:
+    if kind in (NUMBER, WHOLE):
         low, high = _bounds(name, key)
         unit = st.text_input(f"Unit of {name}", max_chars=40, placeholder="unit", **key("unit")).strip()
         words = _missing_words(name, key)
-        step = st.session_state.get(key("step")["key"], 0.0)
+        step = 1.0 if kind == WHOLE else st.session_state.get(key("step")["key"], 0.0)
         return ColumnDraft(column.name, low=low, high=high, unit=unit, words=words, written=text, step=step)
     if kind == DATE:
         first, last = (

@@ -68,6 +68,13 @@ def declared(at: AppTest, **rules: str) -> Declaration:
     return Declaration(at.session_state["drafts"], **rules)
 
 
+def test_a_whole_number_has_steps_of_one():
+    at = app(pay="whole number")
+    typed(at, "number_input", "low", "pay", 0.0)
+    typed(at, "number_input", "high", "pay", 9.0)
+    assert declared(at).domain().columns == (Numeric("pay", 0, 9, "", Reading(()), 1.0),)
+
+
 def test_what_a_column_is_read_as_is_the_owners_choice():
     at = app(
         pay="number",
