@@ -17,6 +17,7 @@ from ..errors import ReleaseFileError, RequestError
 from ..machine.files import strict_json
 from ..machine.files.transient import unfinished
 from ..privacy.budget import Budget, decimal_text
+from ..privacy.neighbours import Neighbours
 from ..tasks.regression.sums import terms_of
 from ..version import SOFTWARE
 from .records import Task
@@ -25,6 +26,10 @@ FORMAT, FORMAT_VERSION = "frostglass-model", 1
 BITS = 20
 """Coefficients are whole multiples of 2^-20 times the model's scale."""
 KINDS = ("logistic", "multinomial", "one-vs-rest", "svm")
+HIDDEN = {
+    Neighbours.ADD_REMOVE: "whether anyone is among the records",
+    Neighbours.REPLACE_ONE: "what anyone's record says",
+}
 FIELDS = ("format", "format_version", "domain", "task", "kind", "scale", "rows", "privacy", "private", "software")
 LARGEST = 1 << 62
 MOST_BYTES = 1 << 28
@@ -146,8 +151,8 @@ class LinearModel:
         )
         return [
             f"It predicts {self.task.label} ({', '.join(self.categories)}) from {', '.join(self.features.names)}.",
-            f"It was trained by {self.method} under {promise} ({budget.neighbours}), and holds "
-            f"{self.rows.size:,} coefficients and no record.",
+            f"It was trained by {self.method} under {promise}, which hides {HIDDEN[budget.neighbours]}.",
+            f"It holds {self.rows.size:,} coefficients and no record.",
             self.theorem,
             "Its coefficients have noise: what a single one says of a column may be the noise's.",
             "Queries outside the public bounds are judged as if they were on them.",

@@ -61,6 +61,14 @@ RELEASE = Page(
     Visibility.PRIVATE,
     PRIVATE_PROMISE + ", until you release it",
 )
+TRAIN = Page(
+    "pages/train.py",
+    "Train",
+    "Train a model",
+    "Predict one column from all others. The model is a file of plain numbers; your records are not in it.",
+    Visibility.PRIVATE,
+    PRIVATE_PROMISE + ", until you train it",
+)
 LEDGER = Page(
     "pages/ledger.py",
     "Ledger",
@@ -107,7 +115,7 @@ LOCAL = Page(
 )
 
 GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
-    ("Own data", (DATA, RELEASE, LEDGER)),
+    ("Own data", (DATA, RELEASE, TRAIN, LEDGER)),
     ("Released sketches", (EXPLORE, CLASSIFY)),
     ("Understand", (LEARN, COMPARE)),
     ("Nobody trusted", (LOCAL,)),

@@ -1,0 +1,132 @@
+"""What is to be predicted, by which method and at which price: the private part of the Train page."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ...domain import Categorical, Column, Cyclic
+from ...errors import RequestError
+from ...models.linear_model import LinearModel
+from ...models.training import Offer, Trainer, offers
+from ...privacy.budget import Budget
+from ...privacy.ledger.account import Account, price
+from ...privacy.ledger.ledger import Ledger
+from ...releases.payment import Payer, spending, unit_words
+from ...words.escapes import in_markdown
+from ..frame.marks import main_action, note
+from ..frame.odds import odds_sentence
+from ..frame.session import OwnData, Session
+from ..release.payer import choose_payer
+from ..release.privacy import SLACK, choose_epsilon, choose_slack
+
+MODEL, USED = "train-model", "train-used"
+"""In the session: the model that is shown, and the orders that were carried out."""
+CALLED = {
+    "objective": "Objective perturbation",
+    "descent": "Noisy gradient descent",
+    "amp": "Approximate minima perturbation",
+}
+BOUGHT = "columns whose bounds were not bought, which a model cannot promise for yet"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A model that an owner asks for, complete: what is confirmed is what is trained."""
+
+    trainer: Trainer
+    budget: Budget
+    account: Account
+    ticket: str
+
+
+def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
+    """The controls and the button with the price on it."""
+    targets = [column.name for column in own.domain.columns if _has_classes(column)]
+    if not targets or len(own.domain.columns) < 2:
+        note(
+            "There is no column of categories beside others that could be predicted. Numbers are predicted from a "
+            "release of sums of products, which the command line makes."
+        )
+        main_action("Train", ["a column of categories to predict"], "train")
+        return
+    st.subheader("1 · What should be predicted?", anchor=False)
+    target = st.selectbox("Column", targets, len(targets) - 1, key="train-target", width=320)
+    st.subheader("2 · How much privacy?", anchor=False)
+    epsilon, slack = choose_epsilon(), choose_slack()
+    number = 0 if visitor.records is None else visitor.records.number
+    neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
+    lacking = [*missing, *([] if epsilon else ["a privacy loss ε"]), *([BOUGHT] if own.bought else [])]
+    if lacking or epsilon is None or account is None:
+        main_action("Train", lacking, "train")
+        return
+    budget = Budget(epsilon, SLACK if slack else 0, neighbours)
+    try:
+        offer = _method(offers(own.domain, str(target), budget, composable=True))
+        refused = account.after(offer.trainer.cost(budget)).refusal
+    except RequestError as error:
+        st.error(in_markdown(error))
+        main_action("Train", ["settings that can be used"], "train")
+        return
+    if refused:
+        st.error(in_markdown(refused))
+    if main_action(f"Train for {price(budget)}", ["budget that is left"] if refused else [], "train"):
+        confirm(own, ledger, Wish(offer.trainer, budget, account, secrets.token_hex(16)))
+
+
+def _has_classes(column: Column) -> bool:
+    return isinstance(column, Categorical) and not isinstance(column, Cyclic)
+
+
+def _method(found: Sequence[Offer]) -> Offer:
+    """Let the owner choose a method; the one with the least noise is first."""
+    st.subheader("3 · How?", anchor=False)
+    names = {offer.method: offer for offer in found}
+    method = st.radio(
+        "Method",
+        list(names),
+        format_func=lambda name: CALLED[name] + (" (least noise)" if name == found[0].method else ""),
+        captions=[_noise(offer) for offer in found],
+        key=f"train-method-{'-'.join(names)}",
+        label_visibility="collapsed",
+    )
+    return names[method]
+
+
+def _noise(offer: Offer) -> str:
+    people = f"{offer.noise:,.0f}" if offer.noise >= 10 else f"{offer.noise:.2g}"
+    return (
+        f"Its noise weighs as much as about {people} records that all say the same. With many times more it is small."
+    )
+
+
+@st.dialog("Train it?", on_dismiss="rerun")
+def confirm(own: OwnData, ledger: Ledger, wish: Wish) -> None:
+    """Ask once more, in words; a wish comes true once, however often the button is pressed."""
+    odds = odds_sentence(float(wish.budget.epsilon), float(wish.budget.delta), "a person")
+    st.markdown(f"You make one model file, which may be handed out, at the price of **{price(wish.budget)}**. {odds}")
+    st.text(f"It is paid from the budget of “{wish.account.name}”.")
+    st.markdown("What is spent cannot be had back, even if nobody ever gets the file.")
+    if st.button("Train it", type="primary", key="train-confirm"):
+        used = st.session_state.setdefault(USED, set())
+        if wish.ticket not in used:
+            used.add(wish.ticket)
+            try:
+                with st.spinner("Training"):
+                    st.session_state[MODEL] = trained(own, ledger, wish)
+            except RequestError as error:
+                st.error(in_markdown(error))
+                return
+        st.rerun()
+
+
+def trained(own: OwnData, ledger: Ledger, wish: Wish) -> LinearModel:
+    """The model; the price is in the ledger before any noise exists."""
+    account, unit = wish.account, unit_words(own.domain.unit)
+    payer = Payer(ledger, account.name, wish.budget, unit, None if account.known else account.total)
+    return wish.trainer.fit(
+        own.source, wish.budget, spend=spending(payer, wish.trainer.cost(wish.budget), wish.trainer)
+    )
