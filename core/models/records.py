@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from ..domain import Categorical, Cyclic, Domain
 from ..errors import RequestError
 from ..parameters import Declared, Number, Settled, Text, parameter
 from ..sketches.products.products import Products
-from ..sources import Source
+
+if TYPE_CHECKING:  # whoever asks a model must not reach private records by it
+    from ..sources import Source
 
 MAX_NUMBERS = 1 << 27
 """Records times coordinates that are held in memory, as they are all needed at every step."""
