@@ -64,3 +64,46 @@ def people_needed(epsilon: float, error: float) -> tuple[float, float]:
     odds = math.exp(epsilon)
     flipped = odds / (odds - 1) ** 2
     return math.sqrt(quiet) / error, flipped / error**2
+
+
+POLLS, SAY_YES = 50, 0.3
+
+
+@dataclass(frozen=True)
+class Polled:
+    """Fifty polls of one made-up class, three in ten of whom would say yes.
+
+    Attributes
+    ----------
+    truth : float
+        The share who would.
+    said : np.ndarray
+        float64 (polls,), the share of reports that say yes.
+    estimate, low, high : np.ndarray
+        float64 (polls,), the estimated share and its interval.
+    """
+
+    truth: float
+    said: np.ndarray
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def held(self) -> int:
+        """How many of the intervals hold the truth."""
+        return int(((self.low <= self.truth) & (self.truth <= self.high)).sum())
+
+
+def polled(people: int, epsilon: str) -> Polled:
+    """A yes-or-no question, asked fifty times with fresh coins that can be repeated."""
+    one = oracle("de", 2, epsilon)
+    yes = round(SAY_YES * people)
+    answers, source = np.repeat([0, 1], [people - yes, yes]), SeededSource(people)
+    rows = []
+    for _ in range(POLLS):
+        tally = one.aggregate(one.privatise(answers, source))
+        low, high = one.interval(tally)
+        rows.append((tally.table[1], one.estimate(tally)[1], low[1], high[1]))
+    said, estimate, low, high = np.array(rows, np.float64).T / people
+    return Polled(yes / people, said, estimate, low, high)

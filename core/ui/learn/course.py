@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ..frame.marks import main_action
-from . import averaging, bounds, cells, epsilon, floating_point, rows, slack
+from . import averaging, bounds, cells, epsilon, flips, floating_point, rows, slack, trust
 from .lesson import Lesson, show_lesson
 from .plan import plan
 
@@ -20,6 +20,8 @@ LESSONS: tuple[Lesson, ...] = (
     rows.LESSON,
     slack.LESSON,
     floating_point.LESSON,
+    flips.LESSON,
+    trust.LESSON,
 )
 LINK = "The address of this page holds every setting: hand it out, and a class starts where you stand."
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.lessons.local_reports import people_needed, told
+from core.experiments.lessons.local_reports import people_needed, polled, told
 from core.local.oracles.table import oracle
 from core.local.poll.store import Polls
 from core.ui.frame.frame import LOCAL
@@ -86,3 +86,10 @@ def test_local_surveys_need_the_square_of_the_people():
     central, local = people_needed(1.0, 0.01)
     again, more = people_needed(1.0, 0.001)
     assert more / local == pytest.approx(100) and again / central == pytest.approx(10)
+
+
+def test_bands_of_polls_hold_the_truth_about_as_often_as_they_say():
+    """Fifty seeded polls each: a binomial with 0.95 would have fewer than 38 once in 10^6."""
+    for people, epsilon in ((30, "1"), (1000, "0.3"), (10_000, "3")):
+        found = polled(people, epsilon)
+        assert found.truth == 0.3 and found.held >= 38
