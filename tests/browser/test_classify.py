@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from core.sources.samples import sample
-from tests.depth import deep
 
 
 @pytest.fixture
@@ -88,8 +87,9 @@ def test_points_that_cannot_be_read_get_one_sentence(heart):
     assert "Still missing: a table of your points." in visit.text
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
-    ("width", "theme"), [deep("desktop", "light"), deep("desktop", "dark"), deep("phone", "light"), ("phone", "dark")]
+    ("width", "theme"), [("desktop", "light"), ("desktop", "dark"), ("phone", "light"), ("phone", "dark")]
 )
 def test_it_fits_and_is_legible(heart, width, theme):
     visit = heart(width, theme)

@@ -160,8 +160,9 @@ def test_the_map_takes_the_shades_of_the_theme(opened):
     assert pictures["light"] != pictures["dark"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
-    ("width", "theme"), [deep("desktop", "light"), deep("desktop", "dark"), deep("phone", "light"), ("phone", "dark")]
+    ("width", "theme"), [("desktop", "light"), ("desktop", "dark"), ("phone", "light"), ("phone", "dark")]
 )
 def test_every_view_fits_and_is_legible(opened, width, theme):
     visit = opened("visits", width, theme)

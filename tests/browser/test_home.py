@@ -54,6 +54,7 @@ def test_the_theme_follows_the_visitor_in_the_drawings_too(visitor):
     assert colours["dark"] == ["rgb(159, 176, 182)", "rgb(240, 182, 94)", "rgb(94, 205, 194)"]
 
 
+@pytest.mark.deep
 def test_the_keyboard_alone_reaches_the_first_door_and_sees_where_it_is(visitor):
     visit = visitor()
     visit.go()

@@ -202,7 +202,7 @@ def test_how_far_everyone_is_from_the_question_to_the_file(visitor, ledger, widt
     assert [float(entry.cost.epsilon) for entry in paid] == [1.0]
 
 
-@pytest.mark.parametrize(("width", "theme"), [deep("desktop", "light"), ("phone", "dark")])
+@pytest.mark.parametrize(("width", "theme"), [deep("desktop", "light"), deep("phone", "dark")])
 def test_which_group_someone_is_like_from_the_question_to_the_file(visitor, width, theme):
     visit = visitor(width, theme)
     visit.go("/data")

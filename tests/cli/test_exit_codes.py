@@ -215,6 +215,7 @@ def started(program: str, arguments: list[str], folder: Path, ledger: Path) -> s
     raise AssertionError("the program never came to where it waits")
 
 
+@pytest.mark.deep
 def test_control_c_while_a_real_program_reads(source, tmp_path, ledger):
     process = started(WAITS_WHILE_READING, releasing(source), tmp_path, ledger)
     process.send_signal(signal.SIGINT)

@@ -61,7 +61,7 @@ def asked(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("name", sampled([*CLOSENESS, *DISTANCES], "features", "projected", "l1", "squared"))
+@pytest.mark.parametrize("name", sampled([*CLOSENESS, *DISTANCES], "projected", "l1", "squared"))
 def test_every_mechanism_is_released_described_and_asked(command, source, asked, tmp_path, name):
     options = (CLOSENESS | DISTANCES)[name]
     result = command("release", source, *FACTS, *options, "--out", "a.npz")
@@ -87,7 +87,7 @@ def test_the_names_are_those_of_all_mechanisms():
     assert all("--size" in options_of(name) for name in rivals - {"exponential-sum"})
 
 
-@pytest.mark.parametrize("name", sampled(RIVAL_SIZES, "bernstein", "interval-tree", "mwem", "huang-roth"))
+@pytest.mark.parametrize("name", sampled(RIVAL_SIZES, "bernstein", "mwem", "huang-roth"))
 def test_every_rival_is_released_described_asked_and_merged(command, source, asked, tmp_path, name):
     near = cards()[name].answers == "closeness"
     promise = ("--delta", "1e-6") if cards()[name].needs_delta else ()
@@ -112,6 +112,7 @@ def test_every_rival_is_released_described_asked_and_merged(command, source, ask
     assert both.exit_code == 0 or "count of records" in refused(both), both.output
 
 
+@pytest.mark.deep
 def test_a_kernel_that_race_has_not_is_one_of_features(command, source, tmp_path):
     command("release", source, *FACTS, "--kernel", "gaussian", "--bandwidth", "1", "--rows", "40", "--out", "a.npz")
     command(
@@ -139,7 +140,7 @@ def test_waves_suit_the_promise(command, source, tmp_path):
     assert [load(tmp_path / f"{name}.npz").sketch.wave for name in "ab"] == ["quadrant", "circle"]
 
 
-@pytest.mark.parametrize("options", [deep(CLOSENESS["histogram"]), DISTANCES["l1"], deep(DISTANCES["squared"])])
+@pytest.mark.parametrize("options", [deep(CLOSENESS["histogram"]), deep(DISTANCES["l1"]), DISTANCES["squared"]])
 def test_releases_of_every_kind_are_made_like_others_and_merged(command, tmp_path, options):
     table = people()
     table[:1000].to_csv(tmp_path / "north.csv", index=False)
@@ -209,6 +210,7 @@ def test_distances_are_followed_and_mapped_and_have_a_centre(command, source, tm
     assert "median of means" in refused(command("query", "a.npz", source, "--median-of-means", "0.1"))
 
 
+@pytest.mark.deep
 def test_several_centres(command, source, released, few_places):
     one = ("--columns", "x", "--bounds", "0:10", "--epsilon", "20", "--norm", "l1")
     command("release", source, *one, "--out", "x.npz")

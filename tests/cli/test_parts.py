@@ -123,6 +123,7 @@ def test_how_a_part_is_written():
     assert Asked.of("tables:singles;rows=3") == Asked("", "tables", (), {"rows": "3", "tables": "singles"})
 
 
+@pytest.mark.deep
 def test_tables_beside_another_question(command, people_of_kinds):
     asked = (*BOUNDS, "--categories", "kind=a,b", "--part", "tables:pairs", "--part", "distance:x")
     made = command("release", "kinds.csv", *asked, "--epsilon", "4", "--delta", "1e-6", "--out", "t.npz")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SKETCH, people
+from tests.depth import draws
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("numpy", "pandas", "scipy", "pyarrow", "numba", "duckdb", "sqlalchemy", "plotly", "streamlit")
@@ -47,12 +48,13 @@ def test_help_loads_nothing_heavy():
     """What makes a program start at once, without measuring time."""
     seen = f"import sys; [print(m) for m in {HEAVY!r} if m in sys.modules]"
     program = f"import atexit; atexit.register(lambda: exec({seen!r})); from core.__main__ import main; main()"
-    for arguments in (["--help"], ["release", "--help"], ["ledger", "--help"]):
+    for arguments in (["--help"], ["release", "--help"], ["ledger", "--help"])[: draws(2, 3)]:
         shown = subprocess.run([sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True)
         assert shown.returncode == 0, shown.stderr
         assert not set(HEAVY) & set(shown.stdout.splitlines())
 
 
+@pytest.mark.deep
 def test_a_terminal_without_greek_letters_still_gets_a_sentence(tmp_path):
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "core", "ledger", "add", "d", "--epsilon", "1", "--ledger", str(tmp_path / "l")]

@@ -24,6 +24,7 @@ FACTS = {"bandwidth": 2.0, "bounds": (-8.0, 8.0), "rows": 80}
         }
     ),
 )
+@pytest.mark.deep
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 

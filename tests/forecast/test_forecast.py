@@ -17,6 +17,7 @@ from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.seal import seal
 from core.sketches.hashed.race import Race
+from tests.depth import crossed, deep
 
 DOMAIN = Domain.of(a=(0, 100), b=(0, 100))
 KERNELS = [Euclidean(4.0), Manhattan(4.0), Laplacian(6.0), Angular(3), Mixture((Euclidean(4.0), Angular()), (0.5, 0.5))]
@@ -40,7 +41,7 @@ def measured(sketch: Race, budget: Budget, data: np.ndarray, queries: np.ndarray
     return float(np.mean(errors))
 
 
-@pytest.mark.parametrize("budget", [Budget("0.05"), Budget(1), Budget(1, "1e-6")])
+@pytest.mark.parametrize("budget", [deep(Budget("0.05")), Budget(1), deep(Budget(1, "1e-6"))])
 def test_with_a_public_sample_the_forecast_is_within_15_percent(budget):
     data, queries, sample = clusters(20_000, 1), clusters(100, 1), clusters(4_000, 1)
     sketch = Race(DOMAIN, Euclidean(4.0), rows=400)
@@ -64,8 +65,7 @@ def test_where_noise_rules_the_forecast_is_exact():
     assert np.std(errors) == pytest.approx(expected.noise_error, rel=0.15)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("density", [0.08, 0.2, 0.4])
+@pytest.mark.parametrize(("density", "kernel"), crossed([0.2, 0.08, 0.4], KERNELS), ids=str)
 def test_the_reference_population_has_the_stated_density_and_stays_inside(kernel, density):
     points = reference_population(DOMAIN, kernel.metric, kernel, density)
     assert points.min() >= 0 and points.max() <= 100
@@ -83,7 +83,7 @@ def test_more_budget_and_more_records_never_hurt():
     assert many.relative_error < few.relative_error and many.noise_error == few.noise_error
 
 
-@pytest.mark.parametrize("epsilon", ["0.02", "0.3", "3"])
+@pytest.mark.parametrize("epsilon", [deep("0.02"), "0.3", deep("3")])
 def test_chosen_rows_are_about_the_best(epsilon):
     """Against brute force over actual releases: within a quarter of the least error of all sizes."""
     data, queries = clusters(5_000, 3), clusters(60, 3)

@@ -91,6 +91,7 @@ def test_a_share_alone_is_about_as_good():
     assert largest_rho(float(slack.epsilon), 1e-6) == pytest.approx(largest_rho(1, 1e-6) / 4, rel=1e-3)
 
 
+@pytest.mark.deep
 def test_the_same_facts_give_the_same_shares():
     budget = PROMISES[1]
     assert settle(questions(), budget, RECORDS) == settle(questions(), budget, RECORDS)

@@ -87,6 +87,7 @@ def test_slack_takes_features_far_beyond_pure_noise_and_the_query_stops_them():
     assert slack.stopped_by == "query"
 
 
+@pytest.mark.deep
 def test_wide_tables_are_stopped_by_their_file():
     chosen = sized_rows(Race(DOMAIN, Laplacian(2.0), width=50_000, seed=0), Budget(1, "1e-6"), 1_000_000, 0.2)
     assert chosen.stopped_by == "file" and chosen.rows < 1000

@@ -11,6 +11,7 @@ from numba.core import config
 
 from core.machine import compiled_code
 from core.machine.compiled_code import njit, room
+from tests.depth import deep
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,7 +65,7 @@ def test_without_either_a_folder_of_its_owner_lasts_as_long_as_the_process(elsew
 READ_ONLY = "os.access = lambda path, mode: 'core' not in str(path)"
 
 
-@pytest.mark.parametrize("place", ["pass", READ_ONLY])
+@pytest.mark.parametrize("place", [deep("pass"), READ_ONLY])
 def test_no_import_changes_the_environment_of_the_process(place, tmp_path):
     program = f"""
 import os; before = dict(os.environ); {place}

@@ -48,6 +48,7 @@ for module in pkgutil.walk_packages(core.__path__, "core."):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.deep
 def test_frames_and_arrow_are_released(tmp_path):
     done = run(
         """
@@ -71,7 +72,7 @@ RELEASE = ("release", "people.parquet", "--bounds", "x=0:1", "--bandwidth", "0.1
     ("command", "extra"),
     [
         deep(("app",), "app"),
-        (("release", "people.csv", *RELEASE[2:]), "sql"),
+        deep(("release", "people.csv", *RELEASE[2:]), "sql"),
         ((*RELEASE, "--engine", "dask"), "cluster"),
         deep(("forecast", "--records", "500", *RELEASE[2:-2], "--mechanism", "mst"), "marginals"),
         deep(("ledger", "show", "people", "--ledger", "postgresql://127.0.0.1/frostglass"), "postgres"),

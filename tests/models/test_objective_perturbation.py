@@ -106,7 +106,7 @@ def test_the_noise_behind_what_is_released_has_the_law_it_should_have():
     made = ObjectivePerturbation(LINE, "kind", 1.0, records=3)
     units = made._read(source)[0] * np.array([[1], [-1], [-1]])
     vectors, found = units / 2.0**UNIT_BITS, []
-    for _ in range(300):
+    for _ in range(draws(150, 300)):
         model = made.fit(source, Budget(2), noise_source=noises)
         f = np.array(model.rows[0]) / 2.0**GRID_BITS
         found.append(expit(-vectors @ f) @ vectors - float(model.perturbation.curvature) * f)

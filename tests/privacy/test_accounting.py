@@ -76,13 +76,13 @@ def test_events_of_tables():
     assert Cost.of([(plain, by_conversion)], 1, MILLIONTH).events[0].l2_squared is None
 
 
-@pytest.mark.parametrize("epsilon", ["0.000000000001", "0.01", "1", "17.3", "100"])
-@pytest.mark.parametrize("delta", ["0", "1e-30", "0.000001", "0.009"])
+@pytest.mark.parametrize("epsilon", ["0.000000000001", deep("0.01"), "1", deep("17.3"), "100"])
+@pytest.mark.parametrize("delta", ["0", "1e-30", deep("0.000001"), "0.009"])
 @pytest.mark.parametrize(
     "sensitivity",
     [
         one_hot(1),
-        one_hot(1000),
+        deep(one_hot(1000)),
         one_hot(7).scaled(3),
         Sensitivity(12, 40, parts=4),
         Sensitivity(80, 400, block=20, blocks_l2=20).scaled(2),

@@ -16,6 +16,7 @@ from core.privacy.budget import Budget
 from core.privacy.column_quantiles import CELLS, MOST_CELLS, Places, plan_quantiles, release_quantiles, scores_between
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.unit import PrivacyUnit
+from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
 
 SEVERAL = ("0.1", "0.25", "0.5", "0.9")
@@ -125,17 +126,17 @@ def test_the_choices_of_a_level_share_what_one_person_moves(tiny, relation, reco
 
 @pytest.mark.parametrize("quantiles", [("0.5",), ("0.3", "0.8")])
 def test_frequencies_are_those_of_the_closed_form(tiny, quantiles):
-    plan, counts, draws = plan_quantiles(1, quantiles, Budget(2)), np.array([2, 0, 3, 1]), 4000
+    plan, counts, runs = plan_quantiles(1, quantiles, Budget(2)), np.array([2, 0, 3, 1]), draws(1500, 4000)
     expected: dict[tuple[float, ...], float] = {}
     for outcome, chance in chances(tiny, counts, plan).items():
         values = tuple(tiny.value(candidate) for candidate in outcome)
-        expected[values] = expected.get(values, 0) + chance * draws
+        expected[values] = expected.get(values, 0) + chance * runs
     source, seen = SeededSource(8), dict.fromkeys(expected, 0)
-    for _ in range(draws):
+    for _ in range(runs):
         seen[release_quantiles([tiny], [counts], plan, spend=lambda cost: None, noise_source=source)[0]] += 1
     common = [values for values in expected if expected[values] > 10]
     observed, wanted = [seen[one] for one in common], [expected[one] for one in common]
-    observed, wanted = [*observed, draws - sum(observed)], [*wanted, draws - sum(wanted)]
+    observed, wanted = [*observed, runs - sum(observed)], [*wanted, runs - sum(wanted)]
     assert len(common) >= 4
     statistic = sum((o - w) ** 2 / max(w, 1) for o, w in zip(observed, wanted, strict=True))
     assert stats.chi2.sf(statistic, len(common)) > FALSE_ALARM

@@ -16,12 +16,13 @@ from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.linear import level_of_each
+from tests.depth import draws
 
 DOMAIN = Domain.of(x=(0.0, 1.0), y=(0.0, 1.0))
 RANDOM = np.random.default_rng(0)
 POINTS = np.asfortranarray(np.clip(RANDOM.normal(0.4, 0.15, (500, 2)), 0, 1))
 QUERIES = RANDOM.random((60, 2))
-RELEASES = 300
+RELEASES = draws(150, 300)
 FALSE_ALARM = 1e-4
 """Chance that releases which keep what they say are found not to, a mechanism."""
 WIDE: Kernel = Gaussian(0.3)

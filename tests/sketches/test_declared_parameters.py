@@ -72,7 +72,7 @@ def kind_of(value: object) -> type:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=draws(8, 50))
+@settings(max_examples=draws(3, 50))
 @given(data=st.data())
 def test_another_value_is_refused_or_read_as_it_is_written(name, data):
     sketch = small(name)

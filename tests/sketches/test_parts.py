@@ -297,7 +297,7 @@ def test_an_attack_finds_no_more_than_is_promised_and_finds_a_planted_fault(budg
     parts = Parts.of(
         [Part(small, "a", noise=1.0), Part(sized(Moments(domain(PAY))), "b", noise=3e4), Part(small, "c", noise=1.0)]
     )
-    runs, level = draws(6_000, 60_000), 1 - 1e-8
+    runs, level = draws(3_000, 60_000), 1 - 1e-8
     report = audit_sketch(parts, replace(budget, epsilon=2), runs=runs, level=level)
     assert report.passed
 

@@ -24,7 +24,7 @@ from tests.sketches.test_every_mechanism import KNOWN, OTHERS, small
 
 PLANE, SETS = Domain.of(x=(0, 10), y=(0, 4)), Domain((Items("basket"),))
 ROWS, RECORDS = 200, 20_000
-BUDGETS = [deep("0.05", "1e-6"), ("1", "1e-12"), ("1", "1e-6"), deep("1", "0.009"), deep("30", "1e-9")]
+BUDGETS = [deep("0.05", "1e-6"), ("1", "1e-12"), deep("1", "1e-6"), deep("1", "0.009"), deep("30", "1e-9")]
 """A delta that is nearly nothing is where a promise with slack is worst off; a usual one is where it is not."""
 MADE = {name: card for name, card in cards().items() if card.make is not None and not card.needs_delta}
 
@@ -64,7 +64,7 @@ def made(name: str, budget: Budget):
     )
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", [Neighbours.ADD_REMOVE, deep(Neighbours.REPLACE_ONE)])
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 @pytest.mark.parametrize("name", [*KNOWN, *OTHERS])
 def test_the_same_table_is_never_noisier_under_slack(name, epsilon, delta, neighbours):

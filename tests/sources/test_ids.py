@@ -22,7 +22,7 @@ from core.errors import RequestError
 from core.geometry import kernels
 from core.privacy.neighbours import Neighbours
 from core.sources import open_source
-from tests.depth import crossed, draws
+from tests.depth import crossed, deep, draws
 
 BEYOND = 2**60
 """A size at which 200 neighbouring ids are a few floating-point numbers."""
@@ -224,7 +224,7 @@ def test_text_of_a_number_that_names_nobody_is_refused(store, text, tmp_path):
 @pytest.mark.parametrize(
     ("store", "order"), crossed([arrow_of, frame_of, csv_of, parquet_of, feather_of, duckdb_of], [1, -1])
 )
-@pytest.mark.parametrize("wrong", ["id", "x"])
+@pytest.mark.parametrize("wrong", ["id", deep("x")])
 def test_edges_between_rounded_people_are_refused(store, wrong, order, tmp_path):
     domain = Domain((Items("x", gathered=True),), unit=PrivacyUnit("id"))
     whole, rounded = list(range(9))[::order], [float(BEYOND + number * 2**20) for number in range(9)][::order]

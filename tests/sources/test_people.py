@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -16,6 +16,7 @@ from core.domain import Domain, PrivacyUnit
 from core.errors import RequestError
 from core.sources import duck, open_source
 from core.sources.people import keep_at_most
+from tests.depth import draws
 
 FALSE_ALARM = 1e-7
 
@@ -51,6 +52,7 @@ def select(table, records, rows=100):
     return np.concatenate([np.empty(0), *(batch.column("x").to_numpy() for batch in batches)])
 
 
+@settings(max_examples=draws(12, 50))
 @given(
     persons=st.lists(st.one_of(st.none(), st.integers(0, 5)), min_size=1, max_size=30),
     records=st.integers(1, 3),
@@ -106,6 +108,7 @@ def test_ids_of_every_type_and_ids_that_say_nothing(ids):
     assert len(kept) == 1 and kept[0] < 3
 
 
+@pytest.mark.deep
 def test_a_sort_stops_at_the_room_that_it_may_take(monkeypatch):
     """Half of what is free, and never more than is stated, so that the disk of others is never filled."""
     monkeypatch.setattr(duck, "MOST_SPILLED", 1 << 20)

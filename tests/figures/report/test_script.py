@@ -83,6 +83,7 @@ def test_the_notebook_runs_from_top_to_bottom(explored):
     assert f"DataFrame {len(exploration.steps[0].table(release))}" in done.stdout
 
 
+@pytest.mark.deep
 def test_a_script_says_when_it_is_given_another_file(explored):
     _, exploration, folder = explored
     other = Exploration(exploration.file, "0" * 64, (exploration.steps[4],))

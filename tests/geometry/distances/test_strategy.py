@@ -12,7 +12,7 @@ from core.geometry.distances.profiles import Capped, OneSided, Power
 from core.geometry.distances.splines import gram_of_queries
 from core.geometry.distances.strategy import Strategy, mean_variance
 from core.privacy.neighbours import Neighbours
-from tests.depth import draws
+from tests.depth import crossed, draws
 
 TOP = ((8, 3, 1), (1, 9, -2), (0, -1, 7))
 
@@ -75,8 +75,7 @@ def test_the_variance_of_the_l1_distance_is_what_the_documents_say():
         assert 0.68 < unit_variance(fitted_strategy(Power(1.0), cells, False), Power(1.0), False) < 0.70
 
 
-@pytest.mark.parametrize("profile", [Capped(0.3), Power(2.0)], ids=str)
-@pytest.mark.parametrize("pure", [True, False])
+@pytest.mark.parametrize(("profile", "pure"), crossed([Capped(0.3), Power(2.0)], [False, True]), ids=str)
 def test_other_profiles_are_fitted_on_the_spot_and_beat_the_kept_ones(profile, pure):
     own, other = fitted_strategy(profile, 8, pure), fitted_strategy(Power(1.0), 8, pure)
     assert unit_variance(own, profile, pure) < unit_variance(other, profile, pure)

@@ -18,7 +18,7 @@ from core.geometry.kernels import (
     SmoothL1,
     SmoothSquared,
 )
-from tests.depth import draws
+from tests.depth import crossed, draws
 
 # |mean - kernel| is below 6 standard deviations but for 2e-9 a comparison, fewer than 300 comparisons a run.
 SIGMAS = 6.0
@@ -53,16 +53,14 @@ def check_mean(kernel, waves: np.ndarray) -> None:
     assert (np.abs(cosines.mean(axis=0) - expected) < SIGMAS * error + 1e-12).all()
 
 
-@pytest.mark.parametrize("dimensions", [1, 2, 3, 6])
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize(("dimensions", "kernel"), crossed([2, 1, 3, 6], KERNELS), ids=str)
 def test_the_mean_cosine_is_the_kernel(kernel, dimensions):
     """Every row a group of its own, so that rows are independent; a Sobol sequence for each takes its time."""
     rows = ROWS if dimensions <= 3 else ROWS // draws(3, 6)
     check_mean(kernel, draw_frequencies(kernel, (1,) * dimensions, rows, rows, 11).waves)
 
 
-@pytest.mark.parametrize("dimensions", [1, 3, 4, 11])
-@pytest.mark.parametrize("kernel", RADIAL, ids=str)
+@pytest.mark.parametrize(("dimensions", "kernel"), crossed([3, 1, 4, 11], RADIAL), ids=str)
 def test_the_mean_cosine_of_structured_rows_is_the_kernel(kernel, dimensions):
     """One row a block, the second or last of it in turn, over independent blocks."""
     check_mean(kernel, draw_structured(kernel, (1,) * dimensions, draws(1_000, 4_000), draws(1_000, 4_000), 12).waves)

@@ -7,12 +7,13 @@ from scipy.stats import kstest, qmc
 from core.geometry.hashing.directions import chi_lengths, directions
 from core.geometry.hashing.lattices import generating_vector, shifted_lattice
 from core.geometry.hashing.uniforms import PublicRandom, group_sizes, scrambled_sobol
+from tests.depth import deep
 
 ALARM = 1e-9  # of one test of uniformity; fewer than a hundred a run
 
 
 @pytest.mark.parametrize("spread", [scrambled_sobol, shifted_lattice])
-@pytest.mark.parametrize("points, row", [(1, 0), (13, 5), (64, 63)])
+@pytest.mark.parametrize("points, row", [deep(1, 0), (13, 5), (64, 63)])
 def test_every_row_alone_is_uniform(spread, points, row):
     draws = np.array([spread(points, 3, PublicRandom(seed, 1))[row] for seed in range(1500)])
     for coordinate in draws.T:

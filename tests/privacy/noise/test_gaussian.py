@@ -107,7 +107,7 @@ def test_compiled_decisions_are_those_of_exact_arithmetic(sigma2, monkeypatch):
 @pytest.mark.parametrize("candidate", [0, 3, -9])
 def test_exact_decisions_have_the_right_frequency(candidate):
     sampler = GaussianSampler.of(Fraction(25, 2))
-    stream, n = SeededSource(5).stream(), 20_000
+    stream, n = SeededSource(5).stream(), draws(8_000, 20_000)
     kept = sum(sampler._keep(candidate, int(word), stream) for word in stream.words(n))
     probability = np.exp(-((abs(candidate) - 12.5 / sampler.t) ** 2) / 25)
     assert stats.binomtest(kept, n, probability).pvalue > FALSE_ALARM
@@ -126,7 +126,7 @@ def test_candidates_finished_in_python_take_their_place():
     sampler = GaussianSampler.of(Fraction(18))
     proposal = sampler.proposal
     short = replace(sampler, proposal=replace(proposal, digits=np.ascontiguousarray(proposal.digits[:, :2])))
-    drawn = short.draw(draws(2_500, 10_000), SeededSource(6).stream())
+    drawn = short.draw(draws(1_500, 10_000), SeededSource(6).stream())
     values = drawn.values.copy()
     values[list(drawn.exact)] = list(drawn.exact.values())
     assert len(drawn.exact) > len(values) / 2

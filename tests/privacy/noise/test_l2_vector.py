@@ -8,6 +8,7 @@ from scipy import stats
 
 from core.privacy.noise.l2_vector import L2Vector
 from core.privacy.noise.randomness import SeededSource
+from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
 
 
@@ -27,8 +28,8 @@ def test_more_digits_give_bounds_inside_those_of_fewer(places):
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_lengths_are_gamma_and_directions_even(size):
     source = SeededSource(11)
-    draws = [L2Vector(Fraction(5, 2), size, source.stream()).bounds(0) for _ in range(1500)]
-    vectors = np.array([[float(a + b) / 2 for a, b in zip(*bounds, strict=True)] for bounds in draws])
+    drawn = [L2Vector(Fraction(5, 2), size, source.stream()).bounds(0) for _ in range(draws(600, 1500))]
+    vectors = np.array([[float(a + b) / 2 for a, b in zip(*bounds, strict=True)] for bounds in drawn])
     lengths = np.linalg.norm(vectors, axis=1)
     assert stats.kstest(lengths, stats.gamma(size, scale=2.5).cdf).pvalue > FALSE_ALARM
     # The square of a direction's coordinate is a Beta variable; its sign is fair and independent.

@@ -23,7 +23,7 @@ from core.privacy.noise.noise import (
 )
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.rounded_l2 import RoundedL2Sampler
-from tests.depth import draws
+from tests.depth import crossed, deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, independence_p_value, same_law_p_value
 
 ENDS_32 = (-(1 << 31), (1 << 31) - 1)
@@ -101,8 +101,7 @@ def test_sums_beyond_64_bits_are_set_to_the_ends():
     assert {LEAST, MOST} <= set(expected)
 
 
-@pytest.mark.parametrize("kind", [np.int64, np.int32])
-@pytest.mark.parametrize("distribution", [*SAMPLERS, "rounded_l2"])
+@pytest.mark.parametrize(("kind", "distribution"), crossed([np.int32, np.int64], [*SAMPLERS, "rounded_l2"]))
 def test_noise_over_the_table_itself_is_the_noise_beside_it(kind, distribution):
     block = 7 if distribution == "rounded_l2" else None
     noise_scale = NoiseScale(distribution, Fraction(1 << 20), block)
@@ -183,7 +182,7 @@ def test_noise_for_vectors_of_another_length_is_refused(shape):
         add_noise(np.zeros(shape, np.int64), NoiseScale("rounded_l2", Fraction(1), 6), SeededSource(5))
 
 
-@pytest.mark.parametrize("block", [3, 1000, CHUNK - 1, CHUNK + 5])
+@pytest.mark.parametrize("block", [deep(3), 1000, CHUNK - 1, CHUNK + 5])
 def test_no_vector_is_cut_by_a_chunk(block, monkeypatch):
     """Chunks are made of whole vectors, each drawn from one stream, on any number of processors."""
     vectors = 2 * CHUNK // block + 3

@@ -21,6 +21,7 @@ from core.privacy.noise.normal import (
     standard_normals,
 )
 from core.privacy.noise.randomness import SeededSource
+from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
 from tests.privacy.noise.scripted import ScriptedStream
 
@@ -38,7 +39,7 @@ def expansions(normals, places):
 def test_sizes_and_signs_are_those_of_a_normal_number(places):
     """With the digits after the cell, which are drawn only now."""
     stream = SeededSource(1).stream()
-    normals = standard_normals(40_000, stream, places)
+    normals = standard_normals(draws(15_000, 40_000), stream, places)
     sizes = np.array([number.leading(130, stream) / 2**130 for number in expansions(normals, places)])
     drawn = np.where(normals.negative, -sizes, sizes)
     assert stats.kstest(drawn, stats.norm.cdf).pvalue > FALSE_ALARM
@@ -50,7 +51,7 @@ def test_sizes_and_signs_are_those_of_a_normal_number(places):
 def test_the_part_inside_a_cell_leans_to_zero_as_it_should(places):
     """A uniform place inside the cell would be the mistake of not rejecting anything; it shows in coarse cells."""
     stream = SeededSource(2).stream()
-    numbers = expansions(standard_normals(60_000, stream, places), places)
+    numbers = expansions(standard_normals(draws(25_000, 60_000), stream, places), places)
     cells = np.array([number.leading(places, stream) for number in numbers])
     upper = np.array([number.leading(places + 1, stream) & 1 for number in numbers], bool)
     for cell in range(0, 3 << places, max(1, (3 << places) // 12)):

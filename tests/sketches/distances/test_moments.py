@@ -210,19 +210,19 @@ def test_the_mean_is_the_query_of_the_least_sum():
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_intervals_cover_the_truth_as_often_as_they_say(delta):
     """400 releases, a query each: 95% of 400 has a standard deviation of 1.1%; the bounds are five of them away, and
-    one more for vectors and Laplace noise, whose tails are not normal."""
+    one more for vectors and Laplace noise, whose tails are not normal. Of 120 it is 2%."""
     random = np.random.default_rng(8)
     domain = Domain((Vector("e", 6, -1, 1),))
     rows = random.uniform(-1, 1, (200, 6))
     sketch = Moments(domain).sized_for(Budget(1, delta), 200)
     exact = Exact(filled(sketch, rows), 200)
     covered = []
-    for seed in range(400):
+    for seed in range(draws(120, 400)):
         release = seal(sketch, exact.copy(), Budget(1, delta), noise_source=SeededSource(seed))
         query = points(random.uniform(-1, 1, 6), 6)
         answers = release.answer_points(query)
         covered.append(answers.low <= sketch.exact(query, points(rows, 6)) <= answers.high)
-    assert 0.88 < np.mean(covered) < 0.998
+    assert draws(83, 88) / 100 < np.mean(covered) < 0.998
 
 
 @pytest.mark.parametrize(

@@ -435,7 +435,7 @@ def test_the_centre_is_the_median_and_there_may_be_several_of_one_column():
         deep((AGE, CITY), "squared", None),
         deep((AGE, FACES), "l1", None),
         deep((AGE,), "above", ["Distance", "Your points"]),
-        ((FACES,), "l2", ["Your points", "Centres"]),
+        deep((FACES,), "l2", ["Your points", "Centres"]),
     ],
 )
 def test_distances_of_every_kind_can_be_looked_at_in_every_view(columns, norm, views):
@@ -454,7 +454,7 @@ def test_distances_of_every_kind_can_be_looked_at_in_every_view(columns, norm, v
         assert not app.exception and "Where everyone is nearest" not in shown(app)
 
 
-@pytest.mark.parametrize("norm", ["l1", None])
+@pytest.mark.parametrize("norm", ["l1", deep(None)])
 def test_every_release_answers_at_points_that_are_brought(norm):
     made = released((AGE, CITY), norm) if norm else small_release(domain=Domain((AGE, CITY)), records=3000)
     app = explore(made.to_bytes())

@@ -30,7 +30,7 @@ from core.ui.release.truth import compare
 from core.ui.release.way import PICKED
 from core.words.escapes import in_markdown
 from core.words.phrases import listed
-from tests.depth import sampled
+from tests.depth import deep, sampled
 
 APP = str(Path(__file__).parents[3] / "app.py")
 PATIENCE = 180
@@ -123,7 +123,7 @@ def test_an_epsilon_may_be_typed_exactly(ledger):
     assert ledger.status("visits").left == 0 and len(ledger.status("visits").releases) == 2
 
 
-@pytest.mark.parametrize("typed", [None, 0.0, 0.1234567890123])
+@pytest.mark.parametrize("typed", [None, deep(0.0), 0.1234567890123])
 def test_an_impossible_epsilon_blocks_the_release_and_nothing_else(ledger, typed):
     at = with_total(visit())
     at.number_input(key="release-epsilon-exact").set_value(typed).run()
@@ -296,6 +296,7 @@ def test_a_table_that_is_too_large_is_one_sentence(ledger):
     assert not at.exception and "counters" in at.error[0].value and at.button(key=PRESS).disabled
 
 
+@pytest.mark.deep
 def test_columns_may_be_measured_in_shares_of_their_range(ledger):
     at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
     at.toggle(key="release-box-1").set_value(True).run()
@@ -328,6 +329,7 @@ def ask(at, question):
     return at.radio(key="release-question").set_value(question).run()
 
 
+@pytest.mark.deep
 def test_the_question_survives_a_page_change(ledger):
     at = ask(visit(), "distance")
     at.switch_page("pages/ledger.py").run()
@@ -341,7 +343,7 @@ def test_groups_need_a_column_of_categories_and_another_to_compare_by(ledger):
     assert ledger.names() == [] and not at.exception
 
 
-@pytest.mark.parametrize(("norm", "mechanism"), [("l1", "distance"), ("squared", "moments")])
+@pytest.mark.parametrize(("norm", "mechanism"), [("l1", "distance"), deep("squared", "moments")])
 def test_how_far_everyone_is_can_be_asked_and_released(ledger, norm, mechanism):
     at = ask(with_total(visit(Domain((Numeric("x", 0, 100, "km"),)))), "distance")
     at.segmented_control(key="release-norm").set_value(norm).run()
@@ -354,6 +356,7 @@ def test_how_far_everyone_is_can_be_asked_and_released(ledger, norm, mechanism):
     assert far > near > 0 and [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
 
 
+@pytest.mark.deep
 def test_distances_start_without_categories(ledger):
     at = ask(with_total(visit(Domain.of(x=(0, 100), kind=["new", "old"]), frame=LABELLED)), "distance")
     assert at.multiselect(key="release-columns-distance-1-None").value == ["x"] and not at.exception
@@ -402,6 +405,7 @@ def test_a_table_a_group_is_released_under_one_promise(ledger):
     assert [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
 
 
+@pytest.mark.deep
 def test_which_of_several_columns_says_the_group_is_for_the_owner_to_say(ledger):
     frame = LABELLED.assign(town=np.tile(["Bern", "Chur"], 300))
     at = ask(with_total(visit(Domain.of(x=(0, 100), kind=["new", "old"], town=["Bern", "Chur"]), frame=frame)), "group")
@@ -517,7 +521,7 @@ def kernel_of(at):
     return at.session_state[DESK].asked.sketch.kernel
 
 
-@pytest.mark.parametrize("name", sampled([one.name for one in samples()], "heart", "photographs"))
+@pytest.mark.parametrize("name", sampled([one.name for one in samples()], "photographs"))
 def test_a_sample_starts_with_its_own_kernel_and_guesses(ledger, name):
     one = sample(name)
     at = of_sample(one)

@@ -20,6 +20,7 @@ from core.sketches.audit import audit_sketch
 from core.sketches.plan import plan
 from core.sketches.published.interpolation.bernstein import MAX_POINTS, Bernstein
 from core.sketches.published.interpolation.bernstein_polynomials import iterated_operator
+from tests.depth import draws
 from tests.sketches.checking import poured
 
 LINE, PLANE = Domain.of(x=(-3, 5)), Domain.of(x=(-3, 5), y=(0, 10))
@@ -146,14 +147,14 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
 
 @pytest.mark.parametrize("sketch", SKETCHES[:2], ids=lambda s: s.kernel.name)
 def test_noise_variances_are_those_of_noise(sketch):
-    """Over 2000 draws: within 20%, where one deviation is 3.5%."""
+    """Over 2000 draws: within 20%, where one deviation is 3.5%; over 600, 38%."""
     rng = np.random.default_rng(3)
     queries = points(sketch, [(0.0, 0.3), (0.5, 1.0), (0.9, 0.52)])
     unit = 1 << sketch.bits
-    tables = [rng.integers(-10, 11, sketch.shape) * unit for _ in range(2000)]
+    tables = [rng.integers(-10, 11, sketch.shape) * unit for _ in range(draws(600, 2000))]
     variance = (21**2 - 1) / 12 * unit**2
     estimates = np.array([sketch.answer(table, 0, queries, variance, 0.95).estimate for table in tables])
-    assert estimates.var(axis=0) == pytest.approx(sketch.noise_variance(variance, queries), rel=0.2)
+    assert estimates.var(axis=0) == pytest.approx(sketch.noise_variance(variance, queries), rel=draws(38, 20) / 100)
     inside = points(sketch, rng.uniform(size=(3000, 2)))
     assert sketch.noise_variance(1.0) == pytest.approx(sketch.noise_variance(1.0, inside).mean(), rel=0.1)
 

@@ -239,8 +239,8 @@ def test_the_audit_passes_and_catches_choices_and_tables_that_cost_too_little():
     def attacked(plan, runs):
         return audit(lambda data: outputs(mechanism, plan, data, source), crowd, alone, 1, runs=runs)
 
-    assert attacked(mechanism.plan(Budget(1)), draws(200, 600)).passed
-    assert not attacked(mechanism.plan(Budget(5)), draws(400, 600)).passed
+    assert attacked(mechanism.plan(Budget(1)), draws(100, 600)).passed
+    assert not attacked(mechanism.plan(Budget(draws(16, 5))), draws(120, 600)).passed
 
 
 @pytest.mark.parametrize("relation", list(Neighbours))
