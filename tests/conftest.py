@@ -5,7 +5,7 @@ from hypothesis import settings
 
 from tests.depth import DEEP, draws
 
-settings.register_profile("frostglass", deadline=None, derandomize=True, max_examples=draws(20, 50))
+settings.register_profile("frostglass", deadline=None, derandomize=True, max_examples=draws(12, 50))
 settings.load_profile("frostglass")
 
 

@@ -70,6 +70,7 @@ def test_a_file_is_not_replaced_unasked(command, source, tmp_path):
     assert command(*asked, "--overwrite").exit_code == 0
 
 
+@pytest.mark.deep
 def test_medians_read_off_distances_name_the_sharper_way(command):
     result = command("centre", KNOWN / "distance-1.npz")
     assert result.exit_code == 0, result.output

@@ -196,6 +196,7 @@ class SlowSource:
         return 800
 
 
+@pytest.mark.deep
 def test_a_worker_that_is_killed_changes_nothing(address, tmp_path):
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     try:

@@ -79,6 +79,7 @@ def test_between_trials_errors_are_powers_and_beyond_them_roots():
     assert between_trials(error, TRIED, 32) == pytest.approx(2 * error(128))
 
 
+@pytest.mark.deep
 def test_slack_takes_features_far_beyond_pure_noise_and_the_query_stops_them():
     """Many records in five columns: noise is nothing beside sampling, so that only cost stops the rows."""
     pure = choose_rows(Features(DOMAIN, Gaussian(2.0)), Budget(1), 60_000, 0.2)

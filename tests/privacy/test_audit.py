@@ -168,7 +168,7 @@ TWO_BLOCKS = Sensitivity(140, 5000, block=2, blocks_l2=100)
 
 
 @pytest.mark.parametrize("epsilon", [deep(Fraction(1, 2)), 1, deep(3)])
-@pytest.mark.parametrize("sensitivity, tables", [(ONE_BLOCK, ONE_MORE_VECTOR), (TWO_BLOCKS, ONE_MOVED_VECTOR)])
+@pytest.mark.parametrize("sensitivity, tables", [(ONE_BLOCK, ONE_MORE_VECTOR), deep(TWO_BLOCKS, ONE_MOVED_VECTOR)])
 def test_noise_for_whole_vectors_passes(sensitivity, tables, epsilon):
     report = vector_audit(sensitivity, tables, epsilon)
     assert report.passed

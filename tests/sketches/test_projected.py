@@ -184,6 +184,7 @@ def test_releases_of_embeddings_survive_their_file():
     assert (again.estimate(queries) == made.estimate(queries)).all()
 
 
+@pytest.mark.deep
 def test_forecasts_work_without_any_data():
     told = forecast(sketch(rows=100), Budget(1), records=5000)
     assert told.rows == 100 and told.noise_error > 0 and told.sampling_error > 0

@@ -45,6 +45,7 @@ def populations():
         yield
 
 
+@pytest.mark.deep
 def test_scores_rise_with_the_density_and_are_shares(crowd):
     release, _ = crowd
     scores = score(release, np.random.default_rng(0).random((2000, 2)))
@@ -101,8 +102,7 @@ def with_outliers(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return people, odd
 
 
-@pytest.mark.parametrize("made", [counted, hashed])
-@pytest.mark.parametrize("seed", [1, deep(2)])
+@pytest.mark.parametrize(("made", "seed"), [deep(counted, 1), deep(counted, 2), (hashed, 1), deep(hashed, 2)])
 def test_most_far_outliers_are_found_at_epsilon_one(made, seed):
     """They are the emptiest 5% of everyone, or nearly so, so hardly any ordinary people are flagged with them."""
     people, _ = with_outliers(20_000, seed)

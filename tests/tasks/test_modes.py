@@ -95,7 +95,7 @@ LATTICE = np.stack(np.meshgrid(*[(np.arange(40) + 0.5) / 40] * 2), axis=-1).resh
 
 @pytest.mark.parametrize("points, epsilon, true_modes", [(np.zeros((0, 2)), 1, 0), (LATTICE, 1, 1), (LATTICE, 0.1, 1)])
 def test_no_modes_are_invented_more_often_than_stated(points, epsilon, true_modes):
-    runs = draws(20, 60)
+    runs = draws(12, 60)
     invented = 0
     for seed in range(runs):
         release = poured(box_of(2), Euclidean(0.15), points, rows=200, epsilon=epsilon, seed=seed)

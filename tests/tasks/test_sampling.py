@@ -166,6 +166,7 @@ def test_the_kernel_sums_of_a_sharpened_sample_are_the_released_ones(crowd):
     assert np.sqrt(np.mean((synthetic - exact) ** 2)) < 0.03 * np.sqrt(np.mean(exact**2))
 
 
+@pytest.mark.deep
 def test_a_population_keeps_the_shares_of_categories():
     domain = Domain.of(age=(0, 100), city=["Bern", "Basel", "Chur"], category_distance=30.0)
     city = np.repeat(["Bern", "Basel", "Chur"], [6000, 3000, 1000])

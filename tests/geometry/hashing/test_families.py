@@ -15,7 +15,7 @@ from tests.depth import draws
 # |observed - kernel| is below 6 standard deviations but for 2e-9 a comparison (normal tail; Hoeffding's bound is of the
 # same order), fewer than 200 comparisons a run: a false alarm below 1e-6.
 SIGMAS = 6.0
-ROWS = draws(2_000, 5_000)
+ROWS = draws(1_200, 5_000)
 LOW, HIGH = np.array([-4.0, -4.0]), np.array([4.0, 4.0])
 POINTS = np.array([[0.5, -0.5], [0.6, -0.4], [1.5, 0.5], [-2.0, 3.0], [3.9, -3.9], [0.5, 3.5]])
 KERNELS = [

@@ -27,7 +27,7 @@ LABEL = Categorical("label", ("a", "b", "c"))
     st.sampled_from([np.float32, np.float64]),
     st.integers(0, 2**32),
 )
-@settings(max_examples=draws(16, 40))
+@settings(max_examples=draws(8, 40))
 def test_rows_and_columns_add_the_same(d, n, slabs, radius, kind, seed):
     random = np.random.default_rng(seed)
     points = random.normal(size=(n, d)).astype(kind)

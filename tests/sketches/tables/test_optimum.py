@@ -62,6 +62,7 @@ def tree_variance(covariance: np.ndarray) -> float:
     return ((cells + 1) * np.trace(below) - below.sum()) / (cells * (cells + 1) / 2)
 
 
+@pytest.mark.deep
 def test_ranges_have_less_error_than_a_hierarchy_of_counts_with_consistency():
     """Pure: at most 0.85 of the best of several trees. Gaussian: at noise for how far a person moves either."""
     trees = [hierarchy(*shape) for shape in ((2, 8), (4, 4), (16, 2))]

@@ -30,7 +30,7 @@ from core.ui.release.truth import compare
 from core.ui.release.way import PICKED
 from core.words.escapes import in_markdown
 from core.words.phrases import listed
-from tests.depth import deep, sampled
+from tests.depth import deep, draws, sampled
 
 APP = str(Path(__file__).parents[3] / "app.py")
 PATIENCE = 180
@@ -243,14 +243,15 @@ def test_a_data_set_that_protects_others_cannot_pay(ledger):
 
 def test_slack_needs_a_total_with_slack(ledger):
     ledger.register("strict", 2)
-    many = Domain.of(**{f"x{i}": (0, 100) for i in range(8)})
+    columns = [f"x{i}" for i in range(draws(5, 8))]
+    many = Domain.of(**{name: (0, 100) for name in columns})
     at = visit(many, title="strict")
     at.toggle(key="release-slack").set_value(True).run()
     assert at.button(key=PRESS).disabled and "a promise without slack" in words(at)
     few = visit(title="strict")
     few.toggle(key="release-slack").set_value(True).run()
     assert not few.button(key=PRESS).disabled  # its noise keeps ε alone, so that it needs none of the slack
-    records = pd.DataFrame({name: RECORDS["x"] for name in (f"x{i}" for i in range(8))})
+    records = pd.DataFrame({name: RECORDS["x"] for name in columns})
     new = with_total(visit(many, title="lenient", frame=records))
     new.toggle(key="release-slack").set_value(True).run()
     assert new.toggle(key="release-total-slack-needed").disabled
