@@ -1,8 +1,12 @@
 """Shared by all tests: how many examples Hypothesis takes, the same ones on every run, and what only deep runs do."""
 
+from functools import lru_cache
+
 import pytest
 from hypothesis import settings
 
+from core.forecast import trial
+from core.sketches.linear import LinearSketch
 from tests.depth import DEEP, draws
 
 settings.register_profile("frostglass", deadline=None, derandomize=True, max_examples=draws(12, 50))
@@ -16,6 +20,23 @@ def few_places(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(population, "PLACES", draws(512, population.PLACES))
     monkeypatch.setattr(population, "KEPT", draws(128, population.KEPT))
+
+
+_usual = trial._reference_trials.__wrapped__
+
+
+@lru_cache(maxsize=1024)
+def _short_trials(sketch: LinearSketch, density: float | None) -> tuple[trial.Trial, ...]:
+    """What `core.forecast.trial` keeps, kept apart from it, as other tests ask for trials of the usual size."""
+    return _usual(sketch, density)
+
+
+@pytest.fixture
+def short_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forecasts from fewer random rows, for who only shows them and does not say how good they are."""
+    if not DEEP:
+        monkeypatch.setattr(trial, "TRIAL_ROWS", 800)
+        monkeypatch.setattr(trial, "_reference_trials", _short_trials)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -77,3 +77,8 @@ def no_warming_beside_tests():
 def no_comparison_beside_tests(monkeypatch):
     """A page that compares would try methods for a minute after its test, in a thread that other tests would feel."""
     monkeypatch.setattr(Bench, "_start", lambda self: None)
+
+
+@pytest.fixture(autouse=True)
+def forecasts_are_quick(short_trials):
+    """How good a forecast is, is tested in tests/forecast."""
