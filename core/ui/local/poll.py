@@ -77,7 +77,7 @@ def _existing() -> None:
         return
     if not names:
         return
-    st.subheader("Your polls", anchor=False)
+    st.header("Your polls", anchor=False)
     note("Serve them to the class's network by this command, with this computer's address there:")
     st.code(f"frostglass poll --host ADDRESS --port {PORT}", language=None)
     made = st.session_state.get("local-made")
