@@ -5,6 +5,7 @@ import streamlit as st
 from core.sketches.products.products import Products
 from core.sketches.tables.tables import Tables
 from core.ui.explore.anomalies import anomalies_view
+from core.ui.explore.asking import ask_view
 from core.ui.explore.bandwidth import choose_bandwidth
 from core.ui.explore.centres import centres_view, has_centres
 from core.ui.explore.columns import VIEW, drawable, start_with
@@ -26,6 +27,7 @@ from core.ui.release.kept import open_last
 
 VIEWS = {
     "Overview": overview_view,
+    "Ask": ask_view,
     "Density": density_view,
     "Modes": modes_view,
     "Anomalies": anomalies_view,
@@ -51,7 +53,7 @@ def views_of(opened: Opened) -> tuple[str, ...]:
     if release.sketch.name == Products.name:
         return "Regression", "What goes together", "Main axes"
     if release.sketch.name == Tables.name:
-        return "Overview", "Sample"
+        return "Overview", "Ask", "Sample"
     pictured = bool(drawable(release.domain))
     if release.sketch.answers == "distance":
         views = ("Distance", "Centres", "Your points")

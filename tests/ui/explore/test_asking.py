@@ -1,0 +1,19 @@
+"""The Ask view without a browser: a question in SQL is answered with bands, or refused in one sentence."""
+
+from core.ui.explore.asking import first_question, readable
+from tests.tables_for_tests import table_release
+from tests.ui.explore.test_page import explore, view
+
+
+def test_questions_in_sql_are_answered_with_bands_or_refused_in_one_sentence():
+    made = table_release()
+    assert first_question(made).startswith('SELECT "town", COUNT(*) AS people, AVG("since") AS average')
+    app = view(explore(made.to_bytes(teaching=True)), "Ask")
+    assert not app.exception and not app.info
+    (frame,) = [one.value for one in app.dataframe]
+    assert list(frame.columns[:4]) == ["town", "people", "people_low", "people_high"] and len(frame) == 3
+    app.text_area[0].set_value("SELECT MAX(pay) FROM records").run()
+    assert not app.exception and "cannot be answered from tables" in app.info[0].value and not app.dataframe
+    app.text_area[0].set_value("SELECT age, COUNT(*) AS n FROM records WHERE town = 'Lyon' GROUP BY age").run()
+    assert not app.exception and app.dataframe[0].value["age"].iloc[0] == "[0, 10)"
+    assert readable(made.asked().table("town"))["town"].tolist() == ["Lyon", "Nice", "Paris"]
