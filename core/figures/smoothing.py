@@ -6,8 +6,10 @@ import plotly.graph_objects as go
 
 from ..forecast.scales import Scales, in_unit
 from ..words.numbers import percent
-from .palette import AMBER, FAINT, TEAL, faded
+from .palette import FAINT, INK, TEAL, faded
 
+LABELLED = 4
+"""One bandwidth of so many is written below the axis."""
 CLEAR = "rgba(0, 0, 0, 0)"
 
 
@@ -16,7 +18,7 @@ def smoothing_figure(scales: Scales) -> go.Figure:
     figure = go.Figure()
     lines = (
         (scales.smoothing, "smoothed away", FAINT.shape, "dot", 1.5),
-        (scales.noise, "noise and chance", AMBER.shape, "dash", 1.5),
+        (scales.noise, "noise and chance", INK.shape, "dash", 1.5),
         (scales.errors, "both", TEAL.shape, "solid", 2.5),
     )
     for errors, name, colour, dash, width in lines:
@@ -41,7 +43,16 @@ def smoothing_figure(scales: Scales) -> go.Figure:
             hovertemplate="where nobody chooses: %{y:.2~p}<extra></extra>",
         )
     )
-    figure.update_xaxes(type="log", showgrid=False, zeroline=False, title="bandwidth", nticks=6, fixedrange=True)
+    labelled = scales.tried[::LABELLED]
+    figure.update_xaxes(
+        type="log",
+        showgrid=False,
+        zeroline=False,
+        title="bandwidth",
+        tickvals=list(labelled),
+        ticktext=[in_unit(scales.domain, one) for one in labelled],
+        fixedrange=True,
+    )
     figure.update_yaxes(
         type="log",
         range=[-3, 0.1],
@@ -67,7 +78,7 @@ def smoothing_in_words(scales: Scales) -> str:
     """The figure in one sentence, also its text alternative."""
     least = int(scales.errors.argmin())
     return (
-        f"Over populations from one hump to thin spikes, the typical error of the picture is "
+        f"Over ordinary populations, from one hump to narrow heaps, the typical error of the picture is "
         f"{percent(float(scales.errors[0]))} at a bandwidth of {in_unit(scales.domain, scales.tried[0])}, least "
         f"({percent(float(scales.errors[least]))}) at {in_unit(scales.domain, scales.tried[least])}, and "
         f"{percent(float(scales.errors[-1]))} at {in_unit(scales.domain, scales.tried[-1])}."

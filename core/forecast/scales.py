@@ -8,8 +8,8 @@ by chance, and the noise of the counters that are added up.
 The grid is released once, and its counts are smoothed when they are read, so its readers choose h
 (`core.sketches.grids.bandwidths`). A finer grid shows finer detail and adds more counters' noise up where a wide h
 would do. The one that is chosen has the least error by geometric mean over the kinds, each with the bandwidth that
-suits it, beside the best of all grids; `bandwidth` is the one with the least error by the same mean over the ordinary
-kinds, for answers where nobody chooses. How fine a grid may be is limited by the steps that are publicly known of a
+suits it, beside the best of all grids; `bandwidth` is the one with the least error over the ordinary kinds, for answers
+where nobody chooses. How fine a grid may be is limited by the steps that are publicly known of a
 column, and by the time of reading.
 """
 
@@ -38,7 +38,7 @@ from .guesses import checked_records
 HEAPS = ((1 / 6, 1.0), (0.05, 0.15), (0.015, 0.15), (0.005, 0.15), (0.0015, 0.15))
 """Of each population the spread of a heap, in shares of the widest bounds, and the sum of the heaps' squared shares."""
 ORDINARY = 3
-"""As many of them, the ones with the widest heaps, say which bandwidth is the usual one."""
+"""As many of them, the ones with the widest heaps, say which bandwidth is the usual one, and are drawn."""
 COARSEST = 0.15
 """Widest cells, and WIDEST the widest bandwidth, in shares of the widest bounds."""
 WIDEST = 0.25
@@ -69,8 +69,8 @@ class Scales:
     tried : tuple[float, ...]
         Bandwidths from the narrowest to the widest.
     smoothing, noise, errors : Floats
-        Typical errors of the picture at each of them, as shares of its height: what it smooths away, what noise and
-        chance add, and both. float64 (len(tried),).
+        Typical errors of the picture of an ordinary population at each of them, as shares of its height: what it
+        smooths away, what noise and chance add, and both. float64 (len(tried),).
     apart : float
         Spikes so far apart are told from each other, if each holds a tenth of the records.
     each : tuple[float, ...]
@@ -209,11 +209,11 @@ def _chosen(
     parts = risks[pitch]
     tried = ladder(pitch, max(WIDEST, pitch))
     whole = parts.sum(axis=0)
-    usual = max(1, int((np.log(whole) - np.log(whole.min(axis=0)))[:, :ORDINARY].mean(axis=1).argmin()))
+    usual = max(1, int(whole[:, :ORDINARY].mean(axis=1).argmin()))
     best = whole.argmin(axis=0)
     shown = [tried[best[kind]] for kind in range(len(HEAPS)) if whole[best[kind], kind] <= SEEN]
     apart = APART * min(shown, default=tried[usual])
-    smoothing, noise = (np.sqrt(part.mean(axis=1)) for part in parts)
+    smoothing, noise = (np.sqrt(part[:, :ORDINARY].mean(axis=1)) for part in parts)
     return pitch, tried, tried[usual], apart, (smoothing, noise, np.sqrt(smoothing**2 + noise**2))
 
 
