@@ -159,7 +159,7 @@ def _promises(asked: Budget) -> list[Budget]:
 
 def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> Expected:
     from ..forecast.forecast import forecast
-    from ..forecast.sizing import choose_size, sized_rows
+    from ..forecast.sizing import limited_size
     from ..sketches.adaptive import Adaptive
 
     one = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
@@ -169,12 +169,8 @@ def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptio
         "sample": guess.public_sample(one.domain),
         "set_size": guess.set_size,
     }
-    if not sketch.sized and not isinstance(sketch, Adaptive) and sketch.one_answer[0].in_groups:
-        rows = sized_rows(sketch, budget, **guessed)
-        made = sketch.with_rows(rows.rows)
-        return Expected(made, forecast(made, budget, **guessed), rows.stopped_by)
-    sized = sketch if sketch.sized else choose_size(sketch, budget, **guessed)
-    return Expected(sized, forecast(sized, budget, **guessed))
+    sized, stopped_by = (sketch, "") if sketch.sized else limited_size(sketch, budget, **guessed)
+    return Expected(sized, forecast(sized, budget, **guessed), stopped_by)
 
 
 def _limit(one: Expected) -> str:

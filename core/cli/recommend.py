@@ -42,6 +42,7 @@ def recommend(
     whoever has the file chooses it. The first of the list is what --mechanism auto takes.
     """
     from ..forecast.recommendation import recommend as ranked
+    from ..forecast.words import size_limit
 
     asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
     check_options(asked, "auto")
@@ -65,6 +66,8 @@ def recommend(
     )
     for one in found:
         print(one.reason if one is found[0] else f"{one.name}: {one.reason}")
+    if limit := size_limit(found[0].stopped_by):
+        print(limit)
 
 
 def _row(one: Recommendation) -> tuple[str, ...]:
@@ -87,6 +90,7 @@ def _facts(one: Recommendation) -> dict[str, object]:
     return {
         "mechanism": one.name,
         "reason": one.reason,
+        "stopped_by": one.stopped_by,
         "parameters": None if one.sketch is None else one.sketch.parameters(),
         "forecast": None if one.forecast is None else asdict(one.forecast),
     }

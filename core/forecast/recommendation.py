@@ -7,7 +7,7 @@ answer is listed with why not.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 from ..domain import Domain
@@ -21,7 +21,7 @@ from ..sketches.linear import LinearSketch
 from ..sketches.registry import card
 from .forecast import Forecast, forecast
 from .guesses import checked_density, checked_records
-from .sizing import choose_size
+from .sizing import limited_size
 from .whole_table import reason, whole_table
 
 TIE = 1.03
@@ -124,12 +124,15 @@ class Recommendation:
         What it would give; None when it cannot answer.
     reason : str
         A sentence or two.
+    stopped_by : str
+        What kept its rows from being more, as `core.forecast.sizing.Rows` says it; "" where it has none.
     """
 
     name: str
     sketch: LinearSketch | None
     forecast: Forecast | None
     reason: str
+    stopped_by: str = ""
 
     @property
     def answering(self) -> LinearSketch:
@@ -201,10 +204,9 @@ def recommend(
             sketch = cast(LinearSketch, candidate.made_from(facts))  # what recommends itself chooses nothing
             candidate.check(sketch)
             sketch = sketch if label is None else Classes(domain, label, sketch)
-            if not sketch.sized:
-                sketch = cast(LinearSketch, choose_size(sketch, budget, records, density, sample))
-            outlook = forecast(sketch, budget, records, density, sample)
-            possible.append(Recommendation(name, sketch, outlook, ""))
+            made, stopped_by = (sketch, "") if sketch.sized else limited_size(sketch, budget, records, density, sample)
+            outlook = forecast(made, budget, records, density, sample)
+            possible.append(Recommendation(name, cast(LinearSketch, made), outlook, "", stopped_by))
         except RequestError as problem:
             impossible.append(Recommendation(name, None, None, str(problem)))
     if not possible:
@@ -241,8 +243,8 @@ def _regrets(possible: list[Recommendation]) -> list[float]:
 
 def _explained(ranked: list[Recommendation]) -> list[Recommendation]:
     best = ranked[0]
-    first = Recommendation(best.name, best.sketch, best.forecast, _first_reason(ranked))
-    return [first, *(Recommendation(o.name, o.sketch, o.forecast, _other_reason(o, best)) for o in ranked[1:])]
+    first = replace(best, reason=_first_reason(ranked))
+    return [first, *(replace(other, reason=_other_reason(other, best)) for other in ranked[1:])]
 
 
 def _first_reason(ranked: list[Recommendation]) -> str:

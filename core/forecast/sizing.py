@@ -200,15 +200,28 @@ def choose_size(
     set_size: float | None = None,
 ) -> LinearSketch | Adaptive:
     """The sketch with the size of the least forecast error, from public facts alone; see `core.forecast.forecast`."""
+    return limited_size(sketch, budget, records, density, sample, set_size)[0]
+
+
+def limited_size(
+    sketch: LinearSketch | Adaptive,
+    budget: Budget,
+    records: float | None = None,
+    density: float | None = None,
+    sample: object = None,
+    set_size: float | None = None,
+) -> tuple[LinearSketch | Adaptive, str]:
+    """The same, with what stopped its rows from being more (`Rows.stopped_by`), "" where it has none."""
     if not sketch.needs_records and records is None:
-        return sketch.sized_for(budget, ANY_RECORDS)
+        return sketch.sized_for(budget, ANY_RECORDS), ""
     records = checked_records(records)
     if isinstance(sketch, Adaptive):
-        return sketch.sized_for(budget, records)
+        return sketch.sized_for(budget, records), ""
     one, _ = sketch.one_answer
     if one.in_groups:
-        return sketch.with_rows(choose_rows(sketch, budget, records, density, sample, set_size))
-    return sketch.sized_for(budget, records)
+        rows = sized_rows(sketch, budget, records, density, sample, set_size)
+        return sketch.with_rows(rows.rows), rows.stopped_by
+    return sketch.sized_for(budget, records), ""
 
 
 def choose_rows(

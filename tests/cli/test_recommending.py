@@ -26,6 +26,7 @@ def test_as_json(command):
     found = json.loads(result.stdout)
     errors = [one["forecast"]["relative_error"] for one in found]
     assert errors == sorted(errors) and {one["mechanism"] for one in found} == {"histogram", "race", "features"}
+    assert {one["mechanism"]: one["stopped_by"] for one in found}["race"] == "noise"
 
 
 def test_distances_and_classes(command):
