@@ -7,6 +7,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...releases.release import Release
+from ...tasks.overview import measured
 from ...tasks.sql import ask_sql
 from ...words.escapes import in_markdown
 from ..frame.marks import note
@@ -46,9 +47,11 @@ def ask_view(opened: Opened) -> None:
 
 def first_question(release: Release) -> str:
     """A question to begin with: how many by a column of categories, and the mean of a number where there are both."""
-    axes = release.asked(LEVEL).axes
+    answers = release.asked(LEVEL)
+    axes = answers.axes
     group = next((axis for axis in axes if axis.categories), axes[0])
-    number = next((axis for axis in axes if not axis.categories and axis is not group), None)
+    numbers = [axis for axis in axes if not axis.categories and axis is not group]
+    number = next((axis for axis in numbers if measured(answers, [group.name, axis.name])), None)
     by = _quoted(group.name)
     mean = "" if number is None else f", AVG({_quoted(number.name)}) AS average"
     return f"SELECT {by}, COUNT(*) AS people{mean}\nFROM records\nGROUP BY {by}"

@@ -8,6 +8,7 @@ from tests.ui.explore.test_page import explore, view
 def test_questions_in_sql_are_answered_with_bands_or_refused_in_one_sentence():
     made = table_release()
     assert first_question(made).startswith('SELECT "town", COUNT(*) AS people, AVG("since") AS average')
+    assert first_question(table_release(tables="singles")).startswith('SELECT "town", COUNT(*) AS people\n')
     app = view(explore(made.to_bytes(teaching=True)), "Ask")
     assert not app.exception and not app.info
     (frame,) = [one.value for one in app.dataframe]
