@@ -545,6 +545,15 @@ def test_a_sample_with_a_bandwidth_a_column_can_be_seen_nearer_and_changed_by_ha
     assert not at.exception and kernel_of(at) == Laplacian((0.07, 0.07, 0.5, 1.0, 1.0, 1.0, 1.0))
 
 
+def test_a_density_is_released_as_finely_as_its_noise_allows(ledger):
+    at = with_total(visit())
+    said = " ".join(one.value for one in at.markdown)
+    assert "Whoever has the file chooses how closely to look" in said and "Detail down to spikes" in said
+    press(at)
+    asked = at.session_state[DESK].asked.sketch
+    assert asked.open_bandwidth and asked.sized
+
+
 def test_a_hostile_column_name_in_an_error_is_not_read_as_markdown(ledger):
     hostile = "![x](https://example.org/spy.png)"
     frame = pd.DataFrame({hostile: [1.0, np.nan]})
