@@ -62,6 +62,7 @@ def test_a_table_is_released_by_its_declaration(command, table, declared):
     assert "joined may hold 2015-01-01 to 2024-12-31, by the day" in inspected
 
 
+@pytest.mark.deep
 def test_dates_are_asked_about_and_come_back_as_dates(command, table, declared):
     made = command("release", table, "--declaration", declared, "--columns", "joined", *DENSITY, "--out", "j.npz")
     assert made.exit_code == 0, made.output

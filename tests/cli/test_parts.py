@@ -63,6 +63,7 @@ def test_one_entry_and_a_file_whose_parts_are_asked_by_name(command, several, le
     assert "classes" in refused(command("classify", several, "queries.csv", "--part", "how far"))
 
 
+@pytest.mark.deep
 def test_it_is_described_made_again_and_merged(command, several):
     words = command("inspect", several).stdout
     facts = json.loads(command("inspect", several, "--json").stdout)

@@ -53,6 +53,7 @@ def test_a_public_sample_of_sets_makes_the_forecast_sharp():
         forecast(sketch, Budget(1), 2000, sample=sets[:100])
 
 
+@pytest.mark.deep
 def test_rows_of_sets_are_chosen_and_more_noise_wants_fewer():
     rows = [choose_rows(MinHash(SETS), Budget(epsilon), 5_000, 0.004) for epsilon in (1, 100)]
     assert rows[0] < rows[1]

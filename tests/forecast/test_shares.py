@@ -70,6 +70,7 @@ def test_what_noise_does_not_blur_takes_no_share():
         assert seen["few"].promised_error > seen["fine"].promised_error
 
 
+@pytest.mark.deep
 def test_sizes_follow_from_shares_and_shares_do_not_from_numbers_of_records():
     parts = Parts.of([Part(Race(BOTH, kernels.Laplacian(0.2), seed=1), "hashed"), *questions().parts])
     with pytest.raises(RequestError, match="records"):

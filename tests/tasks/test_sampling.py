@@ -143,6 +143,7 @@ def crowd():
     return poured(box_of(3), Euclidean(0.1), points), points
 
 
+@pytest.mark.deep
 def test_a_sharpened_sample_lies_where_people_are(crowd):
     release, points = crowd
     people = points[:5000]

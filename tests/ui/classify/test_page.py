@@ -56,6 +56,7 @@ def test_only_files_with_groups_are_offered():
     assert [one for one in app.button if plain.name in one.label.replace("\\", "")]
 
 
+@pytest.mark.deep
 def test_without_a_file_it_offers_the_bundled_ones():
     app = page(Session())
     assert not app.exception

@@ -415,6 +415,7 @@ def test_distances_are_explored_from_the_nearest_place_on():
     assert abs(float(said.group(1)) - mean) < 0.2 and len(app.get("plotly_chart")) == 2
 
 
+@pytest.mark.deep
 def test_the_centre_is_the_median_and_there_may_be_several_of_one_column():
     made = released((AGE,), "l1")
     app = explore(made.to_bytes())
