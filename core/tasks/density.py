@@ -209,7 +209,13 @@ def marginal_grid(
     return _heatmap(release, x, y, at, size, level, reads)
 
 
-def pairs(release: Release, columns: Sequence[str] | None = None, size: int = 24, level: float = 0.95) -> Pairs:
+def pairs(
+    release: Release,
+    columns: Sequence[str] | None = None,
+    size: int = 24,
+    level: float = 0.95,
+    reads: float = PAIRS_READS,
+) -> Pairs:
     """Marginals of every pair of columns and of every column alone, to start exploring from.
 
     Parameters
@@ -222,6 +228,8 @@ def pairs(release: Release, columns: Sequence[str] | None = None, size: int = 24
         Cells along a column of numbers.
     level : float
         Probability with which each interval holds the exact kernel sum, averaged.
+    reads : float
+        Bounds the work of all pictures together, and with it the number of places that are averaged over.
 
     Raises
     ------
@@ -235,7 +243,7 @@ def pairs(release: Release, columns: Sequence[str] | None = None, size: int = 24
             "name the ones to show."
         )
     couples = tuple(combinations(names, 2))
-    reads = PAIRS_READS / (len(couples) + 1)
+    reads = reads / (len(couples) + 1)
     return Pairs(
         names,
         {name: marginal_line(release, name, None, 4 * size, level, reads / len(names)) for name in names},

@@ -25,7 +25,7 @@ from ...tasks.modes import Mode, find_modes
 from ...tasks.partition import Intersection, intersect_partitions
 from ...tasks.sampling import Sample, sample
 from ...tasks.scale import places_along
-from ...tasks.work import map_size
+from ...tasks.work import READS, map_size
 from ..frame.session import Opened
 
 REMEMBERED = 64
@@ -34,6 +34,8 @@ CURVE = 400
 """Places along a curve, or more where the kernel is narrow."""
 MAP_SIZE, AVERAGED_MAP_SIZE = 200, 64
 """Cells along a side; an average reads many points a cell."""
+COARSE, COARSE_SIZE = 1 / 20, 28
+"""Of the work of an average, how much a first map of it takes, and its cells along a side."""
 DISTANCE_MAP_SIZE, SMALL_DISTANCE_MAP_SIZE = 24, 16
 """Average distances change slowly from place to place, and reading one may take as long as a hundred of closeness."""
 
@@ -62,6 +64,20 @@ def picture(identity: str, _release: Release, view: View) -> density.Curve | den
     # Distances are read with matrices so small that threads spend ten times longer waiting for each other.
     with one_thread():
         return density.grid(_release, *view.columns, held, DISTANCE_MAP_SIZE, LEVEL)
+
+
+def coarse_picture(release: Release, view: View) -> density.Heatmap | None:
+    """A first map of a view, in a fraction of the time; None where the map itself is quick."""
+    if len(view.columns) == 1 or release.sketch.answers != "closeness" or not view.averages(release):
+        return None
+    return density.marginal_grid(release, *view.columns, dict(view.held), COARSE_SIZE, LEVEL, READS * COARSE)
+
+
+def coarse_pictures(release: Release, columns: tuple[str, ...]) -> density.Pairs | None:
+    """A first matrix, in a fraction of the time; None where no column is averaged over."""
+    if release.sketch.answers != "closeness" or len(columns) < 3:
+        return None
+    return density.pairs(release, columns, COARSE_SIZE // 2, LEVEL, density.PAIRS_READS * COARSE)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)

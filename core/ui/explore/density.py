@@ -20,6 +20,7 @@ from ..frame.marks import note, side
 from ..frame.markup import draw
 from ..frame.session import Opened
 from . import answers
+from .coarse import coarse_first
 from .columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_picture
 from .export import take_along
 from .point import AskedPoint
@@ -47,16 +48,21 @@ def _matrix(opened: Opened) -> None:
         if not names:
             note("Pick the columns to pair.")
             return
-    pairs = answers.small_pictures(opened.identity, opened.release, names)
-    figure = pairs_matrix(pairs, {column.name: column for column in domain.columns}, _near(opened))
+    columns = {column.name: column for column in domain.columns}
     _by_click_or_touch("Click a picture to open it.", "Choose two columns above to see one large.")
     note(
         "Each has a scale of its own; what is not drawn is averaged over."
         if _near(opened)
         else "Each has a scale of its own, strongest where everyone is nearest; what is not drawn is held there."
     )
-    st.plotly_chart(
-        for_screen(figure),
+    place = coarse_first(
+        (opened.identity, names),
+        lambda: answers.coarse_pictures(opened.release, names),
+        lambda first: pairs_matrix(first, columns, _near(opened)),
+    )
+    pairs = answers.small_pictures(opened.identity, opened.release, names)
+    place.plotly_chart(
+        pairs_matrix(pairs, columns, _near(opened)),
         key=MATRIX,
         on_select=_open_clicked,
         selection_mode="points",
@@ -80,6 +86,13 @@ def _by_click_or_touch(click: str, touch: str) -> None:
 def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
     centre = None if _near(opened) else answers.nearest(opened.identity, opened.release)
     view = hold_others(opened, columns, centre)
+    main, aside = st.columns([2, 1], gap="large")
+    with main:
+        place = coarse_first(
+            (opened.identity, view),
+            lambda: answers.coarse_picture(opened.release, view),
+            lambda first: for_screen(picture_figure(opened.release, first)),
+        )
     picture = answers.picture(opened.identity, opened.release, view)
     asked = AskedPoint(opened, view)
     marks = None
@@ -90,10 +103,9 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
     else:
         asked.start(peak(opened.release, picture))
     axes = axes_of(opened.release, picture)
-    main, aside = st.columns([2, 1], gap="large")
     with main:
         figure = picture_figure(opened.release, picture, marks, asked.ringed())
-        st.plotly_chart(
+        place.plotly_chart(
             for_screen(figure),
             key=CHART,
             selection_mode="points",
