@@ -265,7 +265,7 @@ def test_vectors_are_released_and_asked(command, tmp_path):
         (("--bandwidth", "1", "--label", "g"), "--classes"),
         (("--bandwidth", "1", "--label", "x", "--classes", "a,b"), "declared twice"),
         (("--bandwidth", "1", "--label", "g", "--classes", "a,a"), "list of classes"),
-        (("--mechanism", "auto"), "--bandwidth"),
+        (("--mechanism", "auto", "--kernel", "laplacian"), "--bandwidth"),
         (("--bandwidth", "1", "--size", "5"), "--size cannot be given here, as it belongs to the mechanism tables"),
         (("--mechanism", "bernstein", "--bandwidth", "1", "--rows", "5"), "--rows cannot be given here"),
         (("--mechanism", "huang-roth", "--bandwidth", "1"), "--bandwidth cannot be given here"),
