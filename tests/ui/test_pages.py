@@ -362,10 +362,10 @@ def test_a_purchase_that_the_budget_does_not_allow_spends_nothing(ledger):
 
 
 def test_no_ledger_is_opened_before_it_is_needed(monkeypatch):
-    def refuse(where):
+    def refuse(*where):
         raise AssertionError("a ledger was opened")
 
-    monkeypatch.setattr("core.ui.data.bounds_purchase.open_ledger", refuse)
+    monkeypatch.setattr("core.ui.data.bounds_purchase.ledger_for", refuse)
     assert not use(with_file(), "salary").exception
 
 

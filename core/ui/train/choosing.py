@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import streamlit as st
 
@@ -17,11 +18,12 @@ from ...privacy.ledger.account import Account, price
 from ...privacy.ledger.ledger import Ledger
 from ...releases.payment import Payer, spending, unit_words
 from ...words.escapes import in_markdown
+from ...words.numbers import amount
 from ..frame.marks import main_action, note
 from ..frame.odds import odds_sentence
 from ..frame.session import OwnData, Session
 from ..release.payer import choose_payer
-from ..release.privacy import SLACK, choose_epsilon, choose_slack
+from ..release.privacy import EPSILONS, SLACK, START, choose_slack
 
 MODEL, USED = "train-model", "train-used"
 """In the session: the model that is shown, and the orders that were carried out."""
@@ -56,11 +58,11 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     st.subheader("1 · What should be predicted?", anchor=False)
     target = st.selectbox("Column", targets, len(targets) - 1, key="train-target", width=320)
     st.subheader("2 · How much privacy?", anchor=False)
-    epsilon, slack = choose_epsilon(), choose_slack()
+    epsilon, slack = _epsilon(), choose_slack()
     number = 0 if visitor.records is None else visitor.records.number
     neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
-    lacking = [*missing, *([] if epsilon else ["a privacy loss ε"]), *([BOUGHT] if own.bought else [])]
-    if lacking or epsilon is None or account is None:
+    lacking = [*missing, *([BOUGHT] if own.bought else [])]
+    if lacking or account is None:
         main_action("Train", lacking, "train")
         return
     budget = Budget(epsilon, SLACK if slack else 0, neighbours)
@@ -75,6 +77,14 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
         st.error(in_markdown(refused))
     if main_action(f"Train for {price(budget)}", ["budget that is left"] if refused else [], "train"):
         confirm(own, ledger, Wish(offer.trainer, budget, account, secrets.token_hex(16)))
+
+
+def _epsilon() -> Decimal:
+    """The slider of the Release page, with a place of its own to remember where it stands."""
+    chosen: Decimal = st.select_slider(
+        "Privacy loss ε", EPSILONS, START, format_func=amount, key="train-epsilon", help="Smaller is more private."
+    )
+    return chosen
 
 
 def _has_classes(column: Column) -> bool:
@@ -98,15 +108,13 @@ def _method(found: Sequence[Offer]) -> Offer:
 
 def _noise(offer: Offer) -> str:
     people = f"{offer.noise:,.0f}" if offer.noise >= 10 else f"{offer.noise:.2g}"
-    return (
-        f"Its noise weighs as much as about {people} records that all say the same. With many times more it is small."
-    )
+    return f"Its noise weighs as much as about {people} records that say the same; many times more outweigh it."
 
 
 @st.dialog("Train it?", on_dismiss="rerun")
 def confirm(own: OwnData, ledger: Ledger, wish: Wish) -> None:
     """Ask once more, in words; a wish comes true once, however often the button is pressed."""
-    odds = odds_sentence(float(wish.budget.epsilon), float(wish.budget.delta), "a person")
+    odds = odds_sentence(float(wish.budget.epsilon), float(wish.budget.delta), "person")
     st.markdown(f"You make one model file, which may be handed out, at the price of **{price(wish.budget)}**. {odds}")
     st.text(f"It is paid from the budget of “{wish.account.name}”.")
     st.markdown("What is spent cannot be had back, even if nobody ever gets the file.")
