@@ -18,6 +18,7 @@ from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.sketches.audit import audit_sketch
 from core.sketches.classes import Classes
+from core.sketches.distances.moments import Moments
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
@@ -143,6 +144,17 @@ def test_a_replaced_record_stays_within_the_bound_whatever_its_classes(rows, one
     assert (np.abs(moved).sum(axis=(0, 2)) <= declared.l1 // declared.parts).all()
     if one[1] != other[1]:
         assert np.abs(moved).sum() == declared.l1 and (moved**2).sum() == declared.l2_squared
+
+
+def test_a_record_that_changes_its_class_moves_both_slabs_all_the_way():
+    """Sums of squares move less for a record in place of another of its class, where their counts cancel."""
+    domain = Domain((Numeric("x", -3, 3), LABEL, Numeric("y", -3, 3)))
+    inner = Moments(domain.without("kind"), 5.0, count_weight=1 << 20, square_weight=1)
+    sketch = classes(inner, domain)
+    moved = filled(sketch, [(3.0, "a", 3.0)]) - filled(sketch, [(3.0, "b", 3.0)])
+    declared = sketch.sensitivity(Neighbours.REPLACE_ONE)
+    within = sketch.inner.sensitivity(Neighbours.REPLACE_ONE)
+    assert within.l1 < np.abs(moved).sum() <= declared.l1 and (moved.astype(object) ** 2).sum() <= declared.l2_squared
 
 
 def test_one_class_moves_counts_once_or_twice():

@@ -17,6 +17,8 @@ from tests.depth import draws
 from tests.sketches.test_every_mechanism import KNOWN, OTHERS, small
 
 NAMES = [*KNOWN, *OTHERS]
+LATER = {"edges", "finest"}
+"""Fields that files of earlier versions do not have, which are written where they say something else than those did."""
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -77,6 +79,9 @@ def kind_of(value: object) -> type:
 def test_another_value_is_refused_or_read_as_it_is_written(name, data):
     sketch = small(name)
     facts = written(sketch)
+    if not facts:  # a mechanism that has none takes none
+        refused(sketch, {data.draw(st.text(max_size=8)): data.draw(JSON)})
+        return
     path = data.draw(st.sampled_from(list(places(facts))))
     value, old = data.draw(JSON), at(facts, path)
     assume(not (kind_of(value) is kind_of(old) and value == old))
@@ -136,15 +141,16 @@ def beyond(kind: Kind) -> Iterator[object]:
 def test_what_is_outside_its_limits_is_refused_in_one_sentence(name):
     sketch = small(name)
     facts = written(sketch)
-    own = declared(type(sketch))
-    assert {one.name for one in own} <= set(facts) and own
-    for one in own:
+    own = {one.name: one for one in declared(type(sketch))}
+    assert set(own) - set(facts) <= LATER and read(sketch, facts) == sketch
+    for one in (own[name] for name in own if name in facts):
         for value in beyond(one.metadata["kind"]):
             if not (value is None and one.default is None and not one.metadata["settled"]):
                 refused(sketch, facts | {one.name: value})
         if one.metadata["settled"]:
             refused(sketch, facts | {one.name: None})
-        refused(sketch, {key: value for key, value in facts.items() if key != one.name})
+        if one.name not in LATER:
+            refused(sketch, {key: value for key, value in facts.items() if key != one.name})
 
 
 @pytest.mark.parametrize("name", NAMES)
