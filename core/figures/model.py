@@ -31,7 +31,7 @@ def model_figure(model: LinearModel, row: int) -> go.Figure:
             y=[in_plotly(shortened(name)) for name in names[::-1]],
             orientation="h",
             marker={"color": TEAL.shape},
-            hovertemplate="%{y}: %{x:.3~g}<extra></extra>",
+            hovertemplate="%{y}: %{x:,.3~r}<extra></extra>",
         )
     )
     figure.add_vline(0.0, line={"color": FAINT.shape, "width": 1})

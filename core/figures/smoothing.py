@@ -29,7 +29,7 @@ def smoothing_figure(scales: Scales) -> go.Figure:
                 mode="lines",
                 name=name,
                 line={"color": colour, "width": width, "dash": dash},
-                hovertemplate="bandwidth %{x:.3g}: %{y:.2~p}<extra>" + name + "</extra>",
+                hovertemplate="bandwidth %{x:,.3~r}: %{y:.2~p}<extra>" + name + "</extra>",
             )
         )
     here = min(range(len(scales.tried)), key=lambda place: abs(scales.tried[place] - scales.bandwidth))

@@ -54,11 +54,13 @@ def places_along(sketch: LinearSketch, column: str, usual: int) -> int:
     sketch : LinearSketch
         What is asked.
     column : str
-        Of numbers or dates; of any other, and of sums of distances, the usual number is enough.
+        Of numbers or dates; of any other, of none that is there, and of sums of distances, the usual number is enough.
     usual : int
         As many at least.
     """
     box = Box.of(sketch)
+    if column not in box.places:
+        return usual
     coordinates = np.arange(box.bounds[0].size)[box.places[column]]
     where = np.flatnonzero(np.isin(box.numeric, coordinates))
     if sketch.answers != "closeness" or len(coordinates) != 1 or not len(where):

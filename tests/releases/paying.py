@@ -19,6 +19,7 @@ class Paying:
     dataset = "people"
 
     def __init__(self, spend, folder=None):
+        self.note = {}
         self._spend = spend
         self.ledger = SimpleNamespace(where=str(Path(folder or mkdtemp()) / "ledger"))
 

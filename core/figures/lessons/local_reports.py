@@ -96,7 +96,7 @@ def trust_figure(people: Sequence[float], owner: Sequence[float], phones: Sequen
                 mode="lines",
                 name=name,
                 line={"color": colour, "width": 3, "dash": dash},
-                hovertemplate=f"{name}: %{{x:,.0f}} people, ± %{{y:.3g}} points<extra></extra>",
+                hovertemplate=f"{name}: %{{x:,.0f}} people, ± %{{y:,.3~r}} points<extra></extra>",
             )
             for name, errors, colour, dash in lines
         ]

@@ -55,9 +55,9 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
         )
         main_action("Train", ["a column of categories to predict"], "train")
         return
-    st.subheader("1 · What should be predicted?", anchor=False)
+    st.header("1 · What should be predicted?", anchor=False)
     target = st.selectbox("Column", targets, len(targets) - 1, key="train-target", width=320)
-    st.subheader("2 · How much privacy?", anchor=False)
+    st.header("2 · How much privacy?", anchor=False)
     epsilon, slack = _epsilon(), choose_slack()
     number = 0 if visitor.records is None else visitor.records.number
     neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
@@ -93,7 +93,7 @@ def _has_classes(column: Column) -> bool:
 
 def _method(found: Sequence[Offer]) -> Offer:
     """Let the owner choose a method; the one with the least noise is first."""
-    st.subheader("3 · How?", anchor=False)
+    st.header("3 · How?", anchor=False)
     names = {offer.method: offer for offer in found}
     method = st.radio(
         "Method",

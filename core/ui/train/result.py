@@ -33,11 +33,11 @@ def model_view(model: LinearModel) -> None:
                 st.rerun()
     if not model.private:
         st.warning("A teaching file: its noise can be repeated, so it protects nobody.", icon=":material/school:")
-    st.subheader("What carries it", anchor=False)
+    st.header("What carries it", anchor=False)
     row = _row(model)
     show(model_figure(model, row), "train-coefficients", model_in_words(model, row))
     note("Each bar is how far a column moves the score over its range. Small ones may be noise.")
-    st.subheader("For one record", anchor=False)
+    st.header("For one record", anchor=False)
     _one_record(model)
 
 
