@@ -2,6 +2,7 @@
 (() => {
   const ASKING = 300;  // within so many milliseconds an action has asked the server, or never will (sliders wait 200)
   const STILL = 100;  // what the server sent last has been drawn when nothing has changed for so many
+  const LOST = 10000;  // after so many without any change: requests that are put together get one answer, maybe before
   const quiet = { sent: 0, seen: 0, unanswered: false, changed: performance.now(), begun: null };
   const Native = window.WebSocket;
   window.WebSocket = class extends Native {
@@ -25,7 +26,7 @@
     quiet.begun ??= now;
     const acted = quiet.sent > quiet.seen || now - quiet.begun > ASKING;
     const ready = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning";
-    if (!acted || quiet.unanswered || !ready || now - quiet.changed < STILL) return false;
+    if (!acted || !ready || now - quiet.changed < (quiet.unanswered ? LOST : STILL)) return false;
     quiet.seen = quiet.sent;
     quiet.begun = null;
     return true;

@@ -38,7 +38,7 @@ print(count, most - before)
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_stays_flat(tmp_path):
-    rows, groups = 1_000_000, draws(12, 20)
+    rows, groups = 1_000_000, draws(16, 20)
     group = pa.table({name: np.arange(rows, dtype=float) % (7 + place) for place, name in enumerate("abcd")})
     with pq.ParquetWriter(tmp_path / "large.parquet", group.schema) as writer:
         for _ in range(groups):
