@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from core.warming import steps, warm, warm_in_background
 
 COVERAGE = """
@@ -27,6 +29,7 @@ print(len(loops), *(".".join(name) for name, loop in loops.items() if loop not i
 """
 
 
+@pytest.mark.deep
 def test_no_loop_is_left_to_compile():
     root = Path(__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", COVERAGE], cwd=root, capture_output=True, text=True, check=True)

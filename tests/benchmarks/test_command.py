@@ -28,6 +28,7 @@ def test_an_unknown_name_is_refused(capsys):
     assert "'speed'" in capsys.readouterr().err
 
 
+@pytest.mark.deep
 def test_a_quick_run_prints_and_writes_what_it_measured(tmp_path, capsys):
     assert main(["--quick", "--only", "noise", "--repetitions", "1", "--out", str(tmp_path)]) == 0
     assert "OpenDP" in capsys.readouterr().out

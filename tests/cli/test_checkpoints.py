@@ -114,6 +114,7 @@ def test_killed_at_random_moments_every_record_is_counted_once(folder, ledger, c
     assert len(Ledger(ledger).status("people").releases) == 1
 
 
+@pytest.mark.deep
 def test_killed_between_paying_and_saving_it_never_pays_again_unasked(folder, ledger, command):
     process = start(folder, ledger, delay=60)
     wait_for((folder / "exact.npy").exists, process)

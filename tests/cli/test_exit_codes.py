@@ -228,6 +228,7 @@ def test_control_c_while_a_real_program_reads(source, tmp_path, ledger):
     assert Ledger(ledger).names() == []
 
 
+@pytest.mark.deep
 def test_control_c_while_a_real_program_draws_noise(source, tmp_path, ledger):
     process = started(WAITS_AFTER_SPENDING, releasing(source), tmp_path, ledger)
     process.send_signal(signal.SIGINT)

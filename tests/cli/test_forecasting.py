@@ -101,6 +101,7 @@ def test_an_audit_of_what_is_kept(command):
     assert words.startswith("Passed: in 200 runs")
 
 
+@pytest.mark.deep
 def test_an_audit_of_what_is_broken_is_no_success(command, monkeypatch):
     from core.sketches import audit
 

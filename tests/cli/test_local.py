@@ -122,6 +122,7 @@ def test_a_named_oracle_is_taken(command, survey):
         assert command("local", "aggregate", "S.json", "one.parquet", "--out", "R.npz", "--overwrite").exit_code == 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("search", ["auto", "treehist", "sfp"])
 def test_frequent_texts_are_found(command, search):
     words = np.random.default_rng(1).choice(["fig", "pear", "apple", "quince"], 8_000, p=[0.5, 0.3, 0.15, 0.05])

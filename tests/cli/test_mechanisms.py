@@ -61,7 +61,7 @@ def asked(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("name", sampled([*CLOSENESS, *DISTANCES], "projected", "l1", "squared"))
+@pytest.mark.parametrize("name", sampled([*CLOSENESS, *DISTANCES], "projected", "squared"))
 def test_every_mechanism_is_released_described_and_asked(command, source, asked, tmp_path, name):
     options = (CLOSENESS | DISTANCES)[name]
     result = command("release", source, *FACTS, *options, "--out", "a.npz")
@@ -87,6 +87,7 @@ def test_the_names_are_those_of_all_mechanisms():
     assert all("--size" in options_of(name) for name in rivals - {"exponential-sum"})
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", sampled(RIVAL_SIZES, "bernstein", "mwem", "huang-roth"))
 def test_every_rival_is_released_described_asked_and_merged(command, source, asked, tmp_path, name):
     near = cards()[name].answers == "closeness"
@@ -192,6 +193,7 @@ def test_classes_have_tables_of_their_own(command, tmp_path, asked, few_places):
     assert "no class 'up'" in refused(command("line", "c.npz", "x", "--class", "up"))
 
 
+@pytest.mark.deep
 def test_distances_are_followed_and_mapped_and_have_a_centre(command, source, tmp_path):
     command("release", source, *BOUNDS, "--epsilon", "2", "--norm", "l1", "--out", "a.npz")
     line = pd.read_csv(pd.io.common.StringIO(command("line", "a.npz", "x", "--points", "5").stdout))
@@ -276,6 +278,7 @@ def test_options_that_do_not_belong_together(command, options, sentence):
     assert sentence in refused(command("forecast", "--records", "3000", "--epsilon", "1", *BOUNDS, *options))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "options",
     [

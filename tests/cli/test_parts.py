@@ -43,6 +43,7 @@ def several(command, people_of_kinds):
     return "r.npz"
 
 
+@pytest.mark.deep
 def test_one_entry_and_a_file_whose_parts_are_asked_by_name(command, several, ledger):
     release = load(several)
     assert list(release.parts) == NAMES

@@ -44,6 +44,7 @@ def test_a_total_that_is_spent_is_an_exit_code_of_its_own(tmp_path):
     assert (spent.returncode, spent.stdout) == (3, b"")
 
 
+@pytest.mark.deep
 def test_help_loads_nothing_heavy():
     """What makes a program start at once, without measuring time."""
     seen = f"import sys; [print(m) for m in {HEAVY!r} if m in sys.modules]"
@@ -63,6 +64,7 @@ def test_a_terminal_without_greek_letters_still_gets_a_sentence(tmp_path):
     assert r"\u03b5 = 1" in done.stderr
 
 
+@pytest.mark.deep
 def test_a_reader_that_goes_away_is_no_fault(tmp_path, released):
     (tmp_path / "queries.csv").write_text("x,y\n" + "3,3\n" * 20_000)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

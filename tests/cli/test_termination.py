@@ -30,6 +30,7 @@ main()
 """
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(os.name != "posix", reason="no such signal there")
 def test_a_release_that_the_system_ends_while_it_sorts_leaves_nothing_and_spends_nothing(tmp_path):
     temporary = tmp_path / "temporary"

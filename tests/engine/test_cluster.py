@@ -325,6 +325,7 @@ def test_no_such_engine(engine):
     assert [check_engine("local"), check_engine("dask"), check_engine("dask:tls://a:1")] == [None, "", "tls://a:1"]
 
 
+@pytest.mark.deep
 def test_shares_are_all_parts_once_in_order():
     for count in (1, 2, 7, 8, 100):
         parts = tuple(range(count))

@@ -31,6 +31,7 @@ def questions(weight=1.0) -> Parts:
     )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("budget", "weight"), [(PROMISES[0], 3.0), deep(PROMISES[1], 1.0), deep(PROMISES[2], 3.0)], ids=str
 )
@@ -44,6 +45,7 @@ def test_noise_blurs_all_parts_alike_as_they_are_weighed(budget, weight):
     assert math.isclose(float(sum(planned.shares)), 0.98) and min(planned.shares) > 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("budget", PROMISES[1:2], ids=str)
 def test_no_other_shares_have_a_smaller_worst_error(budget):
     """Of all shares on a grid, the settled ones have the least worst error by noise."""
@@ -60,6 +62,7 @@ def test_no_other_shares_have_a_smaller_worst_error(budget):
     assert all(best <= 1.001 * worst((1.0, one, other)) for one in steps for other in steps)
 
 
+@pytest.mark.deep
 def test_what_noise_does_not_blur_takes_no_share():
     """A part whose random rows are far too few does not take the budget of the others."""
     few = Part(Race(BOTH, kernels.Laplacian(0.2), rows=8, groups=2, seed=1), "few")

@@ -65,6 +65,7 @@ def test_without_either_a_folder_of_its_owner_lasts_as_long_as_the_process(elsew
 READ_ONLY = "os.access = lambda path, mode: 'core' not in str(path)"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("place", [deep("pass"), READ_ONLY])
 def test_no_import_changes_the_environment_of_the_process(place, tmp_path):
     program = f"""

@@ -38,6 +38,7 @@ def test_what_is_there_is_there():
         check_extra("wings_of_wax", "air", "Flying")
 
 
+@pytest.mark.deep
 def test_every_module_but_those_of_the_pages_can_be_imported():
     done = run("""
 import pkgutil, importlib, core
@@ -68,6 +69,7 @@ for data in (sys.argv[1], {"x": np.linspace(0, 1, 1000)}):
 RELEASE = ("release", "people.parquet", "--bounds", "x=0:1", "--bandwidth", "0.1", "--epsilon", "1", "--out", "out.npz")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("command", "extra"),
     [

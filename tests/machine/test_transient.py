@@ -120,6 +120,7 @@ def test_a_link_and_a_file_of_another_name_are_left_alone(temporary, tmp_path):
     assert (tmp_path / "precious" / "lock").exists() and (tmp_path / ".mine.unfinished").exists()
 
 
+@pytest.mark.deep
 @posix
 def test_a_sort_that_was_killed_leaves_its_rows_until_the_next_command(temporary, tmp_path):
     process = started(SORTS, tmp_path)

@@ -176,6 +176,7 @@ def test_levels_and_not_quantiles_share_the_price_and_delta_never_makes_it_deare
     assert slack.cost.delta > 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
 def test_ranks_keep_within_what_is_said(relation):
     values = np.sort(np.random.default_rng(2).normal(50, 10, 3000))

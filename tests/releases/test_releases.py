@@ -116,6 +116,7 @@ def test_exact_tables_are_arrays_that_noise_can_be_written_over(table):
         Exact(table, 0)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("epsilon", "kind"), [deep(1, np.int32), ("1e-6", np.int64)])
 def test_large_tables_have_32_bit_counters_unless_the_noise_needs_more(monkeypatch, epsilon, kind):
     """The same release as with 64 bits; counters that give way to wider ones are wiped."""

@@ -54,6 +54,7 @@ def test_scores_rise_with_the_density_and_are_shares(crowd):
     assert scores.score.min() >= 0 and scores.score.max() <= 1
 
 
+@pytest.mark.deep
 def test_a_score_is_the_share_of_people_in_places_as_empty(crowd):
     release, points = crowd
     scores = score(release, points[:3000])
@@ -80,6 +81,7 @@ def hashed(points: np.ndarray, seed: int) -> Release:
     return poured(box_of(2), Laplacian(0.1), points, rows=ROWS, seed=seed)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("share", [deep(0.02), 0.05, deep(0.2)])
 def test_about_the_stated_share_of_ordinary_people_is_flagged_and_the_surer_ones_are_among_them(crowd, share):
     """Of random rows that is roughly so, as some of the population that explains them is made up in empty places."""
@@ -113,6 +115,7 @@ def test_most_far_outliers_are_found_at_epsilon_one(made, seed):
     assert scores.anomalous[~odd].mean() < 0.05
 
 
+@pytest.mark.deep
 def test_most_close_outliers_are_found_in_five_columns_too():
     """Noise makes up people in empty places there, who must not hide the outliers; few others are called so."""
     random = np.random.default_rng(5)

@@ -54,6 +54,7 @@ def place_of(centre):
     return np.array(list(centre.position.values()))
 
 
+@pytest.mark.deep
 def test_the_median_of_every_column():
     release, centre = measured("l1"), centre_of("l1")
     low, high = (np.array(list(ends.values())) for ends in (centre.low, centre.high))
@@ -72,6 +73,7 @@ def test_the_mean():
     assert "mean" in described(release)
 
 
+@pytest.mark.deep
 def test_the_geometric_median():
     release, centre = measured("l2"), centre_of("l2")
     place = np.median(POINTS, axis=0)
@@ -93,6 +95,7 @@ def test_a_category_is_the_most_frequent_one():
     assert centre.position["kind"] == "y" and set(centre.low) == {"a"}
 
 
+@pytest.mark.deep
 def test_intervals_for_the_median_hold_it():
     points, covered = POINTS[:, :1], 0
     sketch = with_chosen_size(distance(box_of(1), "l1"), Budget(1.0), len(points))

@@ -99,6 +99,7 @@ def test_modes_of_a_table_without_groups():
     assert places == pytest.approx(np.array([[0.25, 0.3], [0.7, 0.8]]), abs=0.04)
 
 
+@pytest.mark.deep
 def test_noise_alone_has_no_modes_without_groups():
     false_alarms = 0
     for seed in range(draws(5, 10)):

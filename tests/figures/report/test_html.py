@@ -64,6 +64,7 @@ def page_of(name: str, categories) -> Reader:
     return Reader(report_html(release, exploration_of(b"", name, categories).steps))
 
 
+@pytest.mark.deep
 def test_hostile_names_leave_the_structure_as_it_is():
     hostile, harmless = page_of(HOSTILE, CATEGORIES), page_of(HARMLESS, ("a", "b"))
     assert hostile.structure == harmless.structure

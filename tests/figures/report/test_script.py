@@ -47,6 +47,7 @@ def explored(tmp_path_factory):
     return release, exploration, folder
 
 
+@pytest.mark.deep
 def test_the_script_gives_the_answers_of_the_exploration(explored):
     release, exploration, folder = explored
     done = run(script_for(exploration), folder)

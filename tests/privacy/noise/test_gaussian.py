@@ -121,6 +121,7 @@ def test_a_first_word_that_ties_is_compared_further():
     assert not sampler._keep(5, first, ScriptedStream(single=[second + 1]))
 
 
+@pytest.mark.deep
 def test_candidates_finished_in_python_take_their_place():
     """Candidates from a proposal that finishes most draws in Python; the rest of the sampler may not notice."""
     sampler = GaussianSampler.of(Fraction(18))

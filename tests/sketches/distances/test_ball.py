@@ -19,6 +19,7 @@ COLUMN = Vector("v", D, -1.0, 1.0)
 LABEL = Categorical("label", ("a", "b", "c"))
 
 
+@pytest.mark.deep
 @given(
     st.sampled_from([1, 31, 32, 33, 100]),
     st.integers(1, 150),

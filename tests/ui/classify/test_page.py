@@ -44,6 +44,7 @@ def words(app: AppTest) -> str:
     return " ".join(block.value for block in app.markdown)
 
 
+@pytest.mark.deep
 def test_only_files_with_groups_are_offered():
     (_, path), *_ = bundled_groups()
     plain = next(path for one, path in bundled_releases() if one.name == "salaries")

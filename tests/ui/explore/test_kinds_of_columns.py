@@ -45,6 +45,7 @@ def release():
     return seal(sketch, Exact(table, sketch.count(points)), Budget(20))
 
 
+@pytest.mark.deep
 def test_every_view_shows_them_and_dates_are_asked_as_dates(release):
     app = explore(release.to_bytes())
     assert not app.exception

@@ -110,7 +110,7 @@ def test_a_bundled_release_opens_from_the_gallery():
         deep((CITY,), None),
         deep((AGE, PAY), [TWO, ONE]),
         deep((AGE, CITY), [TWO, ONE]),
-        ((AGE, PAY, CITY), [PAIRS, TWO, ONE]),
+        deep((AGE, PAY, CITY), [PAIRS, TWO, ONE]),
         deep((AGE, FACES), None),
         ((FACES,), None),
     ],
@@ -163,6 +163,7 @@ def test_columns_that_are_not_drawn_are_averaged_over_or_held():
     assert labels(app.slider) == ["pay"] and not app.exception
 
 
+@pytest.mark.deep
 def test_the_columns_of_a_picture_come_back_after_another_view():
     app = explore(file_of(AGE, PAY, CITY))
     choose(app, "Picture of", TWO)
@@ -201,6 +202,7 @@ def test_a_map_marks_every_mode_that_stands_out_in_a_city():
     assert said.sum() > 10 and f"**{said.sum()} modes** stand out" in shown(app)
 
 
+@pytest.mark.deep
 def test_what_was_chosen_for_one_file_is_not_chosen_for_the_next():
     app = explore(file_of(AGE, PAY), "one.npz")
     view(app, "Density")
@@ -240,6 +242,7 @@ def test_answers_count_what_the_owner_calls_a_record():
     assert "Loans close by" in app.dataframe[0].value and "with more loans than anywhere" in shown(app)
 
 
+@pytest.mark.deep
 def test_points_are_scored_and_further_columns_come_back():
     app = explore(file_of(AGE, CITY, records=5000))
     view(app, "Anomalies")
@@ -258,8 +261,8 @@ def test_points_are_scored_and_further_columns_come_back():
     ("content", "why"),
     [
         (b"age\n1\n", "no column 'city'"),
-        (b"age,city\n1,Chur\n", "row 1 is not on the public list"),
-        (b"", "points.csv"),
+        deep(b"age,city\n1,Chur\n", "row 1 is not on the public list"),
+        deep(b"", "points.csv"),
     ],
 )
 def test_points_that_cannot_be_read_get_one_sentence(content, why):
@@ -270,6 +273,7 @@ def test_points_that_cannot_be_read_get_one_sentence(content, why):
     assert not app.exception and len(app.error) == 1 and why in app.error[0].value
 
 
+@pytest.mark.deep
 def test_a_sample_says_that_it_is_nobody_and_is_the_same_for_the_same_number():
     app = explore(file_of(AGE, PAY))
     view(app, "Sample")
@@ -351,6 +355,7 @@ UNESCAPED = re.compile(r"(?<!\\)[\[\]]")
 FOREIGN = "![x](http://stranger.example/x.png) **b** `c` $d$ :red[e]"
 
 
+@pytest.mark.deep
 def test_names_of_a_strangers_file_are_no_markdown_either():
     """A picture in a column's name would be fetched by the browser of everyone who opens the file."""
     columns = (Numeric(FOREIGN, 0, 1), Numeric("y", 0, 1), Categorical("z" + FOREIGN, (FOREIGN, "q")))
@@ -371,6 +376,7 @@ def test_names_of_a_strangers_file_are_no_markdown_either():
     assert app.error and not UNESCAPED.search(app.error[0].value)
 
 
+@pytest.mark.deep
 def test_each_column_may_have_a_bandwidth_of_its_own():
     kernel = kernels.Laplacian((0.2, 0.3, 1.0))
     app = explore(small_release(domain=Domain((AGE, PAY, CITY), scale="box"), kernel=kernel).to_bytes())
@@ -484,6 +490,7 @@ def test_vectors_alone_have_no_picture_and_say_what_can_be_done():
     assert "there is no picture to draw" in app.info[0].value and not app.get("plotly_chart")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["heart", deep("stars")])
 def test_groups_are_explored_together_or_one_by_one(name):
     path = next(path for one, path in bundled_groups() if one.name == name)

@@ -111,6 +111,7 @@ def test_price_risk_and_forecast_move_with_epsilon(ledger):
     assert words(at) != before
 
 
+@pytest.mark.deep
 def test_an_epsilon_may_be_typed_exactly(ledger):
     at = with_total(visit(), 0.3)
     at.number_input(key="release-epsilon-exact").set_value(0.1).run()
@@ -190,6 +191,7 @@ def test_stopping_costs_nothing(ledger, gated):
     assert ledger.names() == [] and not at.button(key=PRESS).disabled
 
 
+@pytest.mark.deep
 def test_while_it_is_made_other_pages_work_and_say_so_and_the_result_is_there_on_return(ledger, gated):
     at = being_made(gated)
     assert "Making the release" in [one.value for one in at.header]
@@ -241,6 +243,7 @@ def test_a_data_set_that_protects_others_cannot_pay(ledger):
     assert not own.button(key=PRESS).disabled
 
 
+@pytest.mark.deep
 def test_slack_needs_a_total_with_slack(ledger):
     ledger.register("strict", 2)
     columns = [f"x{i}" for i in range(draws(5, 8))]
@@ -267,6 +270,7 @@ def test_the_name_of_a_data_set_is_matched_whatever_its_capitals(ledger):
     assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 4.0"
 
 
+@pytest.mark.deep
 def test_settings_by_hand_are_the_ones_released(ledger):
     at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
     at.segmented_control(key="release-how").set_value("By hand").run()
@@ -344,6 +348,7 @@ def test_groups_need_a_column_of_categories_and_another_to_compare_by(ledger):
     assert ledger.names() == [] and not at.exception
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("norm", "mechanism"), [("l1", "distance"), deep("squared", "moments")])
 def test_how_far_everyone_is_can_be_asked_and_released(ledger, norm, mechanism):
     at = ask(with_total(visit(Domain((Numeric("x", 0, 100, "km"),)))), "distance")
@@ -363,6 +368,7 @@ def test_distances_start_without_categories(ledger):
     assert at.multiselect(key="release-columns-distance-1-None").value == ["x"] and not at.exception
 
 
+@pytest.mark.deep
 def test_another_way_is_listed_with_its_reason_and_can_be_picked(ledger):
     at = with_total(visit(Domain.of(x=(0, 100), y=(0, 100))))
     ways = at.radio(key="release-way-density-None")
@@ -437,6 +443,7 @@ def test_columns_that_are_left_out_are_not_in_the_file(ledger):
     assert at.button(key=PRESS).disabled and "a column to ask by" in words(at)
 
 
+@pytest.mark.deep
 def test_the_truth_is_offered_for_samples_only_and_a_look_is_remembered(ledger):
     assert not [one for one in confirmed(with_total(visit())).toggle if one.key == "release-exact"]
     one = sample("salaries")
@@ -522,6 +529,7 @@ def kernel_of(at):
     return at.session_state[DESK].asked.sketch.kernel
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", sampled([one.name for one in samples()], "photographs"))
 def test_a_sample_starts_with_its_own_kernel_and_guesses(ledger, name):
     one = sample(name)

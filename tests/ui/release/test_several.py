@@ -36,6 +36,7 @@ def names(at) -> list[str]:
     return [name for name in bold if not name.startswith("Made with")]
 
 
+@pytest.mark.deep
 def test_questions_are_added_and_taken_out_and_released_under_one_price(ledger):
     at = with_total(visit(DOMAIN, frame=RECORDS))
     assert not shares(at)
@@ -74,6 +75,7 @@ def opened_in(at) -> Opened:
     return at.session_state["frostglass"].shown
 
 
+@pytest.mark.deep
 def test_the_same_question_twice_is_no_release(ledger):
     at = with_total(visit(DOMAIN, frame=RECORDS))
     at.button(key="release-add").click().run()

@@ -88,6 +88,7 @@ def as_measured(counts, cliques, noisy, total):
     return [np.maximum(table, 0.0) for table in noisy]
 
 
+@pytest.mark.deep
 def test_the_fitted_model_is_the_tree_distribution_and_nobody_elses_numbers_change():
     """Without noise, marginals of the model are the measured ones, to a few thousandths of the records."""
     found, sketch = cells(), tree()
@@ -230,6 +231,7 @@ def outputs(mechanism, plan, data, source) -> np.ndarray:
     return np.array([*edges, *made.table])
 
 
+@pytest.mark.deep
 def test_the_audit_passes_and_catches_choices_and_tables_that_cost_too_little():
     mechanism = MST(CUBE, KERNEL, cells=2, seed=1)
     crowd = np.full((60, 3), 0.2)

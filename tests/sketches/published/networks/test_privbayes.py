@@ -210,6 +210,7 @@ def outputs(mechanism, plan, data, source) -> np.ndarray:
     return out
 
 
+@pytest.mark.deep
 def test_the_audit_passes_and_catches_choices_and_tables_that_cost_too_little():
     """Two neighbours on a grid of 2 x 2 x 2, whose scores differ by nearly all of the sensitivity."""
     mechanism = PrivBayes(CUBE, KERNEL, cells=2, degree=1, seed=1)
