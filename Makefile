@@ -24,7 +24,7 @@ test test-deep: $(VENV)/.dev $(VENV)/.warm
 	tests/install_chromium.sh
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy & $(BIN)/python -m pytest -n 2 --dist worksteal; tested=$$?; wait $$! && exit $$tested
+	$(BIN)/mypy & $(BIN)/python -m pytest -n 3 --dist worksteal; tested=$$?; wait $$! && exit $$tested
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(OPTIONS)

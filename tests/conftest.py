@@ -9,7 +9,7 @@ from core.forecast import trial
 from core.sketches.linear import LinearSketch
 from tests.depth import DEEP, draws
 
-settings.register_profile("frostglass", deadline=None, derandomize=True, max_examples=draws(12, 50))
+settings.register_profile("frostglass", deadline=None, derandomize=True, max_examples=draws(10, 50))
 settings.load_profile("frostglass")
 
 

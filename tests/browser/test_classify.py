@@ -30,6 +30,7 @@ def sentence(visit):
     return visit.page.locator("[role=status]", has_text="without").first.inner_text()
 
 
+@pytest.mark.deep
 def test_a_place_is_said_to_be_like_a_group_and_clicking_asks_another(heart):
     visit = heart()
     before = sentence(visit)

@@ -182,6 +182,7 @@ def test_every_figure_has_words(opened):
             assert len(figure.get_attribute("aria-label") or "") > 25, view
 
 
+@pytest.mark.deep
 def test_nothing_is_fetched_for_a_strangers_file(visitor):
     """Names may look like pictures and markup; they stay text wherever they are shown."""
     foreign = "![x](http://stranger.example/a.png) <img src='http://stranger.example/b.png'> $x$"

@@ -22,6 +22,7 @@ def says(visit, words):
     visit.page.locator(".fg-finding", has_text=words).first.wait_for()
 
 
+@pytest.mark.deep
 def test_playing_counts_row_by_row_and_clicking_asks_and_adds(lesson):
     visit = lesson("cells", rows=2)
     page = visit.page

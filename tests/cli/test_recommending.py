@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from core import load
 from tests.cli.conftest import BOUNDS, refused
@@ -55,6 +56,7 @@ def test_bad_requests(command):
     assert "number of records" in refused(command("recommend", *FACTS, "--bandwidth", "1", "--records", "0"))
 
 
+@pytest.mark.deep
 def test_a_column_that_drowns_the_others_is_told_of_unless_something_was_said(command, source, tmp_path):
     wide = ("--bounds", "x=0:10", "--bounds", "y=0:2000", "--epsilon", "1", "--records", "2000")
     asked = (("recommend", "--norm", "l1"), ("forecast", "--norm", "l1"))

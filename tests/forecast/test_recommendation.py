@@ -28,6 +28,7 @@ def test_the_best_comes_first_and_the_forecasts_are_the_librarys():
         assert one.forecast == forecast(one.sketch, Budget(1), 5000, 0.05)
 
 
+@pytest.mark.deep
 def test_a_histogram_is_best_in_one_column_and_never_in_twenty():
     (best, *_) = recommend(LINE, 5000, Budget(1), Closeness(kernels.Gaussian(5)))
     assert best.name == "histogram" and best.reason.startswith("A histogram is best here")

@@ -63,6 +63,7 @@ def test_rows_of_sets_are_chosen_and_more_noise_wants_fewer():
         forecast(MinHash(SETS, 50), Budget(1), 100, set_size=0.0)
 
 
+@pytest.mark.deep
 def test_made_up_sets_have_the_stated_similarity_and_size():
     sets = reference_sets(8_000, 0.005, 10.0)
     sums = Jaccard().sums(sets[:300], sets)

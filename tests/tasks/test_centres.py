@@ -180,6 +180,7 @@ def test_a_release_of_classes_says_which_to_ask():
     assert centre.position["a"] == pytest.approx(0.7, abs=0.05)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("norm", ["l1", "l2", "squared"])
 def test_the_nearest_place_alone_is_the_centre_that_is_found(norm):
     made = measured(norm)

@@ -26,6 +26,7 @@ def exact_shares(axis, data) -> np.ndarray:
     return np.bincount(cells(axis, data[axis.name]), minlength=axis.cells) / len(data)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("part", [{}, PART])
 def test_without_noise_shares_and_numbers_are_those_of_the_data(part):
     answers, data = without_noise(), inhabitants()

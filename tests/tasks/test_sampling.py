@@ -74,6 +74,7 @@ def test_categories_are_drawn_with_the_numbers():
     assert fits(np.array(counts), weights)
 
 
+@pytest.mark.deep
 def test_chains_draw_from_the_same_density_as_the_grid():
     domain = Domain.of(x=(0, 1), y=(0, 2), city=["Bern", "Basel"])
     frame = pd.DataFrame(clusters([[0.3, 0.2], [0.7, 0.8]], 4000, deviation=0.1) * [1, 2], columns=["x", "y"]).assign(

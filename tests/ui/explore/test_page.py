@@ -112,7 +112,7 @@ def test_a_bundled_release_opens_from_the_gallery():
         deep((AGE, CITY), [TWO, ONE]),
         deep((AGE, PAY, CITY), [PAIRS, TWO, ONE]),
         deep((AGE, FACES), None),
-        ((FACES,), None),
+        deep((FACES,), None),
     ],
 )
 def test_every_kind_of_release_can_be_looked_at_in_every_view(columns, choices):
@@ -257,6 +257,7 @@ def test_points_are_scored_and_further_columns_come_back():
     assert "of 2 points" in shown(app)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("content", "why"),
     [
@@ -311,6 +312,7 @@ def test_a_hostile_file_gets_one_sentence_and_leaves_what_is_open(kind):
     assert app.session_state[KEY].shown.name == "people.npz"
 
 
+@pytest.mark.deep
 def test_names_of_a_strangers_file_are_text_and_no_markup():
     nasty = Numeric("<img src=x onerror=alert(1)>", 0, 1, "<b>")
     app = explore(file_of(nasty, Categorical("a|b`c", ("<i>x", "**y**"))), name="<script>alert(1)</script>.npz")
@@ -508,6 +510,7 @@ def test_groups_are_explored_together_or_one_by_one(name):
         assert not app.exception and not app.error, page
 
 
+@pytest.mark.deep
 def test_groups_of_distances_are_explored_as_distances():
     app = explore(released((AGE, PAY), "l1", label=CITY, scale="box").to_bytes())
     assert not app.exception and options(app, "View") == ["Distance", "Centres", "Your points"]
@@ -517,6 +520,7 @@ def test_groups_of_distances_are_explored_as_distances():
     assert not app.exception and "Everyone is nearest to" in shown(app)
 
 
+@pytest.mark.deep
 def test_a_program_asks_the_part_that_was_explored():
     release = released((AGE, PAY), "l1", label=CITY, scale="box")
     opened = Opened("people.npz", release.to_bytes(), release)

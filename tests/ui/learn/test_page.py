@@ -58,6 +58,7 @@ def test_the_main_action_leads_through_all_lessons_and_then_to_sample_data():
     assert not button(app, "Try it on sample data").disabled
 
 
+@pytest.mark.deep
 def test_every_link_of_the_plan_opens_what_it_says():
     links = re.findall(re.escape(ADDRESS) + r"\?([^)]*)\)", PLAN.read_text())
     assert {dict(parse_qsl(link))["lesson"] for link in links} == set(NAMES)

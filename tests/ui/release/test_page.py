@@ -208,6 +208,7 @@ def test_while_it_is_made_other_pages_work_and_say_so_and_the_result_is_there_on
     assert "Your release is ready" not in words(at), "it was seen"
 
 
+@pytest.mark.deep
 def test_what_was_stopped_from_elsewhere_is_said_on_every_page_and_once(ledger, gated):
     at = being_made(gated)
     making = at.session_state[DESK].making
@@ -401,6 +402,7 @@ def test_vectors_of_bounded_length_need_less_noise(ledger):
     assert radii == [pytest.approx(6**0.5), 1.0]
 
 
+@pytest.mark.deep
 def test_a_table_a_group_is_released_under_one_promise(ledger):
     domain = Domain.of(x=(0, 100), kind=["new", "old"])
     at = ask(with_total(visit(domain, frame=LABELLED)), "group")
@@ -433,6 +435,7 @@ def test_a_sample_knows_the_column_of_its_groups(ledger):
     assert sketch.categories == ("healthy", "ill") and sketch.inner.kernel == sample("heart").kernel
 
 
+@pytest.mark.deep
 def test_columns_that_are_left_out_are_not_in_the_file(ledger):
     at = with_total(visit(Domain.of(x=(0, 100), y=(0, 5))))
     at.multiselect(key="release-columns-density-1-None").set_value(["y"]).run()

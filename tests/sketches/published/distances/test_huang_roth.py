@@ -275,7 +275,7 @@ def test_the_audit_passes_and_catches_comparisons_that_are_free(constants, monke
 
 
 def test_the_audit_of_the_released_table_passes():
-    assert audit_sketch(AskedDistances(LINE, ((0, STEPS, 40),)), Budget(1), runs=3000).passed
+    assert audit_sketch(AskedDistances(LINE, ((0, STEPS, 40),)), Budget(1), runs=3000, level=1 - 1e-8).passed
 
 
 def test_what_was_not_asked_is_noise_alone():

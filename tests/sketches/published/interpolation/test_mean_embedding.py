@@ -210,7 +210,7 @@ def test_a_release_is_made_saved_and_read(budget):
 
 def test_the_audit_passes_and_catches_too_little_noise(monkeypatch):
     sketch = MeanEmbedding(Domain.of(x=(0, 1)), Gaussian(0.2), 3, seed=0)
-    assert audit_sketch(sketch, Budget(epsilon=1), runs=4000).passed
+    assert audit_sketch(sketch, Budget(epsilon=1), runs=4000, level=1 - 1e-8).passed
     sixth = sketch.record_sensitivity(Neighbours.ADD_REMOVE).l1 // 6
     monkeypatch.setattr(MeanEmbedding, "record_sensitivity", lambda *_: Sensitivity(sixth, sixth**2))
     assert not audit_sketch(sketch, Budget(epsilon=1), runs=8000).passed
