@@ -102,7 +102,7 @@ def column_in_words(shown: Profile) -> str:
 
 
 def pairs_figure(strengths: pd.DataFrame) -> go.Figure:
-    """The pairs of columns that tell most of each other, strongest on top; ``customdata`` has both names."""
+    """The pairs of columns that tell most of each other, in the order given; ``customdata`` has both names."""
     top = strengths.head(MOST_PAIRS)
     names = [
         in_plotly(f"{shortened(one, 18)} · {shortened(other, 18)}")

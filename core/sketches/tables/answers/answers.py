@@ -102,7 +102,7 @@ class TableAnswers:
         return associations(self.reading, columns)
 
     def strengths(self, *columns: str) -> pd.DataFrame:
-        """Cramer's V of each two columns (of those named, or of all) with an interval, the strongest first.
+        """Cramer's V of each two columns (of those named, or of all) with an interval, the surely strongest first.
 
         The quick way to rank hundreds of columns; `associations` says more of each pair.
         """

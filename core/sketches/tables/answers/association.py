@@ -39,7 +39,10 @@ def associations(reading: Reading, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def strengths(reading: Reading, columns: Sequence[str] = (), level: float = 0.95) -> pd.DataFrame:
-    """Every pair of columns that was measured with Cramer's V, the noise taken off, and its interval; strongest first.
+    """Every pair of columns that was measured with Cramer's V, the noise taken off, and its interval.
+
+    First comes what is surely strongest, by the low ends: where cells are many, noise may make a weak pair look strong,
+    and its wide interval says so.
 
     V is between 0 and 1. Where fewer records are expected in a cell than one standard deviation of the noise, that many
     are taken to be: rare cells, of which the noise would tell nothing, make V smaller and never larger. With x - e as x
@@ -66,7 +69,7 @@ def strengths(reading: Reading, columns: Sequence[str] = (), level: float = 0.95
         ends = (found, found - reach * error, found + reach * error)
         rows.append((*(axes[place].name for place in pair), *(math.sqrt(min(1.0, max(0.0, q / whole))) for q in ends)))
     frame = pd.DataFrame(rows, columns=["column", "other", "estimate", "low", "high"])
-    return frame.sort_values("estimate", ascending=False, ignore_index=True)
+    return frame.sort_values(["low", "estimate"], ascending=False, ignore_index=True)
 
 
 def _pair(reading: Reading, guess: BestGuess, pair: tuple[int, int]) -> tuple[object, ...]:
