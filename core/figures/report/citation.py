@@ -44,7 +44,7 @@ def bibtex(label: PrivacyLabel) -> str:
     """An entry of BibTeX, whose author is to be filled in."""
     mark = (label.fingerprint or "")[:12]
     fields = {
-        "author": "{TODO: who released it}",
+        "author": "{[who released it]}",
         "title": f"{{{_in_latex(title_of(label))}}}",
         "year": str(datetime.fromisoformat(label.created).year),
         "howpublished": f"{{Release file, made with {_in_latex(SOFTWARE)}}}",

@@ -56,7 +56,7 @@ def means(reading: Reading, column: str, by: Sequence[str], where: Where, level:
     """The mean of a column of numbers in each group.
 
     Inside a cell records are taken to lie where those of the column by itself do; the interval allows for any place in
-    the cell.
+    the cell. Neither lies outside what was asked for, where no mean can be.
     """
     check_level(level)
     asked = _asked(reading, column, by, where)
@@ -67,7 +67,8 @@ def means(reading: Reading, column: str, by: Sequence[str], where: Where, level:
     low, high = (asked.total(values * kept) / asked.count(kept) for values, kept in asked.mean_ends)
     axis = reading.layout.axes[asked.place]
     found = {"estimate": mean, "low": low - reach, "high": high + reach}
-    columns = {name: in_natural_units(axis, values) for name, values in found.items()} | {"standard_error": spread}
+    within = {name: np.clip(values, *asked.ends) for name, values in found.items()}
+    columns = {name: in_natural_units(axis, values) for name, values in within.items()} | {"standard_error": spread}
     return pd.DataFrame(asked.keys | {name: values.reshape(-1) for name, values in columns.items()})
 
 

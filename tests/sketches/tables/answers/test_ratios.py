@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core import Budget
 from core.errors import RequestError
 from tests.depth import draws
 from tests.sketches.tables.answers.test_counts import KINDS, people, releases
@@ -97,3 +98,13 @@ def test_columns_that_hang_together_are_told_from_those_that_do_not(asked):
 def test_what_cannot_be_asked_is_refused(asked, question, sentence):
     with pytest.raises(RequestError, match=sentence):
         question(asked[0])
+
+
+def test_no_mean_lies_where_no_value_may_be():
+    """At a small budget noise would carry means and their intervals beyond the bounds and the range asked for."""
+    for made in releases(Budget("0.05"), 20):
+        for where in ({}, {"age": (20, 40)}):
+            low, high = where.get("age", (0, 80))
+            found = made.asked().mean("age", by=["city"], where=where)[["low", "estimate", "high"]].to_numpy()
+            found = found[np.isfinite(found).all(axis=1)]
+            assert (low <= found).all() and (found <= high).all() and (np.diff(found, axis=1) >= 0).all()
