@@ -28,9 +28,12 @@ from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
+import numpy.typing as npt
 
 from .noise.bernoulli import WORD_BITS, Coin
 from .noise.randomness import Source, Stream, SystemSource
+
+Scores = npt.NDArray[np.int64]
 
 LARGEST_SCORE = 1 << 62
 """Absolute value of a score, so that differences of two fit 64 bits."""
@@ -59,15 +62,7 @@ def select(scores: np.ndarray, sensitivity: int, epsilon: Fraction, source: Sour
     int
         Place of the chosen candidate.
     """
-    scores = np.asarray(scores)
-    if scores.dtype != np.int64 or scores.ndim != 1 or not len(scores):
-        raise TypeError("Candidates are chosen by one whole-number score each, an array of int64.")
-    if scores.min() <= -LARGEST_SCORE or scores.max() >= LARGEST_SCORE:
-        raise ValueError("A score must lie strictly between -2^62 and 2^62.")
-    if not isinstance(epsilon, (int, Fraction)) or epsilon <= 0:
-        raise TypeError("The price of a choice is a whole number or a fraction above zero.")
-    if isinstance(sensitivity, bool) or not isinstance(sensitivity, int) or sensitivity < 1:
-        raise TypeError("The sensitivity of scores is a whole number of at least 1.")
+    scores = check_scores(scores, sensitivity, epsilon)
     rate = Fraction(epsilon) / (2 * sensitivity)
     digits = rate * INVERSE_LOG_2
     gaps, members = np.unique(scores.max() - scores, return_inverse=True)
@@ -78,7 +73,7 @@ def select(scores: np.ndarray, sensitivity: int, epsilon: Fraction, source: Sour
     ends = list(accumulate(count << (DEEPEST - level) for level, count in zip(levels, counts, strict=True)))
     stream = (SystemSource() if source is None else source).stream()
     while True:
-        ticket = _below(ends[-1], stream)
+        ticket = below(ends[-1], stream)
         place = bisect_right(ends, ticket)
         back = (ends[place] - 1 - ticket) >> (DEEPEST - levels[place])
         candidate = int(by_depth[firsts[place] + back])
@@ -86,7 +81,21 @@ def select(scores: np.ndarray, sensitivity: int, epsilon: Fraction, source: Sour
             return candidate
 
 
-def _below(bound: int, stream: Stream) -> int:
+def check_scores(scores: np.ndarray, sensitivity: int, epsilon: Fraction) -> Scores:
+    """The scores of a choice; TypeError or ValueError for what could not be drawn exactly."""
+    scores = np.asarray(scores)
+    if scores.dtype != np.int64 or scores.ndim != 1 or not len(scores):
+        raise TypeError("Candidates are chosen by one whole-number score each, an array of int64.")
+    if scores.min() <= -LARGEST_SCORE or scores.max() >= LARGEST_SCORE:
+        raise ValueError("A score must lie strictly between -2^62 and 2^62.")
+    if not isinstance(epsilon, (int, Fraction)) or epsilon <= 0:
+        raise TypeError("The price of a choice is a whole number or a fraction above zero.")
+    if isinstance(sensitivity, bool) or not isinstance(sensitivity, int) or sensitivity < 1:
+        raise TypeError("The sensitivity of scores is a whole number of at least 1.")
+    return scores
+
+
+def below(bound: int, stream: Stream) -> int:
     """Return a whole number from 0 to below the bound, each equally likely: words that are too large are not used."""
     bits = (bound - 1).bit_length()
     words = -(-bits // WORD_BITS)

@@ -13,7 +13,7 @@ from core.privacy.accounting import Cost, keeps_promise
 from core.privacy.audit import audit
 from core.privacy.events import PureParts, Selections, event_from_dict
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.selection import DEEPEST, LARGEST_SCORE, _below, select
+from core.privacy.selection import DEEPEST, LARGEST_SCORE, below, select
 from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
 from tests.privacy.noise.scripted import ScriptedStream
@@ -86,14 +86,14 @@ def test_a_hundred_thousand_hopeless_candidates_take_a_few_proposals():
     assert source.asked < 100
 
 
-def test_whole_numbers_below_a_bound_are_words_that_are_small_enough():
+def test_whole_numbersbelow_a_bound_are_words_that_are_small_enough():
     stream = ScriptedStream(single=[3 << 62, (2 << 62) + 5, 1 << 62], bulk=[1, 1 << 63])
-    assert [_below(3, stream), _below(3, stream)] == [2, 1]  # the first word is too large
-    assert _below(1 << 65, stream) == 3 and not stream.bulk
-    assert _below(1, stream) == 0
+    assert [below(3, stream), below(3, stream)] == [2, 1]  # the first word is too large
+    assert below(1 << 65, stream) == 3 and not stream.bulk
+    assert below(1, stream) == 0
 
 
-def test_far_below_the_deepest_level_nothing_is_chosen():
+def test_farbelow_the_deepest_level_nothing_is_chosen():
     scores = np.array([0] + [-10 * DEEPEST] * 1000, dtype=np.int64)
     assert {select(scores, 1, Fraction(1), SeededSource(seed)) for seed in range(50)} == {0}
 

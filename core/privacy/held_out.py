@@ -1,0 +1,147 @@
+"""Choosing among candidates, such as models, by what each gets right on records that none of them was made of.
+
+Every record is held out by a coin of its own, with probability 1/8. Candidates are made of the records that are left,
+under a promise, and scored on those held out: a score counts the records that a candidate gets right, and `noisy_max`
+takes the best.
+
+**Sensitivity.** A record held out adds 0 or 1 to every score, so one more moves all of them by 0 or 1 upwards: Δ = 1,
+one way. Of a replaced record the scores move by -1, 0 or 1: Δ = 1, either way. With all records of a person on one
+side, m of them move each score by m.
+
+**What both cost together** is what the costlier costs. Fix the coins, those of a record that is replaced too: then
+two neighbouring data sets differ on one side alone, whichever it is. On the side of the candidates: the scores'
+records are the same, and to choose is to post-process, so the loss is that of making candidates. On the other:
+candidates are alike, and what is left is the choice. (This is parallel composition, for a choice that depends on the
+candidates; McSherry 2009, Theorem 4.) Coins do not depend on the data; an output is a mixture over them, with the
+same weights for both neighbours, and no divergence that a promise or a ledger is about grows by mixing (joint
+convexity). So the events of making the candidates stand for both wherever a choice of ε' is dominated by them, in the
+sense that all it tells could be worked out from what they tell (Blackwell's order, which composition keeps):
+
+* pure events of ε in all, written down as one part: by ε' = ε, as no loss within ε exceeds that of randomised
+  response;
+* noise of Gaussian tables of ρ in all, μ = √(2ρ): by ε' with Φ(-μ/2) = 1/(1 + e^ε'). The trade-off curve of ε'-DP is
+  two straight lines that meet at (1/(1 + e^ε'), 1/(1 + e^ε')), where that of the Gaussian mechanism passes; a convex
+  curve through the lines' three ends lies nowhere above them (Dong, Roth, Su 2022, Proposition 2.4 and equation 5).
+  Bounds of discrete noise are those of continuous noise and something on top (`unit_shifts`, `whole_shifts`), so they
+  cover it too;
+* an event of which only (ε, δ) is known: by ε' = ε, as ε-DP is (ε, δ)-DP.  ∎
+
+**When this does not hold.** Where a person's records may fall on both sides, the costs add up; so they must not, and
+who has records by person gives the persons. Where records are held out by their place in a file (removing one moves
+all that follow), or by what is in them (a replaced record may change sides, and both sides move), it holds for
+neither."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import log_ndtr
+
+from ..errors import RequestError
+from .accounting import Cost
+from .events import Alone, Event, Gaussian, PureParts
+from .neighbours import Neighbours
+from .noise.randomness import Source, SystemSource
+from .noisy_max import noisy_max
+from .unit import EACH_RECORD, PrivacyUnit
+
+HELD_OUT = Fraction(1, 8)
+"""Probability with which a record is held out: three fair bits."""
+MARGIN = 1e-9
+"""Of an ε' from a normal distribution function, far above what rounds."""
+EXACT = 1 << 40
+
+
+@dataclass(frozen=True)
+class ChoicePlan:
+    """What a choice on held-out records costs, together with making what is chosen from.
+
+    Attributes
+    ----------
+    cost : Cost
+        Of candidates and choice: one entry in a ledger.
+    epsilon : Fraction
+        ε' of the choice.
+    sensitivity : int
+        How far one person moves a score.
+    one_way : bool
+        Whether all scores move the same way.
+    """
+
+    cost: Cost
+    epsilon: Fraction
+    sensitivity: int
+    one_way: bool
+
+
+def plan_choice(candidates: Cost, neighbours: Neighbours, unit: PrivacyUnit = EACH_RECORD) -> ChoicePlan:
+    """The price of candidates and a choice among them; see the proof at the top.
+
+    Parameters
+    ----------
+    candidates : Cost
+        Of making all of them together, by whom they are made of.
+    neighbours, unit : Neighbours, PrivacyUnit
+        Who is hidden; all records of one person must be on one side.
+
+    Raises
+    ------
+    RequestError
+        When the promise is too small for any choice.
+    """
+    events, epsilon = _covering(candidates.events)
+    if epsilon <= 0:
+        raise RequestError("This promise is too small to choose anything by; take one candidate.")
+    one_way = neighbours is Neighbours.ADD_REMOVE
+    return ChoicePlan(Cost(events, candidates.epsilon, candidates.delta), epsilon, unit.records, one_way)
+
+
+def _covering(events: tuple[Event, ...]) -> tuple[tuple[Event, ...], Fraction]:
+    """Events that cover a choice of ε' beside these, and ε'."""
+    alone = [event.epsilon for event in events if isinstance(event, Alone)]
+    if alone:
+        return events, max(alone)
+    rho = sum((event.rho for event in events if isinstance(event, Gaussian)), Fraction(0))
+    if rho:
+        half = math.sqrt(2.0 * float(rho)) / 2.0
+        log_odds = float(log_ndtr(half) - log_ndtr(-half))
+        return events, Fraction(math.floor((log_odds - MARGIN) * EXACT), EXACT)
+    pure = sum((event.epsilon * event.count for event in events if isinstance(event, PureParts)), Fraction(0))
+    return (PureParts(pure),), pure
+
+
+def held_out(records: int, source: Source | None = None, persons: np.ndarray | None = None) -> npt.NDArray[np.bool_]:
+    """Which records are held out, bool (records,): by a fair coin each, of nothing else; never released.
+
+    Parameters
+    ----------
+    records : int
+        How many there are.
+    source : Source | None
+        Where the coins come from; the operating system unless this is a test or a lesson.
+    persons : np.ndarray | None
+        Whose each record is, (records,), where a person may have several: all of them go to one side.
+    """
+    stream = (SystemSource() if source is None else source).stream()
+    places = np.arange(records) if persons is None else np.unique(persons, return_inverse=True)[1]
+    coins = stream.words(int(places.max(initial=-1)) + 1) >> np.uint64(61)
+    return np.asarray(coins == 0)[places]
+
+
+def choose(right: np.ndarray, plan: ChoicePlan, source: Source | None = None) -> int:
+    """The place of the candidate that gets most records right, as far as the price lets anyone tell.
+
+    Parameters
+    ----------
+    right : np.ndarray
+        Records held out that each candidate gets right, int64 (K,), exact and private.
+    plan : ChoicePlan
+        Paid for already.
+    source : Source | None
+        None in any real choice.
+    """
+    return noisy_max(right, plan.sensitivity, plan.epsilon, source, one_way=plan.one_way)
