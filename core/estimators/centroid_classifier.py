@@ -6,6 +6,7 @@ from ..checks import check_choice
 from ..domain import Domain
 from ..geometry.projections.fast import FastProjection
 from ..privacy.budget import Budget
+from ..privacy.ledger.ledger import Ledger
 from ..releases.centred import CentrePurchase
 from ..sketches.distances.directions import Directions, dimensions_for
 from ..sketches.distances.moments import Moments
@@ -78,22 +79,17 @@ class PrivateCentroidClassifier(PrivateClassifier):
         centred_radius: float | None = None,
         records: int | None = None,
         dataset: str | None = None,
-        ledger: object = None,
+        ledger: Ledger | str | None = None,
         random_state: int | None = None,
     ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
         self.classes = classes
         self.metric = metric
         self.rule = rule
-        self.bounds = bounds
         self.radius = radius
         self.centre_share = centre_share
         self.centred_radius = centred_radius
         self.records = records
-        self.dataset = dataset
-        self.ledger = ledger
         self.random_state = random_state
 
     def _feature_bounds(self) -> object:

@@ -44,6 +44,17 @@ class LabelledEstimator(ClassifierMixin, PrivateEstimator):
             raise RequestError("Unknown label type: a label is not on the public list of classes.")
         return matches.argmax(axis=1)
 
+    def _labelled(self, X: object, y: object) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+        """The features, float64 (n, d), the classes' names of all records, (n,), and those of all classes.
+
+        Sets ``classes_``; RequestError when a label is not on the list.
+        """
+        X, y = self._read(X, y)
+        check_classification_targets(y)
+        self.classes_ = self._public_classes()
+        names = tuple(str(label) for label in self.classes_)
+        return X, np.array(names, dtype=object)[self._codes(y)], names
+
 
 class PrivateClassifier(LabelledEstimator):
     """A classifier whose `fit` makes one private release with a table a class.
@@ -84,11 +95,7 @@ class PrivateClassifier(LabelledEstimator):
         RequestError
             When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
         """
-        X, y = self._read(X, y)
-        check_classification_targets(y)
-        self.classes_ = self._public_classes()
-        codes = self._codes(y)
-        names = tuple(str(label) for label in self.classes_)
+        X, labels, names = self._labelled(X, y)
         domain = self._domain(self._feature_bounds(), names)
 
         def make(records: float, budget: Budget) -> LinearSketch:
@@ -97,7 +104,6 @@ class PrivateClassifier(LabelledEstimator):
                 check_choice(self.rule, "The rule", rules_of(sketch))  # before anything is spent
             return sketch
 
-        labels = np.array(names, dtype=object)[codes]
         self.release_ = self._release(domain, X, labels, make, settled=self._settled, centre=self._centre())
         return self
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..privacy.ledger.ledger import Ledger
 from ..sketches.making import distance
 from .private import PrivateEstimator
 
@@ -53,18 +54,13 @@ class PrivateDistanceSum(PrivateEstimator):
         radius: float | None = None,
         records: int | None = None,
         dataset: str | None = None,
-        ledger: object = None,
+        ledger: Ledger | str | None = None,
         random_state: int | None = None,
     ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
         self.norm = norm
-        self.bounds = bounds
         self.radius = radius
         self.records = records
-        self.dataset = dataset
-        self.ledger = ledger
         self.random_state = random_state
 
     def fit(self, X: object, y: object = None) -> PrivateDistanceSum:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..domain import Domain
 from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
+from ..privacy.ledger.ledger import Ledger
 from ..sketches.linear import LinearSketch
 from .classifier import PrivateClassifier
 from .kernel_names import kernel_of, kernel_sketch
@@ -62,22 +63,17 @@ class PrivateKernelClassifier(PrivateClassifier):
         rows: int | None = None,
         records: int | None = None,
         dataset: str | None = None,
-        ledger: object = None,
+        ledger: Ledger | str | None = None,
         random_state: int | None = None,
     ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
         self.classes = classes
         self.rule = rule
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.mechanism = mechanism
-        self.bounds = bounds
         self.rows = rows
         self.records = records
-        self.dataset = dataset
-        self.ledger = ledger
         self.random_state = random_state
 
     def _feature_bounds(self) -> object:

@@ -7,6 +7,7 @@ from sklearn.base import DensityMixin
 
 from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
+from ..privacy.ledger.ledger import Ledger
 from ..sketches.linear import LinearSketch
 from .kernel_names import kernel_of, kernel_sketch
 from .private import PrivateEstimator
@@ -72,20 +73,15 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
         rows: int | None = None,
         records: int | None = None,
         dataset: str | None = None,
-        ledger: object = None,
+        ledger: Ledger | str | None = None,
         random_state: int | None = None,
     ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.mechanism = mechanism
-        self.bounds = bounds
         self.rows = rows
         self.records = records
-        self.dataset = dataset
-        self.ledger = ledger
         self.random_state = random_state
 
     def fit(self, X: object, y: object = None) -> PrivateKernelDensity:

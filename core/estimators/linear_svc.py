@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
-
 from ..models.linear_model import LinearModel
 from ..models.training import train
 from ..privacy.ledger.ledger import Ledger
-from .classifier import LabelledEstimator
+from .linear_classifier import LinearClassifier
 from .private import CLASS, as_table
 
 
-class PrivateLinearSVC(LabelledEstimator):
+class PrivateLinearSVC(LinearClassifier):
     """Coefficients of a linear classifier with Huber's smooth hinge, fitted once under (epsilon, delta).
 
     Parameters
@@ -53,13 +50,8 @@ class PrivateLinearSVC(LabelledEstimator):
         dataset: str | None = None,
         ledger: Ledger | str | None = None,
     ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
         self.classes = classes
-        self.bounds = bounds
-        self.dataset = dataset
-        self.ledger = ledger
 
     def fit(self, X: object, y: object) -> PrivateLinearSVC:
         """Spend the budget and fit.
@@ -76,11 +68,7 @@ class PrivateLinearSVC(LabelledEstimator):
         RequestError
             When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
         """
-        X, y = self._read(X, y)
-        check_classification_targets(y)
-        self.classes_ = self._public_classes()
-        names = tuple(str(label) for label in self.classes_)
-        labels = np.array(names, dtype=object)[self._codes(y)]
+        X, labels, names = self._labelled(X, y)
         domain = self._domain(self.bounds, names)
         model = train(
             as_table(domain, X, labels), CLASS, domain, self._budget(), "svm", ledger=self.ledger, dataset=self.dataset
@@ -88,14 +76,3 @@ class PrivateLinearSVC(LabelledEstimator):
         self.model_: LinearModel = model
         self.coef_, self.intercept_ = model.slopes, model.intercepts
         return self
-
-    def decision_function(self, X: object) -> np.ndarray:
-        """How far each point is on the side of the second class, float64 (n,), or of each one, (n, K)."""
-        queries = self._queries(X)
-        scores = self.model_.decision(queries)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: object) -> np.ndarray:
-        """The likelier class at each point, (n,)."""
-        queries = self._queries(X)
-        return self.classes_[self.model_.codes(queries)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 
 from ..checks import check_choice
 from ..errors import RequestError
@@ -14,11 +13,11 @@ from ..models.training import AUTO, train
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
 from ..sources import open_source
-from .classifier import LabelledEstimator
+from .linear_classifier import LinearClassifier
 from .private import CLASS, as_table
 
 
-class PrivateLogisticRegression(LabelledEstimator):
+class PrivateLogisticRegression(LinearClassifier):
     """Coefficients of a logistic regression, fitted once under a promise.
 
     Parameters
@@ -76,16 +75,11 @@ class PrivateLogisticRegression(LabelledEstimator):
         ledger: Ledger | str | None = None,
         method: str = AUTO,
     ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
         self.classes = classes
-        self.bounds = bounds
         self.radius = radius
         self.regularisation = regularisation
         self.records = records
-        self.dataset = dataset
-        self.ledger = ledger
         self.method = method
 
     def fit(self, X: object, y: object) -> PrivateLogisticRegression:
@@ -103,14 +97,9 @@ class PrivateLogisticRegression(LabelledEstimator):
         RequestError
             When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
         """
-        X, y = self._read(X, y)
-        check_classification_targets(y)
-        self.classes_ = self._public_classes()
-        codes = self._codes(y)
-        names = tuple(str(label) for label in self.classes_)
+        X, labels, names = self._labelled(X, y)
         bounds = (-self.radius, self.radius) if self.bounds is None and self.radius is not None else self.bounds
         domain, budget = self._domain(bounds, names), self._budget()
-        labels = np.array(names, dtype=object)[codes]
         if budget.pure and self.method in (AUTO, "objective"):
             regression = ObjectivePerturbation(domain, CLASS, self.regularisation, self.records, self.radius)
             payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
@@ -127,17 +116,6 @@ class PrivateLogisticRegression(LabelledEstimator):
         )
         self.model_, self.coef_, self.intercept_ = model, model.slopes, model.intercepts
         return self
-
-    def decision_function(self, X: object) -> np.ndarray:
-        """Log odds: of the second class, float64 (n,), or of each against the others, (n, K)."""
-        queries = self._queries(X)
-        scores = self.model_.decision(queries)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: object) -> np.ndarray:
-        """The likeliest class at each point, (n,)."""
-        queries = self._queries(X)
-        return self.classes_[self.model_.codes(queries)]
 
     def predict_proba(self, X: object) -> np.ndarray:
         """Probabilities of the classes, float64 (n, K)."""

@@ -51,13 +51,8 @@ class PrivatePCA(TransformerMixin, PrivateEstimator):
         dataset: str | None = None,
         ledger: Ledger | str | None = None,
     ):
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
         self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
-        self.bounds = bounds
-        self.dataset = dataset
-        self.ledger = ledger
 
     records = None
 

@@ -16,6 +16,7 @@ from ..domain import Categorical, Column, Domain, Numeric, Vector
 from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..privacy.budget import Budget
+from ..privacy.ledger.ledger import Ledger
 from ..releases.centred import CentrePurchase
 from ..releases.counted import Counted, count_first, covered
 from ..releases.job import Job, kind_of
@@ -34,6 +35,22 @@ class PrivateEstimator(BaseEstimator):
     Subclasses have the parameters ``epsilon``, ``delta``, ``neighbours``, ``bounds``, ``dataset``, ``ledger`` and
     ``random_state``; see `PrivateKernelDensity` for what they mean.
     """
+
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float,
+        neighbours: str,
+        bounds: object,
+        dataset: str | None,
+        ledger: Ledger | str | None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbours = neighbours
+        self.bounds = bounds
+        self.dataset = dataset
+        self.ledger = ledger
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

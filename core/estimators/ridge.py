@@ -59,14 +59,9 @@ class PrivateRidge(RegressorMixin, PrivateEstimator):
         dataset: str | None = None,
         ledger: Ledger | str | None = None,
     ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
-        self.bounds = bounds
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
         self.target_bounds = target_bounds
         self.ridge = ridge
-        self.dataset = dataset
-        self.ledger = ledger
 
     records = None
 

@@ -44,7 +44,6 @@ More than two classes: one problem for each class against all others, with an eq
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -60,12 +59,11 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.normal_vector import NormalVector
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.noise.randomness import SystemSource
 from ..privacy.unit_shifts import gaussian_delta
 from ..sources import Source
 from .certified_logistic import UNIT_BITS, approximate_minimiser
 from .linear_model import BITS, LinearModel
-from .records import Task
+from .method import Method, against_the_rest, signed_problems
 
 CONSTANTS = ("sharp", "published")
 SECOND_SHARE = Fraction(1, 100)
@@ -101,7 +99,7 @@ class Perturbed:
 
 
 @dataclass(frozen=True)
-class ApproximateMinima(Task):
+class ApproximateMinima(Method):
     """Approximate minima perturbation of a logistic regression, without anything to be tuned.
 
     Parameters
@@ -120,14 +118,7 @@ class ApproximateMinima(Task):
     constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
     name: ClassVar[str] = "amp"
     described: ClassVar[str] = "approximate minima perturbation"
-
-    def _check(self) -> None:
-        super()._check()
-        self.check_classes()
-
-    def parameters(self) -> dict:
-        """All public parameters but the domain, for JSON."""
-        return self.written()
+    theorem: ClassVar[str] = THEOREM
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs; RequestError when the promise is none that the theorem keeps."""
@@ -158,64 +149,31 @@ class ApproximateMinima(Task):
         moved = Sensitivity(math.isqrt(square * size) + 1, square)
         return Perturbed(deviation, curvature, calibrate_gaussian(moved, epsilon * SECOND_SHARE, delta * SECOND_SHARE))
 
-    def fit(
-        self,
-        source: Source,
-        budget: Budget,
-        *,
-        spend: Callable[[Cost], object] | None = None,
-        noise_source: NoiseSource | None = None,
+    def _planned(self, budget: Budget) -> Perturbed:
+        return self.perturbed(budget)
+
+    def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
+        return self.gather(source, READ_UNIT)
+
+    def _trained(
+        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Perturbed, noise_source: NoiseSource
     ) -> LinearModel:
-        """Read the records, spend the budget, draw the noise once and solve.
-
-        Parameters
-        ----------
-        source : Source
-            The private records.
-        budget : Budget
-            The promise, with a delta.
-        spend : Callable[[Cost], object] | None
-            Writes the cost to a ledger, durably, or raises; called before any noise exists.
-        noise_source : NoiseSource | None
-            None in any real fit; a seeded source makes a model that is marked as not private.
-
-        Raises
-        ------
-        RequestError, BudgetError
-            When the request or the data cannot be used, or from ``spend``; nothing was released.
-        """
-        cost, perturbed = self.cost(budget), self.perturbed(budget)
-        units, codes = self.gather(source, READ_UNIT)
         vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
-        if spend is not None:
-            spend(cost)
-        noise_source = SystemSource() if noise_source is None else noise_source
         rows = []
-        for problem in range(self.rows):
-            of_class = codes == (1 if self.rows == 1 else problem)
-            noise = NormalVector(perturbed.deviation, vectors.shape[1], noise_source.stream())
-            signed = np.where(of_class[:, None], vectors, -vectors)
-            place = approximate_minimiser(signed, perturbed.curvature, noise.bounds, LARGEST_GRADIENT)
+        for signed in signed_problems(vectors, codes, self.rows):
+            noise = NormalVector(plan.deviation, vectors.shape[1], noise_source.stream())
+            place = approximate_minimiser(signed, plan.curvature, noise.bounds, LARGEST_GRADIENT)
             found = np.array([round(value * (1 << BITS)) for value in place], np.int64)
-            rows.append(add_noise(found, perturbed.second, noise_source))
+            rows.append(add_noise(found, plan.second, noise_source))
         details = {
             "constants": self.constants,
-            "deviation": str(perturbed.deviation),
-            "curvature": str(perturbed.curvature),
-            "second": str(perturbed.second.parameter),
+            "deviation": str(plan.deviation),
+            "curvature": str(plan.curvature),
+            "second": str(plan.second.parameter),
             "largest_gradient": str(LARGEST_GRADIENT),
         }
-        return LinearModel(
-            Task(self.domain, self.label, self.radius),
-            "logistic" if self.rows == 1 else "one-vs-rest",
-            1.0 / length,
-            np.array(rows),
-            budget,
-            self.described,
-            THEOREM,
-            details,
-            noise_source.private,
-        )
+        kind = against_the_rest(self.rows)
+        return self._model(kind, 1.0 / length, np.array(rows), budget, details, noise_source)
 
 
 def in_unit_ball(units: np.ndarray, longest: int) -> tuple[np.ndarray, float]:

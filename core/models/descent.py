@@ -20,7 +20,6 @@ that IEEE 754 fixes. Whole residuals times whole vectors, summed over all record
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -36,11 +35,10 @@ from ..privacy.calibration import NoiseScale, calibrate_shares
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.noise.randomness import SystemSource
 from ..sources import Source
 from .certified_logistic import LOG2_HIGH, LOG2_LOW, TERMS, logistic_weights
 from .linear_model import BITS, LinearModel
-from .records import Task
+from .method import Method
 
 LOSSES = ("logistic", "svm")
 UNIT, RESIDUAL_UNIT = 1 << 10, 1 << 12
@@ -60,7 +58,7 @@ THEOREM = (
 
 
 @dataclass(frozen=True)
-class NoisyDescent(Task):
+class NoisyDescent(Method):
     """Full-batch gradient descent with noise in every step.
 
     Parameters
@@ -85,14 +83,7 @@ class NoisyDescent(Task):
     rate: Settled[float] = parameter(Number("The rate of steps", 1e-6, 1e6), RATE)
     name: ClassVar[str] = "descent"
     described: ClassVar[str] = "noisy gradient descent"
-
-    def _check(self) -> None:
-        super()._check()
-        self.check_classes()
-
-    def parameters(self) -> dict:
-        """All public parameters but the domain, for JSON."""
-        return self.written()
+    theorem: ClassVar[str] = THEOREM
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one person moves the table of a step; see the module."""
@@ -128,53 +119,36 @@ class NoisyDescent(Task):
         moved = [sensitivity for sensitivity, _ in self._tables(budget)]
         return Cost.of(zip(moved, self.noises(budget), strict=True), budget.epsilon, budget.delta)
 
-    def fit(
-        self,
-        source: Source,
-        budget: Budget,
-        *,
-        spend: Callable[[Cost], object] | None = None,
-        noise_source: NoiseSource | None = None,
-    ) -> LinearModel:
-        """Read the records, spend the budget, and descend.
-
-        Parameters
-        ----------
-        source : Source
-            The private records.
-        budget : Budget
-            The promise, with a delta.
-        spend : Callable[[Cost], object] | None
-            Writes the cost to a ledger, durably, or raises; called before any noise exists.
-        noise_source : NoiseSource | None
-            None in any real fit; a seeded source makes a model that is marked as not private.
-
-        Raises
-        ------
-        RequestError, BudgetError
-            When the request or the data cannot be used, or from ``spend``; nothing was released.
-        """
-        cost, noises = self.cost(budget), self.noises(budget)
+    def _planned(self, budget: Budget) -> tuple[NoiseScale, ...]:
+        noises = self.noises(budget)
         check_drawable(*noises)
-        units, codes = self.gather(source, UNIT)
-        if spend is not None:
-            spend(cost)
-        noise_source = SystemSource() if noise_source is None else noise_source
+        return noises
+
+    def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
+        return self.gather(source, UNIT)
+
+    def _trained(
+        self,
+        units: np.ndarray,
+        codes: np.ndarray,
+        budget: Budget,
+        plan: tuple[NoiseScale, ...],
+        noise_source: NoiseSource,
+    ) -> LinearModel:
         records = float(len(codes))
         if self.counts(budget.neighbours):
-            bought = add_noise(np.array([len(codes)], np.int64), noises[-1], noise_source)
-            records = max(float(bought[0]), float(noises[-1].variance) ** 0.5, 1.0)
-        rows = self._descended(units.astype(np.float64), codes, records, noises[0], noise_source)
+            bought = add_noise(np.array([len(codes)], np.int64), plan[-1], noise_source)
+            records = max(float(bought[0]), float(plan[-1].variance) ** 0.5, 1.0)
+        rows = self._descended(units.astype(np.float64), codes, records, plan[0], noise_source)
         kind = "svm" if self.loss == "svm" else "logistic" if self.rows == 1 else "multinomial"
         details = {
             "steps": str(self.steps),
             "rate": repr(self.rate),
             "loss": self.loss,
-            "sigma_squared": str(noises[0].parameter),
+            "sigma_squared": str(plan[0].parameter),
         }
-        task = Task(self.domain, self.label, self.radius)
         described = f"{self.described} in {self.steps:,} steps"
-        return LinearModel(task, kind, 1.0, rows, budget, described, THEOREM, details, noise_source.private)
+        return self._model(kind, 1.0, rows, budget, details, noise_source, described)
 
     def _descended(
         self, units: np.ndarray, codes: np.ndarray, records: float, noise: NoiseScale, noise_source: NoiseSource

@@ -40,7 +40,6 @@ More than two classes: one problem for each class against all others, with an eq
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Context
 from fractions import Fraction
@@ -57,10 +56,10 @@ from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.l2_vector import L2Vector
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.noise.randomness import SystemSource
 from ..sources import Source
 from .certified_logistic import UNIT_BITS, rounded_minimiser
 from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, LogisticModel, Perturbation
+from .method import Fitted, signed_problems
 
 CONSTANTS = ("sharp", "published")
 CURVATURE_OF_LOSS = Fraction(1, 4)
@@ -77,7 +76,7 @@ DECIMALS = Context(prec=60)
 
 
 @dataclass(frozen=True)
-class ObjectivePerturbation(Declared):
+class ObjectivePerturbation(Declared, Fitted[LogisticModel]):
     """What is public about a private logistic regression.
 
     Parameters
@@ -110,6 +109,7 @@ class ObjectivePerturbation(Declared):
     radius: Settled[float] = parameter(RADIUS, None)
     constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
     name: ClassVar[str] = "objective-perturbation"
+    described: ClassVar[str] = "objective perturbation"
 
     def _check(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -180,43 +180,16 @@ class ObjectivePerturbation(Declared):
         rate = epsilon / (moves * self.domain.unit.records)
         return Perturbation(rate, max(curvature, 1 / rate))
 
-    def fit(
-        self,
-        source: Source,
-        budget: Budget,
-        *,
-        spend: Callable[[Cost], object] | None = None,
-        noise_source: NoiseSource | None = None,
+    def _planned(self, budget: Budget) -> None:
+        """Nothing yet: the number of records counts, where it is public."""
+
+    def _trained(
+        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: None, noise_source: NoiseSource
     ) -> LogisticModel:
-        """Read the records, spend the budget, draw the noise once and solve.
-
-        Parameters
-        ----------
-        source : Source
-            The private records.
-        budget : Budget
-            The promise, pure.
-        spend : Callable[[Cost], object] | None
-            Writes the cost to a ledger, durably, or raises; called before any noise exists.
-        noise_source : NoiseSource | None
-            None in any real fit; a seeded source makes a model that is marked as not private.
-
-        Raises
-        ------
-        RequestError, BudgetError
-            When the request or the data cannot be used, or from ``spend``; nothing was released.
-        """
-        cost = self.cost(budget)
-        vectors, codes = self._read(source)
         perturbation = self.perturbation(budget, len(codes) if self.records is None else self.records)
-        if spend is not None:
-            spend(cost)
-        noise_source = SystemSource() if noise_source is None else noise_source
         rows = []
-        for problem in range(self.problems):
-            of_class = codes == (1 if self.problems == 1 else problem)
-            noise = L2Vector(1 / perturbation.rate, vectors.shape[1], noise_source.stream())
-            signed = np.where(of_class[:, None], vectors, -vectors)
+        for signed in signed_problems(units, codes, self.problems):
+            noise = L2Vector(1 / perturbation.rate, units.shape[1], noise_source.stream())
             rows.append(tuple(rounded_minimiser(signed, perturbation.curvature, noise.bounds)))
         return LogisticModel(
             self.domain,

@@ -8,7 +8,6 @@ rounded to a grid, whatever floating point does on the way (`certified_logistic`
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -20,17 +19,16 @@ from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.l2_vector import L2Vector
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.noise.randomness import SystemSource
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import rounded_minimiser
 from .linear_model import LinearModel
 from .logistic_model import THEOREM
-from .records import Task
+from .method import Method, against_the_rest, signed_problems
 
 
 @dataclass(frozen=True)
-class PureLogistic(Task):
+class PureLogistic(Method):
     """Objective perturbation with nothing to be tuned.
 
     Parameters
@@ -46,14 +44,7 @@ class PureLogistic(Task):
 
     name: ClassVar[str] = "objective"
     described: ClassVar[str] = "objective perturbation"
-
-    def _check(self) -> None:
-        super()._check()
-        self.check_classes()
-
-    def parameters(self) -> dict:
-        """All public parameters but the domain, for JSON."""
-        return self.written()
+    theorem: ClassVar[str] = THEOREM
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs: an equal share of epsilon a problem, and nothing of delta."""
@@ -64,49 +55,20 @@ class PureLogistic(Task):
         moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2
         return Fraction(budget.epsilon) / (self.rows * moves * self.domain.unit.records)
 
-    def fit(
-        self,
-        source: Source,
-        budget: Budget,
-        *,
-        spend: Callable[[Cost], object] | None = None,
-        noise_source: NoiseSource | None = None,
+    def _planned(self, budget: Budget) -> Fraction:
+        return self.rate(budget)
+
+    def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
+        return self.gather(source, READ_UNIT)
+
+    def _trained(
+        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Fraction, noise_source: NoiseSource
     ) -> LinearModel:
-        """Read the records, spend the budget, draw the noise once and solve.
-
-        Parameters
-        ----------
-        source, budget : Source, Budget
-            The private records, and the promise.
-        spend : Callable[[Cost], object] | None
-            Writes the cost to a ledger, durably, or raises; called before any noise exists.
-        noise_source : NoiseSource | None
-            None in any real fit; a seeded source makes a model that is marked as not private.
-
-        Raises
-        ------
-        RequestError, BudgetError
-            When the request or the data cannot be used, or from ``spend``; nothing was released.
-        """
-        cost, rate = self.cost(budget), self.rate(budget)
-        units, codes = self.gather(source, READ_UNIT)
         vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
-        if spend is not None:
-            spend(cost)
-        noise_source = SystemSource() if noise_source is None else noise_source
         rows = []
-        for problem in range(self.rows):
-            of_class = codes == (1 if self.rows == 1 else problem)
-            noise = L2Vector(1 / rate, vectors.shape[1], noise_source.stream())
-            rows.append(rounded_minimiser(np.where(of_class[:, None], vectors, -vectors), 1 / rate, noise.bounds))
-        return LinearModel(
-            Task(self.domain, self.label, self.radius),
-            "logistic" if self.rows == 1 else "one-vs-rest",
-            1.0 / length,
-            np.array(rows, np.int64),
-            budget,
-            self.described,
-            THEOREM,
-            {"rate": str(rate), "curvature": str(1 / rate)},
-            noise_source.private,
-        )
+        for signed in signed_problems(vectors, codes, self.rows):
+            noise = L2Vector(1 / plan, vectors.shape[1], noise_source.stream())
+            rows.append(rounded_minimiser(signed, 1 / plan, noise.bounds))
+        details = {"rate": str(plan), "curvature": str(1 / plan)}
+        kind = against_the_rest(self.rows)
+        return self._model(kind, 1.0 / length, np.array(rows, np.int64), budget, details, noise_source)
