@@ -14,7 +14,11 @@ from .declaring import declared_sketch, with_size
 from .exit_codes import FAULT
 from .grouped import grouped
 from .mechanisms import mechanism_name, options_of
-from .options import DataOptions, GuessOptions, PromiseOptions, SketchOptions, typed
+from .options.data import DataOptions
+from .options.guess import GuessOptions
+from .options.promise import PromiseOptions
+from .options.sketch import SketchOptions
+from .options.typed import typed
 from .output import print_json, spinner
 
 SMALL = {"rows": 4, "width": 8}

@@ -11,7 +11,7 @@ from typer import Argument, Option
 from ..errors import RequestError
 from ..words.phrases import count
 from .grouped import grouped
-from .options import LedgerOptions
+from .options.promise import LedgerOptions
 from .output import print_json, print_table, say
 
 if TYPE_CHECKING:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import RequestError
 from . import notation
 from .mechanisms import check_classes, declared_mechanism
-from .options import ClassOptions, DataOptions, GuessOptions, SketchOptions, refuse_typed, typed
+from .options.data import DataOptions
+from .options.guess import GuessOptions
+from .options.size import ClassOptions
+from .options.sketch import SketchOptions
+from .options.typed import refuse_typed, typed
 from .output import say
 
 if TYPE_CHECKING:

@@ -12,7 +12,10 @@ from typer import Option
 from ..words.numbers import percent
 from .declaring import declared_sketch, like, warn_of_wide_column
 from .grouped import grouped
-from .options import DataOptions, GuessOptions, PromiseOptions, SketchOptions
+from .options.data import DataOptions
+from .options.guess import GuessOptions
+from .options.promise import PromiseOptions
+from .options.sketch import SketchOptions
 from .output import print_json, print_table
 
 if TYPE_CHECKING:

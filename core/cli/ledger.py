@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from . import notation
 from .grouped import grouped
-from .options import LedgerOptions, PromiseOptions
+from .options.promise import LedgerOptions, PromiseOptions
 from .output import print_json, print_table, say
 
 if TYPE_CHECKING:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..errors import RequestError
 from . import notation
-from .options import ClassOptions, GuessOptions, SketchOptions, refuse_typed, typed
+from .options.guess import GuessOptions
+from .options.size import ClassOptions
+from .options.sketch import SketchOptions
+from .options.typed import refuse_typed, typed
 from .output import say
 
 if TYPE_CHECKING:

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import RequestError
 from . import notation
 from .mechanisms import declared_mechanism, mechanism_name, options_of
-from .options import GuessOptions, SketchOptions, mechanisms, refuse_typed, typed
+from .options.guess import GuessOptions
+from .options.sketch import SketchOptions, mechanisms
+from .options.typed import refuse_typed, typed
 from .output import say
 
 if TYPE_CHECKING:

@@ -11,7 +11,10 @@ from ..errors import RequestError
 from . import notation
 from .declaring import declared_domain
 from .grouped import grouped
-from .options import DATA, PAYER, DataOptions, LedgerOptions, PromiseOptions, refuse_typed, typed
+from .options.data import DataOptions
+from .options.panels import DATA, PAYER
+from .options.promise import LedgerOptions, PromiseOptions
+from .options.typed import refuse_typed, typed
 from .output import check_table, check_writable, reading, say, write_table
 from .payment import billed, dataset_name
 

@@ -10,7 +10,11 @@ from ..words.quantities import size
 from .declaring import declared_domain, warn_of_wide_column
 from .grouped import grouped
 from .mechanisms import check_options, question
-from .options import ClassOptions, DataOptions, GuessOptions, KernelOptions, NormOptions, PromiseOptions, SketchOptions
+from .options.data import DataOptions
+from .options.guess import GuessOptions
+from .options.promise import PromiseOptions
+from .options.size import ClassOptions
+from .options.sketch import KernelOptions, NormOptions, SketchOptions
 from .output import print_json, print_table
 
 if TYPE_CHECKING:

@@ -14,7 +14,11 @@ from ..errors import RequestError
 from .checkpoints import CheckpointOptions
 from .declaring import declared_sketch, like, say_presets, warn_of_wide_column, with_size
 from .grouped import grouped
-from .options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, SketchOptions
+from .options.data import DataOptions
+from .options.guess import GuessOptions
+from .options.panels import PAYER
+from .options.promise import BoundsOptions, LedgerOptions, PromiseOptions
+from .options.sketch import SketchOptions
 from .output import check_writable, reading, say
 from .payment import billed, dataset_name
 

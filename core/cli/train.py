@@ -10,7 +10,9 @@ from typer import Argument, Option
 from ..errors import RequestError
 from .declaring import declared_domain
 from .grouped import grouped
-from .options import PAYER, DataOptions, LedgerOptions, PromiseOptions
+from .options.data import DataOptions
+from .options.panels import PAYER
+from .options.promise import LedgerOptions, PromiseOptions
 from .output import check_writable, say
 from .payment import billed, dataset_name
 

@@ -21,8 +21,9 @@ from .ordered import Ordered
 from .vector import Vector
 from .written import Reading
 
-Column = Numeric | Categorical | Vector | Items | Dates | Coordinate | Ordered | TextLength
-"""`Cyclic` and `ChosenWords` are kinds of `Categorical`."""
+PlacedColumn = Numeric | Categorical | Vector | Dates | Coordinate | Ordered | TextLength
+"""What has coordinates; `Cyclic` and `ChosenWords` are kinds of `Categorical`."""
+Column = PlacedColumn | Items
 KINDS = (Numeric, Categorical, Vector, Items, Dates, Cyclic, Coordinate, Ordered, TextLength, ChosenWords)
 
 

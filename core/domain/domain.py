@@ -6,8 +6,7 @@ and who one person is. It never depends on the data, so it goes into every relea
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -18,35 +17,23 @@ import pyarrow as pa
 
 from ..checks import check_choice, check_number, exact_fields, field_names
 from ..errors import RequestError
-from ..machine.array_types import Floats
 from ..privacy.unit import EACH_RECORD, PrivacyUnit
 from ..words.phrases import several
-from .arrow import arrow_table
 from .categorical import Categorical
-from .column import Mask
 from .columns import Column, column_from_dict, column_to_dict
-from .coordinate import Coordinate
 from .cyclic import Cyclic
-from .dates import Dates
 from .items import Items
 from .numeric import Numeric
-from .scalar import Scalar
-from .sets import Encoded, Sets
-from .vector import Vector
-
-Masks = dict[str, np.ndarray]
-"""Rows that are meant, by name of the column."""
+from .point_encoding import PointEncoding
+from .set_encoding import SetEncoding
+from .sets import Encoded
 
 MAX_COLUMNS = 10_000
 MAX_DIMENSIONS = 100_000
 MAX_CHARACTERS = 1_000_000
+"""Of all names, units and categories together, as every release file holds them and its reader allows no more."""
 COLUMNS_SHOWN = 6
 LONGEST_RECORD = 40
-"""Of all names, units and categories together, as every release file holds them and its reader allows no more."""
-FIRST_ROW = b"first_row"
-"""Key of a batch's schema metadata: the place of its first row in the source, so that a refusal can name the row."""
-ROWS_READ = b"rows_read"
-"""The same for batches of gathered sets: how many rows of the source were read for them since the batch before."""
 
 
 def _checked_record(record: object) -> str:
@@ -196,10 +183,10 @@ class Domain:
         """Number of coordinates of an encoded record."""
         return sum(column.width for column in self.columns)
 
-    @cached_property
+    @property
     def numeric_only(self) -> bool:
         """Whether a record is nothing but numbers, so that plain arrays can be queries."""
-        return not any(isinstance(column, Categorical) for column in self.columns)
+        return self._points.numeric_only
 
     @property
     def holds_sets(self) -> bool:
@@ -236,23 +223,15 @@ class Domain:
             When records are sets, so that nothing that needs places can be made of them by mistake.
         """
         self.check_coordinates()
-        low, high = self._natural_bounds(metric)
-        shift, width = self._scaling
-        return (low - shift) / width, (high - shift) / width
+        return self._points.bounds(metric)
 
-    @cached_property
+    @property
     def spacings(self) -> np.ndarray:
         """What lies between two neighbouring values of each encoded coordinate, float64 (d,); 0 where any may occur.
 
         The first of these values is the lower bound.
         """
-        spacings = np.zeros(self.dimensions)
-        for column, place in self._places():
-            if isinstance(column, Scalar):
-                spacings[place] = column.spacing
-        _, widths = self._scaling
-        spacings /= widths
-        return spacings
+        return self._points.spacings
 
     def check_coordinates(self) -> None:
         """RequestError when records are sets, for whatever needs coordinates."""
@@ -264,14 +243,12 @@ class Domain:
 
     def amplitude(self, metric: str) -> float:
         """Height of a one-hot coordinate at which two different categories are ``category_distance`` apart."""
-        check_choice(metric, "metric", ("l2", "l1"))
-        return self.category_distance / (math.sqrt(2.0) if metric == "l2" else 2.0)
+        return self._points.amplitude(metric)
 
     def encode(self, batch: pa.RecordBatch, metric: str = "l2") -> Encoded:
         """Coordinates of the records that are kept, or their sets.
 
-        Every value lies inside `bounds` exactly: clamping comes last but for the scaling, and rounding is monotone,
-        so low <= x <= high gives 0 <= (x - low) / (high - low) <= 1 in floating point too.
+        Every value lies inside `bounds` exactly, as `PointEncoding.encode` proves.
 
         Parameters
         ----------
@@ -291,32 +268,7 @@ class Domain:
         RequestError
             When a column is absent or of a type that cannot be used, or a value is missing and that is to be refused.
         """
-        if self.holds_sets:
-            return self._encode_sets(batch)
-        rows = self.rows(batch)
-        if rows is not None:
-            points: Floats = np.empty(rows.shape, order="F")
-            np.add(rows, 0.0, out=points)  # a zero loses its sign, as below
-            return points
-        points, missing, unknown = self._read(batch, metric)
-        low, high = self._natural_bounds(metric)
-        by_coordinate = points.T  # C order, one row a coordinate
-        outside: Mask = None
-        if self.outside == "clamp":
-            np.clip(by_coordinate, low[:, None], high[:, None], out=by_coordinate)
-        else:
-            # A missing number is NaN and compares as outside; it is left out or refused either way.
-            inside = np.all((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None]), axis=0)
-            outside = _either(~inside, *unknown.values())
-            unknown = {}
-        # Of -0.0 and a bound 0.0 either may be taken, as the place in the batch has it; the sum is 0.0 for both.
-        by_coordinate += 0.0
-        if self.missing == "refuse":
-            _refuse_first("The value", missing, unknown, batch)
-        left_out = _either(outside, *missing.values(), *unknown.values())
-        if left_out is not None and left_out.any():
-            by_coordinate = by_coordinate[:, ~left_out]
-        return np.asfortranarray(self._scaled(by_coordinate.T))
+        return self._points.encode(batch, metric) if self._sets is None else self._sets.encode(batch)
 
     def rows(self, batch: pa.RecordBatch) -> np.ndarray | None:
         """What `encode` gives for one column of vectors, each record contiguous, when none is left out; else None.
@@ -332,13 +284,7 @@ class Domain:
             float32 or float64 (n, dimensions) in C order, where possible without a copy: single precision holds what it
             holds exactly.
         """
-        column = self.columns[0]
-        if len(self.columns) > 1 or not isinstance(column, Vector) or self.scale != "none":
-            return None
-        if batch.schema.get_field_index(column.name) < 0:
-            return None
-        array = batch.column(column.name)
-        return None if isinstance(array, pa.ChunkedArray) else column.rows(array, self.outside == "clamp")
+        return None if self.holds_sets else self._points.rows(batch)
 
     def encode_queries(
         self, queries: object, metric: str = "l2", first: int = 0, order: Literal["C", "F"] = "F"
@@ -368,21 +314,9 @@ class Domain:
         RequestError
             On a missing column, a missing or infinite value, an unknown category, or an empty set.
         """
-        if self.holds_sets:
-            return self._encode_set_queries(queries)
-        if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
-            table = arrow_table(queries, self.names, "The queries").combine_chunks()
-            points, missing, unknown = self._read(table, metric, asked=True)
-        else:
-            points, missing, unknown = self._array_queries(queries), {}, {}
-        dates = [column.name for column in self.columns if isinstance(column, Dates)]
-        _refuse_first("The query", missing, unknown, dates=dates)
-        finite = np.isfinite(points).all(axis=1)
-        if not finite.all():
-            row = first + int(np.argmin(finite)) + 1
-            raise RequestError(f"The query in row {row} is not made of finite numbers.")
-        scaled: Floats = np.asarray(self._scaled(points), order=order)
-        return scaled
+        if self._sets is not None:
+            return self._sets.encode_queries(queries)
+        return self._points.encode_queries(queries, metric, first, order)
 
     def are_encoded(self, queries: np.ndarray) -> bool:
         """Whether `encode_queries` gives the very numbers of an array (n, columns), or refuses one that is not finite.
@@ -392,7 +326,7 @@ class Domain:
         return (
             self.numeric_only
             and not self.holds_sets
-            and not self._is_scaled
+            and not self._points.is_scaled
             and queries.dtype in (np.float32, np.float64)
             and queries.shape[1:] == (self.dimensions,)
         )
@@ -407,20 +341,7 @@ class Domain:
         points = np.asarray(points, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.dimensions:
             raise RequestError(f"Points of this domain have {self.dimensions:,} coordinates each.")
-        shift, width = self._scaling
-        natural = points * width + shift
-        columns: dict[str, object] = {}
-        for column, place in self._places():
-            block = natural[:, place]
-            if isinstance(column, Categorical):
-                codes = column.nearest(block)
-                columns[column.name] = pd.Categorical.from_codes(codes, categories=list(column.categories))
-            elif isinstance(column, Scalar):
-                numbers = np.clip(block[:, 0], column.low, column.high) if inside else block[:, 0]
-                columns[column.name] = column.present(numbers)
-            else:
-                columns[column.name] = list(block)
-        return pd.DataFrame(columns)
+        return self._points.decode(points, inside)
 
     def categories_of(self, name: str) -> tuple[str, ...]:
         """The public categories of a column; RequestError where it has none."""
@@ -479,107 +400,15 @@ class Domain:
         unit = PrivacyUnit(**exact_fields(facts.pop("unit"), "privacy unit", field_names(PrivacyUnit)))
         return cls(columns=tuple(column_from_dict(column) for column in columns), unit=unit, **facts)
 
-    def _read(self, table: pa.RecordBatch | pa.Table, metric: str, asked: bool = False) -> tuple[Floats, Masks, Masks]:
-        """Coordinates before clamping and scaling, and by column name the rows that miss a value or are unknown.
+    @cached_property
+    def _points(self) -> PointEncoding:
+        placed = tuple(column for column in self.columns if not isinstance(column, Items))
+        return PointEncoding(placed, self.outside, self.missing, self.scale, self.category_distance)
 
-        A record has the source's columns, and what is ``asked`` about has the domain's.
-        """
-        amplitude = self.amplitude(metric)
-        points = np.empty((table.num_rows, self.dimensions), order="F")
-        missing: dict[str, np.ndarray] = {}
-        unknown: dict[str, np.ndarray] = {}
-        for column, place in self._places():
-            if isinstance(column, Items):
-                raise TypeError("Sets have no coordinates.")
-            field = column.name if asked else column.field
-            if table.schema.get_field_index(field) < 0:
-                raise RequestError(f"The data must have one column {field!r}.")
-            array = table.column(field)
-            if isinstance(array, pa.ChunkedArray):
-                array = array.combine_chunks()
-            read = column.ask_into if asked else column.read_into
-            misses, strays = read(points[:, place], array, amplitude)
-            if misses is not None:
-                missing[column.name] = misses
-            if strays is not None:
-                unknown[column.name] = strays
-        return points, missing, unknown
-
-    def _encode_sets(self, batch: pa.RecordBatch | pa.Table) -> Sets:
-        sets = self._read_sets(batch)
-        empty = sets.sizes == 0
-        if not empty.any():
-            return sets
-        if self.missing == "refuse":
-            _refuse_first("The value", {self.names[0]: empty}, {}, batch)
-        return sets[~empty]
-
-    def _encode_set_queries(self, queries: object) -> Sets:
-        if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
-            sets = self._read_sets(arrow_table(queries, self.names, "The queries").combine_chunks())
-        else:
-            sets = Sets.of(queries)  # type: ignore[arg-type]
-        empty = sets.sizes == 0
-        if empty.any():
-            _refuse_first("The query", {self.names[0]: empty}, {})
-        return sets
-
-    def _read_sets(self, table: pa.RecordBatch | pa.Table) -> Sets:
+    @cached_property
+    def _sets(self) -> SetEncoding | None:
         column = self.columns[0]
-        if not isinstance(column, Items):
-            raise TypeError("Only sets are read as such.")
-        if table.schema.get_field_index(column.name) < 0:
-            raise RequestError(f"The data must have one column {column.name!r}.")
-        array = table.column(column.name)
-        if isinstance(array, pa.ChunkedArray):
-            array = array.combine_chunks()
-        return column.read_sets(array)
-
-    def _array_queries(self, queries: object) -> np.ndarray:
-        if not self.numeric_only:
-            raise RequestError("A domain with categories needs queries with named columns, not a plain array.")
-        try:
-            points = np.asarray(queries, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise RequestError("The queries must be numbers.") from None
-        if points.ndim == 1 and self.dimensions == 1:
-            points = points[:, None]
-        if points.ndim != 2 or points.shape[1] != self.dimensions:
-            raise RequestError(f"The queries must be an array with {self.dimensions:,} columns, one row a query.")
-        return points
-
-    def _scaled(self, points: np.ndarray) -> np.ndarray:
-        if self._is_scaled:
-            shift, width = self._scaling
-            points = (points - shift) / width
-        return points
-
-    @cached_property
-    def _is_scaled(self) -> bool:
-        """Whether coordinates are not the numbers themselves: degrees are compared in kilometres."""
-        return self.scale == "box" or any(isinstance(column, Coordinate) for column in self.columns)
-
-    @cached_property
-    def _scaling(self) -> tuple[np.ndarray, np.ndarray]:
-        """What is subtracted and then divided by, a pair a coordinate: coordinates of categories are left alone."""
-        shift, width = np.zeros(self.dimensions), np.ones(self.dimensions)
-        if self._is_scaled:
-            for column, place in self._places():
-                if not isinstance(column, Items):
-                    shift[place], width[place] = column.scaling(self.scale)
-        return shift, width
-
-    def _natural_bounds(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
-        amplitude = self.amplitude(metric)
-        pairs = np.array([column.bounds(amplitude) for column in self.columns if not isinstance(column, Items)])
-        widths = [column.width for column in self.columns if not isinstance(column, Items)]
-        return np.repeat(pairs[:, 0], widths), np.repeat(pairs[:, 1], widths)
-
-    def _places(self) -> Iterator[tuple[Column, slice]]:
-        start = 0
-        for column in self.columns:
-            yield column, slice(start, start + column.width)
-            start += column.width
+        return SetEncoding(column, self.missing) if isinstance(column, Items) else None
 
 
 def _column_from_keyword(name: str, facts: Sequence[Any]) -> Column:
@@ -589,29 +418,3 @@ def _column_from_keyword(name: str, facts: Sequence[Any]) -> Column:
         if len(facts) == 2:
             return Numeric(name, *facts)
     raise RequestError(f"The column {name!r} needs a pair of numbers (low, high) or a list of categories.")
-
-
-def _either(*masks: Mask) -> Mask:
-    present = [mask for mask in masks if mask is not None]
-    return np.logical_or.reduce(present) if present else None
-
-
-def _refuse_first(
-    what: str,
-    missing: Mapping[str, np.ndarray],
-    unknown: Mapping[str, np.ndarray],
-    batch: pa.RecordBatch | None = None,
-    dates: Sequence[str] = (),
-) -> None:
-    """Refuse a value that is missing, or else one of an unknown category; the row is named, the value is not.
-
-    Texts that are asked about in a column of ``dates`` and are none count as missing.
-    """
-    for masks, problem in ((missing, "is missing"), (unknown, "is not on the public list of categories")):
-        for name, mask in masks.items():
-            row = int(np.argmax(mask)) + 1
-            first = None if batch is None else (batch.schema.metadata or {}).get(FIRST_ROW)
-            place = f"row {int(first or 0) + row:,}" + (" of its batch" if batch is not None and first is None else "")
-            why = ", and the domain says that missing values are refused" if batch is not None else ""
-            none = " or not a date, such as 2024-12-31" if name in dates else ""
-            raise RequestError(f"{what} of the column {name!r} in {place} {problem}{none}{why}.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..domain import Domain
-from ..domain.domain import ROWS_READ
+from ..domain.batches import ROWS_READ
 from ..domain.sets import Sets
 from ..errors import RequestError
 from ..machine.threads import cores

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..domain.domain import ROWS_READ
+from ..domain.batches import ROWS_READ
 from ..errors import RequestError
 from .pairs import Pair, Pairs
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..domain import Domain
-from ..domain.domain import FIRST_ROW
+from ..domain.batches import FIRST_ROW
 from .duck import plain_sentences
 from .gathering import ascends, batches_of, gather
 from .pairs import WholeNumbers

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ..domain import Coordinate, Dates, Domain, Numeric
+from ..domain.batches import FIRST_ROW, ROWS_READ
 from ..domain.column import is_list
-from ..domain.domain import FIRST_ROW, ROWS_READ
 from ..errors import RequestError
 from .gathering import gathered
 from .pairs import Pairs

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from core import Budget, Categorical, Domain, Ledger, Numeric, RequestError, load
-from core.cli.options import GuessOptions, SketchOptions
+from core.cli.options.guess import GuessOptions
+from core.cli.options.sketch import SketchOptions
 from core.cli.parts import Asked, declared_parts
 from tests.cli.conftest import BOUNDS, refused
 

@@ -1,0 +1,134 @@
+"""What is publicly known about the columns, and who one person is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from typer import Option
+
+from .panels import DATA, SETS
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """What is publicly known about the columns, and who one person is."""
+
+    declaration: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="A YAML file that declares the columns, who one person is, and the rules for records that do not fit; "
+            "'declare' writes a draft.",
+            rich_help_panel=DATA,
+            show_default=False,
+        ),
+    ] = None
+    columns: Annotated[
+        str | None,
+        Option(
+            metavar="A,B,C",
+            help="Columns to use, in this order; without it, those of --declaration, or of --bounds and --categories.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    bounds: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN=LOW:HIGH",
+            help="Public bounds of a column of numbers, such as R=0:255; LOW:HIGH alone holds "
+            "for every column that has none of its own. Repeat it for each column.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    categories: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN=A,B,C",
+            help="Public list of a column's categories, such as city=Bern,Basel.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    vector: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN=LENGTH",
+            help="A column that holds lists of LENGTH numbers, all between its --bounds.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    items: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN",
+            help="A record is a set of items, in a column of lists; no other columns are used.",
+            rich_help_panel=SETS,
+            show_default=False,
+        ),
+    ] = None
+    gathered: Annotated[
+        bool,
+        Option(
+            "--gathered",
+            help="Every row holds one item in --items, and all rows of one value of the --unit column are "
+            "one set, such as the edges of a graph.",
+            rich_help_panel=SETS,
+        ),
+    ] = False
+    separator: Annotated[
+        str | None,
+        Option(
+            metavar="TEXT",
+            help="Cut the texts in --items into items at TEXT, such as ';'.",
+            rich_help_panel=SETS,
+            show_default=False,
+        ),
+    ] = None
+    bounds_from_sample: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="A public file with the same columns: its ranges and categories fill what was not given. "
+            "Never use the private file.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    unit: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN:RECORDS",
+            help="Protect the person that COLUMN names and keep at most RECORDS of each person's "
+            "records, chosen at random; without it, one record is protected.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    outside: Annotated[
+        Literal["clamp", "drop"],
+        Option(
+            help="Values outside the bounds are moved to the nearest bound, or their records are left out.",
+            rich_help_panel=DATA,
+        ),
+    ] = "clamp"
+    missing: Annotated[
+        Literal["drop", "refuse"],
+        Option(
+            help="Records that miss a value are left out, or stop the command.",
+            rich_help_panel=DATA,
+        ),
+    ] = "drop"
+    scale: Annotated[
+        Literal["none", "box"] | None,
+        Option(
+            help="Compare columns in their own units (none, as it is without it), or each as a share of its bounds.",
+            rich_help_panel=DATA,
+            show_default=False,
+        ),
+    ] = None
+    category_distance: Annotated[
+        float,
+        Option(
+            help="Distance between two different categories of a column.",
+            rich_help_panel=DATA,
+        ),
+    ] = 1.0

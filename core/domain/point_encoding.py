@@ -1,0 +1,227 @@
+"""Records that are points: which column takes which coordinates, in which unit, and how its values get there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..checks import check_choice
+from ..errors import RequestError
+from ..machine.array_types import Floats
+from .arrow import arrow_table
+from .categorical import Categorical
+from .column import Mask
+from .columns import PlacedColumn
+from .coordinate import Coordinate
+from .dates import Dates
+from .scalar import Scalar
+from .unfit import Masks, either, refuse_query, refuse_record
+from .vector import Vector
+
+
+@dataclass(frozen=True)
+class PointEncoding:
+    """How records become points, and points records again; `Domain` says what its fields mean.
+
+    Parameters
+    ----------
+    columns : tuple[PlacedColumn, ...]
+        The columns, in the order of their coordinates; none where records are sets.
+    outside : str
+        What becomes of a number outside its bounds: "clamp" or "drop".
+    missing : str
+        What becomes of a missing value: "drop" or "refuse".
+    scale : str
+        "none" or "box".
+    category_distance : float
+        Distance between any two different categories of a column.
+    """
+
+    columns: tuple[PlacedColumn, ...]
+    outside: str
+    missing: str
+    scale: str
+    category_distance: float
+
+    @cached_property
+    def dimensions(self) -> int:
+        """Number of coordinates."""
+        return sum(column.width for column in self.columns)
+
+    def amplitude(self, metric: str) -> float:
+        """Height of a one-hot coordinate at which two different categories are ``category_distance`` apart."""
+        check_choice(metric, "metric", ("l2", "l1"))
+        return self.category_distance / (math.sqrt(2.0) if metric == "l2" else 2.0)
+
+    def bounds(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest coordinates in a metric."""
+        low, high = self._natural_bounds(metric)
+        shift, width = self._scaling
+        return (low - shift) / width, (high - shift) / width
+
+    @cached_property
+    def spacings(self) -> np.ndarray:
+        """What lies between two neighbouring values of each coordinate; 0 where any may occur."""
+        spacings = np.zeros(self.dimensions)
+        for column, place in self._places():
+            if isinstance(column, Scalar):
+                spacings[place] = column.spacing
+        _, widths = self._scaling
+        spacings /= widths
+        return spacings
+
+    @cached_property
+    def is_scaled(self) -> bool:
+        """Whether coordinates are not the numbers themselves: degrees are compared in kilometres."""
+        return self.scale == "box" or any(isinstance(column, Coordinate) for column in self.columns)
+
+    @cached_property
+    def numeric_only(self) -> bool:
+        """Whether a record is nothing but numbers."""
+        return not any(isinstance(column, Categorical) for column in self.columns)
+
+    def encode(self, batch: pa.RecordBatch, metric: str) -> Floats:
+        """Coordinates of the records that are kept.
+
+        Every value lies inside `bounds` exactly: clamping comes last but for the scaling, and rounding is monotone,
+        so low <= x <= high gives 0 <= (x - low) / (high - low) <= 1 in floating point too.
+        """
+        rows = self.rows(batch)
+        if rows is not None:
+            points: Floats = np.empty(rows.shape, order="F")
+            np.add(rows, 0.0, out=points)  # a zero loses its sign, as below
+            return points
+        points, missing, unknown = self._read(batch, metric)
+        low, high = self._natural_bounds(metric)
+        by_coordinate = points.T  # C order, one row a coordinate
+        outside: Mask = None
+        if self.outside == "clamp":
+            np.clip(by_coordinate, low[:, None], high[:, None], out=by_coordinate)
+        else:
+            # A missing number is NaN and compares as outside; it is left out or refused either way.
+            inside = np.all((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None]), axis=0)
+            outside = either(~inside, *unknown.values())
+            unknown = {}
+        # Of -0.0 and a bound 0.0 either may be taken, as the place in the batch has it; the sum is 0.0 for both.
+        by_coordinate += 0.0
+        if self.missing == "refuse":
+            refuse_record(missing, unknown, batch)
+        left_out = either(outside, *missing.values(), *unknown.values())
+        if left_out is not None and left_out.any():
+            by_coordinate = by_coordinate[:, ~left_out]
+        return np.asfortranarray(self._scaled(by_coordinate.T))
+
+    def rows(self, batch: pa.RecordBatch) -> np.ndarray | None:
+        """What `encode` gives for one column of vectors, each record contiguous, when none is left out; else None."""
+        column = self.columns[0]
+        if len(self.columns) > 1 or not isinstance(column, Vector) or self.scale != "none":
+            return None
+        if batch.schema.get_field_index(column.name) < 0:
+            return None
+        array = batch.column(column.name)
+        return None if isinstance(array, pa.ChunkedArray) else column.rows(array, self.outside == "clamp")
+
+    def encode_queries(self, queries: object, metric: str, first: int, order: Literal["C", "F"]) -> Floats:
+        """Coordinates of queries; none is dropped or clamped, and a query may lie outside the bounds."""
+        if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
+            names = [column.name for column in self.columns]
+            table = arrow_table(queries, names, "The queries").combine_chunks()
+            points, missing, unknown = self._read(table, metric, asked=True)
+        else:
+            points, missing, unknown = self._array_queries(queries), {}, {}
+        dates = [column.name for column in self.columns if isinstance(column, Dates)]
+        refuse_query(missing, unknown, dates)
+        finite = np.isfinite(points).all(axis=1)
+        if not finite.all():
+            row = first + int(np.argmin(finite)) + 1
+            raise RequestError(f"The query in row {row} is not made of finite numbers.")
+        scaled: Floats = np.asarray(self._scaled(points), order=order)
+        return scaled
+
+    def decode(self, points: np.ndarray, inside: bool) -> pd.DataFrame:
+        """Points (n, dimensions) in natural units; with ``inside`` single numbers are kept within their bounds."""
+        shift, width = self._scaling
+        natural = points * width + shift
+        columns: dict[str, object] = {}
+        for column, place in self._places():
+            block = natural[:, place]
+            if isinstance(column, Categorical):
+                codes = column.nearest(block)
+                columns[column.name] = pd.Categorical.from_codes(codes, categories=list(column.categories))
+            elif isinstance(column, Scalar):
+                numbers = np.clip(block[:, 0], column.low, column.high) if inside else block[:, 0]
+                columns[column.name] = column.present(numbers)
+            else:
+                columns[column.name] = list(block)
+        return pd.DataFrame(columns)
+
+    def _read(self, table: pa.RecordBatch | pa.Table, metric: str, asked: bool = False) -> tuple[Floats, Masks, Masks]:
+        """Coordinates before clamping and scaling, and by column name the rows that miss a value or are unknown.
+
+        A record has the source's columns, and what is ``asked`` about has the domain's.
+        """
+        amplitude = self.amplitude(metric)
+        points = np.empty((table.num_rows, self.dimensions), order="F")
+        missing: Masks = {}
+        unknown: Masks = {}
+        for column, place in self._places():
+            field = column.name if asked else column.field
+            if table.schema.get_field_index(field) < 0:
+                raise RequestError(f"The data must have one column {field!r}.")
+            array = table.column(field)
+            if isinstance(array, pa.ChunkedArray):
+                array = array.combine_chunks()
+            read = column.ask_into if asked else column.read_into
+            misses, strays = read(points[:, place], array, amplitude)
+            if misses is not None:
+                missing[column.name] = misses
+            if strays is not None:
+                unknown[column.name] = strays
+        return points, missing, unknown
+
+    def _array_queries(self, queries: object) -> np.ndarray:
+        if not self.numeric_only:
+            raise RequestError("A domain with categories needs queries with named columns, not a plain array.")
+        try:
+            points = np.asarray(queries, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise RequestError("The queries must be numbers.") from None
+        if points.ndim == 1 and self.dimensions == 1:
+            points = points[:, None]
+        if points.ndim != 2 or points.shape[1] != self.dimensions:
+            raise RequestError(f"The queries must be an array with {self.dimensions:,} columns, one row a query.")
+        return points
+
+    def _scaled(self, points: np.ndarray) -> np.ndarray:
+        if self.is_scaled:
+            shift, width = self._scaling
+            points = (points - shift) / width
+        return points
+
+    @cached_property
+    def _scaling(self) -> tuple[np.ndarray, np.ndarray]:
+        """What is subtracted and then divided by, a pair a coordinate: coordinates of categories are left alone."""
+        shift, width = np.zeros(self.dimensions), np.ones(self.dimensions)
+        if self.is_scaled:
+            for column, place in self._places():
+                shift[place], width[place] = column.scaling(self.scale)
+        return shift, width
+
+    def _natural_bounds(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        amplitude = self.amplitude(metric)
+        pairs = np.array([column.bounds(amplitude) for column in self.columns])
+        widths = [column.width for column in self.columns]
+        return np.repeat(pairs[:, 0], widths), np.repeat(pairs[:, 1], widths)
+
+    def _places(self) -> Iterator[tuple[PlacedColumn, slice]]:
+        start = 0
+        for column in self.columns:
+            yield column, slice(start, start + column.width)
+            start += column.width
