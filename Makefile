@@ -3,6 +3,8 @@
 # make test-deep  the same with all samples, examples and journeys, as every night
 # make bench  set up and run the benchmarks; OPTIONS="--data FOLDER" and others as benchmarks/README.md says
 # make lock   bring requirements.txt and requirements-dev.txt up to the ranges of pyproject.toml; UPGRADE=1 to the newest
+# make docs   set up and write the papers, tutorials, mechanisms and reference as a site: build/site/index.html
+# make sbom   set up and write what the app is made of, as CycloneDX: build/sbom.json
 # make papers set up and run the papers' experiments again; OPTIONS likewise; what was stopped goes on
 
 PYTHON ?= python3
@@ -13,7 +15,7 @@ PORT ?= 8501
 # What Python compiles is kept, whatever the shell wants: each process of a test would compile everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-deep bench lock papers clean
+.PHONY: app test test-deep bench lock papers docs sbom clean
 
 app: $(VENV)/.warm
 	@echo "Frostglass opens at http://127.0.0.1:$(PORT) (Ctrl-C ends it)."
@@ -32,14 +34,24 @@ bench: $(VENV)/.dev
 papers: $(VENV)/.dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.papers $(OPTIONS)
 
+docs: $(VENV)/.publish
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "The site is build/site/index.html."
+
+sbom: $(VENV)/.publish
+	@mkdir -p build
+	$(BIN)/cyclonedx-py requirements requirements.txt --pyproject pyproject.toml --output-reproducible --output-file build/sbom.json
+
 # Every version of Python from the oldest on, every platform; no address and no path gets into either file.
 LOCK = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --custom-compile-command "make lock" \
-	$(if $(UPGRADE),--upgrade) pyproject.toml --extra app
+	$(if $(UPGRADE),--upgrade)
+APP = pyproject.toml --extra app
 
 lock: $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(LOCK) -o requirements.txt
-	$(LOCK) --extra cluster --extra marginals --extra postgres --extra spss --group dev -c requirements.txt -o requirements-dev.txt
+	$(LOCK) $(APP) -o requirements.txt
+	$(LOCK) $(APP) --extra cluster --extra marginals --extra postgres --extra spss --group dev -c requirements.txt -o requirements-dev.txt
+	$(LOCK) --group publish -c requirements.txt -c requirements-dev.txt -o requirements-publish.txt
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Frostglass needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -59,6 +71,10 @@ $(VENV)/.warm: $(VENV)/.app $(shell find core -name '*.py')
 $(VENV)/.dev: requirements-dev.txt requirements.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $(VENV)/.app $@
+
+$(VENV)/.publish: requirements-publish.txt | $(VENV)/.app
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-publish.txt
+	@touch $@
 
 clean:
 	rm -rf $(VENV)
