@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import RequestError
 from core.figures import drawings
 from core.ui.data.picking import ORIGIN, SAMPLE
-from core.ui.explore.gallery import gallery
+from core.ui.explore.gallery import made_up, showcase
 from core.ui.explore.opening import open_any
 from core.ui.frame.frame import DATA, EXPLORE, HOME, LEARN, frame
 from core.ui.frame.marks import Visibility, facts, rail
@@ -74,8 +74,8 @@ def released_before(visitor: Session) -> None:
 
 
 def released_examples(visitor: Session) -> None:
-    st.header("Or look at one that is released already", anchor=False)
-    gallery(visitor)
+    st.header("More to look at, of made-up records", anchor=False)
+    made_up(visitor)
 
 
 def how_it_works() -> None:
@@ -115,6 +115,8 @@ def what_is_protected() -> None:
 with frame(HOME) as visitor:
     with st.container(key="fg-hero"):
         hero()
+    st.header("Released already: look at one", anchor=False)
+    showcase(visitor)
     st.space("small")
     doors(visitor)
     st.space("medium")

@@ -14,6 +14,7 @@ APP = (
     "sample_data/*.toml",
     "sample_data/*.csv",
     "sample_data/*.parquet",
+    "sample_data/outlines/*.geojson",
     "sample_data/releases/*.npz",
     "sample_data/releases/*.png",
 )

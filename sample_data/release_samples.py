@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from PIL import Image
 
-from core import Budget, Race, Release, load, release
+from core import Budget, Histogram, Race, Release, load, release
 from core.domain import Vector
 from core.figures.pictures import density_picture
 from core.forecast.sizing import choose_rows
@@ -44,12 +44,14 @@ MOST_ROWS = 720
 
 
 def budget_of(one: Sample) -> Budget:
-    """The promise that a sample is released under: no slack where one column is all there is."""
-    return PURE if len(one.domain.columns) == 1 else WITH_SLACK
+    """The promise that a sample is released under: no slack where a record counts in one row."""
+    return PURE if len(one.domain.columns) == 1 or one.release == Histogram.name else WITH_SLACK
 
 
-def sketch_of(one: Sample, budget: Budget) -> Race:
-    """A RACE sketch of a sample's public facts, with as many rows as serve best and fit into the file."""
+def sketch_of(one: Sample, budget: Budget) -> Histogram | Race:
+    """A sketch of a sample: a histogram, or a RACE of as many rows as serve best and fit into the file."""
+    if one.release == Histogram.name:
+        return Histogram(one.domain, one.kernel).sized_for(budget, one.records_guess)
     sketch = Race(one.domain, one.kernel, width=WIDTH)
     return sketch.with_rows(min(choose_rows(sketch, budget, one.records_guess, one.density_guess), MOST_ROWS))
 
@@ -71,6 +73,9 @@ def groups(one: Sample) -> Release:
     if of_vectors(one):
         sketch = Classes(domain, one.label.name, Directions(one.domain))
         return release(sketch, open_source(one.path), WITH_SLACK, centre=CentrePurchase())
+    if one.release == Histogram.name:
+        sketch = Classes(domain, one.label.name, Histogram(one.domain, one.kernel)).sized_for(PURE, one.records_guess)
+        return release(sketch, one.path, PURE)
     rows = MOST_ROWS // len(one.label.categories)
     sketch = Classes(domain, one.label.name, Race(one.domain, one.kernel, rows, WIDTH))
     return release(sketch, one.path, WITH_SLACK)

@@ -1,4 +1,4 @@
-"""The bundled sample data: small, made up, and safe to show as it is.
+"""The bundled sample data: small, public or made up, and safe to show as it is.
 
 They are the only data whose exact density is ever drawn beside a private one.
 """
@@ -21,6 +21,9 @@ from ..privacy.unit import EACH_RECORD, PrivacyUnit
 FOLDER = APP / "sample_data"
 RELEASES = FOLDER / "releases"
 """Released files, named like their samples; of those samples that have a column to draw."""
+
+NUMBER = {"kind": "numeric", "unit": ""}
+"""What a column is that the catalogue says nothing else of."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,10 @@ class Sample:
         two of them under the kernel.
     longest : Mapping[str, float]
         For columns of vectors, what no vector is longer than, by the column's name.
+    source : str
+        Where real records are from, and under which licence; empty where they are made up.
+    release : str
+        Name of the mechanism that its released file was made with.
     """
 
     name: str
@@ -61,6 +68,13 @@ class Sample:
     records_guess: int
     density_guess: float
     longest: Mapping[str, float] = field(default_factory=dict)
+    source: str = ""
+    release: str = "race"
+
+    @property
+    def told(self) -> str:
+        """The story with where the records are from."""
+        return f"{self.story} {self.source or 'Made up'}."
 
 
 @cache
@@ -108,6 +122,7 @@ def _sample(entry: dict) -> Sample:
         scale=entry.get("scale", "none"),
         category_distance=entry.get("category_distance", 1.0),
         record=entry["record"],
+        outside=entry.get("outside", "clamp"),
     )
     return Sample(
         entry["name"],
@@ -121,6 +136,8 @@ def _sample(entry: dict) -> Sample:
         entry["records_guess"],
         entry["density_guess"],
         {column["name"]: column["longest"] for column in entry["columns"] if "longest" in column},
+        entry.get("source", ""),
+        entry.get("release", "race"),
     )
 
 
@@ -132,5 +149,5 @@ def _column(entry: dict):
             "high": entry["longest"],
             "unit": "",
         }
-    kind = {"kind": "categorical"} if "categories" in entry else {"kind": "numeric", "unit": ""}
+    kind = {} if "kind" in entry else {"kind": "categorical"} if "categories" in entry else NUMBER
     return column_from_dict(kind | entry)

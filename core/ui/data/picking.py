@@ -9,12 +9,13 @@ from ...sources import Source, Upload, open_source
 from ...sources.arrays import ArraySource
 from ...sources.found import Found
 from ...sources.opening import named_files
-from ...sources.samples import samples
+from ...sources.samples import sample
 from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.owner import stranger
 from ..frame.session import Records, Session
 from .picking_path import pick_path, title_of
+from .sample_cards import pick_sample
 
 ORIGIN = "data-origin"
 """Session state of the choice between the three; Home sets it to `SAMPLE` behind its third door."""
@@ -40,19 +41,11 @@ def pick_records(visitor: Session) -> Records | None:
 
 
 def _pick_sample(visitor: Session) -> None:
-    known = {one.name: one for one in samples()}
-    name = st.radio(
-        "Sample",
-        list(known),
-        index=None,
-        format_func=lambda name: known[name].title,
-        captions=[one.story for one in known.values()],
-        key="data-sample",
-        persist_state="session",
-    )
+    name = pick_sample()
     picked = visitor.records
     if name is not None and (picked is None or picked.sample != name):
-        visitor.pick(known[name].title, open_source(known[name].path), sample=name)
+        chosen = sample(name)
+        visitor.pick(chosen.title, open_source(chosen.path), sample=name)
 
 
 def _pick_file(visitor: Session) -> None:
