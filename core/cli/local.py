@@ -11,13 +11,14 @@ import typer
 from typer import Argument, Option
 
 from ..errors import RequestError
+from .local_records import records
 from .output import check_table, check_writable, print_table, progress, say, write_table
 from .reading import TableOption
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..local.survey import Survey, TextSurvey
+    from ..local.survey import AnySurvey
 
 commands = typer.Typer(help="Local reports: answers are randomised where they are given, and nobody is trusted.")
 SurveyArgument = Annotated[Path, Argument(metavar="SURVEY", help="A survey file.", show_default=False)]
@@ -28,6 +29,7 @@ EpsilonOption = Annotated[float, Option(help="The promise to whoever reports onc
 OverwriteOption = Annotated[bool, Option("--overwrite", help="Replace an existing file.")]
 ColumnOption = Annotated[str | None, Option(metavar="NAME", help="The column; needed where there are several.")]
 MOST_ANSWERS = 1 << 24
+commands.command()(records)
 
 
 @commands.command()
@@ -110,7 +112,7 @@ def aggregate(
     """Count reports of any number of files into a release that opens in Explore; what fits no survey is left out."""
     from ..local.release import LocalRelease
     from ..local.reports import counted, read_reports
-    from ..local.survey import TextSurvey, read_survey
+    from ..local.survey import RecordSurvey, TextSurvey, read_survey
 
     check_writable(out, overwrite)
     asked = read_survey(survey)
@@ -124,10 +126,17 @@ def aggregate(
                 more, bad = counted(asked, [batch])
                 tally, refused = tally + more, refused + bad
                 bars.update(bar, advance=len(batch))
+    found = f"{tally.people:,} reports were counted, and {refused:,} that no device sends were left out."
+    if isinstance(asked, RecordSurvey):
+        reach = asked.oracle.poisoned(liars, tally.people)
+        asked.oracle.release(tally).save(out)
+        say(found)
+        say(f"If {100 * liars:g} in 100 of them lied as one, an answer could be off by {reach:,.0f} records.")
+        return
     made = LocalRelease.of(asked, tally, refused)
     down, up = made.poisoned(liars)
     made.save(out)
-    say(f"{tally.people:,} reports were counted, and {refused:,} that no device sends were left out.")
+    say(found)
     say(
         f"If {100 * liars:g} in 100 of them lied as one, an answer could seem to have {up:,.0f} more people, or "
         f"{down:,.0f} fewer."
@@ -231,13 +240,20 @@ def _texts(name: str, column: str | None) -> list[str]:
     return found
 
 
-def _places(asked: Survey | TextSurvey, name: str, column: str | None) -> Iterator[Any]:
-    """People's texts, or the places of their answers, batch by batch; values themselves are never repeated."""
+def _places(asked: AnySurvey, name: str, column: str | None) -> Iterator[Any]:
+    """Records, texts, or the places of answers, batch by batch; values themselves are never repeated."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from ..local.survey import TextSurvey
+    from ..local.survey import RecordSurvey, TextSurvey
+    from ..sources import open_source
 
+    if isinstance(asked, RecordSurvey):
+        if column is not None:
+            raise RequestError("--column cannot be given here, as the survey names the columns of a record.")
+        sketch = asked.oracle.sketch
+        yield from (sketch.encode(batch) for batch in open_source(name).batches(sketch.domain))
+        return
     if isinstance(asked, TextSurvey):
         for texts in _columns(name, column):
             if texts.null_count:

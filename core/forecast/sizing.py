@@ -248,6 +248,25 @@ def sized_rows(
 
     The number of records is that of all classes.
     """
+    one, _ = sketch.one_answer
+
+    def noise(rows: int) -> NoiseScale:
+        return calibrate(
+            one.with_rows(rows).sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta)
+        )
+
+    return rows_under(sketch, noise, records, density, sample, set_size)
+
+
+def rows_under(
+    sketch: LinearSketch,
+    noise_of: Callable[[int], NoiseScale],
+    records: float | None = None,
+    density: float | None = None,
+    sample: object = None,
+    set_size: float | None = None,
+) -> Rows:
+    """The same where it is known which noise a counter has when there are so many rows."""
     records = checked_records(records)
     one, share = sketch.one_answer
     trial = one.with_rows(128)
@@ -257,12 +276,7 @@ def sized_rows(
         tried = trials(one.with_rows(rows), records * share, density, sample, set_size)
         return root_mean_square([trial.absolute for trial in tried])
 
-    @cache
-    def noise(rows: int) -> NoiseScale:
-        return calibrate(
-            one.with_rows(rows).sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta)
-        )
-
+    noise = cache(noise_of)
     # Noise of a mean of rows: known for every size from one of them, so that no size but those tried needs its hashes.
     one_row = float(trial.noise_variance(1.0)) * trial.shape[0]
     counters = int(np.prod(sketch.with_rows(128).shape)) // trial.shape[0]

@@ -19,7 +19,8 @@ from ..errors import RequestError
 from ..machine.array_types import Array
 from .hitters.finder import Finder
 from .oracles.oracle import Oracle
-from .survey import Survey, TextSurvey
+from .race import CellReports
+from .survey import AnySurvey, RecordSurvey, Survey
 from .tally import Tally
 
 COLUMN = "report"
@@ -28,7 +29,7 @@ REPORTS_AT_ONCE = 1 << 20
 BYTES_AT_ONCE = 1 << 27
 
 
-def report_schema(survey: Survey | TextSurvey) -> pa.Schema:
+def report_schema(survey: AnySurvey) -> pa.Schema:
     """The schema of a file of reports."""
     one = survey.oracle
     kind = pa.binary(8 * one.report_words) if one.report_words else pa.from_numpy_dtype(one.report_type)
@@ -36,7 +37,7 @@ def report_schema(survey: Survey | TextSurvey) -> pa.Schema:
     return pa.schema([field], metadata={MARK: survey.fingerprint.encode()})
 
 
-def write_reports(survey: Survey | TextSurvey, values: Iterable[Any], file: BinaryIO) -> int:
+def write_reports(survey: AnySurvey, values: Iterable[Any], file: BinaryIO) -> int:
     """Privatise values batch by batch into a file; how many reports were written."""
     written, schema = 0, report_schema(survey)
     with pq.ParquetWriter(file, schema, compression="none", use_dictionary=False, write_statistics=False) as writer:
@@ -48,7 +49,7 @@ def write_reports(survey: Survey | TextSurvey, values: Iterable[Any], file: Bina
     return written
 
 
-def at_once(one: Oracle | Finder) -> int:
+def at_once(one: Oracle | Finder | CellReports) -> int:
     """How many reports are held in memory together."""
     return max(1, min(REPORTS_AT_ONCE, BYTES_AT_ONCE // (8 * max(one.report_words, 1))))
 
@@ -61,7 +62,7 @@ def as_arrow(reports: Array, schema: pa.Schema) -> pa.Array:
     return pa.FixedSizeBinaryArray.from_buffers(kind, len(reports), [None, pa.py_buffer(np.ascontiguousarray(reports))])
 
 
-def as_reports(column: pa.Array, one: Oracle | Finder) -> Array:
+def as_reports(column: pa.Array, one: Oracle | Finder | CellReports) -> Array:
     """A column of a file as reports, without a copy where there is none to make."""
     if not one.report_words:
         return np.asarray(column.to_numpy(zero_copy_only=False))
@@ -70,7 +71,7 @@ def as_reports(column: pa.Array, one: Oracle | Finder) -> Array:
     return held.reshape(len(column), one.report_words)
 
 
-def read_reports(survey: Survey | TextSurvey, path: Path) -> Iterator[Array]:
+def read_reports(survey: AnySurvey, path: Path) -> Iterator[Array]:
     """The reports of a file, batch by batch.
 
     Raises
@@ -97,7 +98,7 @@ def read_reports(survey: Survey | TextSurvey, path: Path) -> Iterator[Array]:
         raise RequestError(f"The file {str(path)!r} cannot be read as a file of reports.") from None
 
 
-def counted(survey: Survey, batches: Iterable[Array]) -> tuple[Tally, int]:
+def counted(survey: Survey | RecordSurvey, batches: Iterable[Array]) -> tuple[Tally, int]:
     """The tally of reports, and how many no device sends, which are left out of it."""
     tally, refused = survey.oracle.zeros(), 0
     for reports in batches:

@@ -1,7 +1,8 @@
 """Survey files: everything public that a device needs to report, and a collector to count.
 
 A survey is a question, its answers and an oracle for them, as JSON that anyone may read; or, where anyone may answer
-with a text, an alphabet and a search (`core.local.hitters`). Its *fingerprint* is written into every file of reports,
+with a text, an alphabet and a search (`core.local.hitters`); or, where answers are records, columns with their bounds
+and a sketch (`core.local.race`). Its *fingerprint* is written into every file of reports,
 so that reports of one survey are never counted by another. It states the whole-number weight A - B from which devices
 choose (`core.privacy.noise.responses`), so that a device in another language reads it there; a file whose weight is not
 the one that its ε allows is refused.
@@ -25,10 +26,12 @@ from .hitters.table import described as described_search
 from .hitters.table import finder_from
 from .oracles.oracle import Oracle
 from .oracles.table import described, oracle, oracle_from
+from .race import CellReports
 
 FORMAT, FORMAT_VERSION = "frostglass-survey", 1
 FIELDS = ("format", "format_version", "question", "answers", "oracle", "surplus")
 TEXT_FIELDS = ("format", "format_version", "question", "search")
+RECORD_FIELDS = ("format", "format_version", "question", "sketch", "surplus")
 MOST_CHARACTERS = 64_000_000
 LARGEST_FILE = 256_000_000
 
@@ -114,8 +117,7 @@ class Survey(Written):
         if not isinstance(given["answers"], list) or len(given["answers"]) < 2:
             raise RequestError("The answers of a survey must be a list of two or more.")
         survey = cls(given["question"], tuple(given["answers"]), oracle_from(given["oracle"]))
-        if given["surplus"] != str(survey.oracle.surplus):
-            raise RequestError("The weights of this survey are not those of its epsilon; nobody should report by it.")
+        check_weights(given["surplus"], survey.oracle)
         return survey
 
 
@@ -149,7 +151,53 @@ class TextSurvey(Written):
         return cls(given["question"], finder_from(given["search"]))
 
 
-def parse_survey(text: str) -> Survey | TextSurvey:
+@dataclass(frozen=True)
+class RecordSurvey(Written):
+    """A question that is answered by a record: a row of numbers and categories.
+
+    Attributes
+    ----------
+    question : str
+        As people read it.
+    oracle : CellReports
+        How a record is reported.
+    """
+
+    question: str
+    oracle: CellReports
+
+    def __post_init__(self) -> None:
+        check_text(self.question, "The question")
+
+    def to_dict(self) -> dict[str, Any]:
+        """A value for JSON."""
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "question": self.question,
+            "sketch": self.oracle.to_dict(),
+            "surplus": str(self.oracle.cells.surplus),
+        }
+
+    @classmethod
+    def from_dict(cls, facts: object) -> RecordSurvey:
+        """The survey that `to_dict` wrote; RequestError on anything else."""
+        given = exact_fields(facts, "survey of records", RECORD_FIELDS)
+        survey = cls(given["question"], CellReports.from_dict(given["sketch"]))
+        check_weights(given["surplus"], survey.oracle.cells)
+        return survey
+
+
+AnySurvey = Survey | TextSurvey | RecordSurvey
+
+
+def check_weights(surplus: object, one: Oracle) -> None:
+    """RequestError where a file's weights are not the ones that its ε allows."""
+    if surplus != str(one.surplus):
+        raise RequestError("The weights of this survey are not those of its epsilon; nobody should report by it.")
+
+
+def parse_survey(text: str) -> AnySurvey:
     """The survey of a text; RequestError on anything else, as it may come from a stranger."""
     try:
         facts = strict_json.loads(text)
@@ -159,10 +207,12 @@ def parse_survey(text: str) -> Survey | TextSurvey:
         raise RequestError("This is no survey file.")
     if facts.get("format_version") != FORMAT_VERSION:
         raise RequestError(f"This survey is not of format {FORMAT_VERSION}, the only one that this version knows.")
+    if "sketch" in facts:
+        return RecordSurvey.from_dict(facts)
     return TextSurvey.from_dict(facts) if "search" in facts else Survey.from_dict(facts)
 
 
-def read_survey(path: Path) -> Survey | TextSurvey:
+def read_survey(path: Path) -> AnySurvey:
     """The survey of a file."""
     try:
         if path.stat().st_size > LARGEST_FILE:

@@ -30,7 +30,7 @@ from .whole_shifts import GaussianTable, gaussian_tables_delta
 from .zcdp import MARGIN, largest_rho
 
 SIGNIFICANT_DIGITS = 6
-KINDS = ("discrete_laplace", "discrete_gaussian", "rounded_l2")
+KINDS = ("discrete_laplace", "discrete_gaussian", "rounded_l2", "local_reports")
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,23 @@ class NoiseScale:
 
     Attributes
     ----------
-    distribution : Literal['discrete_laplace', 'discrete_gaussian', 'rounded_l2']
+    distribution : Literal['discrete_laplace', 'discrete_gaussian', 'rounded_l2', 'local_reports']
         ``"discrete_laplace"``: P(z) ∝ exp(-|z|/parameter); ``"discrete_gaussian"``: P(z) ∝ exp(-z²/(2·parameter));
-        ``"rounded_l2"``: vectors of density proportional to exp(-|z|/parameter), |z| the Euclidean length, rounded.
+        ``"rounded_l2"``: vectors of density proportional to exp(-|z|/parameter), |z| the Euclidean length, rounded;
+        ``"local_reports"``: what is left of the coins that people's own devices flipped, which nobody draws again.
     parameter : Fraction
-        The scale b of the Laplace and of the length of a vector, the σ² of the Gaussian.
+        The scale b of the Laplace and of the length of a vector, the σ² of the Gaussian, the variance that local
+        reports leave in a counter on average.
     block : int | None
         Length m of a vector of ``"rounded_l2"``; None for noise that is independent between counters.
+    epsilon : Fraction | None
+        What each of ``"local_reports"`` keeps by itself; None for noise that is added to sums.
     """
 
-    distribution: Literal["discrete_laplace", "discrete_gaussian", "rounded_l2"]
+    distribution: Literal["discrete_laplace", "discrete_gaussian", "rounded_l2", "local_reports"]
     parameter: Fraction
     block: int | None = None
+    epsilon: Fraction | None = None
 
     def __post_init__(self) -> None:
         if self.distribution not in KINDS:
@@ -61,6 +66,13 @@ class NoiseScale:
             raise ValueError("Noise has a block when it is drawn for whole vectors, and only then.")
         if self.block is not None and not (type(self.block) is int and 1 <= self.block <= LARGEST_BLOCK):
             raise ValueError(f"A block of noise is a whole number from 1 to {LARGEST_BLOCK}.")
+        if (self.epsilon is None) == self.local or not (self.epsilon is None or self.epsilon > 0):
+            raise ValueError("Noise has an epsilon above zero when it comes from local reports, and only then.")
+
+    @property
+    def local(self) -> bool:
+        """Whether people's own devices made it, so that no sum without it ever existed."""
+        return self.distribution == "local_reports"
 
     def fits(self, sensitivity: Sensitivity) -> bool:
         """Whether the sensitivity is stated in the terms that this kind of noise needs."""
@@ -76,7 +88,7 @@ class NoiseScale:
             # 2q/(1-q)² with q = exp(-1/b); the hyperbolic sine keeps all digits when q is close to 1.
             return 0.0 if half_rate > 350 else 1 / (2 * math.sinh(half_rate) ** 2)
         sigma2 = float(self.parameter)
-        if sigma2 > 4:
+        if self.local or sigma2 > 4:
             return sigma2  # short of it by less than 1e-30, by Poisson summation
         weights = {z: math.exp(-z * z / (2 * sigma2)) for z in range(1, 80)}
         return 2 * sum(z * z * w for z, w in weights.items()) / (1 + 2 * sum(weights.values()))
@@ -89,18 +101,26 @@ class NoiseScale:
                 f"Every vector of {self.block:,} counters gets one draw of noise as a whole, of random direction and "
                 f"length and rounded, with standard deviation {deviation} in each counter."
             )
+        if self.local:
+            return (
+                "Nobody was trusted: every person's own device randomised what it sent, and counters are estimated "
+                f"from these reports with a standard deviation of {deviation} on average."
+            )
         kind = "Laplace" if self.distribution == "discrete_laplace" else "Gaussian"
         return f"Every counter gets its own whole-number draw of {kind} noise with standard deviation {deviation}."
 
     def to_dict(self) -> dict[str, str | int]:
-        """Return an exact record, for JSON; with a block only where there is one."""
+        """Return an exact record, for JSON; with a block and an epsilon only where there is one."""
         record: dict[str, str | int] = {"distribution": self.distribution, "parameter": str(self.parameter)}
+        if self.epsilon is not None:
+            return {**record, "epsilon": str(self.epsilon)}
         return record if self.block is None else {**record, "block": self.block}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "NoiseScale":
         """Rebuild what `to_dict` wrote; ValueError, TypeError or KeyError for anything else."""
-        return cls(record["distribution"], parse_fraction(record["parameter"]), record.get("block"))
+        epsilon = parse_fraction(record["epsilon"]) if "epsilon" in record else None
+        return cls(record["distribution"], parse_fraction(record["parameter"]), record.get("block"), epsilon)
 
 
 def parse_fraction(text: str) -> Fraction:

@@ -135,6 +135,9 @@ def event_of(sensitivity: Sensitivity, scale: NoiseScale) -> Event:
     """
     if not scale.fits(sensitivity):
         raise ValueError(f"The sensitivity says nothing of blocks of {scale.block} counters.")
+    if scale.epsilon is not None:
+        # A report is all that a person gives away, and ε-private by itself, whatever is made of all of them later.
+        return PureParts(scale.epsilon)
     if scale.distribution == "rounded_l2":
         if sensitivity.blocks_l2 is None:
             raise ValueError("The sensitivity says nothing of blocks.")

@@ -44,7 +44,16 @@ PARTS_THEOREM = (
     "Every part has noise of its own, and what the parts cost adds up: epsilon for pure noise, rho for Gaussian noise, "
     "and epsilon again where there is some of each (Dwork, Roth 2014, Theorem 3.16)."
 )
-THEOREMS = {"rounded_l2": VECTOR_THEOREM, "discrete_laplace": PURE_THEOREM, "discrete_gaussian": GAUSSIAN_THEOREM}
+LOCAL_THEOREM = (
+    "Every person's own device sent one randomised report, no more than e^epsilon times likelier for one record than "
+    "for another, and the table is made of these reports alone (post-processing: Dwork, Roth 2014, Proposition 2.1)."
+)
+THEOREMS = {
+    "rounded_l2": VECTOR_THEOREM,
+    "discrete_laplace": PURE_THEOREM,
+    "discrete_gaussian": GAUSSIAN_THEOREM,
+    "local_reports": LOCAL_THEOREM,
+}
 
 MAX_PARTS = 1_000
 """Releases that one record may be merged of, when it comes from a file."""
@@ -96,6 +105,11 @@ class PrivacyRecord:
     def pure(self) -> bool:
         """Whether the promise holds with certainty."""
         return self.delta == 0
+
+    @property
+    def local(self) -> bool:
+        """Whether some of the noise was made by people's own devices."""
+        return any(scale.local for scale in self.noise)
 
     @property
     def budget(self) -> Budget:
@@ -156,6 +170,7 @@ class PrivacyRecord:
         """Whether noise of the stated scales keeps what is stated, in every merged release.
 
         It tells a record that contradicts itself; whether the noise was really drawn so is nothing a record can show.
+        A local report hides what a record says and not that there is one, and it hides one record.
 
         Parameters
         ----------
@@ -163,6 +178,10 @@ class PrivacyRecord:
             How far one person moves each table, and each number of records that is not public.
         """
         if len(tables) != self.tables or (self.count_noise and len(counts) != self.counts):
+            return False
+        if self.local and (self.neighbours is not Neighbours.REPLACE_ONE or self.unit.records != 1):
+            return False
+        if any(scale.local for scale in self.count_noise):
             return False
         rhos = []
         for tables_noise, counts_noise in {self._of_release(place) for place in range(self.releases)}:

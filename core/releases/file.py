@@ -9,7 +9,8 @@ the table lies in the file as in memory, in a type that is too narrow for a few 
 further arrays. Opened by its path, such a file is mapped: a query touches the counters that it asks for and no others.
 
 Releases of several parts have format 3: a `table_1`, `table_2` and so on for the parts in the order of the manifest,
-each of its own shape, and all their numbers of records in one `count`.
+each of its own shape, and all their numbers of records in one `count`. Tables that were estimated from local reports
+have format 4: that of format 1, with noise that states what each report keeps.
 
 Reading asks three questions before it gives memory to an answer: is this an archive of those arrays
 (`files.archive`)? Do the manifest's parameters describe a sketch that this computer can hold? Has the table that
@@ -40,6 +41,7 @@ from ..sketches.linear import LinearSketch
 from .manifest import (
     FORMAT_VERSION,
     LARGE_FORMAT_VERSION,
+    LOCAL_FORMAT_VERSION,
     MAX_MANIFEST,
     PARTS_FORMAT_VERSION,
     Manifest,
@@ -143,6 +145,8 @@ def facts_of(manifest: Manifest, counters: int, large: int = LARGE) -> dict[str,
     """The manifest of a table of so many counters, as its file states it."""
     if manifest.sketch.parts:
         return manifest.to_dict(PARTS_FORMAT_VERSION)
+    if manifest.privacy.local:
+        return manifest.to_dict(LOCAL_FORMAT_VERSION)
     is_large = manifest.sketch.reads_mapped and counters > large
     return manifest.to_dict(LARGE_FORMAT_VERSION if is_large else FORMAT_VERSION)
 

@@ -18,6 +18,8 @@ FORMAT = "frostglass-release"
 FORMAT_VERSION = 1
 LARGE_FORMAT_VERSION = 2
 PARTS_FORMAT_VERSION = 3
+LOCAL_FORMAT_VERSION = 4
+VERSIONS = (FORMAT_VERSION, LARGE_FORMAT_VERSION, PARTS_FORMAT_VERSION, LOCAL_FORMAT_VERSION)
 MAX_MANIFEST = 8_000_000
 """Characters of a manifest; a domain's names and categories take a million at most."""
 FIELDS = (
@@ -88,6 +90,8 @@ class Manifest:
         relation = privacy.neighbours
         if not privacy.is_kept(sketch.sensitivities(relation), sketch.count_sensitivities(relation)):
             raise ReleaseFileError("The noise that the file states does not keep the promise that it states.")
+        if privacy.local != (facts["format_version"] == LOCAL_FORMAT_VERSION):
+            raise ReleaseFileError("The file has the format of local reports, and its noise is none, or the other way.")
         return cls(sketch, privacy, *_origin(facts))
 
 
@@ -130,12 +134,12 @@ def parse(text: str) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ReleaseFileError("The file is an archive of NumPy arrays, but not a release.")
     version = manifest.get("format_version")
-    if type(version) is int and version > PARTS_FORMAT_VERSION:
+    if type(version) is int and version > VERSIONS[-1]:
         raise ReleaseFileError(
             f"The release was made by a newer version of Frostglass, in format {version}, and this one reads formats "
-            f"up to {PARTS_FORMAT_VERSION}; install the newer version to open it."
+            f"up to {VERSIONS[-1]}; install the newer version to open it."
         )
-    if type(version) is not int or version not in (FORMAT_VERSION, LARGE_FORMAT_VERSION, PARTS_FORMAT_VERSION):
+    if type(version) is not int or version not in VERSIONS:
         raise ReleaseFileError("The file states no version of the release format that was ever made.")
     try:
         return exact_fields(manifest, "release", FIELDS)

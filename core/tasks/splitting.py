@@ -15,6 +15,7 @@ from typing import cast
 
 import numpy as np
 
+from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
@@ -95,8 +96,12 @@ class Splitting:
 
 
 def like_noise(release: Release, source: SeededSource) -> np.ndarray:
-    """Fresh noise of the law that the release's table has, int64 of its shape."""
+    """Fresh noise of the law that the release's table has, int64 of its shape.
+
+    What local reports leave is a sum over thousands of people, which is normal as nearly as matters here.
+    """
     noise = np.zeros_like(release.counters)
     for scale in release.privacy.noise:
-        noise = add_noise(noise, scale, source)
+        law = NoiseScale("discrete_gaussian", scale.parameter) if scale.local else scale
+        noise = add_noise(noise, law, source)
     return noise

@@ -59,6 +59,39 @@ def test_from_answers_to_estimates(command, survey):
     assert abs(processed["estimate"].sum() - 3_000) < 1e-6 and "unprocessed" in shown.stderr
 
 
+def test_records_become_a_release_that_is_asked_like_any_other(command, tmp_path):
+    from core import load
+
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"age": rng.normal(40, 8, 3_000), "sex": rng.choice(["f", "m"], 3_000)})
+    for name, part in (("one", table[:1000]), ("two", table[1000:])):
+        part.to_csv(f"{name}.csv", index=False)
+    columns = ("--bounds", "age=0:100", "--categories", "sex=f,m", "--bandwidth", "12")
+    made = command(
+        *("local", "records", "--question", "Who?", "--epsilon", "2", "--records", "3000", "--rows", "60"),
+        *(*columns, "--out", "S.json"),
+    )
+    assert made.exit_code == 0 and "Each device reports one cell of 60 rows" in made.stderr, made.output
+    for name in ("one", "two"):
+        done = command("local", "privatise", "S.json", f"{name}.csv", "--out", f"{name}.parquet")
+        assert done.exit_code == 0, done.output
+    done = command("local", "aggregate", "S.json", "one.parquet", "two.parquet", "--out", "R.npz")
+    assert done.exit_code == 0 and "3,000 reports were counted, and 0" in done.stderr and "lied" in done.stderr
+    assert load("R.npz").records == 3_000
+    pd.DataFrame({"age": [40.0], "sex": ["f"]}).to_csv("q.csv", index=False)
+    asked = command("query", "R.npz", "q.csv")
+    assert asked.exit_code == 0 and "estimate" in asked.stdout, asked.output
+    # What cannot be reported is refused, and nothing written.
+    pd.DataFrame({"age": [1.0, None], "sex": ["f", "m"]}).to_csv("hole.csv", index=False)
+    refused(command("local", "privatise", "S.json", "hole.csv", "--out", "hole.parquet"))
+    assert not (tmp_path / "hole.parquet").exists()
+    options = ("--question", "Who?", "--epsilon", "2", *columns, "--out", "T.json")
+    assert "--records" in refused(command("local", "records", *options))
+    assert "--outside" in refused(command("local", "records", *options, "--records", "9", "--outside", "drop"))
+    assert "race alone" in refused(command("local", "records", *options, "--records", "9", "--kernel", "gaussian"))
+    assert not (tmp_path / "T.json").exists()
+
+
 def test_a_second_survey_does_not_count_the_first_ones_reports(command, survey):
     reported(command, "one", answers(100))
     command("local", "survey", "--question", "Other?", "--values", "fruit.csv", "--epsilon", "2", "--out", "T.json")
