@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
     from ..sketches.parts import Parts
+    from ..sketches.tables.tables import Tables
 
 MUCH_WIDER = 10.0
 """How many times a column's range may be another's before it is said what that does to distances."""
@@ -273,6 +274,7 @@ def with_size(
     from ..sketches.adaptive import Adaptive
     from ..sketches.grouped import in_groups
     from ..sketches.linear import LinearSketch
+    from ..sketches.tables.tables import Tables
 
     if isinstance(sketch, LinearSketch) and sketch.parts:
         from .parts import settled
@@ -280,6 +282,8 @@ def with_size(
         return settled(cast("Parts", sketch), budget, guess)
     if sketch.sized:
         return sketch
+    if isinstance(sketch, Tables) and sketch.tables is None:
+        return _whole_table(sketch, budget, guess)
     if not sketch.needs_records and guess.records is None:
         return choose_size(sketch, budget)
     asked = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
@@ -292,4 +296,16 @@ def with_size(
         chosen = chosen.with_rows(one.rows, groups)
     size = f"{one.rows:,} rows" if in_groups(one) else table(one)
     say(f"The forecast chose {size} for {guess.records:,.0f} records.")
+    return chosen
+
+
+def _whole_table(sketch: Tables, budget: Budget, guess: GuessOptions) -> Tables:
+    """Tables with their cells and, where these are open too, the pairs that noise lets be seen, and says which."""
+    from ..forecast.sizing import ANY_RECORDS
+    from ..forecast.whole_table import reason
+
+    records = ANY_RECORDS if guess.records is None else guess.records
+    chosen = sketch.sized_for(budget, records)
+    said = reason(chosen, records, budget)
+    say(said if guess.records is not None else f"Without --records, {records:,.0f} are supposed. {said}")
     return chosen

@@ -178,6 +178,7 @@ def _made(card: Card, shape: SketchOptions, domain: Domain, budget: Budget) -> L
         shape.longest,
         shape.halvings,
         "pairs" if shape.tables is None else notation.parse_tables(shape.tables),
+        () if shape.by is None else notation.parse_names(shape.by),
     )
     if "--norm" not in card.options:
         return card.made_from(facts)

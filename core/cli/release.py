@@ -88,6 +88,7 @@ def release(
     from ..releases.job import Job, kind_of
     from ..releases.payment import Payer, unit_words
     from ..sketches.adaptive import Adaptive
+    from ..sketches.tables.tables import Tables
     from ..sources import open_source
     from ..words.numbers import rounded
     from ..words.phrases import count
@@ -117,7 +118,7 @@ def release(
         guess = replace(guess, records=guess.records or counted.records)
         sketch = _sketch(data, shape, guess, counted.left, purchase)
         say_presets(data)
-        if purchase is None and shape.like is None:
+        if purchase is None and shape.like is None and not isinstance(sketch, Tables):  # cells know no distance
             warn_of_wide_column(data, sketch.domain, shape.bandwidth)
         if not isinstance(sketch, Adaptive):
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))

@@ -40,6 +40,9 @@ class Draft:
         How distance is measured, "l1", "l2" or "squared"; None where closeness is asked for.
     label : str | None
         The column that says the group, of the question for it.
+    by : tuple[str, ...]
+        Columns by which the others are counted, of the question for the whole table; none for the pairs that can be
+        seen.
     budget : Budget | None
         The promise; None while it has no ε.
     account : Account | None
@@ -72,6 +75,7 @@ class Draft:
     question: str = DENSITY
     norm: str | None = None
     label: str | None = None
+    by: tuple[str, ...] = ()
     budget: Budget | None = None
     account: Account | None = None
     kernel: Kernel | None = None
@@ -115,7 +119,7 @@ class Draft:
     def asked(self) -> Question:
         """The question as the recommendation takes it."""
         if self.question == TABLE:
-            return Counts()
+            return Counts(self.by)
         if self.norm is None:
             if self.kernel is None:
                 raise RequestError("Closeness needs a kernel.")

@@ -102,12 +102,19 @@ class Distances(Question):
 
 @dataclass(frozen=True)
 class Counts(Question):
-    """How many, by what, together with what? Counts in tables of all columns."""
+    """How many, by what, together with what? Counts in tables of all columns.
 
+    Attributes
+    ----------
+    by : tuple[str, ...]
+        Columns by which the others are counted; with none, the pairs that can be seen are.
+    """
+
+    by: tuple[str, ...] = ()
     answers: ClassVar[str] = "tables"
 
     def facts(self, domain: Domain, budget: Budget) -> Facts:
-        return Facts(domain, budget)
+        return Facts(domain, budget, by=self.by)
 
 
 @dataclass(frozen=True)
@@ -190,8 +197,9 @@ def recommend(
     """
     checked_records(records)
     if isinstance(question, Counts):
-        tables, expected = whole_table(domain, records, budget)
-        return [Recommendation(tables.name, tables, expected, reason(tables, checked_records(records), budget))]
+        tables, expected = whole_table(domain, records, budget, question.by)
+        said = reason(tables, checked_records(records), budget, question.by)
+        return [Recommendation(tables.name, tables, expected, said)]
     if question.answers == "closeness":
         checked_density(density)
     compared = domain if label is None else domain.without(label)

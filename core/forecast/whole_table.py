@@ -26,16 +26,20 @@ EMPTY = 1.645
 """Standard deviations of noise below which a count cannot be told from none (95%, one-sided)."""
 
 
-def whole_table(domain: Domain, records: float | None, budget: Budget) -> tuple[Tables, Forecast]:
+def whole_table(
+    domain: Domain, records: float | None, budget: Budget, by: Sequence[str] = ()
+) -> tuple[Tables, Forecast]:
     """The tables of all columns under a promise, and the error of the count in an average cell of a single column.
 
     Parameters
     ----------
     domain, records, budget : Domain, float | None, Budget
         Public facts, how many records there are at least, and the promise.
+    by : Sequence[str]
+        Columns by which the others are to be counted; with none, the pairs that can be seen are.
     """
     records = checked_records(records)
-    sketch = Tables.of(domain).sized_for(budget, records)
+    sketch = Tables.of(domain, by=by).sized_for(budget, records)
     error, cells = cell_error(sketch, budget, sketch.layout.singles)
     held = records / cells
     seen = forecast(sketch, budget, records)
@@ -68,7 +72,7 @@ def cell_error(sketch: Tables, budget: Budget, tables: Sequence[Columns]) -> tup
     return math.sqrt(sum(variances) / len(variances)), sum(cells) / len(cells)
 
 
-def reason(sketch: Tables, records: float, budget: Budget) -> str:
+def reason(sketch: Tables, records: float, budget: Budget, by: Sequence[str] = ()) -> str:
     """What is in the file, and what was left out and why."""
     pairs = [table for table in sketch.tables if len(table) == 2]
     every = math.comb(len(sketch.axes), 2)
@@ -76,16 +80,22 @@ def reason(sketch: Tables, records: float, budget: Budget) -> str:
     said = f"Every column is counted by itself{f', {cut}' if cut else ''}"
     if len(sketch.axes) < 2:
         return f"{said}."
-    if len(pairs) == every:
-        error, cells = cell_error(sketch, budget, pairs)
-        held, band = rounded(records / cells, error), rounded(REACH * error, error)
+    if not pairs:
         return (
-            f"{said}; and each two of them together, {count(every, 'pair')}. An average cell of two columns holds "
-            f"{held} ± {band}."
+            f"{said}. The {count(every, 'pair')} are left out: with so many cells and so few people the noise would "
+            "hide them, and make single columns noisier. Fewer columns, or a few to count the others by, have less."
         )
+    error, cells = cell_error(sketch, budget, pairs)
+    held, band = rounded(records / cells, error), rounded(REACH * error, error)
+    average = f"An average cell of two columns holds {held} ± {band}."
+    if len(pairs) == every:
+        return f"{said}; and each two of them together, {count(every, 'pair')}. {average}"
+    if by:
+        return f"{said}; and each together with {listed(by, 8)}, {count(len(pairs), 'pair')}. {average}"
     return (
-        f"{said}. The {count(every, 'pair')} are left out: with so many cells and so few people the noise would hide "
-        "them, and make single columns noisier."
+        f"{said}; and {count(len(pairs), 'pair')} of them together, those with the fewest cells and of the first "
+        f"columns. {average} The other {count(every - len(pairs), 'pair')} are left out, as all together the noise "
+        "would hide them: put columns that matter first, or name some to count the others by."
     )
 
 

@@ -59,6 +59,8 @@ class Facts:
     halvings, tables : int | None, str | tuple[tuple[str, ...], ...]
         How often bins are halved where a column is alone, and which columns are counted together: "singles", "pairs",
         or their names.
+    by : tuple[str, ...]
+        Columns by which the others are counted: then pairs without one of them are not.
     finest : float
         Down to which share of the kernel's bandwidth readers may choose another, where a mechanism lets them.
     """
@@ -78,6 +80,7 @@ class Facts:
     longest: int | None = None
     halvings: int | None = None
     tables: str | tuple[tuple[str, ...], ...] = "pairs"
+    by: tuple[str, ...] = ()
     finest: float = 1.0
 
     @property

@@ -149,6 +149,17 @@ class TableOptions:
             show_default=False,
         ),
     ] = None
+    by: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN,…",
+            help="Columns to count the others by: of all pairs, only those with one of them. Fewer pairs have less "
+            "noise; without it, those of few cells and of the first columns are counted, as far as noise lets them be "
+            "seen.",
+            rich_help_panel=TABLES,
+            show_default=False,
+        ),
+    ] = None
     halvings: Annotated[
         int | None,
         Option(

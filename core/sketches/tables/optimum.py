@@ -8,7 +8,8 @@ that contains R gets, averaged over its cells,
 
 One record adds p_R s_R^2 to the squared length of the table, p_R = prod_R (1 - 1/m_i). The least sum of v_R / s_R^2 for
 a given sum of p_R s_R^2 has s_R^2 in proportion to sqrt(v_R / p_R) (ResidualPlanner; Xiao, He, Zhang, Kifer 2023,
-section 4). Where noise follows the sum of absolute values, l_R s_R, the best s_R goes as (v_R / l_R)^(1/3).
+section 4). A weight of a table multiplies its factor. Where noise follows the sum of absolute values, l_R s_R, the best
+s_R goes as (v_R / l_R)^(1/3).
 
 A column with halvings is asked for ranges, all those of its fine cells alike. Its own table costs what it would without
 halvings, and is spread over coarse contrasts and levels as the ranges' mean variance asks for.
@@ -46,9 +47,17 @@ class Part:
     sum: float
 
 
-def parts_of(layout: Layout) -> dict[tuple[Columns, int], Part]:
-    """Of every residual, and of every level of halvings, by columns and level."""
-    asked = asked_of(layout)
+def parts_of(layout: Layout, single: float = 1.0) -> dict[tuple[Columns, int], Part]:
+    """Of every residual, and of every level of halvings, by columns and level.
+
+    Parameters
+    ----------
+    layout : Layout
+        What is measured.
+    single : float
+        The weight of the table of a single column; that of others is 1.
+    """
+    asked = asked_of(layout, single)
     parts: dict[tuple[Columns, int], Part] = {}
     for which in layout.residuals:
         square = math.prod(1.0 - 1.0 / layout.axes[i].cells for i in which)
@@ -61,22 +70,23 @@ def parts_of(layout: Layout) -> dict[tuple[Columns, int], Part]:
             whole = 1.0 - 1.0 / axis.cells
             squares = [whole, *(0.5**k for k in range(axis.halvings, 0, -1))]
             # Together as dear as the table would be without halvings.
-            factor = (whole / sum(math.sqrt(v * p) for v, p in zip(own, squares, strict=True))) ** 2
+            factor = single * (whole / sum(math.sqrt(v * p) for v, p in zip(own, squares, strict=True))) ** 2
             old, all_of = parts[(place,), 0], parts[(), 0]
-            asked_of_all = all_of.variance - axis.cells**-2.0 + factor * everyone
+            asked_of_all = all_of.variance - single * axis.cells**-2.0 + factor * everyone
             parts[(), 0] = Part(asked_of_all, all_of.square, all_of.sum)
-            parts[(place,), 0] = Part(old.variance - whole + factor * own[0], old.square, old.sum)
+            parts[(place,), 0] = Part(old.variance - single * whole + factor * own[0], old.square, old.sum)
             for level, (energy, square) in enumerate(zip(own[1:], squares[1:], strict=True), 1):
                 parts[(place,), level] = Part(factor * energy, square, math.sqrt(square))
     return parts
 
 
-def asked_of(layout: Layout) -> dict[Columns, float]:
+def asked_of(layout: Layout, single: float = 1.0) -> dict[Columns, float]:
     """By residual, the sum over all tables that contain it of 1 over the squared numbers of their other cells."""
     asked = dict.fromkeys(layout.residuals, 0.0)
     for table in layout.residuals[1:]:
+        weight = single if len(table) == 1 else 1.0
         for which, others in parts_of_table(table):
-            asked[which] += math.prod(layout.axes[i].cells ** -2.0 for i in others)
+            asked[which] += weight * math.prod(layout.axes[i].cells ** -2.0 for i in others)
     return asked
 
 
@@ -106,9 +116,9 @@ def _sum_of_squared_lengths(fine: int) -> float:
     return float(((fine + 1 - lengths) * lengths**2).sum())
 
 
-def whole_weights(layout: Layout, scale: Callable[[Part], float]) -> tuple[int, ...]:
-    """The weight of each block of contrasts, in whole numbers, for these scales of unit contrasts."""
-    parts = parts_of(layout)
+def whole_weights(layout: Layout, scale: Callable[[Part], float], single: float = 1.0) -> tuple[int, ...]:
+    """The weight of each block of contrasts, in whole numbers, for these scales of unit contrasts; see `parts_of`."""
+    parts = parts_of(layout, single)
     best = [scale(parts[block.columns, block.level]) / _length(layout, block) for block in layout.blocks]
     factor = FEWEST / min(best)
     return tuple(min(LARGEST_WEIGHT, max(1, round(factor * each))) for each in best)

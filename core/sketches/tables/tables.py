@@ -41,18 +41,11 @@ from .layout import Columns, Layout, largest
 from .measuring import PairContrasts
 from .optimum import LARGEST_WEIGHT, Part, for_squares, for_sums, parts_of, whole_weights
 from .reading import Noise, Reading
+from .sizing import MAX_COUNTERS, MAX_TABLES, USUAL_BINS, all_pairs, cut_for, pairs_with, singles_weight
 from .steps import steps_of
 
-USUAL_BINS = 10
-BINS_OFFERED = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
-MOST_OFFERED = 8
-"""Halvings that are chosen at most."""
-HOPELESS = 0.25
-"""Standard deviations of noise that the average cell of a pair holds, below which pairs are left out."""
 MOST_BINS = 1 << 12
 MOST_HALVINGS = 14
-MAX_COUNTERS = 1 << 26
-MAX_TABLES = 200_000
 MAX_TOGETHER = 6
 """Columns of one table."""
 MEASURED = ("contrasts", "cells", "margins")
@@ -166,6 +159,7 @@ class Tables(LinearSketch):
         bins: int | Sequence[int] | None = None,
         tables: str | Iterable[Sequence[str]] = "pairs",
         halvings: int | Sequence[int] | None = None,
+        by: Sequence[str] = (),
     ) -> Self:
         """Tables of named columns.
 
@@ -178,6 +172,9 @@ class Tables(LinearSketch):
             and which of singles and pairs is worth its noise; bins without halvings have none.
         tables : str | Iterable[Sequence[str]]
             "singles", "pairs", or the names of the columns of each table.
+        by : Sequence[str]
+            Columns by which the others are asked: only pairs with one of them are counted. With neither these nor bins,
+            as many pairs are as can be seen.
 
         Raises
         ------
@@ -190,6 +187,10 @@ class Tables(LinearSketch):
             tuple(cut) if isinstance(cut, Sequence) else None if cut is None else (cut,) * numbers for cut in cuts
         )
         plain = cls(domain, of_bins, of_halvings, ((0,),))
+        if by:
+            if tables != "pairs":
+                raise RequestError("Columns to count the others by go with pairs, and not with other tables.")
+            return replace(plain, tables=pairs_with(len(plain.axes), [plain.place_of(name) for name in by]))
         if tables == "pairs":
             return replace(plain, tables=None if bins is None else all_pairs(len(plain.axes)))
         if tables == "singles":
@@ -236,59 +237,42 @@ class Tables(LinearSketch):
     def sized_for(self, budget: Budget, records: float) -> Tables:
         """With what is best to measure under the promise, and weights for the least sum of the mean variances.
 
-        Where bins are left open, numbers are cut as finely as leaves the average cell as many records as its noise has
-        standard deviation, and fine cells likewise; pairs of which even a fourth of that cannot be had are left out, as
-        all they would do is to make single columns noisier. All of that follows from public sizes.
+        Where cuts or tables are left open, `sizing` chooses them by public sizes, and with them how much single columns
+        count.
         """
         if self.sized:
             return self
+        single = 1.0
+        cut = self
         if not self.is_cut:
-            return self._cut_for(budget, records).sized_for(budget, records)
-        return min(self._candidates(budget.pure), key=lambda sketch: sketch._error(budget))
+            cut = cut_for(self, budget, records)
+            single = singles_weight(cut.tables, len(cut.axes))
+        return min(cut._candidates(budget.pure, single), key=lambda sketch: sketch.error(budget, single))
 
-    def _error(self, budget: Budget) -> float:
-        """The sum of the mean variances under a promise."""
+    def error(self, budget: Budget, single: float = 1.0) -> float:
+        """The sum of the mean variances under a promise, with this weight of the tables of single columns."""
         promise = Fraction(budget.epsilon), Fraction(budget.delta)
-        return self.mean_variance(calibrate(self.sensitivity(budget.neighbours), *promise).variance)
+        variance = calibrate(self.sensitivity(budget.neighbours), *promise).variance
+        return self.mean_variance(variance, single)
 
-    def _cut_for(self, budget: Budget, records: float) -> Tables:
-        """With bins, halvings and tables."""
-        numbers = number_axes(self.domain)
-        tables = self.tables or all_pairs(len(self.axes))
-        usual = replace(self, bins=self.bins or (USUAL_BINS,) * numbers, halvings=(0,) * numbers, tables=tables)
-        tried = usual.counting() if budget.pure else usual.measuring_contrasts()
-        deviation = math.sqrt(tried._error(budget) / (len(tried.layout.residuals) - 1))
-
-        def held(bins: int) -> float:
-            """Records in the average cell, in standard deviations."""
-            cells = [axis.cells for axis in replace(usual, bins=(bins,) * numbers).axes]
-            return records / deviation / float(np.mean([math.prod(cells[i] for i in table) for table in tables]))
-
-        cut = usual
-        if self.bins is None:
-            bins = max((bins for bins in BINS_OFFERED if held(bins) >= 1.0), default=BINS_OFFERED[0])
-            cut = replace(cut, bins=(bins,) * numbers)
-        if self.halvings is None:
-            finest = max(1.0, records / deviation)
-            cut = replace(
-                cut,
-                halvings=tuple(int(min(MOST_OFFERED, max(0.0, math.log2(finest / bins)))) for bins in cut.bins),
-            )
-        else:
-            cut = replace(cut, halvings=self.halvings)
-        if self.tables is None and len(self.axes) > 2 and held(cut.bins[0] if numbers else 1) < HOPELESS:
-            cut = replace(cut, tables=tuple((place,) for place in range(len(self.axes))))
-        return cut
-
-    def _candidates(self, pure: bool) -> list[Tables]:
+    def _candidates(self, pure: bool, single: float) -> list[Tables]:
         """What is worth trying: residuals, or the tables with equal weights."""
-        return [self.measuring_contrasts(for_sums if pure else for_squares), *map(self.counting, MEASURED[1:])]
+        scale = for_sums if pure else for_squares
+        return [self.measuring_contrasts(scale, single), *map(self.counting, MEASURED[1:])]
 
-    def measuring_contrasts(self, scale: Callable[[Part], float] = for_squares) -> Tables:
-        """Each residual measured once, with the best weights for Gaussian noise, or by another rule of `optimum`."""
+    def measuring_contrasts(self, scale: Callable[[Part], float] = for_squares, single: float = 1.0) -> Tables:
+        """Each residual measured once, with the best weights for Gaussian noise, or by another rule of `optimum`.
+
+        Parameters
+        ----------
+        scale : Callable[[Part], float]
+            Of `optimum`.
+        single : float
+            What the table of a single column counts, where a table of several counts 1.
+        """
         cut = self._usual
         layout = Layout(cut.axes, cut.tables, "contrasts")
-        return replace(cut, measured="contrasts", weights=whole_weights(layout, scale))
+        return replace(cut, measured="contrasts", weights=whole_weights(layout, scale, single))
 
     def counting(self, measured: str = "cells") -> Tables:
         """The tables counted with equal weights, or with "margins" their margins too."""
@@ -303,9 +287,9 @@ class Tables(LinearSketch):
         bins, halvings = self.bins or (USUAL_BINS,) * numbers, self.halvings or (0,) * numbers
         return replace(self, bins=bins, halvings=halvings, tables=self.tables or all_pairs(len(self.axes)))
 
-    def mean_variance(self, counter_variance: float) -> float:
+    def mean_variance(self, counter_variance: float, single: float = 1.0) -> float:
         """The sum over all tables and margins of the mean variance of their cells; see `optimum`."""
-        noise, parts = Noise(self.layout, self.weights, counter_variance), parts_of(self.layout)
+        noise, parts = Noise(self.layout, self.weights, counter_variance), parts_of(self.layout, single)
         spread = [float(noise.axis_spread(place).mean()) for place in range(len(self.axes))]
         total = 0.0
         for (which, level), part in parts.items():
@@ -519,16 +503,9 @@ class Tables(LinearSketch):
         return Noise(self.layout, self.weights, counter_variance).variances[()]
 
 
-def all_pairs(places: int) -> tuple[Columns, ...]:
-    """All pairs of so many columns, or the only one; RequestError where they are too many."""
-    if math.comb(places, 2) > MAX_TABLES:
-        raise RequestError(f"All pairs of {places:,} columns are more than {MAX_TABLES:,} tables; name fewer.")
-    return tuple(combinations(range(places), min(2, places)))
-
-
 def _made(facts: Facts) -> Tables:
     """Tables that were asked for on the command line."""
-    return Tables.of(facts.domain, facts.size, facts.tables, facts.halvings)
+    return Tables.of(facts.domain, facts.size, facts.tables, facts.halvings, facts.by)
 
 
 def _warm() -> tuple[Tables, ...]:
@@ -556,7 +533,7 @@ CARD = Card(
     called="tables",
     several=True,
     plainly="Counts in tables of all single columns and pairs (tables)",
-    options=frozenset({"--size", "--tables", "--halvings"}),
+    options=frozenset({"--size", "--tables", "--halvings", "--by"}),
     size="bins a number",
     sizes=(5, 10, 20, 50, 100),
     holds=_held,

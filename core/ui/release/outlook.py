@@ -28,7 +28,8 @@ def promising(draft: Draft, slack: bool) -> tuple[LinearSketch, Forecast]:
         return draft.sketch, draft.forecast
     facts = [str(budget.epsilon), str(budget.delta), budget.neighbours, draft.records, draft.density, draft.settled]
     if draft.question == TABLE:  # whose cells follow from the promise as well
-        return _table(json.dumps([draft.domain.to_dict(), *facts]), draft.domain, draft.records, budget)
+        described = json.dumps([draft.domain.to_dict(), draft.by, *facts])
+        return _table(described, draft.domain, draft.records, budget, draft.by)
     described = _described(draft.sketch, facts)
     return _forecast(described, draft.sketch, budget, draft.records, draft.density, draft.settled)
 
@@ -65,8 +66,10 @@ def _forecast(
 
 
 @st.cache_data(scope="session", max_entries=100, show_spinner=False)
-def _table(key: str, _domain: Domain, _records: int, _budget: Budget) -> tuple[LinearSketch, Forecast]:
-    return whole_table(_domain, _records, _budget)
+def _table(
+    key: str, _domain: Domain, _records: int, _budget: Budget, _by: tuple[str, ...]
+) -> tuple[LinearSketch, Forecast]:
+    return whole_table(_domain, _records, _budget, _by)
 
 
 @st.cache_data(scope="session", max_entries=100, show_spinner=False)

@@ -151,7 +151,24 @@ def _asking(draft: Draft, number: int, missing: str) -> Draft:
     if not columns:
         return draft.lacking(missing)
     labels = tuple(column for column in draft.domain.columns if column.name == draft.label)
-    return replace(draft, domain=replace(draft.domain, columns=(*columns, *labels)))
+    by = _counted_by([column.name for column in columns], number) if draft.question == TABLE else ()
+    return replace(draft, domain=replace(draft.domain, columns=(*columns, *labels)), by=by)
+
+
+def _counted_by(names: list[str], number: int) -> tuple[str, ...]:
+    """The columns by which the others are counted; none leaves the pairs to the forecast."""
+    if len(names) < WIDE:
+        return ()
+    chosen = st.multiselect(
+        "By some of them alone?",
+        names,
+        key=f"release-by-{number}",
+        persist_state="session",
+        placeholder="every two columns that noise lets be seen",
+        help="Such as the city and the year, by which all other columns are then counted. Fewer pairs have less noise; "
+        "every column is in the file by itself all the same.",
+    )
+    return tuple(chosen)
 
 
 def _asked_by(domain: Domain, question: str, number: int, label: str | None = None) -> tuple[Column, ...]:

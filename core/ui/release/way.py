@@ -72,7 +72,8 @@ def _described(draft: Draft) -> str:
     budget = draft.budget
     promise = [str(budget.epsilon), str(budget.delta), budget.neighbours]
     guessed = [draft.records, draft.density, draft.radius, draft.seed, draft.finest]
-    return json.dumps([draft.domain.to_dict(), draft.question, draft.norm, draft.label, kernel, promise, guessed])
+    asked = [draft.question, draft.norm, draft.label, draft.by]
+    return json.dumps([draft.domain.to_dict(), *asked, kernel, promise, guessed])
 
 
 # What is cached is public, and still kept to the visitor's own session: it tells what they typed.
