@@ -10,7 +10,10 @@ from typer import Option
 from ..errors import RequestError
 from .declaring import declared_sketch, warn_of_wide_column
 from .grouped import grouped
-from .options import DataOptions, GuessOptions, SketchOptions, refuse_typed, typed
+from .options.data import DataOptions
+from .options.guess import GuessOptions
+from .options.sketch import SketchOptions
+from .options.typed import refuse_typed, typed
 from .output import check_writable, say
 
 
