@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -9,12 +11,13 @@ import plotly.graph_objects as go
 from ..words.escapes import in_plotly
 from ..words.phrases import shortened
 from .hatching import CLEAR, HATCHED, PATTERN
-from .palette import INK, TEAL
+from .palette import AMBER, INK, TEAL
 
 MOST_BARS = 40
 """Answers drawn; of more, those with the largest estimates."""
 BAR_HEIGHT, AROUND = 30, 90
 KNOWN = "best guess, and where it very likely is"
+REALLY = "what they really said"
 
 
 def drawn_answers(table: pd.DataFrame) -> pd.DataFrame:
@@ -24,7 +27,7 @@ def drawn_answers(table: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("estimate", ascending=False, kind="stable").head(MOST_BARS)
 
 
-def local_bars(table: pd.DataFrame, people: int) -> go.Figure:
+def local_bars(table: pd.DataFrame, people: int, truth: Sequence[int] | None = None) -> go.Figure:
     """Bars of shares in percent, hatched where the noise may be all there is.
 
     Parameters
@@ -33,6 +36,8 @@ def local_bars(table: pd.DataFrame, people: int) -> go.Figure:
         As `core.local.release.LocalRelease.table` gives it.
     people : int
         How many reports were counted.
+    truth : Sequence[int] | None
+        How many really gave each answer, of a made-up class that is revealed.
     """
     shown = drawn_answers(table)[::-1]
     names = [in_plotly(shortened(str(value), 34)) for value in shown["value"]]
@@ -63,6 +68,18 @@ def local_bars(table: pd.DataFrame, people: int) -> go.Figure:
                     },
                 )
             )
+    if truth is not None:
+        really = 100 * np.asarray(truth)[shown.index] / people
+        figure.add_trace(
+            go.Scatter(
+                x=really,
+                y=places,
+                mode="markers",
+                name=REALLY,
+                marker={"color": AMBER.shape, "symbol": "diamond", "size": 12, "line": {"width": 1.5, "color": CLEAR}},
+                hovertemplate="really %{x:.1f}%<extra></extra>",
+            )
+        )
     figure.update_layout(
         height=AROUND + BAR_HEIGHT * max(len(shown), 3),
         barmode="overlay",
@@ -76,8 +93,24 @@ def local_bars(table: pd.DataFrame, people: int) -> go.Figure:
     return figure
 
 
-def local_in_words(table: pd.DataFrame, people: int) -> str:
+def revealed_in_words(table: pd.DataFrame, people: int, truth: Sequence[int]) -> str:
+    """How close the estimates came to what a made-up class really said."""
+    told = np.asarray(truth)
+    within = int(((table["low"] <= told) & (told <= table["high"])).sum())
+    off = 100 * np.abs(table["estimate"] - told).max() / people
+    return (
+        f"What they really said lies in {within:,} of {len(told):,} bands, and the best guess is off by {off:.0f} "
+        f"{'point' if round(off) == 1 else 'points'} at most."
+    )
+
+
+def local_in_words(table: pd.DataFrame, people: int, truth: Sequence[int] | None = None) -> str:
     """The text alternative of the bars."""
+    closeness = "" if truth is None else f" {revealed_in_words(table, people, truth)}"
+    return _bars_in_words(table, people) + closeness
+
+
+def _bars_in_words(table: pd.DataFrame, people: int) -> str:
     shown = drawn_answers(table)
     seen = shown[shown["low"] > 0].sort_values("estimate", ascending=False, kind="stable")
     if not len(seen):

@@ -186,6 +186,9 @@ def test_polls_are_exported_and_closed_from_the_command_line(command, survey, tm
     assert command("local", "aggregate", "S.json", "sent.parquet", "--out", "R.npz").exit_code == 0
     assert command("poll", *where, "--close", poll.id).exit_code == 0 and kept.poll(poll.id).closed
     refused(command("poll", *where, "--close", "absent-poll"))
+    pretended = kept.make_up(asked, [3] * len(asked.answers))
+    assert command("poll", *where, "--reveal", pretended.id).exit_code == 0 and kept.truth(pretended.id)
+    refused(command("poll", *where, "--reveal", poll.id))
     refused(command("poll", *where, "--export", poll.id, "--out", "sent.csv"))
     refused(command("poll", "--polls", "empty.sqlite"))
     refused(command("poll", *where, "--host", "192.0.2.1"))

@@ -7,6 +7,7 @@ address asked for what is forgotten when it is answered.
     POST /p/POLL/report    {"token": …, "report": [whole numbers as text]}
     GET  /p/POLL/show      for a projector
     GET  /p/POLL/shares    what it draws, as JSON
+    GET  /p/POLL/code      the link of the poll as a QR code, a picture
     GET  /p/POLL/stored    everything that was stored of the poll, as text
 """
 
@@ -19,17 +20,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from ...errors import RequestError
+from .link import link, picture
 from .store import Polls
 
 FOLDER = Path(__file__).parent
-PATH = re.compile(r"/p/([A-Za-z0-9_-]{8,64})(?:/(show|shares|stored|report))?/?")
+PATH = re.compile(r"/p/([A-Za-z0-9_-]{8,64})(?:/(show|shares|stored|report|code))?/?")
 LONGEST = 4096
 """Bytes that a browser may send."""
 SECONDS = 15
 """For which a connection may say nothing."""
 GUARDED = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
@@ -53,6 +55,12 @@ class PollServer(ThreadingHTTPServer):
     def __init__(self, polls: Polls, host: str, port: int):
         self.polls = polls
         super().__init__((host, port), Answering)
+
+    @property
+    def listens(self) -> tuple[str, int]:
+        """Host and port where it listens."""
+        host, port = self.server_address[:2]
+        return str(host), int(port)
 
 
 class Answering(BaseHTTPRequestHandler):
@@ -96,6 +104,9 @@ class Answering(BaseHTTPRequestHandler):
             self._send(_file("show.html").replace("STYLE", _file("style.css"), 1), "text/html")
         elif what == "shares":
             self._send_json(shares(self.server.polls, name))
+        elif what == "code":
+            way = link(self.headers.get("Host", ""), *self.server.listens, name)
+            self._send(picture(way), "image/svg+xml", extra={"Content-Location": way})
         elif what == "stored":
             self._send(stored(self.server.polls, name), "text/plain")
         else:
@@ -122,12 +133,14 @@ class Answering(BaseHTTPRequestHandler):
     def _send_json(self, value: object, status: HTTPStatus = HTTPStatus.OK) -> None:
         self._send(json.dumps(value), "application/json", status)
 
-    def _send(self, text: str, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
+    def _send(
+        self, text: str, kind: str, status: HTTPStatus = HTTPStatus.OK, extra: dict[str, str] | None = None
+    ) -> None:
         content = text.encode()
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))
-        for name, value in GUARDED.items():
+        for name, value in {**GUARDED, **(extra or {})}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
@@ -135,14 +148,22 @@ class Answering(BaseHTTPRequestHandler):
 
 def shares(polls: Polls, name: str) -> dict[str, object]:
     """What a projector shows of a poll: shares with bands, and how many answered."""
-    poll, counted = polls.poll(name), polls.counted(name)
-    facts: dict[str, object] = {"question": poll.survey.question, "closed": poll.closed, "people": 0, "answers": []}
+    poll, counted, truth = polls.poll(name), polls.counted(name), polls.truth(name)
+    facts: dict[str, object] = {
+        "question": poll.survey.question,
+        "closed": poll.closed,
+        "made_up": poll.made_up,
+        "people": 0,
+        "answers": [],
+    }
     if counted is None:
         return facts
     people = counted.tally.people
     rows = counted.table()[["value", "estimate", "low", "high"]].to_dict("records")
     for row in rows:
         row |= {key: float(row[key]) / people for key in ("estimate", "low", "high")}
+    if truth is not None:
+        rows = [row | {"truth": count / people} for row, count in zip(rows, truth, strict=True)]
     return facts | {"people": people, "answers": rows}
 
 

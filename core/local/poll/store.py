@@ -1,11 +1,14 @@
 """Polls and their reports in one SQLite file: they survive a restart, and hold nothing that was not sent.
 
 Of a report the file has what the browser sent, and a token that the browser drew, so that the same browser is not
-counted twice: no address, no time, no order but that of tokens, which are random.
+counted twice: no address, no time, no order but that of tokens, which are random. Nobody's answer is in it. Of a
+*made-up class*, whose students never were, it has how many of them gave each answer, to be revealed; nobody else can
+answer there.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import sqlite3
@@ -26,6 +29,8 @@ TABLES = """
 CREATE TABLE IF NOT EXISTS polls (id TEXT PRIMARY KEY, survey TEXT NOT NULL, closed INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS reports (poll TEXT NOT NULL REFERENCES polls (id), token TEXT NOT NULL, report BLOB NOT NULL,
     PRIMARY KEY (poll, token)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS made_up (poll TEXT PRIMARY KEY REFERENCES polls (id), counts TEXT NOT NULL,
+    revealed INTEGER NOT NULL DEFAULT 0);
 """
 NAMED = re.compile(r"[A-Za-z0-9_-]{8,64}")
 MOST_REPORTS = 100_000
@@ -49,6 +54,7 @@ class Poll:
     id: str
     survey: Survey
     closed: bool
+    made_up: bool = False
 
 
 def check_poll(survey: Survey) -> None:
@@ -95,6 +101,39 @@ class Polls:
             base.execute("INSERT INTO polls (id, survey) VALUES (?, ?)", (made.id, survey.text))
         return made
 
+    def make_up(self, survey: Survey, counts: list[int]) -> Poll:
+        """A new poll that a made-up class has answered: so many students give each answer, and report by the survey.
+
+        Raises
+        ------
+        RequestError
+            When there is no count for each answer, or nobody or too many in the class.
+        """
+        if len(counts) != len(survey.answers) or not all(type(count) is int and count >= 0 for count in counts):
+            raise RequestError("A made-up class has a whole number of students for each answer.")
+        if not 1 <= sum(counts) <= MOST_REPORTS:
+            raise RequestError(f"A made-up class has 1 to {MOST_REPORTS:,} students.")
+        reports = survey.oracle.privatise(np.repeat(np.arange(len(counts)), counts))
+        made = self.make(survey)
+        with self._open() as base:
+            base.execute("INSERT INTO made_up (poll, counts) VALUES (?, ?)", (made.id, json.dumps(counts)))
+            rows = [(made.id, secrets.token_hex(16), report.tobytes()) for report in reports]
+            base.executemany("INSERT INTO reports (poll, token, report) VALUES (?, ?, ?)", rows)
+        return Poll(made.id, survey, False, True)
+
+    def reveal(self, name: str) -> None:
+        """Show what the students of a made-up class said; RequestError where the class is a real one."""
+        if not self.poll(name).made_up:
+            raise RequestError("Only a made-up class can be revealed: what real students said is not here.")
+        with self._open() as base:
+            base.execute("UPDATE made_up SET revealed = 1 WHERE poll = ?", (name,))
+
+    def truth(self, name: str) -> list[int] | None:
+        """How many of a made-up class gave each answer, once it is revealed; None before, and of a real class."""
+        with self._open() as base:
+            found = base.execute("SELECT counts FROM made_up WHERE poll = ? AND revealed", (name,)).fetchone()
+        return None if found is None else [int(count) for count in json.loads(found[0])]
+
     def every(self) -> list[str]:
         """All polls, by their names in links."""
         with self._open() as base:
@@ -105,12 +144,15 @@ class Polls:
         found = None
         if NAMED.fullmatch(name):
             with self._open() as base:
-                found = base.execute("SELECT survey, closed FROM polls WHERE id = ?", (name,)).fetchone()
+                found = base.execute(
+                    "SELECT survey, closed, EXISTS (SELECT 1 FROM made_up WHERE poll = id) FROM polls WHERE id = ?",
+                    (name,),
+                ).fetchone()
         if found is None:
             raise RequestError("There is no such poll.")
         survey = parse_survey(found[0])
         assert isinstance(survey, Survey)  # no other is made into a poll
-        return Poll(name, survey, bool(found[1]))
+        return Poll(name, survey, bool(found[1]), bool(found[2]))
 
     def close(self, name: str) -> None:
         """Take no more reports."""
@@ -128,6 +170,8 @@ class Polls:
         poll = self.poll(name)
         if poll.closed:
             raise RequestError("This poll is closed.")
+        if poll.made_up:
+            raise RequestError("This poll is of a made-up class, so nobody else can answer it.")
         if not NAMED.fullmatch(token):
             raise RequestError("The token of a browser is 8 to 64 letters and digits.")
         report = report_of(poll.survey, words)

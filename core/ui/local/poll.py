@@ -8,9 +8,11 @@ from pathlib import Path
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.local import local_bars, local_in_words
+from ...figures.local import local_bars, local_in_words, revealed_in_words
 from ...local.choosing import meaning, outlook, outlooks, recommended
-from ...local.poll.store import ASKED_BY_BROWSERS, Polls, usual_file
+from ...local.poll.link import link, own_address, picture
+from ...local.poll.made_up import class_of
+from ...local.poll.store import ASKED_BY_BROWSERS, Poll, Polls, usual_file
 from ...local.survey import Survey
 from ...words.escapes import in_markdown
 from ..frame.charts import show
@@ -19,6 +21,7 @@ from ..frame.owner import stranger
 
 QUESTION, ANSWERS, EPSILON = "local-question", "local-answers", "local-epsilon"
 EPSILONS = ("0.2", "0.5", "1", "1.5", "2", "3", "4")
+PEOPLE = "local-people"
 CLASSES = (15, 30, 60, 120, 300, 1000)
 SHOWN_EVERY = 2.0
 PORT = 8502
@@ -35,6 +38,9 @@ def poll_view() -> None:
     missing = ["a question and two answers"] if survey is None else []
     if main_action("Make the poll", missing, "local-make", "It is kept on this computer until you delete its file."):
         st.session_state["local-made"] = Polls(usual_file()).make(survey).id
+    if survey is not None and st.button("Try it with a made-up class", key="local-pretend"):
+        counts = class_of(st.session_state[PEOPLE], len(survey.answers))
+        st.session_state["local-made"] = Polls(usual_file()).make_up(survey, counts).id
     _existing()
 
 
@@ -47,7 +53,7 @@ def _asked() -> Survey | None:
         )
         typed = st.text_area("Answers, one a line", key=ANSWERS, persist_state="session", placeholder="Yes\nNo")
         epsilon = st.select_slider("Local ε: what each phone gives away", EPSILONS, "1", key=EPSILON)
-        people = st.select_slider("About so many will answer", CLASSES, 30, key="local-people")
+        people = st.select_slider("About so many will answer", CLASSES, 30, key=PEOPLE)
     answers = list(dict.fromkeys(line.strip() for line in typed.splitlines() if line.strip()))
     if not question.strip() or len(answers) < 2:
         return None
@@ -78,33 +84,58 @@ def _existing() -> None:
     if not names:
         return
     st.header("Your polls", anchor=False)
-    note("Serve them to the class's network by this command, with this computer's address there:")
-    st.code(f"frostglass poll --host ADDRESS --port {PORT}", language=None)
     made = st.session_state.get("local-made")
     name = st.selectbox(
         "Poll",
         names,
         names.index(made) if made in names else 0,
-        format_func=lambda one: polls.poll(one).survey.question,
+        format_func=lambda one: _title(polls.poll(one)),
         key=f"local-poll-{made}",
     )
-    note("Students open the first address, and the projector the second:")
-    st.code(f"http://ADDRESS:{PORT}/p/{name}\nhttp://ADDRESS:{PORT}/p/{name}/show", language=None)
+    poll = polls.poll(name)
+    _reached(poll)
     _watched(str(file), name)
-    closed = polls.poll(name).closed
-    if st.button("Closed" if closed else "Close this poll", disabled=closed, key="local-close"):
+    if poll.made_up and polls.truth(name) is None:
+        if st.button("Reveal what they said", key="local-reveal"):
+            polls.reveal(name)
+            st.rerun()
+    elif not poll.made_up and st.button(
+        "Closed" if poll.closed else "Close this poll", disabled=poll.closed, key="local-close"
+    ):
         polls.close(name)
         st.rerun()
+
+
+def _title(poll: Poll) -> str:
+    return f"{poll.survey.question}{' (a made-up class)' if poll.made_up else ''}"
+
+
+def _reached(poll: Poll) -> None:
+    """The links of a poll, with the QR code that phones read."""
+    links, code = st.columns([2, 1], gap="large")
+    with links:
+        address = st.text_input("This computer's address in the class's network", own_address(), key="local-address")
+        way = link(f"{address.strip()}:{PORT}", address.strip(), PORT, poll.id)
+        note("Serve all polls there by this command:")
+        st.code(f"frostglass poll --host {address.strip()} --port {PORT}", language=None)
+        note("Students open the first address, and the projector the second, which shows the QR code too:")
+        st.code(f"{way}\n{way}/show", language=None)
+    if not poll.made_up:
+        with code:
+            st.image(picture(way), width=200, caption="For the students' phones")
 
 
 @st.fragment(run_every=SHOWN_EVERY)
 def _watched(file: str, name: str) -> None:
     """The bars as they stand."""
-    counted = Polls(Path(file)).counted(name)
+    polls = Polls(Path(file))
+    counted, truth = polls.counted(name), polls.truth(name)
     if counted is None:
         note("Nobody has answered yet.")
         return
     people, table = counted.tally.people, counted.table()
     mark(Visibility.PUBLIC, f"{people:,} reports; the bars may be handed out")
-    show(local_bars(table, people), "local-bars", local_in_words(table, people))
+    show(local_bars(table, people, truth), "local-bars", local_in_words(table, people, truth))
+    if truth is not None:
+        note(revealed_in_words(table, people, truth))
     st.download_button("Save the counts", counted.to_bytes, f"poll-{name}.npz", key="local-save", on_click="ignore")

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import RequestError
+from core.local.poll.link import link, picture
 from core.local.poll.server import PollServer
 from core.local.poll.store import Polls
 from core.local.reports import read_reports
@@ -127,3 +128,65 @@ def test_the_file_holds_reports_and_tokens_alone(polls):
     columns = {row[1] for table in ("polls", "reports") for row in base.execute(f"PRAGMA table_info({table})")}
     assert columns == {"id", "survey", "closed", "poll", "token", "report"}
     base.close()
+
+
+def test_a_made_up_class_is_counted_and_told_apart_and_revealed_only_when_asked(polls, server):
+    made = polls.make_up(SURVEY, [40, 15, 5])
+    assert polls.poll(made.id) == made and made.made_up and len(polls.reports(made.id)) == 60
+    assert polls.truth(made.id) is None
+    before = asked(server, f"/p/{made.id}/shares")[1]
+    assert "truth" not in before and json.loads(before)["made_up"]
+    assert "40, 15" not in asked(server, f"/p/{made.id}/stored")[1]
+    status, text = asked(server, f"/p/{made.id}/report", {"token": "token-5678", "report": ["1"]})
+    assert status == 400 and "made-up" in text
+    polls.reveal(made.id)
+    assert polls.truth(made.id) == [40, 15, 5]
+    rows = json.loads(asked(server, f"/p/{made.id}/shares")[1])["answers"]
+    assert [row["truth"] for row in rows] == [40 / 60, 15 / 60, 5 / 60]
+    for counts in ([1, 2], [0, 0, 0], [-1, 2, 3], [1.0, 2, 3], [100_001, 0, 0]):
+        with pytest.raises(RequestError):
+            polls.make_up(SURVEY, counts)
+    real = polls.make(SURVEY)
+    with pytest.raises(RequestError, match="Only a made-up class"):
+        polls.reveal(real.id)
+
+
+def test_polls_of_earlier_files_have_no_made_up_class(polls):
+    poll = polls.make(SURVEY)
+    with sqlite3.connect(polls.path) as base:
+        base.execute("DROP TABLE made_up")
+    again = Polls(polls.path)
+    assert again.poll(poll.id) == poll and again.truth(poll.id) is None
+
+
+@pytest.mark.parametrize(
+    "asked_for, bound, expected",
+    [
+        ("192.168.0.7:8502", "192.168.0.7", "http://192.168.0.7:8502/p/NAME"),
+        ("class.example", "0.0.0.0", "http://class.example/p/NAME"),
+        ("localhost:8502", "192.168.0.7", "http://192.168.0.7:8502/p/NAME"),
+        ("127.0.0.1:9", "0.0.0.0", "http://10.1.2.3:8502/p/NAME"),
+        ("[::1]:8502", "127.0.0.1", "http://10.1.2.3:8502/p/NAME"),
+        ('evil"><script>', "192.168.0.7", "http://192.168.0.7:8502/p/NAME"),
+        ("", "fe80::1", "http://[fe80::1]:8502/p/NAME"),
+    ],
+)
+def test_the_link_is_one_that_phones_can_open(monkeypatch, asked_for, bound, expected):
+    monkeypatch.setattr("core.local.poll.link.own_address", lambda: "10.1.2.3")
+    assert link(asked_for, bound, 8502, "NAME") == expected
+
+
+def test_the_projectors_code_is_of_the_link(polls, server):
+    import segno
+
+    poll = polls.make(SURVEY)
+    connection = HTTPConnection(*server.server_address, timeout=20)
+    connection.request("GET", f"/p/{poll.id}/code", headers={"Host": "192.168.0.7:8502"})
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    assert answer.headers["Content-Type"].startswith("image/svg+xml") and "script" not in text
+    assert answer.headers["Content-Location"] == f"http://192.168.0.7:8502/p/{poll.id}"
+    connection.close()
+    assert text == picture(f"http://192.168.0.7:8502/p/{poll.id}") != picture(f"http://192.168.0.8:8502/p/{poll.id}")
+    side = segno.make(f"http://192.168.0.7:8502/p/{poll.id}", error="m", micro=False).symbol_size(border=3)[0]
+    assert f'viewBox="0 0 {side} {side}"' in text

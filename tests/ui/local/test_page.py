@@ -93,3 +93,17 @@ def test_bands_of_polls_hold_the_truth_about_as_often_as_they_say():
     for people, epsilon in ((30, "1"), (1000, "0.3"), (10_000, "3")):
         found = polled(people, epsilon)
         assert found.truth == 0.3 and found.held >= 38
+
+
+def test_a_made_up_class_is_revealed(page, tmp_path):
+    view(page, "Ask a class")
+    field(page.text_input, "Question").set_value("Did you?")
+    field(page.text_area, "Answers, one a line").set_value("Yes\nNo")
+    page.run()
+    field(page.button, "Try it with a made-up class").click().run()
+    assert not page.exception
+    polls = Polls(tmp_path / "polls.sqlite")
+    (name,) = polls.every()
+    assert polls.poll(name).made_up and len(polls.reports(name)) == 30 and polls.truth(name) is None
+    field(page.button, "Reveal what they said").click().run()
+    assert not page.exception and sum(polls.truth(name)) == 30 and "What they really said lies in" in shown(page)
