@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .errors import BudgetError, ReleaseFileError, RequestError
     from .estimators import (
         PrivateCentroidClassifier,
+        PrivateChosenClassifier,
         PrivateDistanceSum,
         PrivateKernelClassifier,
         PrivateKernelDensity,
@@ -103,6 +104,7 @@ _HOME = {
     "Parts": ".sketches.parts",
     "PrivacyUnit": ".domain",
     "PrivateCentroidClassifier": ".estimators",
+    "PrivateChosenClassifier": ".estimators",
     "PrivateDistanceSum": ".estimators",
     "PrivateKernelClassifier": ".estimators",
     "PrivateKernelDensity": ".estimators",
@@ -170,6 +172,7 @@ __all__ = [
     "Parts",
     "PrivacyUnit",
     "PrivateCentroidClassifier",
+    "PrivateChosenClassifier",
     "PrivateDistanceSum",
     "PrivateKernelClassifier",
     "PrivateKernelDensity",

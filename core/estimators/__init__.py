@@ -7,6 +7,7 @@ data.
 """
 
 from .centroid_classifier import PrivateCentroidClassifier
+from .chosen_classifier import PrivateChosenClassifier
 from .distance_sum import PrivateDistanceSum
 from .kernel_classifier import PrivateKernelClassifier
 from .kernel_density import PrivateKernelDensity
@@ -17,6 +18,7 @@ from .ridge import PrivateRidge
 
 __all__ = [
     "PrivateCentroidClassifier",
+    "PrivateChosenClassifier",
     "PrivateDistanceSum",
     "PrivateKernelClassifier",
     "PrivateKernelDensity",

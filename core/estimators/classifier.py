@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -11,13 +13,32 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..checks import check_choice
 from ..domain import Domain
 from ..errors import RequestError
+from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..releases.centred import CentrePurchase
+from ..releases.job import Job, kind_of
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
+from ..sources import Source
 from ..tasks.classes.classification import Classification, classify
 from ..tasks.classes.scores import rules_of
 from .private import CLASS, PrivateEstimator
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """A fit that is all settled but for the records.
+
+    Attributes
+    ----------
+    cost : Cost
+        What it costs.
+    run : Callable[[Source], object]
+        Draws the noise and sets what is fitted, once that is paid; whoever calls it has paid.
+    """
+
+    cost: Cost
+    run: Callable[[Source], object]
 
 
 class LabelledEstimator(ClassifierMixin, PrivateEstimator):
@@ -25,6 +46,14 @@ class LabelledEstimator(ClassifierMixin, PrivateEstimator):
 
     Subclasses have the parameter ``classes`` beside those of every private estimator.
     """
+
+    @abstractmethod
+    def _feature_bounds(self) -> object:
+        """Bounds of the features; None when they were not given."""
+
+    @abstractmethod
+    def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
+        """A fit under a budget to so many records, of the features and the column of classes."""
 
     def _public_classes(self) -> np.ndarray:
         if self.classes is None:
@@ -37,23 +66,21 @@ class LabelledEstimator(ClassifierMixin, PrivateEstimator):
             raise RequestError("The classes must be a list of two different labels or more.")
         return classes
 
+    def _labelled(self, X: object, y: object) -> tuple[Domain, np.ndarray, np.ndarray]:
+        """The public facts, the features, float64 (n, d), and the name of each one's class, (n,)."""
+        X, y = self._read(X, y)
+        check_classification_targets(y)
+        self.classes_ = self._public_classes()
+        codes = self._codes(y)
+        names = tuple(str(label) for label in self.classes_)
+        return self._domain(self._feature_bounds(), names), X, np.array(names, dtype=object)[codes]
+
     def _codes(self, y: object) -> np.ndarray:
         """The place of each label in the list, int64 (n,); RequestError when one is not on it."""
         matches = np.asarray(y)[:, None] == self.classes_[None, :]
         if not np.all(np.any(matches, axis=1)):
             raise RequestError("Unknown label type: a label is not on the public list of classes.")
         return matches.argmax(axis=1)
-
-    def _labelled(self, X: object, y: object) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-        """The features, float64 (n, d), the classes' names of all records, (n,), and those of all classes.
-
-        Sets ``classes_``; RequestError when a label is not on the list.
-        """
-        X, y = self._read(X, y)
-        check_classification_targets(y)
-        self.classes_ = self._public_classes()
-        names = tuple(str(label) for label in self.classes_)
-        return X, np.array(names, dtype=object)[self._codes(y)], names
 
 
 class PrivateClassifier(LabelledEstimator):
@@ -76,9 +103,21 @@ class PrivateClassifier(LabelledEstimator):
         """What is bought besides; nothing as a rule."""
         return None
 
-    @abstractmethod
-    def _feature_bounds(self) -> object:
-        """Bounds of the features; None when they were not given."""
+    def _classed(self, domain: Domain, records: float, budget: Budget) -> Classes:
+        """The sketch with a table a class; RequestError where the rule does not suit it, before anything is spent."""
+        inner = domain.without(CLASS)
+        sketch = Classes(domain, CLASS, self._inner(inner, records / len(domain.categories_of(CLASS)), budget))
+        if self.rule is not None:
+            check_choice(self.rule, "The rule", rules_of(sketch))
+        return sketch
+
+    def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
+        kind = kind_of(self._classed(domain, records, budget), budget, records, centre=self._centre())
+
+        def run(source: Source) -> None:
+            self.release_ = Job(kind, source).run()
+
+        return Fitting(kind.cost, run)
 
     def fit(self, X: object, y: object) -> PrivateClassifier:
         """Spend the budget and make the release.
@@ -95,14 +134,10 @@ class PrivateClassifier(LabelledEstimator):
         RequestError
             When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
         """
-        X, labels, names = self._labelled(X, y)
-        domain = self._domain(self._feature_bounds(), names)
+        domain, X, labels = self._labelled(X, y)
 
         def make(records: float, budget: Budget) -> LinearSketch:
-            sketch = Classes(domain, CLASS, self._inner(domain.without(CLASS), records / len(names), budget))
-            if self.rule is not None:
-                check_choice(self.rule, "The rule", rules_of(sketch))  # before anything is spent
-            return sketch
+            return self._classed(domain, records, budget)
 
         self.release_ = self._release(domain, X, labels, make, settled=self._settled, centre=self._centre())
         return self

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ..domain import Domain
 from ..models.linear_model import LinearModel
-from ..models.training import train
+from ..models.training import train, trainer_of
+from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
+from .classifier import Fitting
 from .linear_classifier import LinearClassifier
 from .private import CLASS, as_table
 
@@ -68,11 +71,18 @@ class PrivateLinearSVC(LinearClassifier):
         RequestError
             When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
         """
-        X, labels, names = self._labelled(X, y)
-        domain = self._domain(self.bounds, names)
-        model = train(
-            as_table(domain, X, labels), CLASS, domain, self._budget(), "svm", ledger=self.ledger, dataset=self.dataset
-        )
-        self.model_: LinearModel = model
-        self.coef_, self.intercept_ = model.slopes, model.intercepts
+        domain, X, labels = self._labelled(X, y)
+        records = as_table(domain, X, labels)
+        self._take(train(records, CLASS, domain, self._budget(), "svm", ledger=self.ledger, dataset=self.dataset))
         return self
+
+    def _feature_bounds(self) -> object:
+        return self.bounds
+
+    def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
+        trainer = trainer_of("svm", domain, CLASS)
+        return Fitting(trainer.cost(budget), lambda source: self._take(trainer.fit(source, budget)))
+
+    def _take(self, model: LinearModel) -> None:
+        self.model_ = model
+        self.coef_, self.intercept_ = model.slopes, model.intercepts

@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from ..checks import check_choice
+from ..domain import Domain
 from ..errors import RequestError
 from ..models.linear_model import LinearModel
 from ..models.logistic_model import LogisticModel
 from ..models.objective_perturbation import ObjectivePerturbation
-from ..models.training import AUTO, train
+from ..models.training import AUTO, Trainer, chosen_trainer
+from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
 from ..sources import open_source
+from .classifier import Fitting
 from .linear_classifier import LinearClassifier
 from .private import CLASS, as_table
 
@@ -97,25 +100,34 @@ class PrivateLogisticRegression(LinearClassifier):
         RequestError
             When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
         """
-        X, labels, names = self._labelled(X, y)
-        bounds = (-self.radius, self.radius) if self.bounds is None and self.radius is not None else self.bounds
-        domain, budget = self._domain(bounds, names), self._budget()
+        domain, X, labels = self._labelled(X, y)
+        budget = self._budget()
+        payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
+        trainer = self._trainer(domain, budget, composable=payer is not None)
+        spend = spending(payer, trainer.cost(budget), trainer)
+        self._take(trainer.fit(open_source(as_table(domain, X, labels)), budget, spend=spend))
+        return self
+
+    def _feature_bounds(self) -> object:
+        return (-self.radius, self.radius) if self.bounds is None and self.radius is not None else self.bounds
+
+    def _trainer(self, domain: Domain, budget: Budget, *, composable: bool) -> ObjectivePerturbation | Trainer:
+        """The method that is meant; RequestError where it does not keep such a promise."""
         if budget.pure and self.method in (AUTO, "objective"):
-            regression = ObjectivePerturbation(domain, CLASS, self.regularisation, self.records, self.radius)
-            payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
-            spend = spending(payer, regression.cost(budget), regression)
-            source = open_source(as_table(domain, X, labels))
-            self.model_: LogisticModel | LinearModel = regression.fit(source, budget, spend=spend)
-            self.coef_, self.intercept_ = self.model_.coefficients, self.model_.intercepts
-            return self
+            return ObjectivePerturbation(domain, CLASS, self.regularisation, self.records, self.radius)
         check_choice(self.method, "The method", (AUTO, "objective", "amp", "descent"))
         if self.regularisation is not None or self.records is not None:
             raise RequestError("Regularisation and records are of objective perturbation under a pure promise alone.")
-        model = train(
-            as_table(domain, X, labels), CLASS, domain, budget, self.method, ledger=self.ledger, dataset=self.dataset
-        )
-        self.model_, self.coef_, self.intercept_ = model, model.slopes, model.intercepts
-        return self
+        return chosen_trainer(domain, CLASS, budget, self.method, composable=composable)
+
+    def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
+        trainer = self._trainer(domain, budget, composable=True)
+        return Fitting(trainer.cost(budget), lambda source: self._take(trainer.fit(source, budget)))
+
+    def _take(self, model: LogisticModel | LinearModel) -> None:
+        self.model_ = model
+        slopes = model.coefficients if isinstance(model, LogisticModel) else model.slopes
+        self.coef_, self.intercept_ = slopes, model.intercepts
 
     def predict_proba(self, X: object) -> np.ndarray:
         """Probabilities of the classes, float64 (n, K)."""

@@ -99,6 +99,15 @@ def offers(
     return sorted(found, key=lambda offer: offer.noise)
 
 
+def chosen_trainer(
+    domain: Domain, label: str, budget: Budget, method: str, radius: float | None = None, *, composable: bool
+) -> Trainer:
+    """The trainer of a name, or the best of `offers` for "auto"."""
+    if method == AUTO:
+        return offers(domain, label, budget, radius, composable=composable)[0].trainer
+    return trainer_of(method, domain, label, radius)
+
+
 def train(
     data: object,
     label: str,
@@ -136,9 +145,6 @@ def train(
         When something is refused; nothing was spent.
     """
     payer = payer_of(ledger, dataset, budget, domain.unit)
-    if method == AUTO:
-        trainer = offers(domain, label, budget, radius, composable=payer is not None)[0].trainer
-    else:
-        trainer = trainer_of(method, domain, label, radius)
+    trainer = chosen_trainer(domain, label, budget, method, radius, composable=payer is not None)
     source = data if isinstance(data, Source) else open_source(data)
     return trainer.fit(source, budget, spend=spending(payer, trainer.cost(budget), trainer))

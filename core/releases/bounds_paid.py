@@ -1,4 +1,4 @@
-"""The promise of a file that shows bounds which were bought."""
+"""The promise of a file that shows what was bought or chosen before it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ..privacy.accounting import Cost
-from ..privacy.budget import exact_decimal
+from ..privacy.budget import Budget, exact_decimal
 from ..privacy.events import total_rho
 from .release import Release
 
@@ -32,3 +32,26 @@ def covering_bounds(release: Release, costs: Iterable[Cost]) -> Release:
     )
     rho = privacy.rho + total_rho(event for cost in costs for event in cost.events)
     return replace(release, privacy=replace(privacy, epsilon=epsilon, overlap_epsilon=overlap, rho=rho))
+
+
+def promising(release: Release, budget: Budget, rho: Fraction) -> Release:
+    """The release with a promise that covers that it was chosen among others, which were paid for as well.
+
+    Parameters
+    ----------
+    release : Release
+        Of one table.
+    budget : Budget
+        The promise of everything together.
+    rho : Fraction
+        The zCDP of everything together.
+    """
+    whole = replace(
+        release.privacy,
+        epsilon=budget.epsilon,
+        delta=budget.delta,
+        overlap_epsilon=budget.epsilon,
+        overlap_delta=budget.delta,
+        rho=max(rho, release.privacy.rho),
+    )
+    return replace(release, privacy=whole)

@@ -1,0 +1,90 @@
+"""What is chosen among classifiers, what it costs, and that nothing is spent on what is refused."""
+
+import numpy as np
+import pytest
+
+from core.errors import RequestError
+from core.estimators import (
+    PrivateCentroidClassifier,
+    PrivateChosenClassifier,
+    PrivateKernelClassifier,
+    PrivateLogisticRegression,
+    chosen_classifier,
+)
+from core.estimators.private import as_table
+from core.privacy.ledger.ledger import Ledger
+
+FACTS = {"classes": ["in", "out"], "bounds": (-4, 4), "records": 8000}
+EPSILON = 2
+
+
+@pytest.fixture(scope="module")
+def ring():
+    """One class around the other: no line and no mean tells them apart."""
+    random = np.random.default_rng(0)
+    X = random.normal(0, 1, (8000, 2))
+    radius = np.hypot(*X.T)
+    return X * np.where(radius > 1.2, 1.4, 0.8)[:, None], np.where(radius > 1.2, "out", "in")
+
+
+def three():
+    return [
+        PrivateKernelClassifier(bandwidth=0.5, rows=100),
+        PrivateCentroidClassifier(),
+        PrivateLogisticRegression(),
+    ]
+
+
+@pytest.mark.parametrize(("delta", "neighbours"), [(0, "add_remove"), (1e-6, "replace_one")])
+def test_the_one_that_predicts_is_kept_for_one_entry(ring, tmp_path, delta, neighbours):
+    ledger = Ledger(tmp_path / "ledger.db")
+    made = PrivateChosenClassifier(
+        **FACTS, epsilon=EPSILON, delta=delta, neighbours=neighbours, candidates=three(), ledger=ledger, dataset="ring"
+    ).fit(*ring)
+    assert isinstance(made.chosen_, PrivateKernelClassifier) and made.score(*ring) > 0.9
+    (entry,) = ledger.status("ring").releases
+    assert entry.cost.epsilon == EPSILON and float(entry.cost.delta) == delta
+    privacy = made.chosen_.release_.privacy
+    assert (privacy.epsilon, float(privacy.delta)) == (EPSILON, delta) and privacy.rho >= entry.cost.rho
+    assert sorted(set(name.split(",")[0] for name in made.candidates_)) == sorted(type(one).__name__ for one in three())
+    assert np.allclose(made.predict_proba(ring[0][:50]).sum(axis=1), 1)
+
+
+def test_a_line_is_taken_where_a_line_suits():
+    random = np.random.default_rng(1)
+    X = random.uniform(-4, 4, (8000, 2))
+    y = np.where(X @ [1.0, 0.3] + random.normal(0, 0.3, 8000) > 0, "in", "out")
+    hopeless = PrivateKernelClassifier(bandwidth=40.0, rows=100, rule="posterior")
+    made = PrivateChosenClassifier(**FACTS, candidates=[hopeless, PrivateLogisticRegression()]).fit(X, y)
+    assert isinstance(made.chosen_, PrivateLogisticRegression) and made.rule_ is None
+    assert made.chosen_.model_.budget.epsilon == 1 and made.score(X, y) > 0.9
+
+
+def test_nothing_is_spent_on_candidates_that_cannot_be(ring, tmp_path):
+    ledger = Ledger(tmp_path / "ledger.db")
+    for candidates in ([], [PrivateKernelClassifier()], [three()[0], "guess"], [PrivateChosenClassifier()]):
+        with pytest.raises(RequestError):
+            PrivateChosenClassifier(**FACTS, candidates=candidates, ledger=ledger, dataset="ring").fit(*ring)
+    assert ledger.names() == []
+
+
+@pytest.mark.deep
+def test_usual_candidates_and_a_bought_number_of_records(ring):
+    facts = {**FACTS, "records": None}
+    made = PrivateChosenClassifier(**facts, epsilon=4).fit(*ring)
+    assert made.score(*ring) > 0.9
+    assert len(made.candidates_) > 4  # rules count apart
+
+
+def test_what_each_gets_right_is_counted_on_records_that_it_was_not_made_of(ring, monkeypatch):
+    X, y = ring
+    seen = {}
+
+    def table(domain, points, labels):
+        seen["made"] = points
+        return as_table(domain, points, labels)
+
+    monkeypatch.setattr(chosen_classifier, "as_table", table)
+    monkeypatch.setattr(chosen_classifier.Candidate, "right", lambda self, chosen, rule: seen.update(out=chosen) or 0)
+    PrivateChosenClassifier(**FACTS, candidates=three()[:1]).fit(X, y)
+    assert np.array_equal(seen["made"], X[~seen["out"]]) and 0 < seen["out"].mean() < 0.25
