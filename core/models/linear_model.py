@@ -242,8 +242,10 @@ def load_model(source: str | Path | bytes) -> LinearModel:
         raise ReleaseFileError("This file is too large for a model.")
     try:
         return LinearModel.from_dict(strict_json.loads(content.decode()))
-    except (ValueError, UnicodeDecodeError, RequestError) as problem:
+    except RequestError as problem:
         raise ReleaseFileError(f"This is not a model that this version can read: {problem}") from None
+    except ValueError:
+        raise ReleaseFileError("This is not a model that this version can read: it is no JSON of that kind.") from None
 
 
 def shortened(features: np.ndarray, radius: float) -> np.ndarray:
