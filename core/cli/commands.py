@@ -31,6 +31,7 @@ from .recommend import recommend
 from .regress import regress
 from .release import release
 from .sample import sample
+from .share import share
 from .train import train
 
 OPENING, MAKING, ASKING, CHECKING = "In a browser", "Make a release", "Ask a release", "Budgets and checks"
@@ -65,7 +66,22 @@ app.command("app", rich_help_panel=OPENING)(open_app)
 app.command("poll", rich_help_panel=OPENING)(poll)
 for panel, commands in {
     MAKING: (declare, recommend, forecast, release, quantiles, train, merge),
-    ASKING: (inspect, ask, regress, query, line, grid, modes, centre, anomalies, classify, compare, sample, predict),
+    ASKING: (
+        inspect,
+        ask,
+        regress,
+        query,
+        line,
+        grid,
+        modes,
+        centre,
+        anomalies,
+        classify,
+        compare,
+        sample,
+        predict,
+        share,
+    ),
     CHECKING: (audit,),
 }.items():
     for command in commands:

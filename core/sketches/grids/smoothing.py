@@ -153,6 +153,11 @@ class Smoothing:
         return self._terms
 
     @property
+    def kernels(self) -> tuple[tuple[float, Kernel], ...] | None:
+        """Weights and kernels whose sum the grid is read through, axis by axis; None where it is read as a whole."""
+        return None if self._terms is None else tuple((weight, term.kernel) for weight, term in self._terms)
+
+    @property
     def fast(self) -> bool:
         """Whether nothing has to be evaluated on the whole grid."""
         return self._terms is not None

@@ -1,0 +1,70 @@
+// Colours and patterns of the page, as the visitor's theme has them now.
+
+const SHADES = 10;
+
+/** Colours that a canvas draws with, read off the style sheet. */
+const coloursNow = () => {
+  const probe = document.createElement("span");
+  document.body.append(probe);
+  const read = (name) => {
+    probe.className = name;
+    return getComputedStyle(probe).color;
+  };
+  const names = ["ink", "faint", "teal", "amber", "hairline", "paper"];
+  const found = Object.fromEntries(names.map((name) => [name, read(`c-${name}`)]));
+  found.shades = Array.from({ length: SHADES }, (_, i) => components(read(`c-shade-${i}`)));
+  found.shape = read("c-teal-shape");
+  found.hatch = read("c-hatch");
+  probe.remove();
+  return found;
+};
+
+const components = (colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+
+/** The shade of a share between 0 and 1, between the two nearest of ten. */
+const shade = (shades, share) => {
+  const place = Math.min(Math.max(share, 0), 1) * (SHADES - 1);
+  const first = Math.min(Math.floor(place), SHADES - 2);
+  return shades[first].map((one, c) => one + (shades[first + 1][c] - one) * (place - first));
+};
+
+/** A pattern of thin diagonal lines. */
+const hatching = (context, colour, scale) => {
+  const size = Math.round(7 * scale);
+  const tile = new OffscreenCanvas(size, size);
+  const pen = tile.getContext("2d");
+  pen.strokeStyle = colour;
+  pen.lineWidth = scale;
+  pen.beginPath();
+  for (const shift of [-size, 0, size]) {
+    pen.moveTo(shift, size);
+    pen.lineTo(shift + size, 0);
+  }
+  pen.stroke();
+  return context.createPattern(tile, "repeat");
+};
+
+/** A picture of numbers as an image, one pixel a place, the first row at the bottom. */
+const imageOf = (width, height, colourAt) => {
+  const image = new ImageData(width, height);
+  for (let j = 0; j < height; j++) {
+    for (let i = 0; i < width; i++) {
+      const colour = colourAt(j * width + i);
+      if (colour) image.data.set([...colour, colour.length < 4 ? 255 : 0].slice(0, 4), 4 * ((height - 1 - j) * width + i));
+    }
+  }
+  const canvas = new OffscreenCanvas(width, height);
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return canvas;
+};
+
+/** An element with attributes and children; every text becomes a text and nothing else. */
+const element = (name, attributes = {}, ...children) => {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value !== false && value !== null) made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+};

@@ -1,0 +1,146 @@
+// Models: their coefficients with intervals, and a form that predicts.
+
+const expit = (score) => 1 / (1 + Math.exp(-score));
+
+/** Bars to either side of zero, with intervals where they are known, as a table that is read without seeing it too. */
+const coefficientTable = (rows, most = 60) => {
+  const sorted = [...rows].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, most);
+  const furthest = Math.max(1e-300, ...sorted.flatMap(([, ...numbers]) => numbers.map((one) => Math.abs(one ?? 0))));
+  const known = sorted.some(([, , low]) => low !== null);
+  const heads = ["Column", "", "Estimate", ...(known ? ["Very likely between"] : [])];
+  const table = element("table", { class: "bars" }, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))));
+  const body = element("tbody");
+  for (const [name, estimate, low, high] of sorted) {
+    const error = low === null ? Infinity : (high - low) / 3.92;
+    const cells = [element("th", { scope: "row" }, name), element("td", { class: "stroke" }, stroke(estimate / furthest, low === null ? null : [low / furthest, high / furthest])),
+      element("td", {}, Number.isFinite(error) ? rounded(estimate, error) : significant(estimate, 3))];
+    if (known) cells.push(element("td", {}, roundedRange(low, high, error).join(" to ")));
+    body.append(element("tr", {}, ...cells));
+  }
+  table.append(body);
+  const region = element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Coefficients" }, table);
+  if (rows.length > most) region.append(element("p", { class: "note" }, `The ${most} largest of ${rows.length}.`));
+  return region;
+};
+
+/** One bar from the middle, with the interval as a line: shares of the longest, between -1 and 1. */
+const stroke = (share, ends) => {
+  const canvas = element("canvas", { width: 320, height: 32, "aria-hidden": "true" });
+  const paint = () => {
+    const [pen, colours, at] = [canvas.getContext("2d"), coloursNow(), (value) => 160 + 154 * value];
+    pen.clearRect(0, 0, 320, 32);
+    pen.fillStyle = colours.shape;
+    pen.fillRect(Math.min(at(0), at(share)), 9, Math.abs(at(share) - at(0)), 14);
+    pen.fillStyle = colours.faint;
+    pen.fillRect(159, 0, 2, 32);
+    if (!ends) return;
+    pen.strokeStyle = colours.ink;
+    pen.lineWidth = 3;
+    pen.beginPath();
+    pen.moveTo(at(ends[0]), 16);
+    pen.lineTo(at(ends[1]), 16);
+    pen.stroke();
+  };
+  paint();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
+  return canvas;
+};
+
+/** Fields for one record; calls `changed` with its values by column. */
+const recordForm = (fields, changed) => {
+  const form = element("form", { class: "fields", onsubmit: (event) => event.preventDefault() });
+  const values = {};
+  fields.forEach((field, place) => {
+    const id = `record-${place}`;
+    let input;
+    if (field.kind === "category") {
+      input = element("select", { id }, ...field.categories.map((one, i) => element("option", { value: i }, one)));
+      values[field.name] = 0;
+    } else {
+      const middle = (field.low + field.high) / 2;
+      input = element("input", { id, type: "number", min: field.low, max: field.high, step: "any", value: Number(middle.toPrecision(6)) });
+      values[field.name] = middle;
+    }
+    input.addEventListener("input", () => {
+      const value = Number(input.value);
+      if (input.value === "" || !Number.isFinite(value)) return;
+      values[field.name] = value;
+      changed(values);
+    });
+    form.append(element("div", {}, element("label", { for: id }, titleOf({ ...field, unit: field.unit ?? "" })), input));
+  });
+  queueMicrotask(() => changed(values));
+  return form;
+};
+
+/** What a record has of a term, in its column's own unit: 1 or 0 of a category. */
+const termValue = (fields, values, column, category) => {
+  const field = fields.find((one) => one.name === column);
+  if (category !== "") return Number(field.categories[values[column]] === category);
+  if (field.kind === "category") return field.places[values[column]];
+  return Math.min(Math.max(values[column], field.low), field.high);
+};
+
+/** Probabilities of the classes that a linear model gives a record. */
+const probabilities = (model, values) => {
+  let coordinates = model.terms.map((term) =>
+    Math.min(1, Math.max(-1, (termValue(model.fields, values, term.column, term.category) - term.middle) / term.half)));
+  const length = Math.hypot(...coordinates);
+  const factor = Math.min(1, model.radius / Math.max(length, 1e-300));
+  coordinates = [1, ...coordinates.map((one) => one * factor)];
+  const scores = model.rows.map((row) => dot(row, coordinates));
+  if (scores.length === 1) return [expit(-scores[0]), expit(scores[0])];
+  const logs = model.link === "multinomial" ? scores : scores.map((score) => Math.log(Math.max(expit(score), 2.2250738585072014e-308)));
+  const most = Math.max(...logs);
+  const odds = logs.map((one) => Math.exp(one - most));
+  return odds.map((one) => one / odds.reduce((a, b) => a + b, 0));
+};
+
+/** What a regression predicts of a record, inside the bounds of what is predicted. */
+const predicted = (target, fields, values) => {
+  const moved = target.terms.reduce((sum, [column, category], place) =>
+    sum + target.rows[place][1] * termValue(fields, values, column, category), target.intercept);
+  return Math.min(Math.max(moved, target.low), target.high);
+};
+
+const modelView = (model) => {
+  const said = element("p", { class: "odds", role: "status" });
+  const parts = [];
+  if (model.fields.length) {
+    const bars = element("dl", { class: "classes" });
+    const form = recordForm(model.fields, (values) => {
+      const found = probabilities(model, values);
+      const best = found.indexOf(Math.max(...found));
+      said.replaceChildren("Most likely ", element("strong", {}, model.categories[best]), `, with a probability of ${percent(found[best])}.`);
+      bars.replaceChildren(...found.map((share, i) => element("div", {}, element("dt", {}, model.categories[i]), element("dd", {}, percent(share)))));
+    });
+    parts.push(element("h2", {}, "For one record"), form, said, bars,
+      element("p", { class: "note" }, "It says how records like these tend to be, and must not alone decide about a person."));
+  }
+  for (const { name, rows } of model.coefficients) {
+    parts.push(element("h2", {}, `What carries ${name}`), coefficientTable(rows));
+  }
+  parts.push(element("p", { class: "note" }, "How far a column moves the score over its range. Small ones may be noise."));
+  return parts;
+};
+
+const regressionsView = (facts) => {
+  const view = element("div");
+  const choice = element("select", { id: "target" }, ...facts.targets.map(({ name }, i) => element("option", { value: i }, name)));
+  const show = () => {
+    const target = facts.targets[Number(choice.value)];
+    const parts = [element("p", {}, `The others explain ${percent(target.explained)} of how it varies; a record is about ${significant(target.deviation, 2)} away from what is predicted.`)];
+    const fields = facts.fields.filter(({ name }) => target.terms.some(([column]) => column === name));
+    if (fields.length) {
+      const said = element("p", { class: "odds", role: "status" });
+      parts.push(recordForm(fields, (values) => {
+        said.replaceChildren("Predicted: ", element("strong", {}, significant(predicted(target, fields, values), 3)), ".");
+      }), said);
+    }
+    view.replaceChildren(...parts, element("h2", {}, "Coefficients"), coefficientTable(target.rows),
+      element("p", { class: "note" }, "Each is for one of the column's own unit, with the interval that the noise leaves."));
+  };
+  choice.addEventListener("change", show);
+  show();
+  return [element("div", { class: "fields" }, element("div", {}, element("label", { for: "target" }, "Predict"), choice)), view];
+};

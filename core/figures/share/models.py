@@ -1,0 +1,99 @@
+"""Models as a shared page shows them: their coefficients, and what it needs to predict from a form."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from ...domain import Categorical, Column, Cyclic, Domain, Ordered, Vector
+from ...errors import RequestError
+from ...models.linear_model import BITS, LinearModel
+from ...releases.release import Release
+from ...sketches.products.products import Products
+from ...tasks.regression.regression import Regression, regression
+from ...tasks.regression.sums import Sums, Term, terms_of
+
+MOST_TARGETS = 30
+
+
+def model_facts(model: LinearModel) -> dict[str, Any]:
+    """A trained model: without fields where it asks for what a form has none for.
+
+    Parameters
+    ----------
+    model : LinearModel
+        Any.
+    """
+    fields = _fields(model.features)
+    terms = terms_of(model.features)
+    rows = model.rows * (model.scale * 2.0**-BITS)
+    named = model.categories[1:] if len(rows) == 1 else model.categories
+    whole = np.array([1.0 if term.category else 2.0 * term.half for term in terms])
+    return {
+        "kind": "model",
+        "link": model.kind,
+        "label": model.task.label,
+        "categories": list(model.categories),
+        "radius": model.task.radius,
+        "fields": fields,
+        "terms": [_term(term) for term in terms],
+        "rows": rows.tolist(),
+        "coefficients": [
+            {"name": name, "rows": [[term.name, move, None, None] for term, move in zip(terms, moves, strict=True)]}
+            for name, moves in zip(named, (model.slopes * whole).tolist(), strict=True)
+        ],
+    }
+
+
+def regression_facts(release: Release) -> dict[str, Any] | None:
+    """Each column of numbers predicted from all others, with intervals; None for anything but sums of products."""
+    if release.sketch.name != Products.name:
+        return None
+    sums = Sums.of(release)
+    domain = release.domain
+    targets = [c.name for c in domain.columns if not isinstance(c, (Categorical, Vector))][:MOST_TARGETS]
+    found = []
+    for target in targets:
+        try:
+            found.append(_regression(regression(sums, target), sums))
+        except RequestError:
+            continue
+    return {"kind": "regressions", "fields": _fields(domain), "targets": found} if found else None
+
+
+def _regression(fitted: Regression, sums: Sums) -> dict[str, Any]:
+    table = fitted.coefficients()
+    names = [f"{row.column} = {row.category}" if row.category else row.column for row in table.itertuples()]
+    goal = cast(Term, sums.terms[fitted.target])
+    return {
+        "name": fitted.name,
+        "intercept": fitted.intercept,
+        "low": goal.middle - goal.half,
+        "high": goal.middle + goal.half,
+        "explained": fitted.explained,
+        "deviation": fitted.residual_deviation,
+        "terms": [[row.column, row.category] for row in table.itertuples()],
+        "rows": [[name, row.estimate, row.low, row.high] for name, row in zip(names, table.itertuples(), strict=True)],
+    }
+
+
+def _fields(domain: Domain) -> list[dict[str, Any]]:
+    """What a form asks for; nothing where a column has no field."""
+    if any(isinstance(column, (Cyclic, Vector)) for column in domain.columns):
+        return []
+    return [_field(column) for column in domain.columns]
+
+
+def _field(column: Column) -> dict[str, Any]:
+    if isinstance(column, Ordered):
+        facts = {"kind": "category", "categories": list(column.categories), "places": column.places.tolist()}
+        return {"name": column.name} | facts
+    if isinstance(column, Categorical):
+        return {"name": column.name, "kind": "category", "categories": list(column.categories)}
+    low, high = column.bounds(1.0)
+    return {"name": column.name, "kind": "number", "low": low, "high": high, "unit": getattr(column, "unit", "")}
+
+
+def _term(term: Term) -> dict[str, Any]:
+    return {"column": term.column, "category": term.category, "middle": term.middle, "half": term.half}

@@ -1,0 +1,74 @@
+// Cubic B-splines on an even grid: the combination that comes closest to a function in the mean square.
+
+const MARGIN = 8, A_CELL = 4, ORDER = 4;
+
+const bspline = (x) => {
+  const far = Math.abs(x);
+  return far < 1 ? (4 - 6 * far ** 2 + 3 * far ** 3) / 6 : Math.max(2 - far, 0) ** 3 / 6;
+};
+
+/** Where a function is fitted, in pitches from the lower bound. */
+const fittingPoints = (cells) =>
+  Float64Array.from({ length: (cells + 2 + 2 * MARGIN) * A_CELL + 1 }, (_, i) => i / A_CELL - MARGIN - 1);
+
+const TAPS = Float64Array.from({ length: 4 * A_CELL + 1 }, (_, i) => bspline((i - 2 * A_CELL) / A_CELL));
+
+/** The Cholesky factor of the splines' inner products, which are the same along the whole grid: rows of four. */
+const factored = (nodes) => {
+  const band = [0, 1, 2, 3].map((shift) => {
+    let sum = 0;
+    for (let i = 0; i + shift * A_CELL < TAPS.length; i++) sum += TAPS[i] * TAPS[i + shift * A_CELL];
+    return sum;
+  });
+  const lower = new Float64Array(nodes * ORDER); // [i][k] is L(i, i - 3 + k)
+  const entry = (i, j) => (j < 0 || i - j > 3 ? 0 : lower[i * ORDER + 3 - (i - j)]);
+  for (let i = 0; i < nodes; i++) {
+    for (let j = Math.max(0, i - 3); j <= i; j++) {
+      let sum = band[i - j];
+      for (let k = Math.max(0, i - 3); k < j; k++) sum -= entry(i, k) * entry(j, k);
+      lower[i * ORDER + 3 - (i - j)] = i === j ? Math.sqrt(sum) : sum / entry(j, j);
+    }
+  }
+  return lower;
+};
+
+const solved = (lower, right) => {
+  const nodes = right.length;
+  for (let i = 0; i < nodes; i++) {
+    for (let j = Math.max(0, i - 3); j < i; j++) right[i] -= lower[i * ORDER + 3 - (i - j)] * right[j];
+    right[i] /= lower[i * ORDER + 3];
+  }
+  for (let i = nodes - 1; i >= 0; i--) {
+    for (let j = i + 1; j < Math.min(nodes, i + 4); j++) right[i] -= lower[j * ORDER + 3 - (j - i)] * right[j];
+    right[i] /= lower[i * ORDER + 3];
+  }
+  return right;
+};
+
+/** Fits functions to one axis of a grid; what does not depend on the function is worked out once. */
+const fitter = (cells) => {
+  const nodes = cells + 3 + 2 * MARGIN;
+  const lower = factored(nodes);
+  /** Values at the fitting points to coefficients of the splines that reach inside the bounds. */
+  return (values) => {
+    // Straight lines are their own coefficients. Without one the rest is zero at both ends, where the fit is cut off.
+    const last = values.length - 1;
+    const line = (t) => values[0] + (values[last] - values[0]) * t;
+    const right = new Float64Array(nodes);
+    for (let j = 0; j < nodes; j++) {
+      for (let k = 0; k < TAPS.length; k++) {
+        const i = A_CELL * j + k - 2 * A_CELL;
+        if (i >= 0 && i <= last) right[j] += TAPS[k] * (values[i] - line(i / last));
+      }
+    }
+    return solved(lower, right).map((value, j) => value + line(j / (nodes - 1))).subarray(MARGIN, MARGIN + cells + 3);
+  };
+};
+
+/** A combination of splines at a place in pitches from the lower bound. */
+const combined = (weights, place) => {
+  const cell = Math.min(Math.max(Math.floor(place), 0), weights.length - ORDER);
+  let sum = 0;
+  for (let k = 0; k < ORDER; k++) sum += weights[cell + k] * bspline(place - cell + 1 - k);
+  return sum;
+};

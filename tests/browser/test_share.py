@@ -1,0 +1,151 @@
+"""The shared page in Chromium, opened from disk with the network off: its answers are the release's own."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtri
+
+from core import Budget, Domain, release
+from core.domain import Categorical, Numeric
+from core.figures.share.page import share_html
+from core.geometry import kernels
+from core.sketches.grids.axes import Axis
+from core.sketches.grids.histogram import Histogram
+from core.sketches.grids.splines import POINTS_A_CELL, coefficients, fitting_points
+
+HOSTILE = '</script><b>"'
+DECODER = "frostglass.explorer.controls.decoder"
+ASK = f"""places => places.map(place => {{
+  const at = Object.fromEntries(place.map((value, axis) => [axis, value]));
+  const found = {DECODER}.ask(at, at, 0, 1);
+  return [found.estimate, found.low, found.high];
+}})"""
+
+
+@pytest.fixture
+def page(browser):
+    """A page without a network; what it reports as wrong, and what it asks of anyone, fails the test."""
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 800})
+    opened = context.new_page()
+    wrong = []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+    opened.on("request", lambda sent: None if sent.url.startswith(("file:", "blob:")) else wrong.append(sent.url))
+    yield opened
+    assert not wrong
+    context.close()
+
+
+def show(page, made, folder, name="shared.npz"):
+    """Open the page of a release, and wait until it has decoded it."""
+    data = made.to_bytes()
+    (folder / "shared.html").write_text(share_html(made, data, name), encoding="utf-8")
+    page.goto((folder / "shared.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    return data
+
+
+def people(records: int = 3_000) -> pd.DataFrame:
+    random = np.random.default_rng(7)
+    return pd.DataFrame(
+        {
+            HOSTILE: np.clip(random.normal(40, 12, records), 0, 100),
+            "hours": random.integers(0, 25, records).astype(float),
+            "kind": random.choice(["a", "=1+1", "</script>"], records, p=[0.5, 0.3, 0.2]),
+        }
+    )
+
+
+def mixed(kernel, finest: float = 1.0, halvings: int = 0):
+    """A release of a column on a grid, one whose values have counters of their own, and categories."""
+    columns = (
+        Numeric(HOSTILE, 0, 100),
+        Numeric("hours", 0, 24, step=1),
+        Categorical("kind", ("a", "=1+1", "</script>")),
+    )
+    fine = 0.5 if halvings else 1.0
+    sketch = Histogram(Domain(columns), kernel, (32, 0), halvings=halvings, fine=fine, finest=finest)
+    return release(sketch, people(), Budget(epsilon=1))
+
+
+def asked_as_in_python(page, made):
+    """Points all over the bounds, and on them, have the same answers and intervals but for rounding."""
+    random = np.random.default_rng(3)
+    places = np.column_stack([random.uniform(0, 100, 40), random.uniform(0, 24, 40), random.integers(0, 3, 40)])
+    places[0], places[1] = (0, 0, 0), (100, 24, 2)
+    kinds = np.array(["a", "=1+1", "</script>"])
+    queries = {HOSTILE: places[:, 0], "hours": places[:, 1], "kind": kinds[places[:, 2].astype(int)]}
+    bandwidth = page.evaluate(f"{DECODER}.reading.bandwidth")
+    if bandwidth is not None:
+        made = made.smoothed(tuple(bandwidth) if isinstance(bandwidth, list) else bandwidth)
+    answers = made.answer(queries)
+    expected = np.column_stack([answers.estimate, answers.low, answers.high])
+    found = np.array(page.evaluate(ASK, places.tolist()))
+    assert np.abs(found - expected).max() <= 1e-9 * np.abs(expected).max()
+
+
+def counted_in_python(made, low: float, high: float, kinds: list[int]) -> tuple[float, float]:
+    """How many are between two places of the first column, by the splines closest to that stretch, and the noise."""
+    sketch = made.sketch
+    axis: Axis = sketch.axes[0]
+    at, half = axis.low + axis.pitch * fitting_points(axis.cells, POINTS_A_CELL), axis.pitch / POINTS_A_CELL / 2
+    inside = np.clip(np.minimum(high, at + half) - np.maximum(low, at - half), 0, None) / (2 * half)
+    weights = coefficients(inside[None], axis.cells, POINTS_A_CELL)[0]
+    (grid,) = sketch.grids(made.counters / sketch.scale)
+    gain = (weights**2).sum() * grid.shape[1] * len(kinds)
+    error = np.sqrt(gain * made.privacy.counter_variance) / sketch.scale
+    return float(weights @ grid[:, :, kinds].sum(axis=(1, 2))), float(error)
+
+
+def test_a_grid_is_asked_as_in_python_without_a_network(page, tmp_path):
+    made = mixed(kernels.Gaussian(6.0), finest=0.5)
+    data = show(page, made, tmp_path)
+    assert page.evaluate(f"{DECODER}.kind") == "grid"
+    asked_as_in_python(page, made)
+
+    # A box is fitted in the mean square, and its noise is exactly that of the counters that it adds up.
+    found = page.evaluate(f"{DECODER}.box({{0: [30, 50], 2: [-0.5, 1.5]}})")
+    estimate, noise = counted_in_python(made, 30, 50, [0, 1])
+    assert abs(found["estimate"] - estimate) <= 1e-9 * estimate
+    assert found["error"] >= noise * (1 - 1e-9)
+    records = people()
+    truth = (records[HOSTILE].between(30, 50) & records["kind"].isin(["a", "=1+1"])).sum()
+    assert abs(found["estimate"] - truth) <= -ndtri(1e-9) * found["error"]  # false alarms below 1e-8
+    everyone = page.evaluate(f"{DECODER}.box({{}})")
+    assert abs(everyone["estimate"] - made.counters.sum() / made.sketch.scale) < 1e-6
+
+    # What people see and take along.
+    assert "worth of closeness" in page.inner_text("#answer")
+    page.focus("#picture")
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Shift+ArrowUp")
+    assert "in here" in page.inner_text("#answer")
+    page.select_option("#choose-up", label="kind")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="The file itself").click()
+    assert saved.value.path().read_bytes() == data
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="(CSV)").click()
+    table = pd.read_csv(saved.value.path(), skipinitialspace=False)
+    assert list(table.columns) == [HOSTILE, "kind", "estimate", "low", "high"]
+    assert set(table["kind"]) == {"a", "'=1+1", "</script>"}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("kernel", "finest", "halvings"),
+    [
+        (kernels.Laplacian(6.0), 1.0, 0),
+        (kernels.Gaussian(6.0), 1.0, 2),
+        (kernels.Exponential(9.0), 1.0, 0),
+        (kernels.Exponential(9.0), 1.0, 1),
+        (kernels.Smooth(6.0), 1.0, 0),
+        (kernels.Gaussian((4.0, 3.0, 0.7)), 0.5, 0),
+        (kernels.Product((kernels.Gaussian(9.0), kernels.Laplacian(12.0))), 1.0, 0),
+    ],
+)
+def test_every_kernel_that_pages_decode_is_read_as_in_python(page, tmp_path, kernel, finest, halvings):
+    made = mixed(kernel, finest, halvings)
+    show(page, made, tmp_path)
+    assert page.evaluate(f"{DECODER}.kind") == "grid"
+    asked_as_in_python(page, made)
