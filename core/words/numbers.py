@@ -113,6 +113,17 @@ def number(value: float) -> str:
     return significant(value, EXACT_DIGITS)
 
 
+def about(count: float, digits: int = 2) -> str:
+    """A number of people or things in so many significant digits, written out.
+
+    Examples
+    --------
+    >>> about(1234567), about(8.4), about(0.6)
+    ('1,200,000', '8', '1')
+    """
+    return f"{float(f'{count:.{digits}g}'):,.0f}"
+
+
 def percent(share: float, digits: int = 2) -> str:
     """A share as a percentage in so many digits; it never rounds up to certainty, nor shows what is too little to see.
 

@@ -12,6 +12,7 @@ from ..frame.session import Session
 from .choice import Chosen, choose_plan
 from .data import choose_subject
 from .functions import choose_epsilon, functions
+from .local import beside_local
 from .methods import about_methods
 from .results import bench, choose_measure, results, trials_of
 from .saving import nothing_to_save, save_action
@@ -45,6 +46,7 @@ def compare(visitor: Session) -> None:
     if subject.data is not None:
         with pictures:
             functions(chosen, desk)
+    beside_local(subject, chosen.plan.epsilons)
     st.header("How each works", anchor=False)
     about_methods(chosen, desk.known(subject.identity), measure, desk.running)
     save_action(chosen, lambda: trials_of(chosen, desk.known(subject.identity)), measure, tuned)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from ...experiments.lessons.local_reports import people_needed
 from ...figures.lessons.local_reports import trust_figure
-from ...words.numbers import significant
+from ...words.numbers import about
 from .lesson import Lesson, choose_epsilon, picture, say
 
 POINTS = "points"
@@ -33,7 +33,7 @@ def experiment() -> None:
 
 def finding_sentence(points: str, owner: float, phones: float) -> str:
     """How many people each way needs."""
-    needed = [f"{float(significant(max(people, 1.0), 2).replace(',', '')):,.0f}" for people in (owner, phones)]
+    needed = [about(max(people, 1.0)) for people in (owner, phones)]
     return (
         f"For ± {points} points, {needed[0]} people are enough where an owner is trusted, and {needed[1]} where nobody "
         "is."

@@ -10,8 +10,11 @@ from ...errors import RequestError
 from ...figures.lessons.local_reports import errors_figure
 from ...local.choosing import Outlook, outlooks, recommended, sentence
 from ...local.oracles.table import ORACLES
+from ...local.trust import of_counts
+from ...words.numbers import about, significant
 from ..frame.charts import show
 from ..frame.marks import Visibility, note, rail
+from .words import words_view
 
 EPSILONS = ("0.2", "0.5", "1", "2", "3", "4")
 DOMAINS = (2, 4, 10, 30, 100, 300, 1000, 3000, 10_000)
@@ -43,6 +46,7 @@ def collector_view() -> None:
         )
     with field, rail(Visibility.PUBLIC, "collector", "What to take"):
         note(sentence(best))
+        note(_with_an_owner(best))
     st.dataframe(
         {
             "oracle": [one.oracle.title for one in every],
@@ -52,6 +56,16 @@ def collector_view() -> None:
         hide_index=True,
         key="collector-table",
         alt="Every oracle with its error and the length of its reports, the best first",
+    )
+    words_view()
+
+
+def _with_an_owner(best: Outlook) -> str:
+    """What it costs that nobody is trusted."""
+    found = of_counts(best)
+    return (
+        f"An owner whom all of them trust would know a share to ± {significant(200 * found.owner, 2)} points at the "
+        f"same ε. Local reports need {about(found.needed)} people for that."
     )
 
 

@@ -294,3 +294,13 @@ def test_a_method_without_a_setting_stays_when_the_others_are_tuned():
         ("histogram", False),
     }
     assert not any(curve.tuned for curve in shown_curves(trials, "relative_error", False))
+
+
+def test_local_reports_stand_beside_an_owner_when_they_are_asked_for(page):
+    app = page(sample="colours")
+    toggle = next(one for one in app.toggle if one.key == "compare-local")
+    toggle.set_value(True).run()
+    assert not app.exception
+    table = next(one.value for one in app.dataframe if "error of local reports" in one.value.columns)
+    needed = [int(text.replace(",", "")) for text in table["people that local reports need for the owner's error"]]
+    assert len(needed) == 3 and all(people > 20_000 for people in needed)

@@ -41,8 +41,12 @@ def test_one_person_sees_the_report_and_what_it_tells(page):
 def test_the_collector_gets_a_recommendation(page):
     assert not view(page, "Be the collector").exception
     assert len(page.dataframe[0].value) >= 9
+    assert "Local reports need" in shown(page)
     field(page.select_slider, "Answers").set_value(10_000)
     assert not page.run().exception
+    page.select_slider(key="words-people").set_value(10_000)
+    field(page.button, "Ask everyone").click().run()
+    assert not page.exception and "most frequent words were found" in shown(page)
 
 
 def test_a_teacher_makes_a_poll_and_sees_it_fill(page, tmp_path):
