@@ -144,6 +144,8 @@ def part_of(seconds: Integers, part: str) -> Integers:
 
 def of_text(text: str) -> int | None:
     """Seconds since 1970 of one date or time in ISO 8601; None where it is none."""
+    if not text.isascii():  # what ISO 8601 never has; a lone surrogate could not even be handed on
+        return None
     (found,) = _of_texts(pa.array([text], pa.large_string()), "", "")
     return None if found == NEVER else int(found)
 

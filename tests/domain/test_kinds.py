@@ -133,6 +133,7 @@ def test_a_question_that_is_no_date_is_refused():
         (("2020-01-01", "2020-01-01"), "more than one day"),
         (("01.01.2020", "2020-01-02"), "written as 2024-12-31"),
         (("2020-02-30", "2020-03-02"), "days that there are"),
+        (("2020-01-01", "\udcf6"), "written as 2024-12-31"),
         ((0, 1), "written as"),
         (("2020-01-01", "2021-01-01", "week"), "'day' or 'hour'"),
         (("2020-01-01", "2021-01-01", "day", "", "%d.%q"), "directives"),

@@ -1,7 +1,7 @@
 """Look for crashes, led by coverage: `python -m tests.fuzzing TARGET [--seconds N] [--found FOLDER]`.
 
-Needs `pip install atheris`, which is no part of the tests. What crashes is written to the folder; put it beside the
-others in `tests/fuzzing/found/TARGET`, where the tests hold on to it, and mend it.
+Needs `pip install atheris`, which is no part of the tests. What crashes is written to the folder. Give it a test of its
+own where the fault is, as the same bytes mean something else as soon as a target changes.
 """
 
 from __future__ import annotations
