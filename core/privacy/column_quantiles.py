@@ -2,21 +2,22 @@
 
 A column's bounds are cut into cells, which are public; the records are counted by cell. A cell is cut further into T
 equal parts, over which its records are spread evenly, so that a value which half of all records share has room for
-several quantiles. Candidates are the M + 1 ends of the parts, and C_i is how many records lie before candidate i, in
-T-ths of a record, so that all is whole numbers. Of the candidates from l to h the quantile a/b has scores
+several quantiles. Candidates are the M + 1 ends of the parts, each for the part that begins there, and C_i is how many
+records lie before candidate i, in T-ths of a record, so that all is whole numbers. Of the candidates from l to h the
+quantile a/b has scores
 
-    s_i = -|b (C_i - C_l) - a (C_h - C_l)|,
+    s_i = -max(0, b (C_i - C_l) - a (C_h - C_l), a (C_h - C_l) - b (C_i+1 - C_l)),        C_h+1 = C_h,
 
-b T times the distance in ranks, and one is chosen with probability proportional to e^(ε s_i / (2Δ)), exactly
-(`selection`). Wide gaps between records have many candidates, as they should.
+b T times the ranks between the part and the quantile: none where it lies in the part. One is chosen with probability
+proportional to e^(ε s_i / (2Δ)), exactly (`selection`). Wide gaps between records have many candidates, as they should.
 
 Several quantiles of a column (Kaplan, Schnapp, Stemmer 2022, Algorithm 1): the middle one is chosen first, and those
 below and above it among the candidates, and of the records, on its two sides, where a quantile becomes another one. So
 k quantiles take the bits of k levels and not k shares of the budget, as the parts of a level share no record.
 
-Sensitivity. One record that is added or removed moves C_i - C_l by x and C_h - C_l by w, 0 <= x <= w <= T, so the score
-by b x - a w at most, which lies in [-a w, (b - a) w]: by no more than w max(a, b - a). At one level a record's T parts
-lie in choices of their own, Σ w <= T. So with
+Sensitivity. One record that is added or removed moves C_i - C_l by x and C_h - C_l by w, 0 <= x <= w <= T, so each of
+the two distances by b x - a w, which lies in [-a w, (b - a) w]: by no more than w max(a, b - a), and so the larger of
+them and 0. At one level a record's T parts lie in choices of their own, Σ w <= T. So with
 
     Δ = T max(a, b - a)          under add_remove,
     Δ = T b                      at the first level under replace_one, where w = T and x - x' lies in [-T, T],
@@ -27,6 +28,12 @@ the choices of a level are moved by shares of Δ that add up to 1 at most. A cho
 `events.Selections` of ε. (A record replaced by one that misses a value only leaves, and max(a, b - a) <= b.) Each of a
 person's m records moves as much again: Δ is m times as large. Levels and columns compose; that the candidates of a
 level depend on earlier choices is what composition allows. ∎
+
+All columns at once. Under a pure promise the first level of all d columns is one choice among their tuples
+(`selection.select_jointly`), with d times the ε of one column, whose scores are brought to the same T first: medians
+are then off by (d + 1)/2d of what they are otherwise, half for many columns. Under a delta ρ adds up, which favours
+choices of their own; whichever is the less noise by this formula is made. Deeper levels are chosen column by column,
+as a record may lie in the left half of one column and in the right half of another.
 
 Accuracy. Of M candidates one of a score below the best by (2Δ/ε) log(M/β) is chosen with probability β at most; as
 ranks this is added up along the levels, as a child's records are cut off where its parents were chosen (`rank_error`).
@@ -50,7 +57,7 @@ from .budget import Budget, Number, exact_decimal
 from .events import Selections
 from .neighbours import Neighbours
 from .noise.randomness import Source
-from .selection import select
+from .selection import select, select_jointly
 from .unit import EACH_RECORD, PrivacyUnit
 from .zcdp import largest_rho
 
@@ -181,19 +188,35 @@ class QuantilesPlan:
         return tuple(_halving(self.quantiles, 0, len(self.quantiles), 0))
 
     @cached_property
+    def jointly(self) -> bool:
+        """Whether the first level of all columns is one choice; see *All columns at once*."""
+        first = Fraction(self.columns + 1, 2 * self.columns)
+        return self.columns > 1 and (first + self.levels - 1) / self._pure_price < self.levels / self._rho_price
+
+    @property
     def price(self) -> Fraction:
-        """ε of each level of each column: an equal part of the promise, or of its ρ at ε²/8 each if that is more."""
-        number = self.columns * self.levels
-        pure = Fraction(self.budget.epsilon) / number
+        """ε of each level of each column: an equal part of the promise, or of its ρ at ε²/8 each if that is better."""
+        return self._pure_price if self.jointly else max(self._pure_price, self._rho_price)
+
+    @property
+    def _pure_price(self) -> Fraction:
+        return Fraction(self.budget.epsilon) / (self.columns * self.levels)
+
+    @cached_property
+    def _rho_price(self) -> Fraction:
         if self.budget.pure:
-            return pure
+            return self._pure_price
         rho = Fraction(largest_rho(float(self.budget.epsilon), float(self.budget.delta)))
-        return max(pure, Fraction(math.isqrt(math.floor(8 * rho / number * 10**40)), 10**20))
+        return Fraction(math.isqrt(math.floor(8 * rho / (self.columns * self.levels) * 10**40)), 10**20)
 
     @cached_property
     def cost(self) -> Cost:
         """Of all choices together."""
-        events = (Selections(self.price, self.columns * self.levels),)
+        apart = self.columns * self.levels
+        events: tuple[Selections, ...] = (Selections(self.price, apart),)
+        if self.jointly:
+            deeper = apart - self.columns
+            events = (Selections(self.columns * self.price), *((Selections(self.price, deeper),) if deeper else ()))
         return Cost(events, self.budget.epsilon, self.budget.delta)
 
     def sensitivity(self, choice: Choice) -> int:
@@ -211,9 +234,13 @@ class QuantilesPlan:
         ranks come on top.
         """
         before = [one for one in self.choices if one.place in self._parents(choice)]
-        doubt = math.log(candidates * (len(before) + 1) / DOUBT)
-        ranks = sum(Fraction(self.sensitivity(one), one.share.denominator) for one in (*before, choice))
-        return float(2 * ranks / self.price) * doubt
+        doubt = math.log((len(before) + 1) / DOUBT)
+        ranks = 0.0
+        for one in (*before, choice):
+            together = self.columns if self.jointly and one.level == 0 else 1
+            reach = math.log(candidates if together == 1 else CANDIDATES + 1) + doubt / together
+            ranks += 2 * float(Fraction(self.sensitivity(one), one.share.denominator) / self.price) * reach
+        return ranks
 
     def _parents(self, choice: Choice) -> set[int]:
         """Places of the choices by which the records of this one were cut off, and of those before them."""
@@ -275,21 +302,43 @@ def release_quantiles(
     if len(places) != plan.columns or [len(one) for one in counts] != [one.cells for one in places]:
         raise ValueError("Every column needs its places and a count for each cell.")
     spend(plan.cost)
-    return tuple(_chosen(where, one, plan, noise_source) for where, one in zip(places, counts, strict=True))
+    befores = [where.before(one) for where, one in zip(places, counts, strict=True)]
+    firsts = _first_level(places, befores, plan, noise_source) if plan.jointly else [None] * plan.columns
+    return tuple(
+        _chosen(where, before, plan, first, noise_source)
+        for where, before, first in zip(places, befores, firsts, strict=True)
+    )
+
+
+def _first_level(
+    places: Sequence[Places], befores: Sequence[Counts], plan: QuantilesPlan, noise_source: Source | None
+) -> Sequence[int]:
+    """The candidates of all columns at the first level, chosen at once."""
+    choice, parts = plan.choices[0], max(where.parts for where in places)
+    scores = [
+        scores_between(before, 0, len(before) - 1, choice.share) * (parts // where.parts)
+        for where, before in zip(places, befores, strict=True)
+    ]
+    return select_jointly(scores, parts * plan.sensitivity(choice), plan.columns * plan.price, noise_source)
 
 
 def scores_between(before: Counts, low: int, high: int, share: Fraction) -> Counts:
     """s of the candidates from low to high, both included; see the top."""
     a, b = share.numerator, share.denominator
-    start, end = int(before[low]), int(before[high])
-    return -np.abs(b * (before[low : high + 1] - start) - a * (end - start))
+    past = b * (before[low : high + 1] - before[low]) - a * (before[high] - before[low])
+    short = -np.append(past[1:], past[-1])
+    scores: Counts = -np.maximum(np.maximum(past, short), 0)
+    return scores
 
 
-def _chosen(places: Places, counts: Counts, plan: QuantilesPlan, noise_source: Source | None) -> tuple[float, ...]:
-    """The quantiles of one column."""
-    before = places.before(counts)
-    found: dict[int | None, int] = {}
+def _chosen(
+    places: Places, before: Counts, plan: QuantilesPlan, first: int | None, noise_source: Source | None
+) -> tuple[float, ...]:
+    """The quantiles of one column; that of the first level may be known."""
+    found: dict[int | None, int] = {} if first is None else {plan.choices[0].place: first}
     for choice in plan.choices:
+        if choice.place in found:
+            continue
         low = 0 if choice.below is None else found[choice.below]
         high = len(before) - 1 if choice.above is None else found[choice.above]
         scores = scores_between(before, low, high, choice.share)

@@ -13,17 +13,31 @@ probabilities P and Q, h = log(P/Q) is ε (s_i - s'_i) / (2Δ) plus a constant, 
 ψ(α) - α(α - 1)ε²/8 is concave and zero at 0 and 1, hence not above 0 for α > 1, and the Rényi divergence
 ψ(α)/(α - 1) is at most α ε²/8. ∎ `events.Selections` claims this.
 
+Several choices as one. Where one place is wanted in each of several lists of candidates, such as a median of each of
+d columns, and one person may move all lists, d choices of ε/d each could be made. Let instead a candidate be a whole
+tuple, of the score min over the lists of their scores. No minimum moves by more than what it is taken of, so Δ is
+that of one list, and this is one choice of ε among the product of the lists: the exponential mechanism for a norm
+that no direction is wasted on (K-norm mechanism: Hardt, Talwar 2010, with the largest coordinate as norm). Where
+scores fall evenly away from the best ones, the largest of d distances is a sum of d exponential numbers, d/ε on
+average, and the others are anywhere below it: (d + 1)/(2ε) on average, where d separate choices would be d/ε off
+each. Under zCDP d choices of ε/√d are better.
+
 How it is drawn. With x_i = ε (max s - s_i) / (2Δ), weights e^(-x_i) are below 2^(-k_i) for the whole numbers k_i =
-floor(c x_i), c < 1/log 2. A candidate is proposed with probability proportional to 2^(-k_i), in whole numbers, and kept
-with probability 2^(k_i) e^(-x_i), otherwise all is begun again: rejection sampling, whose outcome has the wanted law
-exactly. The second coin needs no new code: it is `Coin` when its first k_i digits, all zero, are known to agree. No
-floating-point number is part of a decision. Two proposals or so are enough on average, whatever the scores: a thousand
-hopeless candidates share a proposal weight that is as small as theirs.
-"""
+floor(c x_i), c < 1/log 2. A candidate is proposed with probability proportional to 2^(-k_i), in whole numbers, and
+kept with probability 2^(k_i) e^(-x_i), otherwise all is begun again: rejection sampling, whose outcome has the wanted
+law exactly. The second coin needs no new code: it is `Coin` when its first k_i digits, all zero, are known to agree.
+No floating-point number is part of a decision. Two proposals or so are enough on average, whatever the scores: a
+thousand hopeless candidates share a proposal weight that is as small as theirs. Of tuples k is the largest of the
+lists' (each counted from the best score that all lists can have), so those of k at most are a box, and how many have
+exactly k is the difference of two products: the tuple of a number below that is found list by list, in whole numbers
+of any size."""
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 
@@ -37,10 +51,12 @@ Scores = npt.NDArray[np.int64]
 
 LARGEST_SCORE = 1 << 62
 """Absolute value of a score, so that differences of two fit 64 bits."""
+LARGEST_GAP = (1 << 63) - 1
+"""Of two scores; no gap is as large."""
 INVERSE_LOG_2 = Fraction(1_442_695, 1_000_000)
 """c, just below 1/log 2 = 1.44269504..."""
 DEEPEST = 128
-"""Candidates of a weight below 2^-128 are proposed as if it were that: even 2^62 of them are hardly ever proposed."""
+"""Candidates of a weight below 2^-128 over their number are proposed as if it were that, so hardly ever."""
 
 
 def select(scores: np.ndarray, sensitivity: int, epsilon: Fraction, source: Source | None = None) -> int:
@@ -62,23 +78,97 @@ def select(scores: np.ndarray, sensitivity: int, epsilon: Fraction, source: Sour
     int
         Place of the chosen candidate.
     """
-    scores = check_scores(scores, sensitivity, epsilon)
+    return select_jointly([scores], sensitivity, epsilon, source)[0]
+
+
+def select_jointly(
+    scores: Sequence[np.ndarray], sensitivity: int, epsilon: Fraction, source: Source | None = None
+) -> tuple[int, ...]:
+    """Choose a candidate of each list, all for one price: a tuple by the least of its scores.
+
+    Parameters
+    ----------
+    scores : Sequence[np.ndarray]
+        Exact and private, int64 (m_j,), m_j >= 1 each.
+    sensitivity : int
+        Δ: how far one person can move any one score of any list, at most; all of them at once.
+    epsilon : Fraction
+        The price of all of them together, exact: one choice of `events.Selections`.
+    source : Source | None
+        As of `select`.
+
+    Returns
+    -------
+    tuple[int, ...]
+        Place of the chosen candidate in each list.
+    """
+    checked = [check_scores(one, sensitivity, epsilon) for one in scores]
+    best = min(int(one.max()) for one in checked)
+    gaps = [best - np.minimum(one, best) for one in checked]
     rate = Fraction(epsilon) / (2 * sensitivity)
-    digits = rate * INVERSE_LOG_2
-    gaps, members = np.unique(scores.max() - scores, return_inverse=True)
-    depths = [min(DEEPEST, gap * digits.numerator // digits.denominator) for gap in gaps.tolist()]
-    by_depth = np.argsort(members, kind="stable")  # a larger gap is never less deep
-    levels, counts = (part.tolist() for part in np.unique(np.array(depths)[members], return_counts=True))
-    firsts = [0, *accumulate(counts)]
-    ends = list(accumulate(count << (DEEPEST - level) for level, count in zip(levels, counts, strict=True)))
+    shells = _Shells.of(gaps, rate * INVERSE_LOG_2)
     stream = (SystemSource() if source is None else source).stream()
     while True:
-        ticket = below(ends[-1], stream)
-        place = bisect_right(ends, ticket)
-        back = (ends[place] - 1 - ticket) >> (DEEPEST - levels[place])
-        candidate = int(by_depth[firsts[place] + back])
-        if Coin(int(gaps[members[candidate]]) * rate).toss(stream, matched=levels[place]):
-            return candidate
+        depth, places = shells.proposed(stream)
+        gap = max(int(one[place]) for one, place in zip(gaps, places, strict=True))
+        if Coin(gap * rate).toss(stream, matched=depth):
+            return places
+
+
+@dataclass(frozen=True)
+class _Shells:
+    """Tuples of candidates by how deep their weight lies below the best, which is k for one of about 2^-k.
+
+    Attributes
+    ----------
+    orders : list[np.ndarray]
+        Of each list, its places, those of the least gaps first.
+    boxes : list[list[int]]
+        For every depth, how many places of each list are as deep at most.
+    ends : list[int]
+        Weights of all tuples up to every depth, in units of that of the deepest.
+    """
+
+    orders: list[np.ndarray]
+    boxes: list[list[int]]
+    ends: list[int]
+
+    @classmethod
+    def of(cls, gaps: list[np.ndarray], digits: Fraction) -> _Shells:
+        """The shells of floor(gap * digits), the deepest of all that lie deeper."""
+        deepest = DEEPEST + sum(len(one).bit_length() for one in gaps)
+        # Of depth k at most are the gaps below the least whole number whose depth is k + 1.
+        firsts = [-(-(depth + 1) * digits.denominator // digits.numerator) for depth in range(deepest)]
+        limits = np.array([min(first, LARGEST_GAP) for first in firsts], np.int64)
+        orders = [np.argsort(one, kind="stable") for one in gaps]
+        counts = [
+            [*np.searchsorted(one[order], limits).tolist(), len(one)] for one, order in zip(gaps, orders, strict=True)
+        ]
+        boxes = [list(box) for box in zip(*counts, strict=True)]
+        sizes = [math.prod(box) for box in boxes]
+        new = [size - before for size, before in zip(sizes, [0, *sizes], strict=False)]
+        ends = list(accumulate(count << (deepest - depth) for depth, count in enumerate(new)))
+        return cls(orders, boxes, ends)
+
+    def proposed(self, stream: Stream) -> tuple[int, tuple[int, ...]]:
+        """A depth and a tuple of it, with probability proportional to 2^-depth for each tuple."""
+        ticket = below(self.ends[-1], stream)
+        depth = bisect_right(self.ends, ticket)
+        number = (self.ends[depth] - 1 - ticket) >> (len(self.ends) - 1 - depth)
+        box = self.boxes[depth]
+        inner = self.boxes[depth - 1] if depth else [0] * len(box)
+        places, reached = [], False
+        for place, order in enumerate(self.orders):
+            after = math.prod(box[place + 1 :])  # ways to go on once a place of this depth was taken
+            before = after if reached else after - math.prod(inner[place + 1 :])
+            shallow = box[place] if reached else inner[place]
+            if number < shallow * before:
+                rank, number = divmod(number, before)
+            else:
+                rank, number = divmod(number - shallow * before, after)
+                rank, reached = rank + shallow, True
+            places.append(int(order[rank]))
+        return depth, tuple(places)
 
 
 def check_scores(scores: np.ndarray, sensitivity: int, epsilon: Fraction) -> Scores:

@@ -241,3 +241,68 @@ def test_places_that_make_no_sense(places, sentence):
 def test_quantiles_that_make_no_sense(quantiles):
     with pytest.raises(RequestError):
         plan_quantiles(1, quantiles, Budget(1))
+
+
+def both_chances(places, counts, plan):
+    """Of every pair of candidates of two columns, where the first level is one choice: the closed form."""
+    rate = 2 * float(plan.price) / (2 * places.parts * plan.sensitivity(plan.choices[0]))
+    first, second = (scores_between(places.before(one), 0, 4 * places.parts, Fraction(1, 2)) for one in counts)
+    weights = np.exp(rate * np.minimum.outer(first, second))
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+def test_medians_of_two_columns_at_once_tell_nobody_apart_by_more_than_epsilon(tiny, relation):
+    """Every record that may come, or take the place of another, in every data set of a few."""
+    plan, losses = plan_quantiles(2, ["0.5"], Budget(3, 0, relation)), []
+    assert plan.jointly and plan.cost.pure_epsilon == 3 and [event.count for event in plan.cost.events] == [1]
+    values = list(product(range(4), repeat=2))
+    for records in ([(0, 3), (1, 1)], [(0, 0), (3, 3), (3, 0)], [(2, 1)] * 3, [(0, 0)] * 2 + [(3, 3)] * 2):
+        mine = both_chances(tiny, _counts(records), plan)
+        kept = records if relation == "add_remove" else records[1:]
+        for other in values:
+            theirs = both_chances(tiny, _counts([*kept, other]), plan)
+            losses.append(np.abs(np.log(mine / theirs)).max())
+    assert 1.5 < max(losses) <= 3 + 1e-9
+
+
+def _counts(records):
+    return [np.bincount([record[column] for record in records], minlength=4) for column in (0, 1)]
+
+
+def test_medians_of_two_columns_have_the_frequencies_of_the_closed_form(tiny, monkeypatch):
+    plan, runs = plan_quantiles(2, ["0.5"], Budget(2)), draws(1500, 4000)
+    counts = [np.array([2, 0, 3, 1]), np.array([0, 4, 1, 1])]
+    monkeypatch.setattr(Places, "value", lambda self, candidate: float(candidate))
+    source, seen = SeededSource(8), np.zeros((9, 9))
+    for _ in range(runs):
+        (one,), (other,) = release_quantiles([tiny, tiny], counts, plan, spend=paid, noise_source=source)
+        seen[int(one), int(other)] += 1
+    expected = both_chances(tiny, counts, plan) * runs
+    common = expected > 8
+    observed, wanted = [*seen[common], seen[~common].sum()], [*expected[common], expected[~common].sum()]
+    assert common.sum() > 10 and stats.chisquare(observed, wanted).pvalue > FALSE_ALARM
+
+
+def test_medians_of_many_columns_are_chosen_at_once_where_that_is_less_noise():
+    assert not plan_quantiles(1, ["0.5"], Budget(1)).jointly
+    assert plan_quantiles(8, ["0.5"], Budget(1)).jointly
+    assert not plan_quantiles(64, ["0.5"], Budget(1, "1e-6")).jointly  # ρ adds up, for which they are better apart
+    quartiles = plan_quantiles(8, ["0.25", "0.5", "0.75"], Budget(1))
+    assert quartiles.jointly and quartiles.cost.pure_epsilon == 1
+    assert [(event.epsilon, event.count) for event in quartiles.cost.events] == [
+        (Fraction(1, 2), 1),
+        (Fraction(1, 16), 8),
+    ]
+
+
+def test_columns_chosen_at_once_keep_their_medians_whatever_values_people_share():
+    """One column has half of its records at one value, which is no reason to err in the other."""
+    random = np.random.default_rng(5)
+    spiky = Places(0, 100)
+    smooth = random.uniform(0, 100, 5000)
+    counts = [spiky.count(np.where(random.random(5000) < 0.5, 40, smooth)), spiky.count(smooth)]
+    plan = plan_quantiles(2, ["0.5"], Budget(4))
+    for seed in range(8):
+        (one,), (other,) = release_quantiles([spiky] * 2, counts, plan, spend=paid, noise_source=SeededSource(seed))
+        assert abs(one - 40) < 0.1 and abs(other - np.median(smooth)) < 0.5

@@ -1,7 +1,9 @@
 """Choices against the closed form of the exponential mechanism, and what they cost."""
 
 import math
+from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from core.privacy.accounting import Cost, keeps_promise
 from core.privacy.audit import audit
 from core.privacy.events import PureParts, Selections, event_from_dict
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.selection import DEEPEST, LARGEST_SCORE, below, select
+from core.privacy.selection import DEEPEST, LARGEST_SCORE, below, select, select_jointly
 from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
 from tests.privacy.noise.scripted import ScriptedStream
@@ -49,6 +51,23 @@ def test_frequencies_are_those_of_the_closed_form(scores, sensitivity, epsilon):
     observed, wanted = observed[wanted > 1e-9], wanted[wanted > 1e-9]
     statistic = ((observed - wanted) ** 2 / wanted).sum()
     assert len(wanted) == 1 or stats.chi2.sf(statistic, len(wanted) - 1) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("lists", [[[3, 0, 2], [1, 5, 1, 0]], [[0, -9], [7, 7, 1], [4]]])
+def test_tuples_are_chosen_by_the_least_of_their_scores(lists):
+    source, arrays = SeededSource(12), [np.array(one, dtype=np.int64) for one in lists]
+    tuples = list(product(*(range(len(one)) for one in lists)))
+    expected = closed_form([min(one[i] for one, i in zip(lists, at, strict=True)) for at in tuples], 1, 1) * DRAWS
+    seen = Counter(select_jointly(arrays, 1, Fraction(1), source) for _ in range(DRAWS))
+    assert stats.chisquare([seen[at] for at in tuples], expected).pvalue > FALSE_ALARM
+
+
+def test_what_one_list_cannot_have_is_asked_of_no_other():
+    """The best of one list is far below that of the other, whose places above it are all alike then."""
+    source, lists = SeededSource(2), [np.array([-40, -1000]), np.array([0, -20, -40, -1000])]
+    found = np.array([select_jointly(lists, 1, Fraction(4), source) for _ in range(DRAWS)])
+    assert not found[:, 0].any()
+    assert stats.chisquare(np.bincount(found[:, 1], minlength=4)[:3]).pvalue > FALSE_ALARM
 
 
 def test_equal_candidates_are_equally_likely_wherever_they_stand():
