@@ -226,13 +226,13 @@ def _shared(
         noises = tuple(calibrate(sensitivity, epsilon * share / whole) for sensitivity, share in tables)
     else:
         rho = Fraction(largest_rho(float(budget.epsilon), float(budget.delta)))
-        prices = tuple(_price(rho * share / whole) for share in choices)
+        prices = tuple(price_of(rho * share / whole) for share in choices)
         noises = tuple(gaussian_scale(sensitivity, rho * share / whole) for sensitivity, share in tables)
     chosen = (Selections(price, len(list(equal))) for price, equal in groupby(prices))
     measured = (event_of(sensitivity, noise) for (sensitivity, _), noise in zip(tables, noises, strict=True))
     return prices, noises, (*chosen, *measured)
 
 
-def _price(rho: Fraction) -> Fraction:
+def price_of(rho: Fraction) -> Fraction:
     """The epsilon of a choice that costs ρ = ε²/8, rounded down to thirty places or so."""
     return Fraction(math.isqrt(math.floor(8 * rho * 10**80)), 10**40)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,25 +25,37 @@ def check_installed() -> None:
 
 
 def fitted_marginals(
-    counts: Sequence[int], cliques: Sequence[tuple[int, ...]], noisy: Sequence[np.ndarray], total: float
+    counts: Sequence[int],
+    cliques: Sequence[tuple[int, ...]],
+    noisy: Sequence[np.ndarray],
+    total: float,
+    deviations: Sequence[float] | None = None,
+    wanted: Sequence[tuple[int, ...]] | None = None,
+    iterations: int = ITERATIONS,
 ) -> list[np.ndarray]:
-    """The marginals of the fitted model, consistent with each other.
+    """Marginals of the fitted model, consistent with each other.
 
     Parameters
     ----------
     counts : Sequence[int]
         Cells of each axis.
     cliques : Sequence[tuple[int, ...]]
-        The axes of each marginal.
+        The axes of each measured marginal; one may have been measured several times.
     noisy : Sequence[np.ndarray]
-        One table a clique, in the shape of its axes; noise of equal variance in all counters.
+        One table a clique, in the shape of its axes.
     total : float
         What the cells of each marginal add up to.
+    deviations : Sequence[float] | None
+        Standard deviation of the noise of each table, up to a factor; None for noise that is the same in all.
+    wanted : Sequence[tuple[int, ...]] | None
+        The axes of each marginal that is asked for, in increasing order; None for those that were measured.
+    iterations : int
+        Steps at most.
 
     Returns
     -------
     list[np.ndarray]
-        One table a clique, float64, in the shape of its axes, not negative.
+        One table for each that is wanted, float64, in the shape of its axes, not negative.
 
     Raises
     ------
@@ -61,10 +74,13 @@ def fitted_marginals(
         with jax.enable_x64(True):
             axes = Domain(list(range(len(counts))), list(counts))
             measured = [
-                LinearMeasurement(np.asarray(table, np.float64).reshape(-1), clique)
-                for clique, table in zip(cliques, noisy, strict=True)
+                LinearMeasurement(np.asarray(table, np.float64).reshape(-1), clique, deviation)
+                for clique, table, deviation in zip(cliques, noisy, deviations or [1.0] * len(cliques), strict=True)
             ]
-            model = MirrorDescent().estimate(axes, measured, known_total=float(total), iters=ITERATIONS)
-            found = [np.asarray(model.project(clique).datavector(flatten=False), np.float64) for clique in cliques]
+            model: Any = MirrorDescent().estimate(axes, measured, known_total=float(total), iters=iterations)
+            found = [
+                np.asarray(model.project(clique).datavector(flatten=False), np.float64)
+                for clique in (cliques if wanted is None else wanted)
+            ]
     # Counts that no crowd has, in a stranger's file, may leave numbers that are none: nothing is known then.
     return [np.maximum(np.nan_to_num(table, nan=0.0, posinf=0.0), 0.0) for table in found]

@@ -14,17 +14,13 @@ domain") is left out: the cells here are public and few.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 
-from ....domain import Domain
 from ....errors import RequestError
-from ....geometry.kernels import KERNEL, Kernel, of_coordinates
 from ....geometry.simplex import nearest_with_total
 from ....parameters import Seed, Settled, parameter
 from ....privacy.budget import Budget
@@ -33,104 +29,37 @@ from ....privacy.noise.noise import add_noise
 from ....privacy.noise.randomness import Source as NoiseSource
 from ....privacy.selection import select
 from ....words.phrases import count
-from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
+from ...adaptive import AdaptivePlan, Outcome, Read, noisy_count, share_budget
 from ...card import EXPONENTIAL, Card, PrivateChoice
-from ..grids.cells import Cells
-from ..grids.marginals import Marginals
-from ..grids.synthetic_records import A_COORDINATE, noise_scale
-from .markov_model import check_installed
+from ..grids.synthetic_records import noise_scale
+from .pairs import LARGEST_TOTAL, SCALE, ChoosesPairs, one_way, pair_score
 from .spanning_tree import MOST_COUNTERS, Edge, SpanningTree, joined
 
 TREE_SHARE = Fraction(1, 3)
 """Share of the budget that pays for the choice of the tree, as in the paper."""
-CELLS_TRIED = (4, 8, 16, 32, 64, 128)
-MAX_COUNTERS = 1 << 24
-"""Of all pairs together: 128 MiB."""
-SCALE = 1 << 8
-"""Parts of a record in which scores are counted."""
-LARGEST_TOTAL = float(1 << 50)
-"""Records that are expected at most, whatever the noise says, so that scores fit 64 bits."""
 
 
 @dataclass(frozen=True)
-class MST(Adaptive):
+class MST(ChoosesPairs):
     """Chooses a tree of attributes, then releases counts of each attribute and of each edge.
 
-    Parameters
-    ----------
-    domain, kernel : Domain, Kernel
-        As for `SpanningTree`.
-    cells : int | None
-        Of every coordinate of numbers; categories are cells of their own. None leaves the choice to `sized_for`.
-    seed : int | None
-        Public; fresh when None.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range, or the tables would be too large.
+    Its parameters are those of `ChoosesPairs`.
     """
 
-    domain: Domain
-    kernel: Kernel = parameter(KERNEL)
-    cells: Settled[int] = parameter(A_COORDINATE, None)
     seed: Settled[int] = parameter(Seed("The seed of a tree of marginals"), None)
     name: ClassVar[str] = "mst"
 
     def _check(self) -> None:
         super()._check()
         if self.cells is not None:
-            sizes = sorted(self.counts[one] * self.counts[other] for one, other in self._pairs)
-            largest_tree = sum(self.counts) + sum(sizes[len(sizes) - len(self.counts) + 1 :])
-            if sum(sizes) > MAX_COUNTERS or largest_tree > MOST_COUNTERS:
+            sizes = sorted(map(self._size, self._pairs))
+            if sum(self.counts) + sum(sizes[len(sizes) - len(self.counts) + 1 :]) > MOST_COUNTERS:
                 raise RequestError(
-                    f"The tables of all pairs of columns may have {MAX_COUNTERS:,} counts together, and those of a "
-                    f"tree {MOST_COUNTERS:,}; use fewer cells or columns."
+                    f"The tables of a tree may have {MOST_COUNTERS:,} counts together; use fewer cells or columns."
                 )
 
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @cached_property
-    def counts(self) -> tuple[int, ...]:
-        """Cells of each axis; RequestError before they are chosen."""
-        if self.cells is None:
-            raise RequestError("The tree has no number of cells yet; give one, or let `sized_for` choose it.")
-        return Cells.of(self.domain, self.metric, self.cells).counts
-
-    @property
-    def sized(self) -> bool:
-        return self.cells is not None
-
-    def sized_for(self, budget: Budget, records: float) -> MST:
-        """With the most cells for which the average count of a pair is above its noise's scale."""
-        if self.sized:
-            return self
-        chosen = replace(self, cells=CELLS_TRIED[0])
-        for cells in CELLS_TRIED[1:]:
-            try:
-                tried = replace(self, cells=cells)
-                noise = tried.plan(budget).noises[0]
-            except RequestError:
-                break
-            if records / cells ** min(len(tried.counts), 2) < noise_scale(noise):
-                break
-            chosen = tried
-        return chosen
-
-    def check_budget(self, budget: Budget) -> None:
-        """Before anything is paid for, as no one could ask such a release anything here."""
-        check_installed()
-
-    @cached_property
-    def _pairs(self) -> tuple[Edge, ...]:
-        return tuple(combinations(range(len(self.counts)), 2))
-
-    @property
-    def first(self) -> Marginals:
-        """The counts of all pairs: whatever tree is chosen, its tables are among them."""
-        return Marginals(self.domain, self.metric, self.counts, self._pairs or ((0,),))
+    def typical_noise(self, budget: Budget) -> float:
+        return noise_scale(self.plan(budget).noises[0])
 
     def plan(self, budget: Budget) -> AdaptivePlan:
         axes = len(self.counts)
@@ -148,13 +77,9 @@ class MST(Adaptive):
         moved = tables if neighbours is Neighbours.ADD_REMOVE else 2 * tables
         return Sensitivity(moved, moved, parts=tables, unit_shifts=True).scaled(self.domain.unit.records)
 
-    def score_sensitivity(self, neighbours: Neighbours) -> int:
-        """A record more moves one count of a pair by 1, and so its L1 distance from anything; replaced, two counts."""
-        return SCALE * (1 if neighbours is Neighbours.ADD_REMOVE else 2) * self.domain.unit.records
-
     def run(self, read: Read, plan: AdaptivePlan, noise_source: NoiseSource | None = None) -> Outcome:
         pairs = dict(zip(self.first.cliques, self.first.marginals(read(self.first)), strict=True))
-        exact = [self._one_way(pairs, axis) for axis in range(len(self.counts))]
+        exact = [one_way(pairs, axis) for axis in range(len(self.counts))]
         ones = add_noise(np.concatenate(exact), plan.noises[0], noise_source)
         edges = self._chosen(pairs, ones, plan, noise_source) if plan.choices else self._pairs
         sketch, table = self._tree(edges), ones
@@ -162,10 +87,6 @@ class MST(Adaptive):
             joint = np.concatenate([pairs[edge].reshape(-1) for edge in edges])
             table = np.concatenate([ones, add_noise(joint, plan.noises[1], noise_source)])
         return Outcome(sketch, table, plan.noises[0], noisy_count(exact[0].sum(), plan, noise_source))
-
-    def _one_way(self, pairs: dict[tuple[int, ...], np.ndarray], axis: int) -> np.ndarray:
-        clique = next(clique for clique in pairs if axis in clique)
-        return pairs[clique].sum(axis=tuple(at for at, other in enumerate(clique) if other != axis))
 
     def _chosen(
         self,
@@ -204,23 +125,6 @@ class MST(Adaptive):
 
     def _tree(self, edges: tuple[Edge, ...]) -> SpanningTree:
         return SpanningTree(self.domain, self.kernel, self.counts, edges, self.seed)
-
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        kernel = of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
-        return kernel.evaluate(queries, records).sum(axis=1)
-
-
-def pair_score(counts: np.ndarray, expected: np.ndarray) -> int:
-    """L1 distance of a pair's counts from what is expected of it, in SCALEths of a record.
-
-    Parameters
-    ----------
-    counts : np.ndarray
-        Exact, int64.
-    expected : np.ndarray
-        int64 of the same shape, in SCALEths of a record; the same for all neighbours.
-    """
-    return int(np.abs(SCALE * counts - expected).sum())
 
 
 CARD = Card(
