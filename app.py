@@ -11,6 +11,7 @@ from core.ui.frame.frame import DATA, EXPLORE, HOME, LEARN, frame
 from core.ui.frame.marks import Visibility, facts, rail
 from core.ui.frame.markup import draw
 from core.ui.frame.session import Session
+from core.ui.frame.visiting import opens
 from core.ui.release.kept import kept_releases
 from core.words.escapes import in_markdown
 
@@ -32,6 +33,11 @@ def door(title: str, sentence: str, visibility: Visibility | None = None) -> Non
 
 
 def doors(visitor: Session) -> None:
+    if not opens(DATA.path):  # on a server for others, to whom it was not given
+        door("Explore what was released", "Ask a released file anything, as often as you like.", Visibility.PUBLIC)
+        if st.button("Open the releases", type="primary", key="door-explore"):
+            st.switch_page(EXPLORE.path)
+        return
     own, released, sample = st.columns(3, gap="large")
     with own:
         door(

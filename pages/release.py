@@ -5,6 +5,7 @@ import streamlit as st
 from core.errors import RequestError
 from core.forecast.words import summary
 from core.privacy.ledger.ledger import Ledger
+from core.ui.approve.asking import asks_first
 from core.ui.frame.frame import DATA, RELEASE, frame
 from core.ui.frame.marks import main_action, note
 from core.ui.frame.session import Session
@@ -29,6 +30,8 @@ def choose(visitor: Session, desk: Desk, ledger: Ledger) -> None:
     """The steps and the button with the price on it; a click runs only this part of the page again."""
     draft = release_steps(visitor, ledger)
     said = "" if draft.way is None else summary(draft, draft.forecast)
+    if not draft.missing and asks_first(order_of(draft, visitor.own, ledger, desk.looked), draft.account, said):
+        return
     if main_action(draft.action, draft.missing, "release", said):
         confirm(desk, desk.ask(order_of(draft, visitor.own, ledger, desk.looked)), draft)
 

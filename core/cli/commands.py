@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from . import checkpoints, ledger, local
+from . import checkpoints, ledger, local, log
 from .anomalies import anomalies
 from .app import app as open_app
 from .ask import ask
@@ -31,6 +31,7 @@ from .recommend import recommend
 from .regress import regress
 from .release import release
 from .sample import sample
+from .serve import serve
 from .share import share
 from .train import train
 
@@ -64,6 +65,7 @@ def frostglass(
 
 app.command("app", rich_help_panel=OPENING)(open_app)
 app.command("poll", rich_help_panel=OPENING)(poll)
+app.command("serve", rich_help_panel=OPENING)(serve)
 for panel, commands in {
     MAKING: (declare, recommend, forecast, release, quantiles, train, merge),
     ASKING: (
@@ -88,4 +90,5 @@ for panel, commands in {
         app.command(rich_help_panel=panel)(command)
 app.add_typer(local.commands, name="local", rich_help_panel=MAKING)
 app.add_typer(ledger.commands, name="ledger", rich_help_panel=CHECKING)
+app.add_typer(log.commands, name="log", rich_help_panel=CHECKING)
 app.add_typer(checkpoints.commands, name="checkpoints", rich_help_panel=CHECKING)

@@ -97,12 +97,16 @@ class Payer:
                 self.ledger.register(self.dataset, self.total.epsilon, self.total.delta, **relation)
             else:
                 self.registered |= self.ledger.register_if_new(self.dataset, cost, **relation)
-            facts = {"mechanism": released.name, "parameters": released.parameters()} | _columns(released)
-            self.ledger.spend(self.dataset, cost, facts | self.note, **relation)
+            self.ledger.spend(self.dataset, cost, facts_of(released) | self.note, **relation)
         except RequestError:
             self.spent = False
             raise
         self.spent = True
+
+
+def facts_of(released: Noted) -> dict[str, Any]:
+    """What a ledger notes of what is released."""
+    return {"mechanism": released.name, "parameters": released.parameters()} | _columns(released)
 
 
 def _columns(released: Noted) -> dict[str, Any]:

@@ -160,6 +160,8 @@ def _name(dataset: str) -> str:
 
 def shelf_of(ledger: Ledger) -> Shelf:
     """The shelf of a ledger: beside its file, or in the user's data folder for a database."""
+    if ledger.shelf is not None:
+        return Shelf(ledger.shelf)
     if "://" in ledger.where:
         return Shelf(user_data_path("frostglass", appauthor=False) / "releases")
     return Shelf(Path(f"{ledger.where}.releases"))

@@ -11,6 +11,7 @@ change, a ledger file that was replaced by an older copy or deleted, and data th
 Whoever can write to the ledger can read the data anyway; the ledger keeps honest owners from mistakes.
 """
 
+import getpass
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -22,8 +23,10 @@ from ...errors import BudgetError, RequestError
 from ..accounting import Cost, admits, largest_pure_admitted, spent
 from ..budget import Budget, Number, decimal_text
 from ..neighbours import Neighbours
+from .chain import canonical
+from .log import Did, Log, append, last
 from .names import check_new, checked_name
-from .records import Dataset, Entry, History, append_dataset, append_release, canonical, read_datasets, read_history
+from .records import LOGGED, Dataset, Entry, History, append_dataset, append_release, read_datasets, read_history
 from .store import BOOK, Store
 
 __all__ = ["Dataset", "Entry", "Ledger", "Preview", "Status"]
@@ -66,7 +69,19 @@ class Preview:
 
 
 class Ledger:
-    """The budgets of all data sets of one owner."""
+    """The budgets of all data sets of one owner.
+
+    Attributes
+    ----------
+    where : str
+        Its place.
+    who : str
+        Whom the log names for what is done with it: the user of this computer, unless somebody has signed in.
+    log : Log
+        Who did what.
+    shelf : Path | None
+        The folder of the releases that it has paid for, where that is not beside it.
+    """
 
     def __init__(self, where: str | Path | None = None) -> None:
         """Open a ledger, creating it where there is none.
@@ -83,6 +98,9 @@ class Ledger:
         """
         self._store = Store(where)
         self.where: str = self._store.where
+        self.who = _user()
+        self.shelf: Path | None = None
+        self.log = Log(self._store)
 
     def register(
         self,
@@ -111,12 +129,13 @@ class Ledger:
             When a number is out of range, or the name is taken by another promise.
         """
         budget = Budget(epsilon, delta, neighbours)
-        name, unit = checked_name(name, "name of a data set"), checked_name(unit, "privacy unit")
+        name, unit = self._stored(name), checked_name(unit, "privacy unit")
         with self._store.writing() as connection:
             connection.execute(sa.select(BOOK).with_for_update())
             known = _known(read_datasets(self._store, connection), name)
             if known is None:
                 append_dataset(connection, budget, name, unit)
+                append(connection, self.who, Did.REGISTERED, _promised(name, budget, unit))
             else:
                 _check_same_promise(known, budget, unit)
 
@@ -124,9 +143,9 @@ class Ledger:
         self, name: str, cost: Cost, neighbours: Neighbours | str = Neighbours.ADD_REMOVE, unit: str = "record"
     ) -> bool:
         """Register an unknown data set with exactly what its first release spends; return whether it was unknown."""
-        name = checked_name(name, "name of a data set")
+        stored = self._stored(name)
         with self._store.reading() as connection:
-            known = _known(read_datasets(self._store, connection), name)
+            known = _known(read_datasets(self._store, connection), stored)
         if known is None:
             self.register(name, cost.epsilon, cost.delta, neighbours, unit)
         return known is None
@@ -163,9 +182,9 @@ class Ledger:
 
         Only `spend` decides: another process may spend in between.
         """
-        name = checked_name(name, "name of a data set")
+        stored = self._stored(name)
         with self._store.reading() as connection:
-            if _known(read_datasets(self._store, connection), name) is None:
+            if _known(read_datasets(self._store, connection), stored) is None:
                 return
             history = self._history(connection, name)
         _check_allowed(history, cost, neighbours, unit)
@@ -204,21 +223,59 @@ class Ledger:
         RequestError
             When the data set is unknown, or its promise protects someone else than the release does.
         """
-        written = _checked_note(note or {})
+        noted = note or {}
+        _checked_note(noted)
         with self._store.writing() as connection:
             history = self._history(connection, name, lock=True)
             _check_allowed(history, cost, neighbours, unit)
-            return append_release(connection, history, canonical(cost.to_dict()), written)
+            self._admit(connection, history, cost, noted)
+            lines, head = last(connection)
+            written = _checked_note(noted | {LOGGED: f"{lines}:{head}"})
+            entry = append_release(connection, history, canonical(cost.to_dict()), written)
+            append(connection, self.who, Did.RELEASED, _released(history.dataset.name, cost, noted, entry))
+            return entry
+
+    def _admit(self, connection: sa.Connection, history: History, cost: Cost, note: dict[str, Any]) -> None:
+        """Refuse, in the transaction that would pay, what the budget allows and somebody else has to allow too."""
+
+    def _stored(self, name: str) -> str:
+        """A data set's name in the one spelling that the ledger keeps."""
+        return checked_name(name, "name of a data set")
 
     def _history(self, connection: sa.Connection, name: str, lock: bool = False) -> History:
-        name = checked_name(name, "name of a data set")
-        history = read_history(self._store, connection, name, lock)
+        history = read_history(self._store, connection, self._stored(name), lock)
         if history is None:
             raise RequestError(
                 f"The ledger {self.where} knows no data set {name!r}; register it with the total that all its releases "
                 "may ever spend."
             )
         return history
+
+
+def _user() -> str:
+    """Who runs this program, as the computer knows them."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a process whose user has no name
+        return "unknown"
+
+
+def _promised(name: str, budget: Budget, unit: str) -> dict[str, Any]:
+    """What the log says of a registration."""
+    return {
+        "dataset": name,
+        "epsilon": decimal_text(budget.epsilon),
+        "delta": decimal_text(budget.delta),
+        "neighbours": str(budget.neighbours),
+        "unit": unit,
+    }
+
+
+def _released(name: str, cost: Cost, note: dict[str, Any], entry: str) -> dict[str, Any]:
+    """What the log says of a release."""
+    told = {key: note[key] for key in ("mechanism", "columns", "file") if key in note}
+    price = {"epsilon": decimal_text(cost.epsilon), "delta": decimal_text(cost.delta)}
+    return {"dataset": name, "entry": entry} | price | told
 
 
 def _figures(costs: list[Cost], dataset: Dataset) -> tuple[float, Decimal]:

@@ -5,11 +5,9 @@ ledger; the releases of a data set form one that starts at its registration. Cou
 the chains, so that a missing last record is noticed too.
 """
 
-import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -18,9 +16,12 @@ import sqlalchemy as sa
 from ..accounting import Cost
 from ..budget import Budget, decimal_text
 from ..neighbours import Neighbours
+from .chain import link_of, moment
 from .store import BOOK, DATASETS, RELEASES, Store
 
 ID_LENGTH = 16
+LOGGED = "log"
+"""In a release's note: how long the log was when it was written, and the log's last link then."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,6 @@ class History:
         return [entry.cost for entry in self.entries]
 
 
-def canonical(record: Mapping[str, Any]) -> str:
-    """Return the one text of a JSON object; ValueError or TypeError for what JSON cannot hold."""
-    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
 def read_datasets(store: Store, connection: sa.Connection) -> list[Dataset]:
     """Return all data sets in order of registration, checked against the count and the last link."""
     count, head = connection.execute(sa.select(BOOK.c.datasets, BOOK.c.head)).one()
@@ -100,9 +96,9 @@ def append_dataset(connection: sa.Connection, budget: Budget, name: str, unit: s
         "delta": decimal_text(budget.delta),
         "neighbours": budget.neighbours.value,
         "unit": unit,
-        "created": _now(),
+        "created": moment(),
     }
-    link = _link(head, fields)
+    link = link_of(head, fields)
     connection.execute(sa.insert(DATASETS).values(**fields, link=link, releases=0, head=link))
     connection.execute(sa.update(BOOK).values(datasets=count + 1, head=link))
 
@@ -136,8 +132,8 @@ def read_history(store: Store, connection: sa.Connection, name: str, lock: bool 
 def append_release(connection: sa.Connection, history: History, cost: str, note: str) -> str:
     """Write a release at the end of a locked data set's chain and return its id."""
     number = len(history.entries) + 1
-    fields = {"dataset": history.number, "number": number, "created": _now(), "cost": cost, "note": note}
-    link = _link(history.head, fields)
+    fields = {"dataset": history.number, "number": number, "created": moment(), "cost": cost, "note": note}
+    link = link_of(history.head, fields)
     connection.execute(sa.insert(RELEASES).values(**fields, link=link))
     connection.execute(
         sa.update(DATASETS).where(DATASETS.c.number == history.number).values(releases=number, head=link)
@@ -149,7 +145,7 @@ def _dataset(store: Store, row: sa.Row[Any], number: int, previous: str) -> Data
     fields = {
         name: getattr(row, name) for name in ("number", "name", "epsilon", "delta", "neighbours", "unit", "created")
     }
-    if row.number != number or row.link != _link(previous, fields):
+    if row.number != number or row.link != link_of(previous, fields):
         raise store.damaged(f"registration {number} was changed")
     try:
         budget = Budget(row.epsilon, row.delta, row.neighbours)
@@ -161,20 +157,11 @@ def _dataset(store: Store, row: sa.Row[Any], number: int, previous: str) -> Data
 
 def _entry(store: Store, row: sa.Row[Any], number: int, previous: str) -> Entry:
     fields = {name: getattr(row, name) for name in ("dataset", "number", "created", "cost", "note")}
-    if row.number != number or row.link != _link(previous, fields):
+    if row.number != number or row.link != link_of(previous, fields):
         raise store.damaged(f"release {number} of data set number {row.dataset} was changed")
     try:
         cost, note = Cost.from_dict(json.loads(row.cost)), json.loads(row.note)
+        note.pop(LOGGED, None)
         return Entry(row.link[:ID_LENGTH], datetime.fromisoformat(row.created), cost, note)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise store.damaged(f"release {number} of data set number {row.dataset} cannot be read") from error
-
-
-def _link(previous: str, fields: dict[str, Any]) -> str:
-    # default=str: a damaged file may hold any type in any column, and must give another link rather than an error.
-    text = json.dumps([previous, fields], sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

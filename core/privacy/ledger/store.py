@@ -65,6 +65,67 @@ RELEASES = sa.Table(
     sa.Column("link", sa.Text, nullable=False),
 )
 
+# What was done, and by whom. Ledgers of earlier versions have no such tables; they get them when a line is written.
+LOG_SCHEMA = sa.MetaData()
+LOG = sa.Table(
+    "frostglass_log",
+    LOG_SCHEMA,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("created", sa.Text, nullable=False),
+    sa.Column("who", sa.Text, nullable=False),
+    sa.Column("did", sa.Text, nullable=False),
+    sa.Column("about", sa.Text, nullable=False),
+    sa.Column("link", sa.Text, nullable=False),
+)
+# One row: how many lines there are, and the last link.
+LOG_BOOK = sa.Table(
+    "frostglass_log_book",
+    LOG_SCHEMA,
+    sa.Column("version", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("lines", sa.Integer, nullable=False),
+    sa.Column("head", sa.Text, nullable=False),
+)
+
+
+class LogTables:
+    """The log's tables in an open transaction.
+
+    Parameters
+    ----------
+    connection : sa.Connection
+        Of a transaction that writes, where they are to be created.
+    """
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    @property
+    def exist(self) -> bool:
+        """Whether anything was ever written into the log."""
+        return bool(sa.inspect(self._connection).has_table(LOG_BOOK.name))
+
+    @property
+    def whole(self) -> bool:
+        """Whether the last line is the one that it should be; those before it are checked when they are read."""
+        ends = sa.select(LOG.c.number, LOG.c.link).order_by(LOG.c.number.desc()).limit(1).subquery()
+        asked = sa.select(LOG_BOOK.c.lines, LOG_BOOK.c.head, ends.c.number, ends.c.link)
+        # One question, as others may write between two.
+        found = self._connection.execute(asked.select_from(LOG_BOOK.outerjoin(ends, sa.true()))).all()
+        if len(found) != 1:
+            return False
+        lines, head, number, link = found[0]
+        return (lines, head) == ((0, "") if number is None else (number, link))
+
+    def create(self) -> None:
+        """Create them where there are none; writers exclude each other."""
+        if not self.exist:
+            if self._connection.dialect.name != "sqlite":
+                self._connection.execute(sa.select(sa.func.pg_advisory_xact_lock(POSTGRES_SETUP_LOCK)))
+                if self.exist:
+                    return
+            LOG_SCHEMA.create_all(self._connection, checkfirst=False)
+            self._connection.execute(sa.insert(LOG_BOOK).values(version=SCHEMA_VERSION, lines=0, head=""))
+
 
 class LedgerDamaged(RequestError):
     """The ledger is not as Frostglass left it; nothing was spent, and nothing is until it is whole again."""
@@ -132,6 +193,8 @@ class Store:
                 f"The privacy ledger {self.where} was not written by this version of Frostglass, which knows format "
                 f"{SCHEMA_VERSION} only; nothing was spent."
             )
+        if (tables := LogTables(connection)).exist and not tables.whole:
+            raise self.damaged("its log does not end where it should")
 
     def damaged(self, why: str) -> LedgerDamaged:
         """Return the refusal of a ledger that cannot be trusted."""
@@ -223,6 +286,7 @@ def _postgres_engine(url: sa.URL) -> sa.Engine:
 def _create_tables(connection: sa.Connection) -> None:
     SCHEMA.create_all(connection, checkfirst=False)
     connection.execute(sa.insert(BOOK).values(version=SCHEMA_VERSION, datasets=0, head=""))
+    LogTables(connection).create()
 
 
 def _create_file(path: Path) -> None:

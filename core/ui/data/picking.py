@@ -12,9 +12,9 @@ from ...sources.opening import named_files
 from ...sources.samples import sample
 from ...words.escapes import in_markdown
 from ..frame.marks import note
-from ..frame.owner import stranger
+from ..frame.owner import places, stranger
 from ..frame.session import Records, Session
-from .picking_path import pick_path, title_of
+from .picking_path import check_place, pick_path, title_of
 from .sample_cards import pick_sample
 
 ORIGIN = "data-origin"
@@ -29,8 +29,8 @@ FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
 
 def pick_records(visitor: Session) -> Records | None:
     """Let the visitor pick records; what was picked last, or None."""
-    why = stranger()
-    origins = [SAMPLE, FILE, PATH] if why is None else [SAMPLE, FILE]
+    why, allowed = stranger(), places()
+    origins = [SAMPLE, FILE] if allowed == () else [SAMPLE, FILE, PATH]
     if st.session_state.setdefault(ORIGIN, FILE) not in origins:
         st.session_state[ORIGIN] = FILE
     origin = st.segmented_control("Where are the records?", origins, required=True, key=ORIGIN, persist_state="session")
@@ -71,6 +71,9 @@ def _pick_path(visitor: Session) -> None:
 def _open(visitor: Session, title: str, where: str | Upload) -> None:
     try:
         named = isinstance(where, str)
+        if named:
+            check_place(where)
+            check_place(where, named_files(where))
         source = _named_source(where)
         found = Found.of(source, named_files(where) if named else (), named and "::" in where)
         visitor.pick(title, source, found=found)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path, PurePath
 
 import streamlit as st
 
 from ...errors import RequestError
+from ...serving.places import ADDRESS, check_found, check_named
 from ...sources.databases import is_database, tables_of
 from ...words.escapes import in_markdown
 from ..frame.marks import note
-from ..frame.owner import stranger
+from ..frame.owner import places
 
 FIELD, TABLE = "data-path", "data-table"
 DATABASE = "data-database"
@@ -67,9 +69,10 @@ def _pick_table(path: str, tables: tuple[str, ...]) -> None:
 
 
 def _named() -> None:
-    if stranger() is not None:  # what the page shows was decided in an earlier run
-        return
     name = tidied(st.session_state[FIELD])
+    if not may_name(name):  # what the page shows was decided in an earlier run
+        st.session_state[DATABASE], st.session_state[WANTED] = None, name or None
+        return
     st.session_state[DATABASE], st.session_state[WANTED] = None, name or None
     path = Path(name).expanduser()
     try:
@@ -80,10 +83,36 @@ def _named() -> None:
 
 
 def _picked(path: str) -> None:
-    if stranger() is not None:
+    if not may_name(path):
         return
     table = st.session_state[f"{TABLE}-{path}"]
     st.session_state[WANTED] = f"{path}::{table}" if table else None
+
+
+def may_name(name: str) -> bool:
+    """Whether the visitor may have this file of the server looked at."""
+    try:
+        check_place(name)
+    except RequestError:
+        return False
+    return True
+
+
+def check_place(name: str, files: Collection[str] | None = None) -> None:
+    """Refuse what the visitor may not read on the server: by its name, and by the files that it has led to.
+
+    Raises
+    ------
+    RequestError
+        The same for what is elsewhere and for what is not there.
+    """
+    allowed = places()
+    if allowed is None:
+        return
+    check_named(name, allowed)
+    if files is None and not ADDRESS.match(name):
+        files = [name.partition("::")[0]]
+    check_found(files or (), allowed)
 
 
 def tidied(name: str) -> str:

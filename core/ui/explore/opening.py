@@ -14,7 +14,7 @@ from ...words.escapes import in_html, in_markdown
 from ..frame.marks import Visibility, facts, mark, note, rail
 from ..frame.markup import draw
 from ..frame.session import Opened, Session
-from ..release.kept import kept_releases
+from ..release.kept import kept_releases, released_here
 from . import answers
 from .gallery import gallery
 
@@ -60,6 +60,7 @@ def open_first(visitor: Session) -> None:
     with what, rail(Visibility.PUBLIC, "what", "What a released file is"):
         facts(WHAT_IT_IS)
     kept_releases(visitor, "explore")
+    released_here(visitor, "explore")
     st.space("medium")
     st.header("Or look at one of these", anchor=False)
     gallery(visitor)

@@ -17,6 +17,7 @@ from . import theme
 from .marks import Visibility, mark
 from .markup import draw
 from .session import Session, session
+from .visiting import admit, opens, visitor_now, who_is_here
 
 LOGO = Path(__file__).with_name("logo.svg")
 """A pane of frosted glass: points on one side, their shape on the other."""
@@ -114,6 +115,15 @@ LOCAL = Page(
     "Public: reports are randomised before anyone sees them",
 )
 
+APPROVE = Page(
+    "pages/approve.py",
+    "Approve",
+    "Releases that wait for a yes",
+    "What would be released, of which data set, and at what price. No value of the data is shown here, or anywhere.",
+    Visibility.PRIVATE,
+    "Private: those who approve releases see what is on this page",
+)
+
 GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
     ("Own data", (DATA, RELEASE, TRAIN, LEDGER)),
     ("Released sketches", (EXPLORE, CLASSIFY)),
@@ -122,6 +132,7 @@ GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
 )
 
 FOOTER = "Frostglass. No account, no tracking, no outside server: the data stays on the computer that runs the app."
+SERVED_FOOTER = "Frostglass. No tracking, no outside server: the data stays on the computer that runs the app."
 
 
 def _navigation() -> None:
@@ -129,15 +140,25 @@ def _navigation() -> None:
 
     Streamlit's sidebar covers a phone's whole width and stays open when a link in it is followed.
     """
+    groups = _groups()
     with st.container(horizontal=True, gap=None, key="fg-nav"):
-        for page in (HOME, *(page for _, pages in GROUPS for page in pages)):
+        for page in (HOME, *(page for _, pages in groups for page in pages)):
             st.page_link(page.path, label=page.title)
     with st.sidebar:
         st.page_link(HOME.path, label=HOME.title, width="stretch")
-        for group, pages in GROUPS:
+        for group, pages in groups:
             draw(f'<p class="fg-group">{in_html(group)}</p>')
             for page in pages:
                 st.page_link(page.path, label=page.title, width="stretch")
+        who_is_here()
+
+
+def _groups() -> list[tuple[str, tuple[Page, ...]]]:
+    """The pages that this visitor may open; that for approvals is there only where others are served."""
+    served = visitor_now() is not None
+    groups = [*GROUPS, ("Released by others", (APPROVE,))] if served else GROUPS
+    opened = [(group, tuple(page for page in pages if opens(page.path))) for group, pages in groups]
+    return [(group, pages) for group, pages in opened if pages]
 
 
 def _arrive(page: Page) -> None:
@@ -169,6 +190,7 @@ def frame(page: Page) -> Iterator[Session]:
     # Beside the wordmark a phone's header has no room for the menu.
     st.logo(str(WORDMARK), size="large", icon_image=str(LOGO))
     theme.apply()
+    admit(page.path)
     _arrive(page)
     _navigation()
     if page is not RELEASE:
@@ -176,7 +198,7 @@ def frame(page: Page) -> Iterator[Session]:
     _heading(page)
     _warm_once()
     yield session()
-    draw(f'<p class="fg-footer">{in_html(FOOTER)}</p>')
+    draw(f'<p class="fg-footer">{in_html(FOOTER if visitor_now() is None else SERVED_FOOTER)}</p>')
 
 
 @st.cache_resource(show_spinner=False)

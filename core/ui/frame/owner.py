@@ -9,6 +9,10 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from ...serving.door import the_door
+from ...serving.roles import Role
+from .visiting import visitor_now
+
 VARIABLE = "FROSTGLASS_ALLOW_PATHS"
 FORWARDING = ("forwarded", "via")
 """Headers by which a proxy says that it hands on what someone else asked."""
@@ -40,12 +44,27 @@ def stranger() -> str | None:
     The variable ``FROSTGLASS_ALLOW_PATHS`` overrules it: 1 says that whoever gets here is the owner, as behind a proxy
     that asks for a password; anything else says that nobody is. It is needed where a proxy on this computer hides
     that it is one and repeats whatever its visitors claim, as no header tells such a request from the owner's.
+
+    Where the app is served to people who sign in, owners are those who have that role, each of their own data sets.
     """
+    if (visitor := visitor_now()) is not None:
+        return None if visitor.has(Role.OWNER) else "you are no owner of data here"
     said = os.environ.get(VARIABLE, "").strip().lower()
     if said:
         return None if said in {"1", "true", "yes"} else "whoever runs it says that others reach it"
     hosts = [*(st.get_option("server.allowedHosts") or ["*"]), st.get_option("browser.serverAddress")]
     return foreign(st.get_option("server.address"), hosts, dict(st.context.headers))
+
+
+def places() -> tuple[str, ...] | None:
+    """Where the visitor may read the server's files; None for anywhere, as on one's own computer; () for nowhere."""
+    visitor = visitor_now()
+    if visitor is None:
+        return None if stranger() is None else ()
+    rules = the_door().rules
+    if rules is None or not visitor.has(Role.OWNER):
+        return ()
+    return rules.places_of(visitor.name, visitor.person.groups)
 
 
 def foreign(address: str | None, hosts: Iterable[str], headers: Mapping[str, str]) -> str | None:

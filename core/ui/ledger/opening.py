@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+from ...errors import RequestError
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.ledger.store import default_place
 from ...releases.sandbox import Sandbox
+from ...serving.door import the_door
+from ...serving.ledger import served_ledger
+from ...serving.settings import Settings
 from ..frame.marks import note
 from ..frame.owner import stranger
 from ..frame.session import Session
+from ..frame.visiting import visitor_now
 
 VARIABLE = "FROSTGLASS_LEDGER"
 
@@ -28,12 +34,17 @@ def open_ledger(visitor: Session) -> Ledger:
     """
     if stranger() is not None:
         return Ledger(visitor.folder / "ledger.sqlite")
+    if (owner := visitor_now()) is not None:
+        return served_ledger(_rules(), owner.name)
     return Ledger(os.environ.get(VARIABLE) or None)
 
 
 def open_sandbox(visitor: Session) -> Sandbox:
-    """What counts the releases of bundled samples, beside the ledger of `open_ledger`; it can begin again."""
-    if stranger() is not None:
+    """What counts the releases of bundled samples, beside the ledger of `open_ledger`; it can begin again.
+
+    Where others are served it is one of the session, as somebody else's samples are nobody's business either.
+    """
+    if stranger() is not None or visitor_now() is not None:
         return Sandbox.beside(visitor.folder / "ledger.sqlite")
     return Sandbox.beside(os.environ.get(VARIABLE) or None)
 
@@ -51,10 +62,20 @@ def known_ledger() -> Ledger | None:
     RequestError
         When it cannot be used.
     """
+    if stranger() is None and (owner := visitor_now()) is not None:
+        return served_ledger(_rules(), owner.name)
     where = os.environ.get(VARIABLE) or default_place()
     if stranger() is not None or not ((isinstance(where, str) and "://" in where) or Path(where).expanduser().exists()):
         return None
     return Ledger(where)
+
+
+def _rules() -> Settings:
+    """Where the ledger is, which holds from the start, and which releases need approval, as of now."""
+    door = the_door()
+    if (now := door.rules) is None:
+        raise RequestError("The configuration of this server cannot be used at the moment, so nothing can be released.")
+    return replace(door.started, approval=now.approval)
 
 
 def note_stranger() -> None:

@@ -18,6 +18,7 @@ from ...words.escapes import in_markdown
 from ..frame.charts import show
 from ..frame.marks import Visibility, main_action, mark, note, rail
 from ..frame.owner import stranger
+from ..frame.visiting import visitor_now
 
 QUESTION, ANSWERS, EPSILON = "local-question", "local-answers", "local-epsilon"
 EPSILONS = ("0.2", "0.5", "1", "1.5", "2", "3", "4")
@@ -29,8 +30,7 @@ PORT = 8502
 
 def poll_view() -> None:
     """Everything under Ask a class."""
-    who = stranger()
-    if who is not None:
+    if stranger() is not None or visitor_now() is not None:
         note("Polls are kept on the computer that runs the app, so only its owner can make one.")
         main_action("Make the poll", ["the owner of this computer"], "local-make")
         return

@@ -7,6 +7,8 @@ import streamlit as st
 from ...errors import RequestError
 from ...privacy.ledger.ledger import Ledger
 from ...releases.shelf import Entry, Shelf, public_name, shelf_of
+from ...serving.door import the_door
+from ...serving.ledger import all_shelves
 from ...words.escapes import in_markdown
 from ...words.phrases import day
 from ...words.quantities import size
@@ -85,6 +87,32 @@ def kept_releases(
             _line(visitor, shelf, entry, key)
         if len(kept) > most:
             note(f"And {len(kept) - most} earlier ones in {kept[-1][0].folder}.")
+
+
+def released_here(visitor: Session, key: str, most: int = MOST_LISTED) -> None:
+    """List what everybody has released on a server that several use; nothing on one's own computer.
+
+    Whose each is is shown, and under which public name; which data set it was made of is its owner's business.
+    """
+    door = the_door()
+    if door is None:
+        return
+    shelves = [(owner, shelf, entry) for owner, shelf in all_shelves(door.started) for entry in shelf.entries()]
+    shelves.sort(key=lambda one: (one[2].created, one[2].name), reverse=True)
+    if not shelves:
+        return
+    with rail(Visibility.PUBLIC, f"here-{key}", "Released here"):
+        for owner, shelf, entry in shelves[:most]:
+            said = f"{public_name(entry.name)} · {owner} · {size(entry.size)}"
+            if st.button(in_markdown(said), key=f"here-{key}-{public_name(entry.name)}", type="tertiary"):
+                try:
+                    open_kept(visitor, shelf, entry)
+                except (RequestError, OSError) as error:
+                    st.error(in_markdown(error))
+                else:
+                    st.switch_page(EXPLORE.path)
+        if len(shelves) > most:
+            note(f"And {len(shelves) - most:,} earlier ones.")
 
 
 def _line(visitor: Session, shelf: Shelf, entry: Entry, key: str) -> None:

@@ -1,0 +1,34 @@
+"""`serve`: the pages for others, who sign in, each with what they may do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+
+def serve(
+    config: Annotated[
+        Path,
+        Option(metavar="FILE.toml", help="Who may do what, and how they sign in; see docs/serving.md."),
+    ],
+    check: Annotated[bool, Option("--check", help="Only say whether the file can be used.")] = False,
+) -> None:
+    """Serve the app to others, who sign in by OpenID Connect or by a proxy. Ctrl-C ends it."""
+    from ..machine.extras import check_extra
+    from ..serving.door import Door
+    from ..serving.settings import read_settings
+    from .output import say
+
+    settings = read_settings(config)
+    for module in ("streamlit", "authlib", "httpx"):
+        check_extra(module, "serve", "Serving the app to others")
+    if check:
+        say(f"The configuration {str(config)!r} can be used.")
+        return
+
+    from ..ui.serving.server import serve as begin
+
+    say(f"Frostglass serves {settings.public} at {settings.address}, port {settings.port} (Ctrl-C ends it).")
+    begin(Door(config.absolute()))

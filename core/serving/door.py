@@ -1,0 +1,219 @@
+"""The door of a served app: who has come in, by which connection, and whether they may stay.
+
+Every connection of a browser gets a token of 128 random bits. The server puts it into the connection's headers, from
+which pages read it, so a page learns who its visitor is from nothing that the visitor can write. Roles are looked up
+in every run and at every message, in the file as it is then: who loses a role, or signs out, is out at once, also with
+pages that were open.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from ..errors import RequestError
+from .people import Person
+from .roles import Role
+from .settings import Settings, read_settings
+
+TOKEN_HEADER = "x-frostglass-connection"
+"""Set by the server on every connection, and taken off whatever comes in."""
+SIGNED_OUT = "signed-out"
+"""Folder of the marks of sign-ins that were ended before their time, one empty file each."""
+MOST_SESSIONS = 20_000
+"""Sessions of which it is remembered whose they are, the latest."""
+NOBODY = Person("", frozenset(), "", float("inf"))
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Somebody at the door, as of now.
+
+    Attributes
+    ----------
+    person : Person
+        Who has signed in; `NOBODY` for who has not.
+    roles : frozenset[Role]
+        That the configuration gives them now.
+    """
+
+    person: Person
+    roles: frozenset[Role]
+
+    @property
+    def name(self) -> str:
+        """What the ledger and the log call them."""
+        return self.person.name
+
+    @property
+    def known(self) -> bool:
+        """Whether they have signed in."""
+        return bool(self.person.mark)
+
+    def has(self, role: Role) -> bool:
+        """Whether they have a role."""
+        return role in self.roles
+
+
+STRANGER = Visitor(NOBODY, frozenset())
+
+
+class Full(RequestError):
+    """There is no room for another page, of this visitor or of anybody."""
+
+
+class Door:
+    """Who is in.
+
+    Parameters
+    ----------
+    path : Path
+        The configuration, looked at again whenever it has changed. What it says of roles, approval and limits holds
+        from then on; all else holds from the start. While it cannot be used, nobody has a role.
+    clock : Callable[[], float]
+        Seconds of the epoch.
+
+    Raises
+    ------
+    RequestError
+        When the configuration cannot be used at the start.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self._path, self._clock = path, clock
+        self.started = read_settings(path)
+        self._rules: Settings | None = self.started
+        self._seen = _state(path)
+        self._lock = Lock()
+        self._inside: dict[str, tuple[Person, frozenset[Role]]] = {}
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self._sessions: OrderedDict[str, str] = OrderedDict()
+        self._marks = self.started.folder / SIGNED_OUT
+        self._marks.mkdir(mode=0o700, exist_ok=True)
+
+    @property
+    def rules(self) -> Settings | None:
+        """The configuration as it is now; None while it cannot be used."""
+        with self._lock:
+            state = _state(self._path)
+            if state != self._seen:
+                self._seen = state
+                try:
+                    self._rules = read_settings(self._path)
+                except RequestError:
+                    self._rules = None
+            return self._rules
+
+    def judge(self, person: Person | None) -> Visitor:
+        """Somebody's standing as of now; a stranger's for who has not signed in, or no longer is."""
+        if person is None or not person.mark or self._clock() >= person.until or self._left(person):
+            return STRANGER
+        rules = self.rules
+        return Visitor(person, frozenset() if rules is None else rules.roles_of(person.name, person.groups))
+
+    def enter(self, person: Person | None) -> str:
+        """Let a connection in; its token.
+
+        Raises
+        ------
+        Full
+            When there are as many as the limits allow.
+        """
+        visitor, token = self.judge(person), secrets.token_hex(16)
+        limits = (self.rules or self.started).limits
+        with self._lock:
+            mine = sum(other.mark == visitor.person.mark for other, _ in self._inside.values())
+            if len(self._inside) >= limits.sessions:
+                raise Full(f"All {limits.sessions:,} places of this server are taken; come back a little later.")
+            if visitor.known and mine >= limits.sessions_each:
+                raise Full(f"You have {limits.sessions_each:,} pages open here, and may not open another; close one.")
+            self._inside[token] = (visitor.person, visitor.roles)
+        return token
+
+    def leave(self, token: str) -> None:
+        """Forget a connection."""
+        with self._lock:
+            self._inside.pop(token, None)
+
+    def visitor(self, token: str | None) -> Visitor:
+        """Who has come by a connection, judged now; a stranger for a token that was never given out."""
+        with self._lock:
+            entered = self._inside.get(token or "")
+        return STRANGER if entered is None else self.judge(entered[0])
+
+    def unchanged(self, token: str) -> bool:
+        """Whether whoever came by a connection still has what they had then, so that it may go on."""
+        with self._lock:
+            entered = self._inside.get(token)
+        if entered is None:
+            return False
+        now = self.judge(entered[0])
+        return (now.person.mark, now.roles) == (entered[0].mark, entered[1])
+
+    def sign_out(self, person: Person) -> None:
+        """End a sign-in before its time, in all windows and for every copy of its cookie."""
+        (self._marks / person.mark).touch(mode=0o600)
+        self._sweep()
+
+    def bind(self, session: str, person: Person) -> None:
+        """Remember whose a session is."""
+        with self._lock:
+            self._sessions[session] = person.mark
+            self._sessions.move_to_end(session)
+            while len(self._sessions) > MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+
+    def first_time(self, person: Person) -> bool:
+        """Whether a sign-in has not been seen yet, as far as this process remembers."""
+        with self._lock:
+            known = person.mark in self._known
+            self._known[person.mark] = None
+            while len(self._known) > MOST_SESSIONS:
+                self._known.popitem(last=False)
+        return not known
+
+    def owns(self, session: str, person: Person) -> bool:
+        """Whether a session is this person's, so that they may come back to it or hand it a file."""
+        with self._lock:
+            return self._sessions.get(session) == person.mark
+
+    def _left(self, person: Person) -> bool:
+        return (self._marks / person.mark).exists()
+
+    def _sweep(self) -> None:
+        """Take away marks of sign-ins that have ended by themselves: a month is longer than any lasts."""
+        for mark in self._marks.iterdir():
+            try:
+                if self._clock() - mark.stat().st_mtime > 31 * 86_400:
+                    mark.unlink()
+            except FileNotFoundError:
+                pass  # another process was first
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """Tells a file from what it was before; () where it is not."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+_open: list[Door] = []
+
+
+def open_door(door: Door) -> None:
+    """Serve by this door from now on; once in a process."""
+    if _open:
+        raise RuntimeError("The app is served already.")
+    _open.append(door)
+
+
+def the_door() -> Door | None:
+    """The door by which this process serves; None where it serves its own computer alone, as ever."""
+    return _open[0] if _open else None

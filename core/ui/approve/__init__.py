@@ -1,0 +1,1 @@
+"""The page Approve, where others are served."""

@@ -1,0 +1,91 @@
+"""The stewards' side: what waits for a yes, with all that there is to know about it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from ...errors import RequestError
+from ...privacy.ledger.store import Store
+from ...serving.approvals import Approvals, Request
+from ...serving.door import Visitor, the_door
+from ...serving.roles import Role
+from ...serving.settings import Settings
+from ...words.escapes import in_markdown
+from ...words.phrases import day, listed
+from ..frame.marks import Visibility, facts, note, rail
+from ..frame.visiting import visitor_now
+
+
+def waiting() -> None:
+    """List the requests, each with yes and no."""
+    visitor = visitor_now()
+    if visitor is None:
+        note("This app serves its own computer alone, where nobody else has to approve anything.")
+        return
+    try:
+        approvals = Approvals(Store(_place(the_door().started)))
+        requests = approvals.waiting()
+    except RequestError as error:
+        st.error(in_markdown(error))
+        return
+    if not requests:
+        note("Nothing waits for a yes.")
+    for request in requests:
+        _one(approvals, request, visitor)
+
+
+def _place(settings: Settings) -> Any:
+    return settings.ledger or settings.folder / "ledger.sqlite"
+
+
+def _one(approvals: Approvals, request: Request, visitor: Visitor) -> None:
+    plan = request.plan
+    with rail(Visibility.PRIVATE, f"request-{request.number}", f"Request {request.number}"):
+        facts(
+            [
+                (f"{request.who} asks, on {day(request.when)}", f"Of the data set “{plan['dataset']}”."),
+                (f"It spends ε = {plan['cost']['epsilon']}{_slack(plan['cost']['delta'])}", _total(plan)),
+                (
+                    f"It releases: {plan.get('mechanism', '')}",
+                    f"Of {listed([str(name) for name in plan['columns']], 12)}." if plan.get("columns") else "",
+                ),
+                *([("Approved so far by", listed(list(request.yeses), 5))] if request.yeses else []),
+            ]
+        )
+        with st.expander("All that becomes public with it", type="compact"):
+            st.code(json.dumps(plan, indent=1, ensure_ascii=False), language="json")
+        if request.who == visitor.name:
+            note("It is your own, so somebody else has to answer it.")
+            return
+        if visitor.name in request.yeses:
+            note("You have said yes; one more person has to.")
+            return
+        with st.container(horizontal=True, gap="small"):
+            yes = st.button("Approve", key=f"approve-{request.number}", type="primary")
+            no = st.button("Decline", key=f"decline-{request.number}")
+    if yes or no:
+        _answer(approvals, request, yes)
+
+
+def _answer(approvals: Approvals, request: Request, yes: bool) -> None:
+    visitor = visitor_now()  # judged in this moment, as the click came after the page was drawn
+    try:
+        if visitor is None or not visitor.has(Role.STEWARD):
+            raise RequestError("Only a steward can answer a request.")
+        approvals.answer(visitor.name, request.number, yes)
+    except RequestError as error:
+        st.error(in_markdown(error))
+    else:
+        st.rerun()
+
+
+def _slack(delta: str) -> str:
+    return f" with slack δ = {delta}" if delta not in ("0", "") else ""
+
+
+def _total(plan: dict[str, Any]) -> str:
+    epsilon, delta = plan["total"]
+    return f"All releases of this data set together may spend ε = {epsilon}{_slack(delta)}."

@@ -1,0 +1,1 @@
+"""The app as others reach it: what stands between the network and Streamlit, and how it is started."""

@@ -1,0 +1,189 @@
+"""What every request passes before Streamlit sees it; what no rule here allows is refused.
+
+Strangers get one page with the way to sign in, and nothing else: no socket, no upload, no file. Who has signed in gets
+what their role may see. The same is asked again at every message of an open page, as the page may show parts that run
+without it (fragments, callbacks) and a socket outlives the cookie it was opened by.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from urllib.parse import unquote
+
+from ...serving.door import TOKEN_HEADER, Door, Full
+from ...serving.people import Person
+from ...serving.settings import Settings
+from ...serving.web import App, Headers, Message, Receive, Send
+from .headers import protected
+from .sign_ins import person_of
+from .strangers import page_for
+
+STREAM, UPLOAD, MEDIA, HEALTH = "/_stcore/stream", "/_stcore/upload_file/", "/media/", "/_stcore/health"
+LOGIN, LOGOUT, CALLBACK = "/auth/login", "/auth/logout", "/oauth2callback"
+SHARED = ("/static/", "/favicon.png", "/_stcore/host-config")
+"""What is the same for everyone: the program that runs in browsers."""
+INNER = ("/_stcore/", "/component/", "/_stcore", "/component", "/app/static")
+"""Of these nothing is served that no line above names: figures about the server, and ways in for programs."""
+POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
+
+
+class Guard:
+    """An ASGI middleware around the app.
+
+    Parameters
+    ----------
+    app : App
+        Streamlit's.
+    door : Door
+        Who is in, and who may be.
+    downloaded : Callable[[str, str], None]
+        Told who is about to get which file, before they do; what it raises keeps the file back.
+    came : Callable[[Person], None]
+        Told who has opened a page.
+    """
+
+    def __init__(
+        self, app: App, door: Door, downloaded: Callable[[str, str], None], came: Callable[[Person], None]
+    ) -> None:
+        self._app, self._door, self._downloaded, self._came = app, door, downloaded, came
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Serve one request, one socket, or the server's beginning and end."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._socket(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._request(scope, receive, _protecting(send, self._door.started, scope["path"].startswith(SHARED)))
+
+    async def _request(self, scope: Message, receive: Receive, send: Send) -> None:
+        path, settings = scope["path"], self._door.started
+        if path == HEALTH and scope["method"] in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+            return
+        if (why := refused(scope, settings)) is not None:
+            await _answer(send, 403, why)
+            return
+        if path.startswith(SHARED) or (settings.sign_in is not None and path in (LOGIN, CALLBACK)):
+            await self._app(scope, receive, send)
+            return
+        visitor = self._door.judge(person_of(scope["headers"], settings))
+        if path == LOGOUT and settings.sign_in is not None:
+            if visitor.known:
+                self._door.sign_out(visitor.person)
+            await self._app(scope, receive, send)
+        elif not visitor.roles:
+            await page_for(visitor, settings, path, send)
+        elif path.startswith(UPLOAD) and not self._door.owns(_session_in(path), visitor.person):
+            await _answer(send, 403, "This upload is for a page that is not yours.")
+        elif path.startswith(INNER) and not path.startswith(UPLOAD):
+            await _answer(send, 404, "There is nothing here.")
+        elif path.startswith(MEDIA):
+            await self._app(scope, receive, self._watching(send, visitor.name))
+        else:
+            await self._app(scope, receive, send)
+
+    def _watching(self, send: Send, name: str) -> Send:
+        """Write down what is handed out as a file, before it is."""
+
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = dict(message["headers"]).get(b"content-disposition", b"").decode("latin-1")
+                if given.startswith("attachment"):
+                    await asyncio.to_thread(self._downloaded, name, _file_name(given))
+            await send(message)
+
+        return watched
+
+    async def _socket(self, scope: Message, receive: Receive, send: Send) -> None:
+        settings = self._door.started
+        person = person_of(scope["headers"], settings)
+        visitor = self._door.judge(person)
+        if scope["path"] != STREAM or refused(scope, settings) is not None or not visitor.roles:
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            return
+        try:
+            token = self._door.enter(visitor.person)
+        except Full:
+            await send({"type": "websocket.close", "code": TRY_AGAIN})
+            return
+        try:
+            await asyncio.to_thread(self._came, visitor.person)
+            scope = {**scope, "headers": self._with_token(scope["headers"], token, visitor.person)}
+            await self._app(scope, self._asking(receive, send, token), send)
+        finally:
+            self._door.leave(token)
+
+    def _asking(self, receive: Receive, send: Send, token: str) -> Receive:
+        """Look again at every message whether whoever sends it may."""
+
+        async def asked() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive" and not self._door.unchanged(token):
+                await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+                return {"type": "websocket.disconnect", "code": POLICY_VIOLATION}
+            return message
+
+        return asked
+
+    def _with_token(self, headers: Headers, token: str, person: Person) -> Headers:
+        """The headers with the token, and without a session that is somebody else's to come back to."""
+        kept = [(name, value) for name, value in headers if name.lower() != TOKEN_HEADER.encode()]
+        kept = [
+            (name, self._own_session(value, person) if name.lower() == b"sec-websocket-protocol" else value)
+            for name, value in kept
+        ]
+        return [*kept, (TOKEN_HEADER.encode(), token.encode())]
+
+    def _own_session(self, protocols: bytes, person: Person) -> bytes:
+        """Streamlit's third protocol is the session that a browser was in before."""
+        entries = [entry.strip() for entry in protocols.decode("latin-1").split(",")]
+        if len(entries) > 2 and not self._door.owns(entries[2], person):
+            entries = entries[:2]
+        return ", ".join(entries).encode("latin-1")
+
+
+def refused(scope: Message, settings: Settings) -> str | None:
+    """Why a request is not even looked at: where it comes from, or what it was meant for; None when it may be."""
+    given = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+    client = scope.get("client")
+    if settings.proxy is not None and not settings.proxy.trusts(client[0] if client else None):
+        return "This server answers its proxy alone."
+    if [value.lower() for name, value in given if name == b"host"] != [settings.host]:
+        return "This server does not answer under this name."
+    origins = [value.lower() for name, value in given if name == b"origin"]
+    needed = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD", "OPTIONS")
+    if (needed or origins) and origins != [settings.public]:
+        return "This request was made by a page of somewhere else."
+    if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD", "OPTIONS", "PUT", "DELETE"):
+        return "There is nothing here that this could be sent to."
+    if scope["type"] == "http" and scope["method"] in ("PUT", "DELETE") and not scope["path"].startswith(UPLOAD):
+        return "There is nothing here that this could be sent to."
+    return None
+
+
+def _protecting(send: Send, settings: Settings, shared: bool) -> Send:
+    async def protects(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": protected(list(message.get("headers", ())), settings, shared)}
+        await send(message)
+
+    return protects
+
+
+async def _answer(send: Send, status: int, sentence: str) -> None:
+    body = sentence.encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _session_in(path: str) -> str:
+    return path.removeprefix(UPLOAD).partition("/")[0]
+
+
+def _file_name(disposition: str) -> str:
+    """The name under which a file is handed out."""
+    name = disposition.partition("=")[2].strip('"')
+    return unquote(name.removeprefix("utf-8''"))

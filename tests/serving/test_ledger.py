@@ -1,0 +1,163 @@
+"""One ledger for several owners: none of them reaches another one's budget, or learns that there is one."""
+
+from decimal import Decimal
+
+import pytest
+
+from core.errors import BudgetError, RequestError
+from core.privacy.budget import Budget
+from core.privacy.ledger.ledger import Ledger
+from core.privacy.ledger.log import Did
+from core.serving.approvals import State, plan_of
+from core.serving.ledger import OwnLedger
+from core.serving.settings import Approval
+from tests.privacy.ledger.test_ledger import pure
+
+ANN, EVE, SUE, TOM = "ann@example.org", "eve@example.org", "sue@example.org", "tom@example.org"
+NOTE = {"mechanism": "race", "parameters": {"rows": 4, "hash_seed": 1, "inner": [{"seed": 2, "width": 3}]}}
+
+
+@pytest.fixture
+def where(tmp_path):
+    return tmp_path / "ledger.sqlite"
+
+
+def test_each_owner_has_names_of_their_own(where):
+    ann, eve = OwnLedger(where, ANN), OwnLedger(where, EVE)
+    ann.register("visits", 1)
+    eve.register("visits", 2)
+    ann.spend("visits", pure("0.75"))
+    assert (ann.names(), eve.names()) == (["visits"], ["visits"])
+    assert ann.status("visits").name == ann.dataset("visits").name == "visits"
+    assert (ann.status("visits").left, eve.status("visits").left) == (Decimal("0.25"), 2)
+    with pytest.raises(BudgetError):
+        ann.spend("visits", pure("0.5"))
+    assert Ledger(where).names() == [f"{ANN}: visits", f"{EVE}: visits"]
+
+
+@pytest.mark.parametrize("name", [f"{ANN}: visits", "visits", f": {ANN}: visits", "", " ", f"../{ANN}: visits"])
+def test_no_name_reaches_somebody_elses(where, name):
+    OwnLedger(where, ANN).register("visits", 1)
+    eve = OwnLedger(where, EVE)
+    assert eve.names() == []
+    for deed in (eve.status, eve.dataset, lambda name: eve.spend(name, pure("0.1"))):
+        with pytest.raises(RequestError):
+            deed(name)
+    assert OwnLedger(where, ANN).status("visits").left == 1
+
+
+def test_a_name_that_is_taken_by_somebody_else_says_nothing(where):
+    OwnLedger(where, ANN).register("visits", 1)
+    eve = OwnLedger(where, EVE)
+    eve.register("Visits", 3)  # which looks like Ann's
+    eve.check("anything", pure("0.1"))
+    assert eve.names() == ["Visits"]
+
+
+def test_an_owners_name_has_no_blanks(where):
+    for owner in ("", "a b", "ann@example.org: visits"):
+        with pytest.raises(RequestError):
+            OwnLedger(where, owner)
+
+
+def limited(where, owner=ANN, people=1):
+    return OwnLedger(where, owner, Approval(0.5, people))
+
+
+def asked(ledger, cost, note=NOTE):
+    return ledger.plan("visits", Budget(3), cost, note)
+
+
+def test_above_the_limit_somebody_else_has_to_say_yes(where):
+    ledger, cost = limited(where), pure("0.6")
+    ledger.register("visits", 3)
+    with pytest.raises(RequestError, match="steward"):
+        ledger.spend("visits", cost, NOTE)
+    number = ledger.approvals.ask(ANN, asked(ledger, cost))
+    assert ledger.approvals.ask(ANN, asked(ledger, cost)) == number
+    with pytest.raises(RequestError, match="themselves"):
+        ledger.approvals.answer(ANN, number, True)
+    with pytest.raises(RequestError, match="steward"):
+        ledger.spend("visits", cost, NOTE)
+    ledger.approvals.answer(SUE, number, True)
+    ledger.spend("visits", cost, NOTE)
+    with pytest.raises(RequestError, match="steward"):  # it counted once
+        ledger.spend("visits", cost, NOTE)
+    assert ledger.status("visits").spent == pytest.approx(0.6)
+
+
+def test_many_small_releases_are_no_way_around(where):
+    ledger = limited(where)
+    ledger.register("visits", 3)
+    ledger.spend("visits", pure("0.3"), NOTE)
+    with pytest.raises(RequestError, match="steward"):
+        ledger.spend("visits", pure("0.3"), NOTE)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"mechanism": "histogram"},
+        {"parameters": {"rows": 5, "inner": [{"width": 3}]}},
+        {"columns": ["age"]},
+    ],
+)
+def test_a_yes_holds_for_what_was_asked_and_nothing_else(where, changed):
+    ledger, cost = limited(where), pure("0.6")
+    ledger.register("visits", 3)
+    ledger.register("others", 3)
+    ledger.approvals.answer(SUE, ledger.approvals.ask(ANN, asked(ledger, cost)), True)
+    for name, price, note in (("visits", cost, NOTE | changed), ("others", cost, NOTE), ("visits", pure("0.7"), NOTE)):
+        with pytest.raises(RequestError, match="steward"):
+            ledger.spend(name, price, note)
+    eve = limited(where, EVE)
+    eve.register("visits", 3)
+    with pytest.raises(RequestError, match="steward"):
+        eve.spend("visits", cost, NOTE)
+    seeded = {"mechanism": "race", "parameters": {"rows": 4, "hash_seed": 9, "inner": [{"seed": 8, "width": 3}]}}
+    ledger.spend("visits", cost, seeded)
+
+
+def test_two_people_are_two_people(where):
+    ledger, cost = limited(where, people=2), pure("0.6")
+    ledger.register("visits", 3)
+    number = ledger.approvals.ask(ANN, asked(ledger, cost))
+    ledger.approvals.answer(SUE, number, True)
+    with pytest.raises(RequestError, match="already"):
+        ledger.approvals.answer(SUE, number, True)
+    with pytest.raises(RequestError, match="2 stewards have"):
+        ledger.spend("visits", cost, NOTE)
+    ledger.approvals.answer(TOM, number, True)
+    ledger.spend("visits", cost, NOTE)
+
+
+def test_a_no_ends_it(where):
+    ledger, cost = limited(where), pure("0.6")
+    ledger.register("visits", 3)
+    number = ledger.approvals.ask(ANN, asked(ledger, cost))
+    ledger.approvals.answer(SUE, number, True)
+    ledger.approvals.answer(TOM, number, False)
+    with pytest.raises(RequestError, match="no longer"):
+        ledger.approvals.answer(SUE, number, True)
+    with pytest.raises(RequestError, match="steward"):
+        ledger.spend("visits", cost, NOTE)
+    assert ledger.approvals.latest(ANN, asked(ledger, cost)).state is State.DECLINED
+    assert ledger.approvals.waiting() == []
+
+
+def test_what_is_asked_for_is_what_stewards_see(where):
+    ledger, cost = limited(where), pure("0.6")
+    ledger.approvals.ask(ANN, asked(ledger, cost))
+    (request,) = ledger.approvals.waiting()
+    assert request.plan == plan_of(f"{ANN}: visits", ("3", "0"), cost.to_dict(), NOTE)
+    assert "seed" not in str(request.plan)
+
+
+def test_all_of_it_is_in_the_log(where):
+    ledger, cost = limited(where), pure("0.6")
+    ledger.register("visits", 3)
+    ledger.approvals.answer(SUE, ledger.approvals.ask(ANN, asked(ledger, cost)), True)
+    ledger.spend("visits", cost, NOTE)
+    lines = [(line.who, line.did) for line in ledger.log.lines()]
+    assert lines == [(ANN, Did.REGISTERED), (ANN, Did.ASKED), (SUE, Did.APPROVED), (ANN, Did.RELEASED)]
+    assert ledger.log.verify() == 4
