@@ -9,7 +9,7 @@ import typer
 from typer import Option
 
 from .grouped import grouped
-from .options import LedgerOptions
+from .options.promise import LedgerOptions
 from .output import check_writable, print_json, print_table, say
 
 if TYPE_CHECKING:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +19,6 @@ def serve(
 ) -> None:
     """Serve the app to others, who sign in by OpenID Connect or by a proxy. Ctrl-C ends it."""
     from ..machine.extras import check_extra
-    from ..serving.door import Door
     from ..serving.settings import read_settings
     from .output import say
 
@@ -27,8 +28,8 @@ def serve(
     if check:
         say(f"The configuration {str(config)!r} can be used.")
         return
-
-    from ..ui.serving.server import serve as begin
-
     say(f"Frostglass serves {settings.public} at {settings.address}, port {settings.port} (Ctrl-C ends it).")
-    begin(Door(config.absolute()))
+    # In the place of this process; without -P a file in the folder where it was typed could pass for a library.
+    place, server = str(Path(__file__).resolve().parents[2]), f"{__name__.partition('.')[0]}.ui.serving"
+    begin = f"import runpy, sys; sys.path.insert(0, {place!r}); runpy.run_module({server!r}, run_name='__main__')"
+    os.execv(sys.executable, [sys.executable, "-P", "-c", begin, str(config.absolute())])

@@ -1,0 +1,14 @@
+"""The process of a served app: `frostglass serve` checks the configuration and then becomes this."""
+
+import sys
+from pathlib import Path
+
+from ...errors import RequestError
+from ...serving.door import Door
+from .server import serve
+
+if __name__ == "__main__":
+    try:
+        serve(Door(Path(sys.argv[1])))
+    except RequestError as problem:
+        sys.exit(f"{problem}")
