@@ -47,12 +47,17 @@ def train(
             rich_help_panel=PAYER,
         ),
     ] = None,
+    records: Annotated[
+        int | None,
+        Option(metavar="N", min=1, help="How many records there are, from public knowledge; auto reckons with it."),
+    ] = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
     """Train a model under a promise: it is a file of plain numbers that anyone may ask for ever.
 
     Everything that can be refused is refused before anything is spent.
     """
+    from ..models.rehearsal import USUAL_RECORDS
     from ..models.training import AUTO, offers, trainer_of
     from ..releases.payment import Payer, spending, unit_words
     from ..sources import open_source
@@ -66,9 +71,11 @@ def train(
             )
         opened, budget, domain = open_source(source), promise.budget(), declared_domain(data)
         if method == AUTO:
-            best = offers(domain, target, budget, feature_radius, composable=True)[0]
-            say(f"The method is {best.method}: {best.reason}.")
-            trainer = best.trainer
+            count = USUAL_RECORDS if records is None else records
+            found = offers(domain, target, budget, feature_radius, composable=True, records=count)
+            for place, offer in enumerate(found):
+                say(f"{'The method is' if not place else 'It could be'} {offer.method}: {offer.reason}.")
+            trainer = found[0].trainer
         else:
             trainer = trainer_of(method, domain, target, feature_radius)
         cost = trainer.cost(budget)

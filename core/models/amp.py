@@ -60,7 +60,6 @@ from ..privacy.noise.noise import add_noise
 from ..privacy.noise.normal_vector import NormalVector
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.unit_shifts import gaussian_delta
-from ..sources import Source
 from .certified_logistic import UNIT_BITS, approximate_minimiser
 from .linear_model import BITS, LinearModel
 from .method import Method, against_the_rest, signed_problems
@@ -119,6 +118,7 @@ class ApproximateMinima(Method):
     name: ClassVar[str] = "amp"
     described: ClassVar[str] = "approximate minima perturbation"
     theorem: ClassVar[str] = THEOREM
+    unit: ClassVar[int] = READ_UNIT
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs; RequestError when the promise is none that the theorem keeps."""
@@ -152,8 +152,8 @@ class ApproximateMinima(Method):
     def _planned(self, budget: Budget) -> Perturbed:
         return self.perturbed(budget)
 
-    def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
-        return self.gather(source, READ_UNIT)
+    def _beside(self, plan: Perturbed, share: Fraction) -> Perturbed:
+        return Perturbed(plan.deviation * share, plan.curvature * share, plan.second)
 
     def _trained(
         self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Perturbed, noise_source: NoiseSource

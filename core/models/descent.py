@@ -1,26 +1,31 @@
-"""Noisy gradient descent over all records: a few hundred noisy integer tables, each a release by itself.
+"""Noisy gradient descent over all records: a hundred noisy integer tables, each a release by itself.
 
-Records are whole-number vectors, read once (`records`). In every step, with coefficients θ that are public by then,
+Records are whole-number vectors, read once (`records`), and taken from a bought centre in units of a bought length
+(`standard_scale`). In every step, with coefficients θ that are public by then,
 
     scores <θ, z_i>  →  residuals r_i, whole numbers  →  Σ r_i z_iᵀ  →  discrete Gaussian noise  →  next θ.
 
-**Sensitivity.** A record adds r zᵀ, whose length is |r| |z|. For two classes |r| <= 2^a, as the residual of log loss or
-of a hinge lies between -1 and 1; K hinges, each class against the rest, have squares that add up to K. For the log loss
-of K > 2 classes the residual is p - e_y, with p the probabilities and e_y its class, and its squares add up to
-(1 - p_y)² + Σ p_k² <= 2. Entries are cut toward zero, which shortens. And |z|² <= R² (`Task.longest`). So one record
-more or less moves a table by L2² = (1, 2 or K) 4^a R² and by no more in any step, and a replaced one by twice that
-length, as the difference of two such. Steps are chosen in view of earlier ones, which zCDP allows (Bun, Steinke 2016):
-ρ adds up. The number of records, by which a sum becomes a mean, is public or bought with a hundredth of ρ.
+**Sensitivity.** A record adds r zᵀ, whose length is |r| |z|. Residuals are shortened (`residuals`) until the whole
+number |r|² is at most floor(C²/|z|²), so |r|²|z|² <= C² for every record and at all θ, which integers say and no
+rounding. One record more or less moves a table by L2² = C², and a replaced one by 4C² at most, the squared length of a
+difference of two.
+Steps are chosen in view of earlier ones and of what was bought, which zCDP allows (Bun, Steinke 2016): ρ adds up. The
+number of records, by which a sum becomes a mean, is public or bought.
+
+C, in lengths m of the records, is a public constant far below the longest that r zᵀ could be, so the noise is that much
+smaller. What it costs is that records far on the wrong side of the border count no more than those beyond C, as in a
+loss that grows less steeply there.
 
 **What a record adds is a function of that record and θ alone, bit for bit.** θ is rounded to whole numbers, so scores
-are sums of whole numbers below 2^53, exact in float64 in any order. Residuals follow element by element, by operations
-that IEEE 754 fixes. Whole residuals times whole vectors, summed over all records, are below 2^53 again.
+are sums of whole numbers below 2^53, exact in float64 in any order: a record's entries add up to √(d + 1) times its
+length at most. Residuals follow element by element. Whole residuals times whole vectors, summed over all records, are
+below 2^53 again.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -35,21 +40,32 @@ from ..privacy.calibration import NoiseScale, calibrate_shares
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..sources import Source
-from .certified_logistic import LOG2_HIGH, LOG2_LOW, TERMS, logistic_weights
 from .linear_model import BITS, LinearModel
 from .method import Method
+from .residuals import LOSSES, RESIDUAL_UNIT, residuals
+from .standard_scale import (
+    FARTHEST,
+    FRONT,
+    Scale,
+    centre_of,
+    centre_sensitivity,
+    in_units_of_records,
+    ladder_counts,
+    ladder_sensitivity,
+    length_of,
+    standardised,
+)
 
-LOSSES = ("logistic", "svm")
-UNIT, RESIDUAL_UNIT = 1 << 10, 1 << 12
-COUNT_SHARE = Fraction(1, 100)
+UNIT = 1 << 13
+COUNT_SHARE, CENTRE_SHARE, LENGTH_SHARE = Fraction(1, 100), Fraction(2, 100), Fraction(1, 100)
 LARGEST_WEIGHT = 1 << 28
 """Of a coefficient, in multiples of 2^-20: beyond 256 it is cut."""
 USUAL_STEPS = 100
-RATE = 16.0
-"""The step's length times R²: twice what is safe for any data, as real curvature is far below its bound."""
-HUBER = 0.1
-LOWEST = -40.0
+LONGEST_RATE, SCORE_NOISE = 512.0, 0.2
+"""A step's length times m²: far beyond what is safe for any data, as real curvature is far below its bound; and as long
+as the noise of one step moves the score of a record of length m by no more than this."""
+CLIP = 0.3
+"""In bought lengths: larger ones let more noise in, smaller ones let records far beyond the border count less."""
 AT_ONCE = 1 << 14
 THEOREM = (
     "Sums of whole numbers with discrete Gaussian noise, one in each step of a gradient descent, compose by zCDP (Bun, "
@@ -69,8 +85,10 @@ class NoisyDescent(Method):
         "logistic" (multinomial for more than two classes), or "svm", Huber's smooth hinge, each class against the rest.
     steps : int
         How many.
-    rate : float
-        Length of a step times the largest squared length of a record.
+    rate : float | None
+        Length of a step times the square of the bought length; None for the longest that the noise leaves room for.
+    clip : float
+        C, in bought lengths.
 
     Raises
     ------
@@ -80,16 +98,21 @@ class NoisyDescent(Method):
 
     loss: str = parameter(Choice("The loss", LOSSES), "logistic")
     steps: Settled[int] = parameter(Whole("The number of steps", 1, 10_000), USUAL_STEPS)
-    rate: Settled[float] = parameter(Number("The rate of steps", 1e-6, 1e6), RATE)
+    rate: float | None = parameter(Number("The rate of steps", 1e-6, 1e6), None)
+    clip: Settled[float] = parameter(Number("The largest slope", 1e-2, 10.0), CLIP)
     name: ClassVar[str] = "descent"
     described: ClassVar[str] = "noisy gradient descent"
     theorem: ClassVar[str] = THEOREM
+    unit: ClassVar[int] = UNIT
+
+    @property
+    def largest(self) -> int:
+        """C², in whole units."""
+        return math.floor((self.clip * UNIT * RESIDUAL_UNIT) ** 2)
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one person moves the table of a step; see the module."""
-        longest = self.rows if self.rows == 1 or self.loss == "svm" else 2
-        square = longest * RESIDUAL_UNIT**2 * self.longest(UNIT)
-        square *= 4 if neighbours is Neighbours.REPLACE_ONE else 1
+        square = self.largest * (4 if neighbours is Neighbours.REPLACE_ONE else 1)
         size = self.rows * (self.features.dimensions + 1)
         return Sensitivity(min(square, math.isqrt(square * size) + 1), square).scaled(self.domain.unit.records)
 
@@ -98,16 +121,19 @@ class NoisyDescent(Method):
         return not (neighbours is Neighbours.REPLACE_ONE and self.domain.keeps_every_record)
 
     def _tables(self, budget: Budget) -> list[tuple[Sensitivity, Fraction]]:
-        """Every table with its share of the budget, that of the count first where there is one."""
-        moved = self.sensitivity(budget.neighbours)
-        share = (1 - COUNT_SHARE) / self.steps
-        tables = [(moved, share)] * self.steps
-        if not self.counts(budget.neighbours):
-            return tables
-        return [*tables, (Sensitivity(1, 1, unit_shifts=True).scaled(self.domain.unit.records), COUNT_SHARE)]
+        """Every table with its share of the budget: those of the steps, the centre, the lengths, and a count if any."""
+        moved, records = self.sensitivity(budget.neighbours), self.domain.unit.records
+        bought = [
+            (centre_sensitivity(budget.neighbours, self.reach, UNIT, self.features.dimensions), CENTRE_SHARE),
+            (ladder_sensitivity(budget.neighbours), LENGTH_SHARE),
+        ]
+        if self.counts(budget.neighbours):
+            bought.append((Sensitivity(1, 1, unit_shifts=True), COUNT_SHARE))
+        share = (1 - sum((part for _, part in bought), Fraction(0))) / self.steps
+        return [(moved, share)] * self.steps + [(one.scaled(records), part) for one, part in bought]
 
     def noises(self, budget: Budget) -> tuple[NoiseScale, ...]:
-        """The noise of every step, and of the count where there is one."""
+        """The noise of every step, of the centre, of the lengths, and of the count where there is one."""
         if budget.pure:
             raise RequestError("Noisy gradient descent needs a delta above 0, and objective perturbation none.")
         tables = self._tables(budget)
@@ -124,8 +150,8 @@ class NoisyDescent(Method):
         check_drawable(*noises)
         return noises
 
-    def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
-        return self.gather(source, UNIT)
+    def _beside(self, plan: tuple[NoiseScale, ...], share: Fraction) -> tuple[NoiseScale, ...]:
+        return tuple(replace(noise, parameter=noise.parameter * share**2) for noise in plan)
 
     def _trained(
         self,
@@ -135,88 +161,69 @@ class NoisyDescent(Method):
         plan: tuple[NoiseScale, ...],
         noise_source: NoiseSource,
     ) -> LinearModel:
+        of_step, (of_centre, of_lengths) = plan[0], plan[self.steps : self.steps + 2]
         records = float(len(codes))
         if self.counts(budget.neighbours):
             bought = add_noise(np.array([len(codes)], np.int64), plan[-1], noise_source)
             records = max(float(bought[0]), float(plan[-1].variance) ** 0.5, 1.0)
-        rows = self._descended(units.astype(np.float64), codes, records, plan[0], noise_source)
+        radius = self.reach
+        noisy = add_noise(units[:, 1:].sum(axis=0), of_centre, noise_source)
+        centre = centre_of(noisy.astype(np.float64), records, of_centre.variance, radius, UNIT)
+        counts = add_noise(ladder_counts(units, centre, radius, UNIT), of_lengths, noise_source)
+        scale = Scale(centre, length_of(counts, of_lengths.variance, radius, UNIT))
+        weights = self._descended(standardised(units, scale, UNIT), codes, records, of_step, noise_source)
         kind = "svm" if self.loss == "svm" else "logistic" if self.rows == 1 else "multinomial"
         details = {
             "steps": str(self.steps),
-            "rate": repr(self.rate),
+            "rate": repr(self.longest_step(of_step, records)),
+            "clip": repr(self.clip),
             "loss": self.loss,
-            "sigma_squared": str(plan[0].parameter),
+            "length": repr(scale.length / UNIT),
+            "sigma_squared": str(of_step.parameter),
         }
-        described = f"{self.described} in {self.steps:,} steps"
+        described, rows = f"{self.described} in {self.steps:,} steps", in_units_of_records(weights, scale, UNIT)
         return self._model(kind, 1.0, rows, budget, details, noise_source, described)
 
     def _descended(
         self, units: np.ndarray, codes: np.ndarray, records: float, noise: NoiseScale, noise_source: NoiseSource
     ) -> np.ndarray:
-        """The mean of the second half of all coefficients, in multiples of 2^-20, int64 (rows, d + 1)."""
+        """The mean of the second half of all coefficients, in multiples of 2^-20, float64 (rows, d + 1)."""
         weights = np.zeros((self.rows, units.shape[1]))
         total, last = np.zeros_like(weights), self.steps // 2
-        length = self.rate / (self.longest(UNIT) / UNIT**2) / records / (UNIT * RESIDUAL_UNIT)
+        most = self.most(units)
+        length = self.longest_step(noise, records) / records / (UNIT * RESIDUAL_UNIT)
         for step in range(self.steps):
-            table = self.slopes(units, codes, weights)
+            table = self.slopes(units, codes, weights, most)
             noisy = add_noise(table, noise, noise_source)
             moved = weights - np.rint(length * (1 << BITS) * noisy)
             weights = np.clip(moved, -LARGEST_WEIGHT, LARGEST_WEIGHT)
             if step >= last:
                 total += weights
-        return np.rint(total / (self.steps - last)).astype(np.int64)
+        return np.asarray(total / (self.steps - last))
 
-    def slopes(self, units: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The exact sum of residuals times records, int64 (rows, d + 1), at whole coefficients."""
+    def longest_step(self, noise: NoiseScale, records: float) -> float:
+        """The rate that steps have for so many records, which are public or bought."""
+        if self.rate is not None:
+            return self.rate
+        return min(LONGEST_RATE, SCORE_NOISE * records * UNIT * RESIDUAL_UNIT / math.sqrt(noise.variance))
+
+    def most(self, units: np.ndarray) -> np.ndarray:
+        """The largest squared length of each record's residuals: floor(C²/|z|²), int64 (n,)."""
+        squares = np.einsum("ij,ij->i", units, units).astype(np.int64)
+        return np.asarray(self.largest // np.maximum(squares, 1))
+
+    def slopes(self, units: np.ndarray, codes: np.ndarray, weights: np.ndarray, most: np.ndarray) -> np.ndarray:
+        """The exact sum of residuals times standardised records, int64 (rows, d + 1), at whole coefficients."""
         table = np.zeros(weights.shape)
         for start in range(0, len(units), AT_ONCE):
-            some = units[start : start + AT_ONCE]
+            here = slice(start, start + AT_ONCE)
+            some = units[here]
             scores = np.ldexp(some @ weights.T, -BITS) / UNIT
-            table += self._residuals(scores, codes[start : start + AT_ONCE]).T @ some
+            table += residuals(scores, codes[here], self.loss, most[here]).T @ some
         return table.astype(np.int64)
-
-    def _residuals(self, scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Of scores (n, rows), whole numbers of `RESIDUAL_UNIT`, cut toward zero."""
-        if self.rows == 1:
-            sign = np.where(codes == 1, 1.0, -1.0)
-            margins = scores[:, 0] * sign
-            weights = logistic_weights(margins) if self.loss == "logistic" else _hinge_weights(margins)
-            return (-sign * np.trunc(weights * RESIDUAL_UNIT))[:, None]
-        if self.loss == "svm":
-            signs = np.where(codes[:, None] == np.arange(self.rows), 1.0, -1.0)
-            return -signs * np.trunc(_hinge_weights(scores * signs) * RESIDUAL_UNIT)
-        shares = _shares(scores)
-        shares[np.arange(len(codes)), codes] -= 1.0
-        return np.trunc(shares * RESIDUAL_UNIT)
 
     @cached_property
     def largest_sum(self) -> int:
         """Of scores in whole numbers, which float64 must hold exactly: below 2^53 for every domain that is taken."""
-        return (self.features.dimensions + 1) * UNIT * LARGEST_WEIGHT
-
-
-def _hinge_weights(margins: np.ndarray) -> np.ndarray:
-    """Minus the slope of Huber's smooth hinge: 1 below 1 - h, 0 above 1 + h, and straight between."""
-    return np.clip((1.0 + HUBER - margins) / (2.0 * HUBER), 0.0, 1.0)
-
-
-def _shares(scores: np.ndarray) -> np.ndarray:
-    """Softmax of (n, K), element by element and class by class, so that no row depends on those beside it."""
-    most = scores[:, 0].copy()
-    for column in scores.T:
-        np.maximum(most, column, out=most)
-    powers = np.stack([_power(np.maximum(column - most, LOWEST)) for column in scores.T], axis=1)
-    total = np.zeros(len(scores))
-    for column in powers.T:
-        total += column
-    return powers / total[:, None]
-
-
-def _power(values: np.ndarray) -> np.ndarray:
-    """e^x for x between -40 and 0, as `certified_logistic` computes it."""
-    whole = np.rint(values / math.log(2))
-    rest = (values - whole * LOG2_HIGH) - whole * LOG2_LOW
-    power = np.ones_like(rest)
-    for term in range(TERMS, 0, -1):
-        power = 1.0 + (rest / term) * power
-    return np.ldexp(power, whole.astype(np.int64))
+        length = math.hypot(FARTHEST, FRONT) * UNIT
+        return math.ceil(math.sqrt(self.features.dimensions + 1) * length) * LARGEST_WEIGHT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -91,13 +92,41 @@ class Method(Task, Fitted[LinearModel]):
     ----------
     theorem : str
         Why the promise is kept, in a sentence for the file.
+    unit : int
+        What 1 counts where records are read.
     """
 
     theorem: ClassVar[str]
+    unit: ClassVar[int]
 
     def _check(self) -> None:
         super()._check()
         self.check_classes()
+
+    @abstractmethod
+    def _beside(self, plan: Any, share: Fraction) -> Any:
+        """A plan whose noise is to so many fewer records what the given one's is to all of them."""
+
+    def rehearsed(
+        self, units: np.ndarray, codes: np.ndarray, budget: Budget, share: Fraction, noise_source: NoiseSource
+    ) -> LinearModel:
+        """A model of public records that stand for more of them: never private, never a release.
+
+        Parameters
+        ----------
+        units, codes : np.ndarray, np.ndarray
+            The public records, as `_read` gives them.
+        budget : Budget
+            The promise that is rehearsed.
+        share : Fraction
+            How many public records there are for each one that they stand for.
+        noise_source : NoiseSource
+            A seeded one.
+        """
+        return self._trained(units, codes, budget, self._beside(self._planned(budget), share), noise_source)
+
+    def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
+        return self.gather(source, self.unit)
 
     def parameters(self) -> dict:
         """All public parameters but the domain, for JSON."""

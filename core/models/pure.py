@@ -19,7 +19,6 @@ from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.l2_vector import L2Vector
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import rounded_minimiser
 from .linear_model import LinearModel
@@ -45,6 +44,7 @@ class PureLogistic(Method):
     name: ClassVar[str] = "objective"
     described: ClassVar[str] = "objective perturbation"
     theorem: ClassVar[str] = THEOREM
+    unit: ClassVar[int] = READ_UNIT
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs: an equal share of epsilon a problem, and nothing of delta."""
@@ -58,8 +58,8 @@ class PureLogistic(Method):
     def _planned(self, budget: Budget) -> Fraction:
         return self.rate(budget)
 
-    def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
-        return self.gather(source, READ_UNIT)
+    def _beside(self, plan: Fraction, share: Fraction) -> Fraction:
+        return plan / share
 
     def _trained(
         self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Fraction, noise_source: NoiseSource

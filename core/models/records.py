@@ -77,6 +77,11 @@ class Task(Declared):
         return self.encoding.layout.numbers + self.encoding.layout.labels
 
     @property
+    def reach(self) -> float:
+        """The longest that features are, in lengths between -1 and 1: the radius, settled."""
+        return self.radius
+
+    @property
     def categories(self) -> tuple[str, ...]:
         """The public list of classes; none where a number is predicted."""
         column = next(column for column in self.domain.columns if column.name == self.label)
@@ -112,22 +117,28 @@ class Task(Declared):
             When the records cannot be read, or are too many to be held.
         """
         before, parts, codes, held = source.fingerprint(), [], [], 0
-        names = [column.name for column in self.domain.columns for _ in range(column.width)]
-        labels = np.array([name == self.label for name in names])
         for batch in source.batches(self.domain):
-            points = self.domain.encode(batch)
+            points = np.asarray(self.domain.encode(batch))
             held += len(points) * (self.features.dimensions + 1)
             if held > MAX_NUMBERS:
                 raise RequestError(
                     f"Training holds all records in memory, at most {MAX_NUMBERS:,} numbers: give it fewer records or "
                     "columns."
                 )
-            codes.append(np.argmax(points[:, labels], axis=1))
-            parts.append(whole_vectors(self.encoding.vectors(points[:, ~labels]), self.radius, unit))
+            found = self.encoded(points, unit)
+            parts.append(found[0])
+            codes.append(found[1])
         if source.fingerprint() != before:
             raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
         empty = np.empty((0, self.features.dimensions + 1), np.int64)
         return np.concatenate([empty, *parts]), np.concatenate([np.empty(0, np.int64), *codes])
+
+    def encoded(self, points: np.ndarray, unit: int) -> tuple[np.ndarray, np.ndarray]:
+        """What `gather` gives of records that the domain has encoded, float64 (n, d)."""
+        names = [column.name for column in self.domain.columns for _ in range(column.width)]
+        labels = np.array([name == self.label for name in names])
+        vectors = self.encoding.vectors(points[:, ~labels])
+        return whole_vectors(vectors, self.radius, unit), np.argmax(points[:, labels], axis=1)
 
     def longest(self, unit: int) -> int:
         """The largest squared length of what `gather` gives, in units, the 1 in front included."""

@@ -1,9 +1,14 @@
-"""Training a model in one call: which method, what it costs, and the file that comes out."""
+"""Training a model in one call: which method, what it costs, and the file that comes out.
+
+Methods are compared by what they get right of public reference populations (`rehearsal`), under their real noise. A
+method that needs no δ keeps every promise with one, so it stands beside those that do: a δ only adds to the choice.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ..domain import Domain
 from ..errors import RequestError
@@ -11,14 +16,19 @@ from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
 from ..sources import Source, open_source
+from ..words.numbers import percent
 from .amp import ApproximateMinima
-from .descent import NoisyDescent
+from .descent import UNIT, NoisyDescent
 from .linear_model import LinearModel
 from .pure import PureLogistic
+from .rehearsal import USUAL_RECORDS, Rehearsal, rehearse_training
+from .residuals import RESIDUAL_UNIT
 
 Trainer = PureLogistic | ApproximateMinima | NoisyDescent
 METHODS = ("objective", "amp", "descent", "svm")
 AUTO = "auto"
+ALIKE, LITTLE = 0.01, 0.001
+"""Shares right that a rehearsal cannot tell apart, and of how many records noise is so little that solving pays."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +44,25 @@ class Offer:
     noise : float
         How long the noise is that it adds to the sum of all records' slopes, in lengths of one record: what it would
         take as many records to say. From public facts.
-    reason : str
-        In one sentence.
+    rehearsal : Rehearsal | None
+        What it got right of the reference populations; None where that would take too long, or there is no other.
     """
 
     trainer: Trainer
     method: str
     noise: float
-    reason: str
+    rehearsal: Rehearsal | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it stands where it does, in a part of a sentence."""
+        needs = "it needs no δ" if self.method == "objective" else ""
+        needs = "it is alone in a ledger" if self.method == "amp" else needs
+        if self.rehearsal is None:
+            said = f"its noise is {self.noise:,.0f} records long"
+        else:
+            said = f"it got {percent(self.rehearsal.right, 3)} right of public reference records"
+        return ", and ".join(part for part in (said, needs) if part)
 
 
 def trainer_of(method: str, domain: Domain, label: str, radius: float | None = None) -> Trainer:
@@ -56,9 +77,19 @@ def trainer_of(method: str, domain: Domain, label: str, radius: float | None = N
 
 
 def offers(
-    domain: Domain, label: str, budget: Budget, radius: float | None = None, *, composable: bool = False
+    domain: Domain,
+    label: str,
+    budget: Budget,
+    radius: float | None = None,
+    *,
+    composable: bool = False,
+    records: int = USUAL_RECORDS,
 ) -> list[Offer]:
-    """The logistic methods that keep a promise, the best first, by the noise that each needs.
+    """The methods that keep a promise, the best first, by what each gets right of reference populations.
+
+    Those within a hundredth of the best count as alike, as a rehearsal cannot tell them apart: of them, first comes
+    what solves its problem where its noise is below a thousandth of the records, otherwise what has the least noise.
+    Where a rehearsal would take too long a method is behind the others.
 
     The slopes of one record are no longer than the record, and their sum over all of them is what noise hides. Pure
     noise on m coordinates is m/r long, Gaussian noise s √m; where several problems share the promise each has that
@@ -74,37 +105,75 @@ def offers(
         As of `Task`.
     composable : bool
         Leave out "amp", beside which a ledger admits no other release.
+    records : int
+        How many there are, from public knowledge.
 
     Raises
     ------
     RequestError
         When no class is predicted.
     """
-    pure = PureLogistic(domain, label, radius)
-    size = pure.features.dimensions + 1
-    length = size / float(pure.rate(budget))
-    found = [Offer(pure, "objective", length, f"its noise is {length:,.0f} records long, and it needs no δ")]
-    if not budget.pure and not composable:
-        amp = ApproximateMinima(domain, label, radius)
-        length = float(amp.perturbed(budget).deviation) * math.sqrt(size)
-        found.append(Offer(amp, "amp", length, f"its noise is {length:,.0f} records long, and it is alone in a ledger"))
-    if not budget.pure:
-        descent = NoisyDescent(domain, label, radius)
-        of_step = float(descent.noises(budget)[0].variance / descent.sensitivity(budget.neighbours).l2_squared)
-        people = descent.domain.unit.records * (2 if str(budget.neighbours) == "replace_one" else 1)
-        # The mean of the second half of the steps has the noise of a step divided by the root of their number.
-        length = people * math.sqrt(2.0 * of_step * size / descent.steps) * math.sqrt(1.0 if descent.rows == 1 else 2.0)
-        told = f"its noise is {length:,.0f} records long in the mean of its steps"
-        found.append(Offer(descent, "descent", length, told))
-    return sorted(found, key=lambda offer: offer.noise)
+    found = [_pure(PureLogistic(domain, label, radius), budget)]
+    if budget.pure:
+        return found
+    found.append(_descent(NoisyDescent(domain, label, radius), budget))
+    if not composable:
+        found.append(_amp(ApproximateMinima(domain, label, radius), budget))
+    tried = [replace(one, rehearsal=rehearse_training(one.trainer, budget, records)) for one in found]
+    best = max((one.rehearsal.right for one in tried if one.rehearsal is not None), default=0.0)
+
+    def rank(offer: Offer) -> tuple[int, float]:
+        right = -1.0 if offer.rehearsal is None else offer.rehearsal.right
+        if right < best - ALIKE:
+            return 2, -right
+        solved = not isinstance(offer.trainer, NoisyDescent) and offer.noise < LITTLE * records
+        return 0 if solved else 1, offer.noise
+
+    return sorted(tried, key=rank)
+
+
+def _pure(trainer: PureLogistic, budget: Budget) -> Offer:
+    return Offer(trainer, "objective", (trainer.features.dimensions + 1) / float(trainer.rate(budget)))
+
+
+def _amp(trainer: ApproximateMinima, budget: Budget) -> Offer:
+    size = trainer.features.dimensions + 1
+    return Offer(trainer, "amp", float(trainer.perturbed(budget).deviation) * math.sqrt(size))
+
+
+def _descent(trainer: NoisyDescent, budget: Budget) -> Offer:
+    size = trainer.features.dimensions + 1
+    of_step = math.sqrt(trainer.noises(budget)[0].variance) / (UNIT * RESIDUAL_UNIT)
+    # The mean of the second half of the steps has the noise of a step divided by the root of their number.
+    return Offer(trainer, "descent", of_step * math.sqrt(2.0 * size * trainer.rows / trainer.steps))
+
+
+def forecast_curve(
+    domain: Domain, label: str, budgets: Sequence[Budget], radius: float | None = None, records: int = USUAL_RECORDS
+) -> list[tuple[Budget, Offer]]:
+    """The best method at each of several promises, beside which a ledger admits others, with its rehearsal."""
+    best = []
+    for budget in budgets:
+        first = offers(domain, label, budget, radius, composable=True, records=records)[0]
+        if first.rehearsal is None:
+            first = replace(first, rehearsal=rehearse_training(first.trainer, budget, records))
+        best.append((budget, first))
+    return best
 
 
 def chosen_trainer(
-    domain: Domain, label: str, budget: Budget, method: str, radius: float | None = None, *, composable: bool
+    domain: Domain,
+    label: str,
+    budget: Budget,
+    method: str,
+    radius: float | None = None,
+    *,
+    composable: bool,
+    records: int = USUAL_RECORDS,
 ) -> Trainer:
     """The trainer of a name, or the best of `offers` for "auto"."""
     if method == AUTO:
-        return offers(domain, label, budget, radius, composable=composable)[0].trainer
+        return offers(domain, label, budget, radius, composable=composable, records=records)[0].trainer
     return trainer_of(method, domain, label, radius)
 
 
@@ -116,6 +185,7 @@ def train(
     method: str = AUTO,
     *,
     radius: float | None = None,
+    records: int = USUAL_RECORDS,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
 ) -> LinearModel:
@@ -136,6 +206,8 @@ def train(
         where a ledger pays.
     radius : float | None
         A public length of coordinates between -1 and 1; longer records are shortened to it.
+    records : int
+        How many there are, from public knowledge; "auto" reckons with it.
     ledger, dataset : Ledger | str | None, str | None
         Who pays; nobody where no data set is named.
 
@@ -145,6 +217,7 @@ def train(
         When something is refused; nothing was spent.
     """
     payer = payer_of(ledger, dataset, budget, domain.unit)
-    trainer = chosen_trainer(domain, label, budget, method, radius, composable=payer is not None)
+    composable = payer is not None
+    trainer = chosen_trainer(domain, label, budget, method, radius, composable=composable, records=records)
     source = data if isinstance(data, Source) else open_source(data)
     return trainer.fit(source, budget, spend=spending(payer, trainer.cost(budget), trainer))

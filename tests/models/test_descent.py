@@ -12,14 +12,18 @@ from core import Budget, Domain
 from core.domain import Vector
 from core.errors import RequestError
 from core.models import descent as module
-from core.models.descent import RESIDUAL_UNIT, UNIT, NoisyDescent
+from core.models import standard_scale
+from core.models.descent import UNIT, NoisyDescent
 from core.models.linear_model import BITS
+from core.models.residuals import RESIDUAL_UNIT
+from core.models.standard_scale import Scale, standardised
 from core.privacy.neighbours import Neighbours
 from core.sources import open_source
 from tests.depth import draws
 from tests.models.test_amp import PLANE, plane
 
 THREE = Domain.of(x=(-4, 4), y=(0, 8), kind=["a", "b", "c"], missing="refuse")
+IN_PLACE = Scale(np.array([0, 0]), UNIT)
 coefficients = st.integers(-(1 << 28), 1 << 28)
 
 
@@ -29,60 +33,76 @@ def three(records: int = 600) -> dict:
     return {**frame, "kind": kinds}
 
 
+def ready(task: NoisyDescent, frame: dict, scale: Scale = IN_PLACE):
+    """Standardised records, their classes, and what their residuals may be at most."""
+    units, codes = task.gather(open_source(frame), UNIT)
+    found = standardised(units, scale, UNIT)
+    return found, codes, task.most(found)
+
+
 @given(
     st.sampled_from([(PLANE, "logistic"), (PLANE, "svm"), (THREE, "logistic"), (THREE, "svm")]),
     st.lists(coefficients, min_size=9, max_size=9),
     st.tuples(st.floats(-1.1, 1.1), st.floats(-1.1, 1.1), st.integers(0, 1)),
     st.tuples(st.floats(-1.1, 1.1), st.floats(-1.1, 1.1), st.integers(0, 1)),
+    st.tuples(st.integers(-UNIT, UNIT), st.integers(-UNIT, UNIT), st.integers(UNIT // 8, 2 * UNIT)),
+    st.sampled_from([0.02, 0.3, 1.0, 9.0]),
 )
-def test_no_record_moves_a_step_further_than_declared(case, weights, one, other):
-    """At any coefficients, corners included; also a replaced record."""
+def test_no_record_moves_a_step_further_than_declared(case, weights, one, other, bought, clip):
+    """At any coefficients, centre, length and bound, corners included; also a replaced record."""
     domain, loss = case
-    task = NoisyDescent(domain, "kind", loss=loss)
+    task = NoisyDescent(domain, "kind", loss=loss, clip=clip)
     at = np.array(weights[: 3 * task.rows], float).reshape(task.rows, 3)
-    tables = []
+    scale, tables = Scale(np.array(bought[:2]), bought[2]), []
     for x, y, code in (one, other):
         frame = {"x": [4 * x], "y": [4 + 4 * y], "kind": [task.categories[code]]}
-        units, codes = task.gather(open_source(frame), UNIT)
-        tables.append(task.slopes(units.astype(float), codes, at))
+        units, codes, most = ready(task, frame, scale)
+        tables.append(task.slopes(units, codes, at, most))
     for relation, moved in ((Neighbours.ADD_REMOVE, tables[0]), (Neighbours.REPLACE_ONE, tables[0] - tables[1])):
         declared = task.sensitivity(relation)
         assert (moved**2).sum() <= declared.l2_squared and np.abs(moved).sum() <= declared.l1
 
 
 def test_the_bound_is_reached_but_for_rounding():
-    task = NoisyDescent(PLANE, "kind")
-    units, codes = task.gather(open_source({"x": [4.0], "y": [8.0], "kind": ["no"]}), UNIT)
-    table = task.slopes(units.astype(float), codes, np.array([[1 << 26] * 3], float))
-    assert (table**2).sum() > 0.99 * task.sensitivity(Neighbours.ADD_REMOVE).l2_squared
-    assert (table**2).sum() == RESIDUAL_UNIT**2 * (units**2).sum()
+    """And without the shortening of residuals it would be passed, three times over."""
+    task = NoisyDescent(PLANE, "kind", clip=0.4)
+    units, codes, most = ready(task, {"x": [4.0], "y": [8.0], "kind": ["no"]})
+    table = task.slopes(units, codes, np.array([[1 << 26] * 3], float), most)
+    assert 0.99 * task.largest < (table**2).sum() <= task.largest
+    free = task.slopes(units, codes, np.array([[1 << 26] * 3], float), most * 100)
+    assert (free**2).sum() > 9 * task.largest
 
 
 @pytest.mark.parametrize("frame", (plane(), three()), ids=("two", "three"))
 def test_slopes_are_the_gradient_of_the_loss(frame):
-    """Whole residuals against plain floating point, at some coefficients."""
+    """Whole residuals against plain floating point, at some coefficients, each record's slope shortened to the clip."""
     domain = PLANE if set(frame["kind"]) == {"no", "yes"} else THREE
-    task = NoisyDescent(domain, "kind")
-    units, codes = task.gather(open_source(frame), UNIT)
+    task = NoisyDescent(domain, "kind", clip=0.5)
+    units, codes, most = ready(task, frame)
     weights = np.random.default_rng(1).integers(-(1 << 21), 1 << 21, (task.rows, 3)).astype(float)
     vectors, at = units / UNIT, weights / 2.0**BITS
     scores = vectors @ at.T
     shares = softmax(scores, axis=1) if task.rows > 1 else expit(scores)
     wanted = np.eye(task.rows)[codes] if task.rows > 1 else codes[:, None]
-    expected = (shares - wanted).T @ vectors
-    found = task.slopes(units.astype(float), codes, weights) / (UNIT * RESIDUAL_UNIT)
+    lengths = np.linalg.norm(shares - wanted, axis=1) * np.linalg.norm(vectors, axis=1)
+    expected = ((shares - wanted) * np.minimum(1, task.clip / lengths)[:, None]).T @ vectors
+    found = task.slopes(units, codes, weights, most) / (UNIT * RESIDUAL_UNIT)
     assert found == pytest.approx(expected, abs=len(units) * 2 / RESIDUAL_UNIT)
 
 
 def test_sums_are_those_of_single_records_in_any_order(monkeypatch):
     """Also over several blocks, and with records beside each other that would round differently together."""
     monkeypatch.setattr(module, "AT_ONCE", 7)
-    task = NoisyDescent(THREE, "kind")
+    monkeypatch.setattr(standard_scale, "AT_ONCE", 5)
+    task, scale = NoisyDescent(THREE, "kind"), Scale(np.array([1234, -777]), 5000)
     units, codes = task.gather(open_source(three(50)), UNIT)
+    whole = standardised(units, scale, UNIT)
+    assert np.array_equal(whole, np.concatenate([standardised(units[i : i + 1], scale, UNIT) for i in range(50)]))
     weights = np.random.default_rng(1).integers(-(1 << 27), 1 << 27, (3, 3)).astype(float)
-    whole = task.slopes(units.astype(float), codes, weights)
-    alone = [task.slopes(units[i : i + 1].astype(float), codes[i : i + 1], weights) for i in range(50)]
-    assert np.array_equal(np.sum(alone, axis=0), whole)
+    most = task.most(whole)
+    together = task.slopes(whole, codes, weights, most)
+    alone = [task.slopes(*(part[i : i + 1] for part in (whole, codes)), weights, most[i : i + 1]) for i in range(50)]
+    assert np.array_equal(np.sum(alone, axis=0), together)
 
 
 def test_scores_are_exact_in_floating_point():
@@ -110,9 +130,9 @@ def test_three_classes_are_one_model(loss):
 def test_the_noise_of_all_steps_and_the_count_keep_the_promise():
     task = NoisyDescent(PLANE, "kind", steps=30)
     cost = task.cost(Budget(1, "1e-6"))  # which refuses what does not add up
-    assert len(cost.events) == 31
+    assert len(cost.events) == 33
     replaced = task.cost(Budget(1, "1e-6", "replace_one"))
-    assert len(replaced.events) == 30  # the number of records is public then
+    assert len(replaced.events) == 32  # the number of records is public then
     first, second = (task.noises(Budget(1, "1e-6", relation))[0].parameter for relation in Neighbours)
     assert second > Fraction(39, 10) * first
 

@@ -1,21 +1,28 @@
 """Training in one call: the method by its noise, who pays, and the commands."""
 
 import json
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core import Budget, Domain, Ledger, load_model, train
+from core.domain import Vector
 from core.errors import BudgetError, RequestError
 from core.models.pure import PureLogistic
-from core.models.training import METHODS, offers
+from core.models.rehearsal import rehearse_training, yardsticks
+from core.models.training import METHODS, forecast_curve, offers
+from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)
+from tests.depth import draws
 from tests.models.test_amp import PLANE, plane
 from tests.models.test_descent import THREE, three
 
 WIDE = Domain.of(**{f"x{place}": (0, 1) for place in range(60)}, kind=["no", "yes"])
+HUGE = Domain((Vector("v", 3_000, 0, 1), *Domain.of(kind=["no", "yes"]).columns))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -26,14 +33,45 @@ def test_every_method_trains_a_model_that_predicts(method):
     assert model.to_dict() == type(model).from_dict(json.loads(model.to_bytes())).to_dict()
 
 
-def test_the_method_of_the_least_noise_is_taken():
-    """Pure noise is the shorter one for few coordinates, Gaussian noise for many."""
+def test_the_method_that_gets_most_right_of_reference_records_is_taken():
+    """Solving pays where there is little noise; a descent has the least of it for many coordinates."""
     assert [one.method for one in offers(PLANE, "kind", Budget(1))] == ["objective"]
     assert offers(PLANE, "kind", Budget(1, "1e-6"))[0].method == "objective"
-    assert offers(WIDE, "kind", Budget(1, "1e-6"))[0].method == "amp"
-    assert offers(WIDE, "kind", Budget(1, "1e-6"), composable=True)[0].method == "descent"
+    assert offers(WIDE, "kind", Budget("0.1", "1e-6"))[0].method == "descent"
     many = offers(THREE, "kind", Budget("0.1", "1e-6"))
-    assert [one.noise for one in many] == sorted(one.noise for one in many) and len(many) == 3
+    assert {one.method for one in many} == {"objective", "descent", "amp"}
+    assert "amp" not in {one.method for one in offers(THREE, "kind", Budget("0.1", "1e-6"), composable=True)}
+    assert all(one.rehearsal and len(one.rehearsal.by_shape) == 3 and "right of public" in one.reason for one in many)
+
+
+def test_a_rehearsal_knows_noise_and_how_many_records_there_are():
+    few, many = (rehearse_training(PureLogistic(WIDE, "kind"), Budget("0.1"), count) for count in (2_000, 10**6))
+    assert few and many and few.right < many.right - 0.05
+    common, least_noise = yardsticks(WIDE, "kind")
+    assert common < least_noise - 0.05 and abs(many.right - least_noise) < 0.05
+    assert rehearse_training(PureLogistic(HUGE, "kind"), Budget(1), 1_000) is None
+
+
+def test_a_rehearsal_of_public_points_is_what_the_records_would_be():
+    """Noise on two thousand records, and a tenth of it on two hundred that stand for ten each: coefficients alike."""
+    task = PureLogistic(PLANE, "kind")
+    units, codes = task.gather(open_source(plane(200)), task.unit)
+    noisy = [
+        task.rehearsed(units, codes, Budget(1), Fraction(1, 10), SeededSource(seed)).rows[0]
+        for seed in range(draws(8, 60))
+    ]
+    ten = open_source({name: np.tile(values, 10) for name, values in plane(200).items()})
+    real = [task.fit(ten, Budget(1), noise_source=SeededSource(seed)).rows[0] for seed in range(len(noisy))]
+    spread = np.std(real, axis=0) / 2.0**20
+    assert np.abs(np.mean(noisy, axis=0) - np.mean(real, axis=0)).max() / 2.0**20 < 5 * spread.max()
+    # Under one seed the noise is the same but for its length, and so is what it does.
+    assert np.array(noisy) / 2.0**20 == pytest.approx(np.array(real) / 2.0**20, abs=1e-4)
+
+
+def test_a_curve_rises_with_epsilon():
+    curve = forecast_curve(WIDE, "kind", (Budget("0.01"), Budget(10)))
+    assert [budget.epsilon for budget, _ in curve] == [Decimal("0.01"), 10]
+    assert curve[0][1].rehearsal.right < curve[1][1].rehearsal.right
 
 
 def test_a_delta_takes_nothing_from_the_pure_method():

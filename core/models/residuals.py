@@ -1,0 +1,85 @@
+"""What a record says at given scores: the slopes of its loss, whole numbers that its length is cut by.
+
+Every function here works on a record's row element by element, by operations that IEEE 754 fixes, so what a record says
+is a function of that record and of the scores alone, bit for bit, whoever is beside it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .certified_logistic import LOG2_HIGH, LOG2_LOW, TERMS, logistic_weights
+
+LOSSES = ("logistic", "svm")
+RESIDUAL_UNIT = 1 << 12
+HUBER = 0.1
+LOWEST = -40.0
+
+
+def residuals(scores: np.ndarray, codes: np.ndarray, loss: str, most: np.ndarray) -> np.ndarray:
+    """Slopes of the loss, whole numbers of 2^-12, cut toward zero, float64 (n, rows).
+
+    Parameters
+    ----------
+    scores : np.ndarray
+        float64 (n, rows): log odds or margins of the second class where there is one row, otherwise of each class.
+    codes : np.ndarray
+        The records' classes, int64 (n,).
+    loss : str
+        One of `LOSSES`.
+    most : np.ndarray
+        The largest squared length of each record's residuals in their units, int64 (n,).
+    """
+    found = _slopes(scores, codes, loss)
+    square = np.zeros(len(found))
+    for column in found.T:
+        square += column * column
+    bound = np.sqrt(most.astype(np.float64)) / RESIDUAL_UNIT
+    found *= (RESIDUAL_UNIT * np.minimum(1.0, bound / np.maximum(np.sqrt(square), 1e-12)))[:, None]
+    whole = np.trunc(found)
+    while (long := np.flatnonzero((whole * whole).sum(axis=1) > most)).size:
+        whole[long] -= np.sign(whole[long])
+    return whole
+
+
+def _slopes(scores: np.ndarray, codes: np.ndarray, loss: str) -> np.ndarray:
+    rows = scores.shape[1]
+    if rows == 1:
+        sign = np.where(codes == 1, 1.0, -1.0)
+        margins = scores[:, 0] * sign
+        return (-sign * (logistic_weights(margins) if loss == "logistic" else hinge_weights(margins)))[:, None]
+    if loss == "svm":
+        signs = np.where(codes[:, None] == np.arange(rows), 1.0, -1.0)
+        return -signs * hinge_weights(scores * signs)
+    shares = softmax_shares(scores)
+    shares[np.arange(len(codes)), codes] -= 1.0
+    return shares
+
+
+def hinge_weights(margins: np.ndarray) -> np.ndarray:
+    """Minus the slope of Huber's smooth hinge: 1 below 1 - h, 0 above 1 + h, and straight between."""
+    return np.clip((1.0 + HUBER - margins) / (2.0 * HUBER), 0.0, 1.0)
+
+
+def softmax_shares(scores: np.ndarray) -> np.ndarray:
+    """Softmax of (n, K), element by element and class by class, so that no row depends on those beside it."""
+    most = scores[:, 0].copy()
+    for column in scores.T:
+        np.maximum(most, column, out=most)
+    powers = np.stack([_power(np.maximum(column - most, LOWEST)) for column in scores.T], axis=1)
+    total = np.zeros(len(scores))
+    for column in powers.T:
+        total += column
+    return powers / total[:, None]
+
+
+def _power(values: np.ndarray) -> np.ndarray:
+    """e^x for x between -40 and 0, as `certified_logistic` computes it."""
+    whole = np.rint(values / math.log(2))
+    rest = (values - whole * LOG2_HIGH) - whole * LOG2_LOW
+    power = np.ones_like(rest)
+    for term in range(TERMS, 0, -1):
+        power = 1.0 + (rest / term) * power
+    return np.ldexp(power, whole.astype(np.int64))
