@@ -22,7 +22,7 @@ app: $(VENV)/.warm
 	$(BIN)/python -m streamlit run app.py --server.port=$(PORT)
 
 test-deep: export FROSTGLASS_DEEP = 1
-test test-deep: $(VENV)/.dev $(VENV)/.warm
+test test-deep: $(VENV)/.dev $(VENV)/.warm $(VENV)/.tests
 	tests/install_chromium.sh
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
@@ -74,6 +74,11 @@ $(VENV)/.dev: requirements-dev.txt requirements.txt | $(VENV)/bin/python
 
 $(VENV)/.publish: requirements-publish.txt | $(VENV)/.app
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-publish.txt
+	@touch $@
+
+# pytest compiles a test once and keeps it; three processes that start together would compile every test each.
+$(VENV)/.tests: $(VENV)/.dev
+	@$(BIN)/python -m pytest --collect-only -q > /dev/null
 	@touch $@
 
 clean:

@@ -1,5 +1,6 @@
 """Shared by all tests: how many examples Hypothesis takes, the same ones on every run, and what only deep runs do."""
 
+import gc
 from functools import lru_cache
 
 import pytest
@@ -37,6 +38,17 @@ def short_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     if not DEEP:
         monkeypatch.setattr(trial, "TRIAL_ROWS", 800)
         monkeypatch.setattr(trial, "_reference_trials", _short_trials)
+
+
+def pytest_collection() -> None:
+    """Thousands of tests and the libraries that they import stay to the end: nothing of them is rubbish to look for."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on only what tests make is looked through, which is a small part of all there is."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

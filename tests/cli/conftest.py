@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer import testing
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from core.cli.commands import app
@@ -17,6 +20,14 @@ SMALL = ("--bandwidth", "2", "--rows", "60", "--width", "64")
 SKETCH = (*BOUNDS, *SMALL)
 
 Command = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def commands_are_made_once():
+    """Typer makes all commands with all their options anew for every call, as if each were a process of its own."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(testing, "_get_command", cache(get_command))
+        yield
 
 
 @pytest.fixture
@@ -43,8 +54,8 @@ def people(count: int = 2000, seed: int = 1) -> pd.DataFrame:
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    path = tmp_path / "people.csv"
-    people().to_csv(path, index=False)
+    path = tmp_path / "people.parquet"
+    people().to_parquet(path)
     return path
 
 

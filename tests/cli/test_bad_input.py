@@ -157,4 +157,4 @@ def test_release_files_of_a_stranger(command, source, tmp_path, ledger, kind, us
         "like": ("release", source, "--like", "bad.npz", "--epsilon", "1", "--out", "c.npz"),
     }[use]
     assert SECRET not in refused(command(*arguments))
-    assert {path.name for path in tmp_path.iterdir()} == {"bad.npz", "people.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == {"bad.npz", "people.parquet"}

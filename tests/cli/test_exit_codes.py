@@ -33,11 +33,11 @@ def left_over(folder: Path) -> set[str]:
     """Files that a command left behind, on the ledger's shelf too."""
     shelf = folder / "ledger.sqlite.releases"
     kept = {path.name for path in shelf.iterdir()} if shelf.exists() else set()
-    return kept | {path.name for path in folder.iterdir()} - {"people.csv", "ledger.sqlite", shelf.name}
+    return kept | {path.name for path in folder.iterdir()} - {"people.parquet", "ledger.sqlite", shelf.name}
 
 
 def test_usage_errors_are_one_sentence_too(command):
-    assert "--epsilon" in refused(command("release", "people.csv", "--out", "x.npz"))
+    assert "--epsilon" in refused(command("release", "people.parquet", "--out", "x.npz"))
     assert "--kernel" in refused(command("forecast", "--epsilon", "1", "--kernel", "gauss"))
     assert "--rows" in refused(command("forecast", "--epsilon", "1", "--rows", "many"))
     assert "'--scheme': 'two' is not one of" in refused(command("forecast", "--epsilon", "1", "--scheme", "two"))
@@ -54,7 +54,7 @@ def test_help_and_version(command):
     assert command("--version").stdout.startswith("Frostglass ")
 
 
-@pytest.mark.parametrize("place", [".", "absent/people.npz", "people.csv", "people.csv/people.npz"])
+@pytest.mark.parametrize("place", [".", "absent/people.npz", "people.parquet", "people.parquet/people.npz"])
 def test_a_place_that_cannot_be_written_is_refused_before_anything_is_spent(command, source, tmp_path, ledger, place):
     sentence = refused(command("release", source, *SKETCH, "--epsilon", "1", "--out", place))
     assert "nothing was spent and no file was written" in sentence

@@ -32,7 +32,7 @@ def test_medians_and_quartiles_are_one_entry_in_the_ledger(command, source, ledg
 
 def test_whole_numbers_and_people_with_two_records(command, source):
     rounded = people().round()
-    rounded.to_csv(source, index=False)
+    rounded.to_parquet(source)
     options = ("--step", "x=1", "--unit", "id:2", "--epsilon", "5", "--neighbours", "replace_one")
     result = command("quantiles", source, "--bounds", "x=0:10", *options)
     assert result.exit_code == 0, result.output
@@ -51,7 +51,7 @@ def test_whole_numbers_and_people_with_two_records(command, source):
         ((*BOUNDS, "--step", "x=one"), "finite numbers"),
         ((*BOUNDS, "--scale", "box"), "--scale"),
         ((*BOUNDS, "--out", "found.txt"), ".csv"),
-        ((*BOUNDS, "--bounds-from-sample", "people.csv"), "--bounds-from-sample"),
+        ((*BOUNDS, "--bounds-from-sample", "people.parquet"), "--bounds-from-sample"),
         (("--columns", "x"), "public bounds"),
         (("--bounds", "q=0:1"), "q"),
     ],

@@ -141,7 +141,7 @@ def test_a_refusal_of_the_ledger_leaves_no_file(command, source, tmp_path):
         "1.npz",
         "ledger.sqlite",
         "ledger.sqlite.releases",
-        "people.csv",
+        "people.parquet",
     ]
 
 
@@ -178,8 +178,8 @@ def test_a_data_set_is_named_after_its_source(name, dataset):
 
 
 def test_a_pattern_needs_a_name_for_the_data_set(command, source, tmp_path):
-    people().to_csv(tmp_path / "people2.csv", index=False)
-    options = ("release", "people*.csv", *SKETCH, "--epsilon", "1", "--out", "people.npz")
+    people().to_parquet(tmp_path / "people2.parquet")
+    options = ("release", "people*.parquet", *SKETCH, "--epsilon", "1", "--out", "people.npz")
     assert "--dataset" in refused(command(*options))
     assert command(*options, "--dataset", "both").exit_code == 0
     assert abs(load("people.npz").records - 4000) < 1000

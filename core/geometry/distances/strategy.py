@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist, pdist
 
 from ...errors import RequestError
@@ -104,7 +105,10 @@ class Strategy(Declared):
     @cached_property
     def estimator(self) -> np.ndarray:
         """This times the measurements is the least squares estimate of the masses; (cells + 1, measurements)."""
-        return np.linalg.pinv(self.matrix.astype(float))
+        # Columns are independent, so A = QR gives it as R^-1 Q^T, in a fraction of the time of singular values.
+        q, r = np.linalg.qr(self.matrix.astype(float))
+        estimator: np.ndarray = solve_triangular(r, q.T, check_finite=False)
+        return estimator
 
     @cached_property
     def covariance(self) -> np.ndarray:
