@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ..sketches.parts import Parts
     from ..sketches.tables.tables import Tables
 
-MUCH_WIDER = 10.0
-"""How many times a column's range may be another's before it is said what that does to distances."""
 TAKEN = "--like takes it from the release file"
 
 
@@ -65,7 +63,10 @@ def declared_sketch(
         from .parts import declared_parts
 
         return declared_parts(shape, declared_domain(data), budget, guess)
-    return declared_mechanism(shape, declared_domain(data, shape, found), budget, guess)
+    domain = declared_domain(data, shape, found)
+    if not found:
+        domain = evenly_compared(data, domain, shape.norm, shape.radius)
+    return declared_mechanism(shape, domain, budget, guess)
 
 
 def like(shape: SketchOptions) -> Release:
@@ -128,24 +129,39 @@ def say_presets(data: DataOptions) -> None:
             say(sentence)
 
 
+def evenly_compared(data: DataOptions, domain: Domain, norm: str | None, radius: float | None) -> Domain:
+    """The domain for sums of distances: columns of very different ranges are compared as shares of their bounds.
+
+    Not where ``--scale`` or a declaration says how they compare, nor where a length is typed in the columns' own units.
+    """
+    from ..domain.widths import evenly_scaled, unlike_widths
+
+    widths = unlike_widths(domain)
+    said = data.scale is not None or data.declaration is not None or radius is not None
+    if widths is None or said or norm is None or norm.startswith("capped"):
+        return domain
+    say(
+        f"The range of {widths.widest!r} is {widths.times:,.3g} times that of {widths.narrowest!r}, so each column is "
+        "compared as a share of its bounds, and distances are in such shares; --scale none keeps their own units."
+    )
+    return evenly_scaled(domain)
+
+
 def warn_of_wide_column(data: DataOptions, domain: Domain, bandwidth: str | None = None) -> None:
     """Say where one column's range makes up nearly all of every distance, and nothing was said about it.
 
     Bandwidths of their own say how columns compare, and so does ``--scale``.
     """
-    from ..domain import Scalar, Vector
+    from ..domain.widths import unlike_widths
 
-    ranges = {column.name: column.span for column in domain.columns if isinstance(column, (Scalar, Vector))}
-    if data.scale is not None or domain.scale == "box" or len(ranges) < 2 or "=" in (bandwidth or ""):
+    widths = unlike_widths(domain)
+    if widths is None or data.scale is not None or "=" in (bandwidth or ""):
         return
-    widest, narrowest = max(ranges, key=ranges.__getitem__), min(ranges, key=ranges.__getitem__)
-    times = ranges[widest] / ranges[narrowest]
-    if times > MUCH_WIDER:
-        say(
-            f"The range of {widest!r} is {times:,.3g} times that of {narrowest!r}, so nearly all distance is along it, "
-            f"and noise that suits it drowns {narrowest!r}: --scale box compares each column as a share of its bounds, "
-            "and --scale none keeps their own units without this warning."
-        )
+    say(
+        f"The range of {widths.widest!r} is {widths.times:,.3g} times that of {widths.narrowest!r}, so nearly all "
+        f"distance is along it, and noise that suits it drowns {widths.narrowest!r}: --scale box compares each column "
+        "as a share of its bounds, and --scale none keeps their own units without this warning."
+    )
 
 
 def _items(data: DataOptions, classes: ClassOptions | None) -> tuple[Column, ...]:

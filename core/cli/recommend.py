@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ..words.quantities import size
-from .declaring import declared_domain, warn_of_wide_column
+from .declaring import declared_domain, evenly_compared, warn_of_wide_column
 from .grouped import grouped
 from .mechanisms import check_options, question
 from .options.data import DataOptions
@@ -50,7 +50,7 @@ def recommend(
 
     asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
     check_options(asked, "auto")
-    domain = declared_domain(data, classes)
+    domain = evenly_compared(data, declared_domain(data, classes), norm.norm, radius)
     warn_of_wide_column(data, domain, kernel.bandwidth)
     sample = guess.public_sample(domain if classes.label is None else domain.without(classes.label))
     found = ranked(

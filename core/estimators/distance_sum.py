@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from ..domain import Domain
+from ..domain.widths import evenly_scaled
 from ..privacy.ledger.ledger import Ledger
 from ..sketches.making import distance
 from .private import PrivateEstimator
@@ -22,6 +26,10 @@ class PrivateDistanceSum(PrivateEstimator):
         "l1", the differences of all features added up; "l2", the straight line; "squared", its square; "lp:P", the P-th
         powers of the differences added up; "capped:C", differences that count C at most; "above" and "below",
         differences in one direction only.
+    scale : str | None
+        "none" keeps the features' own units; "box" compares each as a share of its bounds, and distances are in such
+        shares; None is "box" where one feature's bounds are ten times as far apart as another's and no radius or cap
+        is given, as noise that suits the one would drown the other.
     radius : float | None
         Of "l2" and "squared": a public distance from the middle of the bounds; whoever is farther is moved to it. None
         moves nobody.
@@ -50,6 +58,7 @@ class PrivateDistanceSum(PrivateEstimator):
         delta: float = 0.0,
         neighbours: str = "add_remove",
         norm: str = "l1",
+        scale: str | None = None,
         bounds: object = None,
         radius: float | None = None,
         records: int | None = None,
@@ -59,6 +68,7 @@ class PrivateDistanceSum(PrivateEstimator):
     ):
         super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
         self.norm = norm
+        self.scale = scale
         self.radius = radius
         self.records = records
         self.random_state = random_state
@@ -79,10 +89,16 @@ class PrivateDistanceSum(PrivateEstimator):
             When a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
-        domain = self._domain(self.bounds)
+        domain = self._scaled(self._domain(self.bounds))
         sketch = distance(domain, self.norm, radius=self.radius, seed=self._hash_seed())
         self.release_ = self._release(domain, X, None, lambda records, budget: sketch, settled=sketch.sized)
         return self
+
+    def _scaled(self, domain: Domain) -> Domain:
+        """With the scale that was asked for, or the one that suits."""
+        if self.scale is not None:
+            return replace(domain, scale=self.scale)
+        return domain if self.radius is not None or self.norm.startswith("capped") else evenly_scaled(domain)
 
     def distance_sum(self, X: object, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sums of distances at each point with intervals: estimates, lower and upper ends, float64 (n,) each."""

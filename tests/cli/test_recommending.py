@@ -56,17 +56,27 @@ def test_bad_requests(command):
     assert "number of records" in refused(command("recommend", *FACTS, "--bandwidth", "1", "--records", "0"))
 
 
+WIDE = ("--bounds", "x=0:10", "--bounds", "y=0:2000", "--epsilon", "1", "--records", "2000")
+
+
 @pytest.mark.deep
-def test_a_column_that_drowns_the_others_is_told_of_unless_something_was_said(command, source, tmp_path):
-    wide = ("--bounds", "x=0:10", "--bounds", "y=0:2000", "--epsilon", "1", "--records", "2000")
+def test_columns_of_very_different_ranges_are_compared_as_shares_unless_something_was_said(command, source):
     asked = (("recommend", "--norm", "l1"), ("forecast", "--norm", "l1"))
     for what, *shape in (*asked, ("release", source, "--norm", "l1", "--out", "a.npz")):
-        result = command(what, *shape, *wide)
+        result = command(what, *shape, *WIDE)
         assert result.exit_code == 0, result.output
-        assert "'y' is 200 times that of 'x'" in " ".join(result.stderr.split())
+        said = " ".join(result.stderr.split())
+        assert "'y' is 200 times that of 'x'" in said and "share of its bounds, and distances are" in said
+    assert load("a.npz").domain.scale == "box"
     for scale in ("none", "box"):
-        assert "200 times" not in command("recommend", *wide, "--norm", "l1", "--scale", scale).stderr
-    each = command("recommend", *wide, "--kernel", "gaussian", "--bandwidth", "x=1,y=100")
+        assert "200 times" not in command("recommend", *WIDE, "--norm", "l1", "--scale", scale).stderr
+
+
+def test_a_length_in_the_columns_own_units_keeps_them(command):
+    for shape in (("--norm", "capped:5"), ("--norm", "l2", "--radius", "100"), ("--bandwidth", "3")):
+        said = " ".join(command("recommend", *WIDE, *shape).stderr.split())
+        assert "nearly all distance is along it" in said and "distances are in such shares" not in said
+    each = command("recommend", *WIDE, "--kernel", "gaussian", "--bandwidth", "x=1,y=100")
     assert each.exit_code == 0 and "200 times" not in each.stderr
     assert "times that" not in command("recommend", *FACTS, "--bandwidth", "1").stderr
 

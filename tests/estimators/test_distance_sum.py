@@ -38,3 +38,17 @@ def test_distances_are_those_of_everyone(norm, metric):
 def test_what_is_missing_or_wrong_is_refused(change, word):
     with pytest.raises(RequestError, match=word):
         PrivateDistanceSum(**({"bounds": (-5, 5)} | change)).fit(people(100))
+
+
+@pytest.mark.parametrize(("scale", "units"), [(None, [10, 1000]), ("box", [10, 1000]), ("none", [1, 1])])
+def test_a_wide_feature_drowns_no_other_unless_it_is_asked_to(scale, units):
+    X = np.random.default_rng(2).uniform(0, 1, (5000, 2)) * [10, 1000]
+    fitted = PrivateDistanceSum(bounds=[(0, 10), (0, 1000)], scale=scale, epsilon=20).fit(X)
+    query = np.array([[2.0, 700.0]])
+    assert fitted.mean_distance(query) == pytest.approx(cdist(query / units, X / units, "cityblock").mean(), rel=0.02)
+
+
+def test_a_length_keeps_the_features_own_units():
+    X = np.random.default_rng(2).uniform(0, 1, (5000, 2)) * [10, 1000]
+    for kept in ({"norm": "capped:5"}, {"norm": "squared", "radius": 800.0}):
+        assert PrivateDistanceSum(bounds=[(0, 10), (0, 1000)], **kept).fit(X).release_.domain.scale == "none"

@@ -6,6 +6,7 @@ import pytest
 from tests.depth import draws
 from tests.fuzzing.targets import TARGETS
 
+
 @pytest.mark.parametrize("target", sorted(TARGETS))
 def test_nothing_random_does_harm(target):
     random = np.random.default_rng(7)
