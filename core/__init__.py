@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from .domain.declaration import Declaration
     from .errors import BudgetError, ReleaseFileError, RequestError
     from .estimators import (
+        LocalFrequencies,
+        LocalFrequentTexts,
+        LocalKernelDensity,
         PrivateCentroidClassifier,
         PrivateChosenClassifier,
         PrivateDistanceSum,
@@ -94,6 +97,9 @@ _HOME = {
     "Items": ".domain",
     "LinearModel": ".models.linear_model",
     "Ledger": ".privacy.ledger.ledger",
+    "LocalFrequencies": ".estimators",
+    "LocalFrequentTexts": ".estimators",
+    "LocalKernelDensity": ".estimators",
     "LocalRelease": ".local.release",
     "MinHash": ".sketches.hashed.minhash",
     "Moments": ".sketches.distances.moments",
@@ -162,6 +168,9 @@ __all__ = [
     "Items",
     "Ledger",
     "LinearModel",
+    "LocalFrequencies",
+    "LocalFrequentTexts",
+    "LocalKernelDensity",
     "LocalRelease",
     "MinHash",
     "Moments",

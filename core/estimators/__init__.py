@@ -12,11 +12,15 @@ from .distance_sum import PrivateDistanceSum
 from .kernel_classifier import PrivateKernelClassifier
 from .kernel_density import PrivateKernelDensity
 from .linear_svc import PrivateLinearSVC
+from .local_reports import LocalFrequencies, LocalFrequentTexts, LocalKernelDensity
 from .logistic_regression import PrivateLogisticRegression
 from .pca import PrivatePCA
 from .ridge import PrivateRidge
 
 __all__ = [
+    "LocalFrequencies",
+    "LocalFrequentTexts",
+    "LocalKernelDensity",
     "PrivateCentroidClassifier",
     "PrivateChosenClassifier",
     "PrivateDistanceSum",

@@ -339,7 +339,8 @@ def _cells_in(columns: Columns, row: int, points: Array) -> Integers:
     told = read(points, one, places, np.zeros(1, np.int64), 0.0)[0]
     if one.rehashed[0]:  # such rows are read 1/(1 - 1/W) times as large
         told *= 1.0 - 1.0 / columns.width
-    return np.rint(told).astype(np.int64)
+    cells: Integers = np.rint(told).astype(np.int64)
+    return cells
 
 
 def _only(columns: Columns, row: int) -> Columns:

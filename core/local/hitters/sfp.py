@@ -69,7 +69,8 @@ class FragmentPuzzle(Finder):
 
     def _fragment(self, codes: Integers, position: tuple[int, int]) -> Integers:
         start, stop = position
-        return self.alphabet.prefixes(codes, stop) % self.alphabet.base ** (stop - start)
+        fragments: Integers = self.alphabet.prefixes(codes, stop) % self.alphabet.base ** (stop - start)
+        return fragments
 
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         codes, drawn = self.alphabet.codes(texts), source_or_system(source)

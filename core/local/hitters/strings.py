@@ -106,7 +106,8 @@ class Alphabet(Declared):
         low, high, add = PublicRandom(self.seed, FAMILY, length).words(3)
         words = codes.astype(np.uint64)
         lower = words & np.uint64(KEYS - 1)
-        return ((low * lower + high * (words >> np.uint64(32)) + add) >> np.uint64(32)).astype(np.int64)
+        keys: Integers = ((low * lower + high * (words >> np.uint64(32)) + add) >> np.uint64(32)).astype(np.int64)
+        return keys
 
 
 def _with_gap(endings: Integers, base: int, further: int) -> np.ndarray:

@@ -108,7 +108,8 @@ class FastHashing(LocalHashing):
 
     def variance(self, counts: object) -> Floats:
         held = checked_counts(counts, self.domain)
-        return super().variance(held) + ((held**2).sum() - held**2) / self._shared
+        shared: Floats = ((held**2).sum() - held**2) / self._shared
+        return super().variance(held) + shared
 
     @property
     def _shared(self) -> float:

@@ -117,7 +117,8 @@ class Hadamard(Oracle):
     def variance(self, counts: object) -> Floats:
         held = checked_counts(counts, self.domain)
         other, more = self._variances()
-        return held.sum() * other + held * more
+        found: Floats = held.sum() * other + held * more
+        return found
 
     def work(self, people: float) -> tuple[float, float]:
         return 1e-7, 3e-9 * self.coefficients * people + 1e-9 * self.places * self.table_shape[0]

@@ -210,7 +210,8 @@ class Oracle(Declared, ABC):
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two probabilities of one report in `transition_matrix`."""
         columns = zip(*self.transition_matrix(), strict=True)
-        return max(max(column) / min(column) for column in columns)
+        ratios: list[Fraction] = [max(column) / min(column) for column in columns]
+        return max(ratios)
 
 
 @dataclass(frozen=True)
@@ -253,7 +254,8 @@ class Pure(Oracle):
     def variance(self, counts: object) -> Floats:
         held = checked_counts(counts, self.domain)
         other, more = self._variances
-        return held.sum() * other + held * more
+        found: Floats = held.sum() * other + held * more
+        return found
 
 
 def checked_counts(counts: object, domain: int) -> Floats:

@@ -113,7 +113,8 @@ class ProjectiveGeometry(Pure):
         turned = scipy.fft.fftn(grid.reshape((self.field,) * self.coordinates), workers=-1).real.reshape(-1)
         at = np.empty(self.domain, np.int64)
         _places(self.field, self.coordinates, at)
-        return np.rint((turned[at] + tally.people) / self.field).astype(np.int64)
+        counts: Integers = np.rint((turned[at] + tally.people) / self.field).astype(np.int64)
+        return counts
 
     def work(self, people: float) -> tuple[float, float]:
         return 2e-7, 2e-9 * people + 1e-7 * self.field**self.coordinates
@@ -129,7 +130,7 @@ class ProjectiveGeometry(Pure):
 
 def points(field: int, coordinates: int) -> int:
     """How many points the projective space of so many coordinates has."""
-    return (field**coordinates - 1) // (field - 1)
+    return (int(field**coordinates) - 1) // (field - 1)
 
 
 def _choices(domain: int, odds: float) -> list[tuple[int, int]]:

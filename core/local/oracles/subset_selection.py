@@ -84,8 +84,9 @@ class SubsetSelection(Pure):
         return subsets(self.domain, self.size, np.where(place >= 0, values, -1), stream)
 
     def _fits(self, reports: Array) -> Truths:
-        within = (reports[:, -1] & ~last_word(self.domain)) == 0
-        return within & (np.bitwise_count(reports).sum(axis=1) == self.size)
+        within: Truths = (reports[:, -1] & ~last_word(self.domain)) == 0
+        within &= np.bitwise_count(reports).sum(axis=1) == self.size
+        return within
 
     def _add(self, table: Integers, reports: Array) -> None:
         count_bits(reports, table)

@@ -70,7 +70,8 @@ class Unary(Pure):
         return reports
 
     def _fits(self, reports: Array) -> Truths:
-        return (reports[:, -1] & ~last_word(self.domain)) == 0
+        within: Truths = (reports[:, -1] & ~last_word(self.domain)) == 0
+        return within
 
     def _add(self, table: Integers, reports: Array) -> None:
         count_bits(reports, table)

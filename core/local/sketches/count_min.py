@@ -34,7 +34,8 @@ class CountMin(CellSketch):
 
     def combined(self, rows: Floats, tally: Tally, how: str) -> Floats:
         if how == "mean":
-            return self.stretch * (rows.sum(axis=0) - tally.people / self.width)
+            mean: Floats = self.stretch * (rows.sum(axis=0) - tally.people / self.width)
+            return mean
         put = np.median if how == "median" else np.min
         return np.asarray(self.rows * put(rows, axis=0))
 
@@ -62,7 +63,7 @@ class CountMin(CellSketch):
         everyone = own + others.sum()
         total = everyone * noise + (own + others.sum() / m) * more
         total += others.sum() * (1 / m) * (1 - 1 / m) * (1 - 1 / k) + (others**2).sum() * (1 - 1 / m) / (k * m)
-        return self.stretch**2 * total
+        return float(self.stretch**2 * total)
 
 
 @dataclass(frozen=True)
