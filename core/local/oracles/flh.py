@@ -5,13 +5,18 @@ A report is the number of a function, uniform whatever the value, and a cell by 
 C_x = Σ_s count[s, h_s(x)].
 
 As functions are shared, values that collide under one do so for everyone who has it: beside the variance of optimal
-local hashing an estimate has Σ_{x' ≠ x} f_x'²/(k'(g - 1)) over the choice of functions.
+local hashing an estimate has Σ_{x' ≠ x} f_x'²/(k'(g - 1)) over the choice of functions. That takes collisions of x with
+x' and with x'' that have nothing to do with each other, where multiply-shift makes them sure only of two values: of
+evenly spaced ones it sends three to one cell too often, and the frequent values of a list often stand side by side. So
+values are scattered over all numbers of 32 bits first, by a public bijection (the finaliser of MurmurHash3; Appleby
+2008), which is nothing to privacy and brings the measured error to the formula's. Without it it was 6% above at ε = 3.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +29,7 @@ from ...privacy.noise.randomness import Stream
 from ...privacy.noise.responses import below
 from ..tally import Tally
 from .counting import count_numbers
-from .local_hashing import LocalHashing, hashed
+from .local_hashing import VALUES_AT_ONCE, LocalHashing, hashed
 from .oracle import bits_for, checked_counts, picked
 
 FAMILY = 0x464C48
@@ -40,6 +45,8 @@ class FastHashing(LocalHashing):
         k'.
     seed : int
         Public; the functions follow from it.
+    scattered : int
+        1 where values are scattered before they are hashed; 0 in surveys of earlier versions.
     """
 
     name = "flh"
@@ -48,6 +55,23 @@ class FastHashing(LocalHashing):
 
     functions: int = parameter(Whole("The number of hash functions", 1, 1 << 20), 1000)
     seed: int = parameter(Seed("The seed of the hash functions"), None)
+    scattered: int = parameter(Whole("Whether values are scattered", 0, 1), 1)
+
+    @classmethod
+    def read(cls, value: object) -> dict[str, Any]:
+        """Surveys of earlier versions do not say whether values are scattered, as they never were."""
+        if isinstance(value, dict) and "scattered" not in value:
+            value = value | {"scattered": 0}
+        return super().read(value)
+
+    def written(self) -> dict[str, Any]:
+        facts = super().written()
+        if not self.scattered:  # as such surveys were written, whose fingerprint is of every word
+            del facts["scattered"]
+        return facts
+
+    def keys(self, values: Integers) -> Integers:
+        return scatter(values) if self.scattered else values
 
     @property
     def cells(self) -> int:
@@ -87,7 +111,7 @@ class FastHashing(LocalHashing):
         function = below(self.functions, len(values), stream).astype(np.int64)
         place, anything = picked(1, self.cells, self.surplus, len(values), stream)
         a, b = self.family
-        mine = hashed(a[function], b[function], values, self.cells)
+        mine = hashed(a[function], b[function], self.keys(values), self.cells)
         return (function * self.cells + np.where(place == 0, mine, anything)).astype(self.report_type)
 
     def _fits(self, reports: Array) -> Truths:
@@ -97,8 +121,14 @@ class FastHashing(LocalHashing):
         count_numbers(reports, table)
 
     def supports(self, tally: Tally) -> Integers:
-        counts = np.zeros(self.domain, np.int64)
-        over_ranges(self.domain, lambda low, high: _look_up(*self.family, tally.table, low, counts[low:high]), 64)
+        counts, keys = np.zeros(self.domain, np.int64), self.keys(np.arange(self.domain)).astype(np.uint64)
+
+        def work(low: int, high: int) -> None:
+            for start in range(low, high, VALUES_AT_ONCE):
+                stop = min(start + VALUES_AT_ONCE, high)
+                _look_up(*self.family, tally.table, keys[start:stop], counts[start:stop])
+
+        over_ranges(self.domain, work, 64)
         return counts
 
     def line(self, tally: Tally, estimate: Floats) -> tuple[Floats | float, Floats | float]:
@@ -120,11 +150,18 @@ class FastHashing(LocalHashing):
 
 
 @njit(nogil=True, cache=True)
-def _look_up(a: Words, b: Words, table: Integers, first: int, counts: Integers) -> None:
-    """C_x for consecutive values: the cell of each by every function."""
+def _look_up(a: Words, b: Words, table: Integers, keys: Words, counts: Integers) -> None:
+    """Add C_x of these keys: the cell of each by every function."""
     half, cells = np.uint64(32), np.uint64(table.shape[1])
     for s in range(table.shape[0]):
-        row, at, step = table[s], (b[s] & np.uint64(0xFFFF_FFFF_0000_0000)) + a[s] * np.uint64(first), a[s]
+        row, add, factor = table[s], b[s] & np.uint64(0xFFFF_FFFF_0000_0000), a[s]
         for x in range(counts.size):
-            counts[x] += row[(at >> half) * cells >> half]
-            at += step
+            counts[x] += row[(keys[x] * factor + add >> half) * cells >> half]
+
+
+def scatter(values: Integers) -> Integers:
+    """A bijection of the numbers of 32 bits under which evenly spaced ones no longer are: int64 (n,)."""
+    x = values.astype(np.uint32)
+    for shift, factor in ((16, 0x85EB_CA6B), (13, 0xC2B2_AE35)):
+        x = (x ^ x >> np.uint32(shift)) * np.uint32(factor)
+    return (x ^ x >> np.uint32(16)).astype(np.int64)

@@ -80,6 +80,10 @@ class LocalHashing(Pure):
     def _add(self, table: Integers, reports: Array) -> None:
         add_supports(*ranges(reports, self.cells), table)
 
+    def keys(self, values: Integers) -> Integers:
+        """The numbers of 32 bits that values are hashed as, int64 (n,)."""
+        return values
+
     def privatise_keys(self, keys: Integers, source: Source | None = None) -> Array:
         """Reports of numbers up to 2^32 - 1, as of texts in a domain too large to be gone through."""
         if len(keys) and not (0 <= keys.min() and keys.max() < 1 << 32):
@@ -110,7 +114,7 @@ class LocalHashing(Pure):
         total = (self.surplus + self.cells * UNIT) * len(a)
         matrix = []
         for value in range(self.domain):
-            own = hashed(a, b, np.full(len(a), value), self.cells).tolist()
+            own = hashed(a, b, self.keys(np.full(len(a), value)), self.cells).tolist()
             cells = [(cell, report) for cell in own for report in range(self.cells)]
             matrix.append([Fraction(self.surplus * (report == cell) + UNIT, total) for cell, report in cells])
         return matrix

@@ -134,17 +134,29 @@ def points(field: int, coordinates: int) -> int:
 
 
 def _choices(domain: int, odds: float) -> list[tuple[int, int]]:
-    """Fields next to E + 1, or the smallest that is large enough, for every number of coordinates."""
+    """For every number of coordinates, the primes on both sides of E + 1 for which points are many and few enough.
+
+    The variance, that of hashing to q cells, falls up to q = E + 1 and rises from there on.
+    """
     most = 1 << (bits_for(domain) + SPARE_BITS)
-    found = []
+    found: list[tuple[int, int]] = []
     for coordinates in range(2, 27):
-        least = 2
-        while points(least, coordinates) < domain:
-            least += 1 + least // 64 if points(least + 1 + least // 64, coordinates) < domain else 1
-        for field in {_next_prime(max(least, start)) for start in (2, int(odds * 0.7), int(odds), int(odds) + 2)}:
-            if field**coordinates <= LARGEST_GRID and points(field, coordinates) <= most:
-                found.append((field, coordinates))
-    return found
+        least = _least(coordinates, domain)
+        above = min(_least(coordinates, most + 1), int(LARGEST_GRID ** (1 / coordinates)) + 1)
+        middle = int(min(max(odds + 1, least), above - 1))
+        lower = next((field for field in range(middle, least - 1, -1) if _is_prime(field)), above)
+        fields = {lower, _next_prime(max(middle, least) + (lower == middle))}
+        found += [(field, coordinates) for field in sorted(fields) if field < above]
+    return [(field, coordinates) for field, coordinates in found if field**coordinates <= LARGEST_GRID]
+
+
+def _least(coordinates: int, count: int) -> int:
+    """The least field, prime or not, whose space of so many coordinates has that many points, by halving."""
+    low, high = 2, count
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if points(middle, coordinates) >= count else (middle + 1, high)
+    return low
 
 
 def _is_prime(number: int) -> bool:
