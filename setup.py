@@ -14,7 +14,6 @@ APP = (
     "sample_data/*.toml",
     "sample_data/*.csv",
     "sample_data/*.parquet",
-    "sample_data/outlines/*.geojson",
     "sample_data/texts/*.parquet",
     "sample_data/releases/*.npz",
     "sample_data/releases/*.png",

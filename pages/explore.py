@@ -67,11 +67,11 @@ def views_of(opened: Opened) -> tuple[str, ...]:
 
 def explore(visitor: Session, opened: Opened) -> None:
     headline(opened)
-    asked = choose_bandwidth(choose_part(choose_question(opened)))
-    views = views_of(asked)
-    if len(visitor.opened) > 1 and not asked.release.domain.holds_sets and views[0] in ("Overview", *PICTURED):
+    part = choose_part(choose_question(opened))
+    views = views_of(part)
+    if len(visitor.opened) > 1 and not part.release.domain.holds_sets and views[0] in ("Overview", *PICTURED):
         views = (*views, COMPARE)
-    start_with(asked, views[0])
+    start_with(part, views[0])
     if st.session_state.get(VIEW, views[0]) not in views:  # of another part of the file
         del st.session_state[VIEW]
     with st.container(horizontal=True, gap="small"):
@@ -85,6 +85,7 @@ def explore(visitor: Session, opened: Opened) -> None:
             label_visibility="collapsed",
         )
         st.space("stretch")
+        asked = choose_bandwidth(part)
         about(visitor, opened)
     if view == COMPARE:
         difference_view(visitor, asked)

@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 HERE = Path(__file__).parent
+OUTLINES = HERE.parent / "core" / "figures" / "world.json"
 DEGREES = 100
 """Outlines are kept to a hundredth of a degree, about a kilometre."""
 
@@ -76,8 +77,7 @@ def outlines(folder: Path) -> None:
     scale, shift = (np.array(atlas["transform"][name]) for name in ("scale", "translate"))
     lines = [np.round((np.cumsum(arc, axis=0) * scale + shift) * DEGREES) / DEGREES for arc in atlas["arcs"]]
     plain = {"type": "MultiLineString", "coordinates": [line.tolist() for line in lines]}
-    (HERE / "outlines").mkdir(exist_ok=True)
-    (HERE / "outlines" / "world.geojson").write_text(json.dumps(plain, separators=(",", ":")), encoding="utf-8")
+    OUTLINES.write_text(json.dumps(plain, separators=(",", ":")), encoding="utf-8")
 
 
 def main(folder: Path) -> None:

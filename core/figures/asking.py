@@ -52,6 +52,13 @@ def targets(
     return go.Scatter(**({"x": x, "y": y, "text": list(words)} | facts | where))
 
 
+def for_areas(figure: go.Figure, tool: str) -> go.Figure:
+    """A figure on which areas are drawn with a tool, "box" or "lasso": no target inside is ringed."""
+    figure = go.Figure(figure).update_layout(dragmode={"box": "select"}.get(tool, tool))
+    plain = {"selectedpoints": None, "selected": {"marker": {"opacity": 0}}}
+    return figure.for_each_trace(lambda trace: trace.update(plain) if trace.name == NAME else None)
+
+
 def clickable(figure: go.Figure) -> None:
     """Wherever a visitor points, the nearest target answers."""
     figure.update_layout(hovermode="closest", hoverdistance=-1, dragmode="pan")

@@ -20,6 +20,7 @@ from . import asking
 from .axes import Axis, apply
 from .hatching import CLEAR, HATCHED, PATTERN, hatch, polygon
 from .hidden import hidden_by_noise
+from .outlines import is_map, outline, world
 from .palette import FAINT, INK, PAPER, TEAL, faded
 
 HEIGHT = 440
@@ -209,6 +210,8 @@ def density_map(
     if ordered and not hidden.all():
         figure.add_trace(contours(x, y, heatmap.estimate, hidden))
     figure.add_trace(hatch(hidden, x, y))
+    if is_map(*columns):
+        figure.add_trace(outline(world(), x, y, columns))
     _add_marks(figure, marks)
     figure.add_trace(_lattice(x, y, heatmap, hidden, noun, asked))
     asking.clickable(figure)

@@ -268,6 +268,11 @@ class LinearSketch(Declared, ABC):
         """
 
     @property
+    def by_axis(self) -> bool:
+        """Whether pictures, whose queries share their values along axes, are read axis by axis, and so in no time."""
+        return False
+
+    @property
     def largest_entry(self) -> int:
         """The largest absolute integer that one record adds to a counter, so that no stream of records overflows."""
         return 1

@@ -34,5 +34,7 @@ def map_size(release: Release, most: int, places: int = 1) -> int:
     places : int
         Answers that are averaged for each cell, at least.
     """
+    if places == 1 and release.sketch.by_axis:
+        return most
     affordable = READS / counters_read(release, places)
     return int(min(most, max(FEWEST_CELLS, math.isqrt(int(affordable)))))

@@ -35,13 +35,22 @@ def one_line(label: PrivacyLabel) -> str:
 
 def answer_sentence(estimate: float, low: float, high: float, error: float, counted: str) -> str:
     """An answer in Markdown: how many are close by, within what, or that the noise hides it."""
-    worth = f"{counted}'" if counted.endswith("s") else f"{counted}'s"
     if not math.isfinite(error):
-        return f"About **{best_guess(estimate, error)}** {worth} worth of closeness. {UNSURE}"
+        return f"About **{best_guess(estimate, error)}** {close_by(counted)}. {UNSURE}"
     least, most = rounded_range(low, high, error)
     if low <= 0:
         return f"The noise hides whether anyone is here: very likely **fewer than {most}** {close_by(counted)}."
-    about = f"About **{rounded(estimate, error)}** {worth} worth of closeness"
+    about = f"About **{rounded(estimate, error)}** {close_by(counted)}"
+    return f"{about}; very likely between **{least}** and **{most}**."
+
+
+def inside_sentence(estimate: float, low: float, high: float, error: float, counted: str) -> str:
+    """How many are inside an area, in Markdown, with what it may be off by, or that the noise hides it."""
+    least, most = rounded_range(max(low, 0.0), high, error)
+    if low <= 0:
+        return f"The noise hides whether anyone is in here: very likely **fewer than {most}** {counted}."
+    off = rounded((high - low) / 2.0, error)
+    about = f"About **{rounded(estimate, error)} ± {off}** {counted} in here"
     return f"{about}; very likely between **{least}** and **{most}**."
 
 

@@ -141,6 +141,11 @@ class Histogram(LinearSketch):
             )
 
     @property
+    def by_axis(self) -> bool:
+        """Where the kernel is one product, a picture costs two products of matrices, whatever the table's size."""
+        return is_product_of_columns(self.kernel)
+
+    @property
     def metric(self) -> str:
         return self.kernel.metric
 

@@ -26,6 +26,13 @@ def choose_bandwidth(opened: Opened) -> Opened:
     kernel = getattr(sketch, "kernel", None)
     if sketch.answers != "closeness" or not isinstance(kernel, Stationary):
         return opened
+    with st.popover("How closely"):
+        return _chosen(opened, kernel)
+
+
+def _chosen(opened: Opened, kernel: Stationary) -> Opened:
+    """The file with the bandwidth that a slider says, where there is more than one."""
+    sketch = opened.release.sketch
     factors = sketch.bandwidths
     if len(factors) < 2:
         note(FIXED)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import streamlit as st
 
+from ...figures.asking import for_areas
 from ...figures.nearest import held_sentence, marked, nearest_values, picture_table
 from ...figures.pairs import pairs_in_words, pairs_matrix
 from ...figures.report.exploration import Density, Points, Step
@@ -15,11 +18,13 @@ from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
 from ...words.escapes import in_html
 from ...words.phrases import listed
-from ..frame.charts import for_screen, picture_config
+from ..frame.charts import for_screen, on_a_phone, picture_config
 from ..frame.marks import note, side
 from ..frame.markup import draw
 from ..frame.session import Opened
 from . import answers
+from .area import MODES as KINDS
+from .area import POINT, AskedArea, choose_asking
 from .coarse import coarse_first
 from .columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_picture
 from .export import take_along
@@ -86,12 +91,16 @@ def _by_click_or_touch(click: str, touch: str) -> None:
 def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
     centre = None if _near(opened) else answers.nearest(opened.identity, opened.release)
     view = hold_others(opened, columns, centre)
-    main, aside = st.columns([2, 1], gap="large")
-    with main:
+    main, aside = st.columns([2.6, 1], gap="large")
+    with aside, side("answer"):
+        kind, asking = choose_asking(opened, view), st.container()
+    height: Literal["content", "stretch"] = "content" if on_a_phone() else "stretch"
+    with main, st.container(key="fg-stage", height=height):
         place = coarse_first(
             (opened.identity, view),
             lambda: answers.coarse_picture(opened.release, view),
             lambda first: for_screen(picture_figure(opened.release, first)),
+            height,
         )
     picture = answers.picture(opened.identity, opened.release, view)
     asked = AskedPoint(opened, view)
@@ -105,11 +114,14 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
     axes = axes_of(opened.release, picture)
     with main:
         figure = picture_figure(opened.release, picture, marks, asked.ringed())
+        area = AskedArea(opened, view, kind)
+        chart = CHART if kind == POINT else f"{CHART}-{KINDS[kind]}"
         place.plotly_chart(
-            for_screen(figure),
-            key=CHART,
-            selection_mode="points",
-            on_select=lambda: asked.clicked(CHART, axes),
+            for_screen(figure if kind == POINT else for_areas(figure, KINDS[kind])),
+            key=chart,
+            height=height,
+            selection_mode=KINDS[kind],
+            on_select=lambda: asked.clicked(chart, axes) if kind == POINT else area.drawn(chart),
             alt=in_words(opened.release, picture),
             config=picture_config(opened),
         )
@@ -124,7 +136,11 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
             figure,
             f"{drawn(opened.release)} over {listed(columns)}",
         )
-    with aside, side("answer"):
+    with asking:
+        if kind != POINT:
+            st.header("Ask an area", anchor=False)
+            area.ask()
+            return
         st.header("Ask a point", anchor=False)
         _by_click_or_touch("Click anywhere on the picture, or type a point.", "Type the point to be asked.")
         asked.fields()

@@ -11,7 +11,7 @@ from ...errors import RequestError
 from ...figures.report.citation import bibtex, datacite, manifest_text
 from ...figures.sentences.answers import one_line
 from ...words.escapes import in_html, in_markdown
-from ..frame.marks import Visibility, facts, mark, note, rail
+from ..frame.marks import Visibility, facts, mark, mark_markup, note, rail
 from ..frame.markup import draw
 from ..frame.session import Opened, Session
 from ..release.kept import kept_releases, released_here
@@ -69,7 +69,8 @@ def open_first(visitor: Session) -> None:
 def headline(opened: Opened) -> None:
     """One line about what is open."""
     label, _ = answers.label(opened.fingerprint, opened)
-    draw(f'<p class="fg-odds fg-opened"><strong>{in_html(opened.name)}</strong> · {in_html(one_line(label))}</p>')
+    public, line = mark_markup(Visibility.PUBLIC, "Public"), in_html(one_line(label))
+    draw(f'<p class="fg-odds fg-opened">{public} <strong>{in_html(opened.name)}</strong> · {line}</p>')
     if not label.private:
         st.warning("A teaching file: its noise can be repeated, so it protects nobody.", icon=":material/school:")
 

@@ -172,9 +172,10 @@ def _heading(page: Page) -> None:
         return
     st.title(page.heading, anchor=False)
     draw(f'<p class="fg-lead">{in_html(page.lead)}</p>')
-    if page.visibility is not None:
-        mark(page.visibility, page.promise)
-    st.space("small")
+    with st.container(key="fg-promise"):
+        if page.visibility is not None:
+            mark(page.visibility, page.promise)
+        st.space("small")
 
 
 @contextmanager

@@ -44,18 +44,24 @@ STYLE = (
 [data-testid="stSidebar"][aria-expanded="true"] { min-width: min(14.5rem, 100vw); }
 .stApp h1, .stApp h2 { letter-spacing: -0.012em; text-wrap-style: balance; }
 .stApp h2 { font-size: 1.5rem; }
-/* Once a file is open, its picture matters and not what the page is for. */
+/* Once a file is open, its picture matters and not what the page is for: it fills the window. */
 .stMainBlockContainer:has(.fg-opened) {
-  padding-top: 3.2rem;
-  & > div { gap: 0.7rem; }
-  & h1 { font-size: 1.5rem; padding: 0 0 0.4rem; }
-  & .stElementContainer:has(.fg-lead) { display: none; }
+  max-width: 125rem;
+  @media (min-width: 769px) { padding-top: 1rem; }
+  & > div { gap: 0.6rem; }
+  & h1 { font-size: 1.25rem; padding: 0; }
+  & .stElementContainer:has(.fg-lead), & .st-key-fg-promise { display: none; }
+  & .st-key-fg-stage:has(.stPlotlyChart) { min-height: 26rem; height: calc(100vh - 17.5rem); }
 }
+.stApp:has(.fg-opened) [data-testid="stHeader"] { background: none; pointer-events: none;
+  & button, & a { pointer-events: auto; } }
+.stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] { max-width: 125rem; }
 @media (max-width: 640px) { /* two columns of a map are chosen side by side */
   .stApp .st-key-x, .stApp .st-key-y { width: calc(50% - 0.5rem) !important; }
 }
 /* What the last page left is gone at once; within a page, what is worked out again stays until it is there. */
 .stMain:has(.fg-arriving) [data-stale="true"] { display: none; }
+.stElementContainer:has(.fg-arriving, .fg-here) { display: none; } /* the mark of that takes no room */
 .stApp p, .stApp li { text-wrap-style: pretty; }
 .stApp :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }
 @media (forced-colors: active) { .stApp :focus-visible { outline-color: Highlight; } }

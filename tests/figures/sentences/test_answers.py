@@ -38,8 +38,8 @@ def test_records_are_counted_when_a_person_has_several():
 
 def test_an_answer_has_its_interval_and_the_digits_of_its_error():
     words = answer_sentence(6483.2, 6258.6, 6707.4, 95.0, "people")
-    assert words == "About **6,480** people's worth of closeness; very likely between **6,250** and **6,710**."
-    assert "records' worth" in answer_sentence(6483.2, 6258.6, 6707.4, 95.0, "records")
+    assert words == "About **6,480** people close by; very likely between **6,250** and **6,710**."
+    assert "records close by" in answer_sentence(6483.2, 6258.6, 6707.4, 95.0, "records")
 
 
 def test_an_answer_that_the_noise_hides_is_only_bounded_from_above():

@@ -549,7 +549,7 @@ SQUARE = Domain.of(x=(0, 10), y=(0, 10))
 @pytest.mark.parametrize(
     ("mechanism", "first", "kind"),
     [
-        (MWEM(SQUARE, kernels.Gaussian(2.0), rounds=2, seed=1), "Density", "worth of closeness"),
+        (MWEM(SQUARE, kernels.Gaussian(2.0), rounds=2, seed=1), "Density", "close by"),
         (HuangRoth(SQUARE, 4), "Distance", "away on average"),
     ],
     ids=["mwem", "huang-roth"],

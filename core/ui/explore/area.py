@@ -1,0 +1,94 @@
+"""The area that is asked: drawn on a figure as a box or with a lasso, or typed; and how many are in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from ...domain import Column
+from ...figures.sentences.answers import inside_sentence, noun
+from ...figures.view import View
+from ...tasks.region import Region, count_inside, countable
+from ...words.escapes import in_markdown
+from ..frame.marks import note
+from ..frame.session import Opened
+from .point import say
+from .values import grain, number_format, tidy
+
+POINT, BOX, LASSO = "A point", "A box", "A lasso"
+MODES = {POINT: "points", BOX: "box", LASSO: "lasso"}
+"""What may be asked, and Plotly's name for how it is chosen."""
+MIDDLE = (0.4, 0.6)
+"""The box that is asked first, in shares of every column."""
+WHO_COUNTS = (
+    "Everyone inside is counted, whatever their other columns say. The interval holds the noise, and those near the "
+    "edge, who are counted in part."
+)
+
+
+def choose_asking(opened: Opened, view: View) -> str:
+    """What the visitor asks for: a point, or an area where the file can count what is in it."""
+    if not countable(opened.release, view.columns):
+        return POINT
+    kinds = [POINT, BOX, LASSO] if len(view.columns) == 2 else [POINT, BOX]
+    return st.segmented_control("Ask", kinds, default=POINT, required=True, key=f"asking-{len(kinds)}")
+
+
+class AskedArea:
+    """The asked box, held by fields for its ends, or the lasso that was drawn last."""
+
+    def __init__(self, opened: Opened, view: View, kind: str):
+        self.release, self.kind = opened.release, kind
+        self.key = f"{opened.fingerprint[:12]}-{'-'.join(view.columns)}"
+        domain = opened.release.domain
+        self.columns: tuple[Column, ...] = tuple(domain.columns[domain.names.index(name)] for name in view.columns)
+
+    def drawn(self, chart: str) -> None:
+        """Take what was drawn on a figure; nothing drawn changes nothing."""
+        chosen = st.session_state[chart].selection
+        if self.kind == BOX and chosen.box:
+            for column, axis in zip(self.columns, ("x", "y"), strict=False):
+                low, high = sorted(float(end) for end in chosen.box[0][axis])
+                for end, value in (("from", low), ("to", high)):
+                    st.session_state[self._field(column, end)] = tidy(value, column)
+        elif self.kind == LASSO and chosen.lasso:
+            lasso: Mapping[str, list[float]] = chosen.lasso[0]
+            st.session_state[self._lasso] = tuple(zip(lasso["x"], lasso["y"], strict=True))
+
+    @property
+    def _lasso(self) -> str:
+        return f"lasso-{self.key}"
+
+    def _field(self, column: Column, end: str) -> str:
+        return f"{end}-{self.key}-{column.name}"
+
+    def ask(self) -> None:
+        """The fields of a box, and how many are inside."""
+        if self.kind == LASSO:
+            corners = st.session_state.get(self._lasso, ())
+            if len(corners) < 3:
+                note("Draw around a part of the picture. Without a mouse, ask a box, whose ends can be typed.")
+                return
+            region = Region(tuple(column.name for column in self.columns), corners)
+        else:
+            region = Region.between(**{column.name: self._ends(column) for column in self.columns})
+        answers = count_inside(self.release, region)
+        parts = (answers.estimate, answers.low, answers.high, answers.standard_error)
+        say(inside_sentence(*(float(part[0]) for part in parts), noun(self.release)))
+        note(WHO_COUNTS)
+
+    def _ends(self, column: Column) -> tuple[float, float]:
+        """Where the box begins and ends along a column."""
+        ends = []
+        for place, (end, share) in zip(st.columns(2), zip(("from", "to"), MIDDLE, strict=True), strict=True):
+            key = self._field(column, end)
+            st.session_state.setdefault(key, tidy(column.low + share * (column.high - column.low), column))
+            with place:
+                label = in_markdown(f"{column.name} {end}")
+                ends.append(
+                    st.number_input(
+                        label, column.low, column.high, step=grain(column), format=number_format(column), key=key
+                    )
+                )
+        return ends[0], ends[1]
