@@ -77,7 +77,8 @@ class Categorical:
             raise RequestError(f"The category of missing values of {self.name!r} must be one of its categories.")
 
     def _check_written(self) -> None:
-        written = tuple(tuple(texts) if isinstance(texts, (list, tuple)) else (texts,) for texts in self.written)
+        stated = self.written if isinstance(self.written, list | tuple) else (self.written,)
+        written = tuple(tuple(texts) if isinstance(texts, list | tuple) else (texts,) for texts in stated)
         if len(written) not in (0, len(self.categories)):
             raise RequestError(f"How the categories of {self.name!r} are written must be said of each, or of none.")
         every = [*self.categories, *(text for texts in written for text in texts)]

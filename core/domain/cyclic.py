@@ -97,7 +97,8 @@ class Cyclic(Categorical):
         check_text(self.name, "A column name")
         if self.part:
             check_choice(self.part, f"The part of a date that {self.name!r} is", tuple(PARTS))
-            if tuple(self.categories) not in ((), PARTS[self.part]):
+            given = self.categories
+            if not isinstance(given, list | tuple) or tuple(given) not in ((), PARTS[self.part]):
                 raise RequestError(f"The values of {self.name!r} are those of its part, {self.part}, and no others.")
             object.__setattr__(self, "categories", PARTS[self.part])
             object.__setattr__(self, "written", self.written or NUMBERED[self.part])

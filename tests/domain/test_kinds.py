@@ -27,6 +27,7 @@ from core.domain import (
     Reading,
     TextLength,
 )
+from core.domain.columns import column_from_dict, column_to_dict
 from core.domain.coordinate import position
 from core.domain.moments import NEVER, moments, part_of
 from core.errors import RequestError
@@ -311,3 +312,11 @@ def test_several_columns_may_come_from_one():
     without = Domain(tuple(column for column in EVERY_KIND if column.name != "hour"))
     point = without.encode(batch)
     assert without.encode_queries(without.decode_points(point)) == pytest.approx(point)
+
+
+@pytest.mark.parametrize("wrong", [0.5, 7, "Mo", {"": ""}, [0.5], [[]]])
+@pytest.mark.parametrize("field", ["categories", "written"])
+def test_values_of_another_kind_in_a_file_are_refused(field, wrong):
+    for column in (Categorical("c", ("a", "b")), Cyclic("c", part="weekday", of="day")):
+        with pytest.raises(RequestError):
+            column_from_dict(column_to_dict(column) | {field: wrong})
