@@ -10,7 +10,10 @@ from streamlit.runtime.context import ContextProxy
 
 from core.experiments.comparison.work import Bench
 from core.sources import Source, open_source
+from core.tasks.classes import decision_map
+from core.tasks.work import READS
 from core.ui.frame import frame
+from tests.depth import DEEP
 
 
 class Gated(Source):
@@ -82,3 +85,9 @@ def no_comparison_beside_tests(monkeypatch):
 @pytest.fixture(autouse=True)
 def forecasts_are_quick(short_trials):
     """How good a forecast is, is tested in tests/forecast."""
+
+
+@pytest.fixture(autouse=True)
+def answers_are_quick(few_places, monkeypatch):
+    """How good synthetic records and maps of groups are, is tested in tests/tasks."""
+    monkeypatch.setattr(decision_map, "READS", READS if DEEP else READS / 25)

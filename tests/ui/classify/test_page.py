@@ -26,7 +26,6 @@ APP = str(Path(__file__).parents[3] / "app.py")
 def page(visitor: Session) -> AppTest:
     app = AppTest.from_file(APP, default_timeout=60)
     app.session_state[KEY] = visitor
-    app.run()
     return app.switch_page(CLASSIFY.path).run()
 
 

@@ -52,7 +52,6 @@ def file_of(*columns, **facts) -> bytes:
 
 def explore(content: bytes | None = None, name: str = "people.npz") -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.run()
     app.switch_page(EXPLORE.path).run()
     if content is not None:
         app.file_uploader[0].set_value((name, content, "application/octet-stream"))

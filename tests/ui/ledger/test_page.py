@@ -28,8 +28,7 @@ def ledger(tmp_path, monkeypatch):
 
 
 def visit():
-    at = AppTest.from_file(APP, default_timeout=60).run()
-    at.switch_page("pages/ledger.py").run()
+    at = AppTest.from_file(APP, default_timeout=60).switch_page("pages/ledger.py").run()
     assert not at.exception
     return at
 

@@ -20,8 +20,7 @@ ROOT = Path(__file__).parents[3]
 def page(tmp_path, monkeypatch):
     monkeypatch.setattr("core.ui.local.poll.usual_file", lambda: tmp_path / "polls.sqlite")
     monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "1")
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    return app.switch_page(LOCAL.path).run()
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).switch_page(LOCAL.path).run()
 
 
 def view(app, name: str):

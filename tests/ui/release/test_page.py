@@ -56,7 +56,6 @@ def visit(domain=DOMAIN, title="visits", frame=RECORDS, sample=None):
     session.pick(title, source, sample)
     session.own = OwnData(title, source, domain, sample)
     at.session_state[KEY] = session
-    at.run()
     at.switch_page("pages/release.py").run()
     assert not at.exception
     return at
@@ -85,8 +84,7 @@ def words(at):
 
 
 def test_without_data_it_says_what_is_missing(ledger):
-    at = AppTest.from_file(APP, default_timeout=PATIENCE).run()
-    at.switch_page("pages/release.py").run()
+    at = AppTest.from_file(APP, default_timeout=PATIENCE).switch_page("pages/release.py").run()
     assert not at.exception and at.button(key=PRESS).disabled
     assert "Still missing: data to release." in words(at)
 
@@ -575,8 +573,7 @@ def test_a_hostile_column_name_in_an_error_is_not_read_as_markdown(ledger):
 
 def reloaded(page):
     """A page as the browser shows it after F5: everything that the session held is gone."""
-    at = AppTest.from_file(APP, default_timeout=PATIENCE).run()
-    return at.switch_page(page).run()
+    return AppTest.from_file(APP, default_timeout=PATIENCE).switch_page(page).run()
 
 
 def of_the_list(at, name):
