@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from core.forecast import trial
 from core.sketches.linear import LinearSketch
@@ -38,6 +39,17 @@ def short_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     if not DEEP:
         monkeypatch.setattr(trial, "TRIAL_ROWS", 800)
         monkeypatch.setattr(trial, "_reference_trials", _short_trials)
+
+
+def pytest_sessionstart() -> None:
+    """Tests run side by side, one a core: threads of the matrix library would wait for each other, busily."""
+    if not DEEP:
+        threadpool_limits(1, user_api="blas")
+
+
+def pytest_sessionfinish() -> None:
+    """Python itself removes what is left at the end."""
+    gc.unfreeze()
 
 
 def pytest_collection() -> None:
