@@ -20,6 +20,7 @@ from ..engine.engines import LOCAL, check_engine
 from ..engine.exact import Exact
 from ..engine.resuming import Keeping, ResumableBuilding, times_paid
 from ..errors import RequestError
+from ..forecast.sizing import ANY_RECORDS
 from ..machine.files import strict_json
 from ..machine.files.transient import unfinished
 from ..privacy.accounting import Cost
@@ -335,7 +336,7 @@ def release(
         is left to the caller. A name that the ledger does not know is registered with exactly what this release spends.
     records : float | None
         How many records there are at least, as anybody may know, for choosing the size of the table. Where it is
-        needed and left out, a count is bought first; see `core.releases.counted`.
+        needed and left out, a count is bought first; see `core.releases.counted`. Tables suppose 10,000 instead.
     bounds : BoundsPurchase | None
         Bounds to be bought with a share of the budget; see `core.releases.bounded`.
     centre : CentrePurchase | None
@@ -379,7 +380,7 @@ def release(
             noise_source,
         )
     else:
-        counted = Counted(records or 1.0, budget)
+        counted = Counted(records or (1.0 if sketch.sized else ANY_RECORDS), budget)
     kind = kind_within(counted.left, counted.records)
     if checkpoints is not None and not isinstance(kind, Plain):
         raise RequestError(f"Checkpoints are for tables filled in one go, and {sketch.name!r} is not: leave them.")

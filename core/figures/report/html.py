@@ -13,10 +13,12 @@ import pandas as pd
 
 from ...domain import Vector
 from ...releases.release import Release
+from ...sketches.tables.tables import Tables
 from ...tasks.density import Curve, Heatmap
 from ...words.escapes import in_html
 from ...words.numbers import best_guess, percent, significant
 from ...words.phrases import day, listed, minute, shown
+from .counts import counts_html
 from .exploration import Density, Step
 from .label import PrivacyLabel, privacy_label
 from .pictures import drawn, in_words
@@ -71,6 +73,7 @@ def report_html(
     steps = _overview(release) if steps is None else steps
     names = listed([column.name for column in label.columns])
     asked = release if part is None else part
+    counts = asked.sketch.name == Tables.name
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -81,7 +84,8 @@ def report_html(
         *_promise(label),
         *_label(label),
         *(part for place, step in enumerate(steps, start=1) for part in _section(asked, step, f"step-{place}", whom)),
-        *_reading(label),
+        *(counts_html(asked) if counts else ()),
+        *_reading(label, counts),
         "</main></body></html>",
     ]
     return "\n".join(parts) + "\n"
@@ -89,7 +93,10 @@ def report_html(
 
 def _overview(release: Release) -> tuple[Step, ...]:
     if (
-        release.sketch.count_shape or release.domain.holds_sets or release.parts
+        release.sketch.count_shape
+        or release.domain.holds_sets
+        or release.parts
+        or release.sketch.name == Tables.name  # whose columns are all drawn
     ):  # a picture is of one class, and of places
         return ()
     axes = tuple(column.name for column in release.domain.columns if not isinstance(column, Vector))[:2]
@@ -226,8 +233,14 @@ def _cell(value: object, error: float | None = None) -> str:
     return significant(value, 4) if isinstance(value, (int, float)) else shown(str(value))
 
 
-def _reading(label: PrivacyLabel) -> Iterator[str]:
-    if label.parts:
+def _reading(label: PrivacyLabel, counts: bool) -> Iterator[str]:
+    if counts:
+        answer = (
+            f"Shares say how many of all {label.counted} are in a cell. Lines across bars and what stands in brackets "
+            "hold the exact number in 95 of 100 cases. What cannot be told from none is hatched up to where it very "
+            "likely ends."
+        )
+    elif label.parts:
         answer = (
             "The release answers several questions about the same records under one promise; each has its own share of "
             "the budget, and so its own noise. Bands and intervals hold the exact answer in 95 of 100 cases unless "

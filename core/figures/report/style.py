@@ -28,6 +28,7 @@ h1, h2 { font-family: "Source Serif 4", "Source Serif Pro", Georgia, serif; font
   line-height: 1.2; text-wrap: balance; }
 h1 { font-size: clamp(1.9rem, 6vw, 2.9rem); margin: 0.3rem 0 1rem; }
 h2 { font-size: 1.35rem; margin: 0 0 0.8rem; }
+h3 { font-size: 1.05rem; margin: 1.8rem 0 0.4rem; }
 p { margin: 0 0 0.9rem; text-wrap: pretty; }
 section { margin-top: 3.2rem; }
 .mark { width: 2.6rem; height: 2.6rem; display: block; margin-bottom: 1.4rem; }

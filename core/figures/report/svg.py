@@ -64,9 +64,58 @@ def picture_svg(release: Release, picture: Curve | Heatmap, identity: str) -> st
         drawn = _map(seen, axes, title, least, identity)
     else:
         drawn = _along(seen, axes[0], title, identity)
+    return _framed(drawn, in_words(release, picture), identity)
+
+
+def shares_svg(
+    axis: Axis, ends: np.ndarray, share: np.ndarray, low: np.ndarray, high: np.ndarray, words: str, identity: str
+) -> str:
+    """Shares of the cells of a column as bars with their intervals; what cannot be told from none is hatched.
+
+    Parameters
+    ----------
+    axis : Axis
+        Along the bottom.
+    ends : np.ndarray
+        Where each bar begins and ends along it, float64 (n, 2).
+    share, low, high : np.ndarray
+        Of each cell, float64 (n,).
+    words, identity : str
+        The text alternative, and a word of our own, different for each picture on a page.
+    """
+    return _framed(_share_bars(axis, ends, share, low, high, identity), words, identity)
+
+
+def _share_bars(
+    axis: Axis, ends: np.ndarray, share: np.ndarray, low: np.ndarray, high: np.ndarray, identity: str
+) -> Iterator[str]:
+    most = 100.0 * max(float(high.max()), 1e-6)
+    heights = Axis("share in %", np.array([0.0, most]), 0.0, most)
+    x, y = _Scale(axis.low, axis.high, LEFT, RIGHT), _Scale(0.0, most, BOTTOM, TOP)
+    yield from _grid_lines(heights, y)
+    hidden = low <= 0.0
+    for place, (first, last) in enumerate(ends):
+        top = y(100.0 * max(float(high[place] if hidden[place] else share[place]), 0.0))
+        look = f'fill="url(#{identity}-hatch)"' if hidden[place] else 'class="bar-shape"'
+        width = max(x(last) - x(first) - 0.6, 0.4)
+        yield (
+            f'<rect {look} x="{x(first):.1f}" y="{top:.1f}" width="{width:.1f}" height="{max(y(0.0) - top, 0):.1f}"/>'
+        )
+        if not hidden[place]:
+            middle = x((first + last) / 2.0)
+            reach = f"{y(100.0 * low[place]):.1f}V{y(min(100.0 * high[place], most)):.1f}"
+            yield f'<path class="whisker" d="M{middle:.1f} {reach}"/>'
+    yield f'<line class="axis" x1="{LEFT}" x2="{RIGHT}" y1="{y(0):.1f}" y2="{y(0):.1f}"/>'
+    yield from _bottom_axis(axis)
+    yield from _left_axis(heights)
+    yield from _hidden_legend(hidden, identity)
+
+
+def _framed(drawn: Iterator[str], words: str, identity: str) -> str:
+    """A picture with its text alternative and what hatches it."""
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{identity}-words">'
-        f'<title id="{identity}-words">{in_html(in_words(release, picture))}</title>'
+        f'<title id="{identity}-words">{in_html(words)}</title>'
         f'<defs><pattern id="{identity}-hatch" width="7" height="7" patternUnits="userSpaceOnUse" '
         f'patternTransform="rotate(45)"><line class="hatch" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
         f"{''.join(drawn)}</svg>"

@@ -111,17 +111,17 @@ def report_action(opened: Opened, asked: Opened) -> None:
             on_click="ignore",
         )
         what = "its modes" if release.sketch.answers == "closeness" else "how far everyone is"
-        shown = (
-            "What it is and what it promises"
-            if not has_picture(release)
-            else (f"What it is, what it promises, its picture and {what}")
-        )
+        shown = f"What it is, what it promises, its picture and {what}"
+        if release.sketch.name == Tables.name:
+            shown = "What it is, what it promises, all columns and the pairs that go together"
+        elif not has_picture(release):
+            shown = "What it is and what it promises"
         words = f"{shown}, on one page that may be handed out."
         draw(f'<p class="fg-missing">{in_html(words)}</p>')
 
 
 def has_picture(release: Release) -> bool:
-    """Whether a report shows a picture of the file: of sets, of products and of tables it has none."""
+    """Whether a report asks for a picture: of sets and products it has none, of tables those of all columns."""
     return not release.domain.holds_sets and release.sketch.name not in (Products.name, Tables.name)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from core import Budget, Categorical, Domain, Numeric, RequestError
 from core.forecast.whole_table import cell_error, reason
+from core.releases.job import release
 from core.sketches.tables import sizing
 from core.sketches.tables.tables import Tables
 
@@ -66,3 +67,10 @@ def test_single_columns_weigh_as_much_as_all_pairs_where_these_are_chosen():
         for tables in (alike.layout.singles, alike.tables)
     )
     assert single[0] < 0.8 * single[1] and pair[0] < 1.15 * pair[1]
+
+
+def test_without_a_number_of_records_an_ordinary_one_is_supposed():
+    domain = Domain.of(x=(0, 1), c=list("ab"), y=(0, 1))
+    data = {"x": [0.5] * 50, "c": ["a"] * 50, "y": [0.1] * 50}
+    made = release(Tables.of(domain), data, PROMISE).sketch
+    assert made == Tables.of(domain).sized_for(PROMISE, 10_000) and len(_pairs(made)) == 3

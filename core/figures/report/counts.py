@@ -1,0 +1,99 @@
+"""What a report shows of released tables: every column with its shares and numbers, and the pairs that go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...domain import Dates
+from ...releases.release import Release
+from ...sketches.tables.answers import TableAnswers
+from ...sketches.tables.axes import Axis as Cells
+from ...tasks import overview
+from ...tasks.overview import Number, Profile
+from ...words.escapes import in_html
+from ...words.numbers import significant
+from ...words.phrases import listed, shown
+from ..axes import Axis
+from ..overview import MOST_PAIRS, column_in_words, rows_of, share_words
+from .svg import shares_svg
+
+MOST_COLUMNS = 30
+"""Columns that are drawn; the file answers the rest."""
+
+
+def counts_html(release: Release) -> Iterator[str]:
+    """The sections of a release of tables, as lines of HTML."""
+    answers = release.asked()
+    names = [axis.name for axis in answers.axes if overview.measured(answers, [axis.name])]
+    yield "<section aria-labelledby='columns'><h2 id='columns'>Columns</h2>"
+    for place, name in enumerate(names[:MOST_COLUMNS]):
+        yield from _column(overview.profile(answers, name, {}), f"column-{place}")
+    if len(names) > MOST_COLUMNS:
+        yield f"<p class='note'>The first {MOST_COLUMNS} of {len(names):,} columns.</p>"
+    yield "</section>"
+    yield from _pairs(answers)
+
+
+def _column(profile: Profile, identity: str) -> Iterator[str]:
+    words = column_in_words(profile)
+    yield f"<h3 id='{identity}'>{in_html(shown(profile.name))}</h3>"
+    if profile.missing:
+        yield f"<p>{in_html(profile.missing)}</p>"
+        return
+    rows = rows_of(profile)
+    yield f"<figure><div class='wide' tabindex='0' role='region' aria-labelledby='{identity}'>"
+    ends = _ends(profile.axis, rows)
+    shares = (values[rows] for values in (profile.share, profile.low, profile.high))
+    yield shares_svg(_axis(profile.axis, rows), ends, *shares, words, identity)
+    numbers = "; ".join(_number(profile.axis, number) for number in profile.numbers)
+    hidden = profile.axis.cells - len(rows)
+    more = f" The {len(rows)} most frequent are drawn, of {profile.axis.cells:,}." if hidden else ""
+    said = f"{numbers[:1].upper()}{numbers[1:]}." if numbers else ""
+    yield f"</div><figcaption>{in_html(f'{words}{more} {said}'.strip())}</figcaption></figure>"
+
+
+def _axis(cells: Cells, rows: np.ndarray) -> Axis:
+    """The column along the bottom: its categories side by side, or its values between their bounds."""
+    if cells.categories:
+        labels = tuple(cells.categories[row] for row in rows)
+        return Axis(cells.name, np.arange(len(rows), dtype=np.float64), -0.5, len(rows) - 0.5, "", labels)
+    edges, dates = cells.edges(), cells.column if isinstance(cells.column, Dates) else None
+    unit = "" if dates is not None else getattr(cells.column, "unit", "")
+    return Axis(cells.name, edges, float(edges[0]), float(edges[-1]), unit, dates=dates)
+
+
+def _ends(cells: Cells, rows: np.ndarray) -> np.ndarray:
+    """Where the bar of each cell begins and ends, float64 (rows, 2)."""
+    if cells.categories:
+        places = np.arange(len(rows), dtype=np.float64)
+        return np.stack([places - 0.33, places + 0.33], axis=1)
+    edges = cells.edges()
+    return np.stack([edges[:-1], edges[1:]], axis=1)
+
+
+def _number(axis: Cells, number: Number) -> str:
+    if number.share:
+        return f"{number.name} {share_words(number.estimate, number.low, number.high)}"
+    error = (number.high - number.low) / 4.0
+    ends = (number.estimate, number.low, number.high)
+    estimate, low, high = (overview.written(axis, value, error) for value in ends)
+    return f"{number.name} {estimate} ({low} to {high})"
+
+
+def _pairs(answers: TableAnswers) -> Iterator[str]:
+    strengths = answers.strengths().head(MOST_PAIRS)
+    if not len(strengths):
+        return
+    yield "<section aria-labelledby='pairs'><h2 id='pairs'>Which columns go together</h2>"
+    yield "<div class='wide' tabindex='0' role='region' aria-labelledby='pairs'><table><thead><tr>"
+    yield "".join(f"<th scope='col'>{head}</th>" for head in ("columns", "Cramér's V", "low", "high"))
+    yield "</tr></thead><tbody>"
+    for one, other, *values in strengths[["column", "other", "estimate", "low", "high"]].itertuples(index=False):
+        cells = "".join(f"<td>{in_html(significant(value, 2))}</td>" for value in values)
+        yield f"<tr><td>{in_html(listed([shown(one), shown(other)]))}</td>{cells}</tr>"
+    yield (
+        "</tbody></table></div><p class='note'>0 where two columns have nothing to do with each other, 1 where one "
+        "tells the other. What noise alone would add is taken off.</p></section>"
+    )
