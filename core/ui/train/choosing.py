@@ -18,12 +18,13 @@ from ...privacy.ledger.account import Account, price
 from ...privacy.ledger.ledger import Ledger
 from ...releases.payment import Payer, spending, unit_words
 from ...words.escapes import in_markdown
-from ...words.numbers import amount
+from ...words.numbers import amount, percent
 from ..frame.marks import main_action, note
 from ..frame.odds import odds_sentence
 from ..frame.session import OwnData, Session
 from ..release.payer import choose_payer
 from ..release.privacy import EPSILONS, SLACK, START, choose_slack
+from .outlook import choose_records, outlook
 
 MODEL, USED = "train-model", "train-used"
 """In the session: the model that is shown, and the orders that were carried out."""
@@ -58,7 +59,7 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     st.header("1 · What should be predicted?", anchor=False)
     target = st.selectbox("Column", targets, len(targets) - 1, key="train-target", width=320)
     st.header("2 · How much privacy?", anchor=False)
-    epsilon, slack = _epsilon(), choose_slack()
+    epsilon, slack, records = _epsilon(), choose_slack(), choose_records()
     number = 0 if visitor.records is None else visitor.records.number
     neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
     lacking = [*missing, *([BOUGHT] if own.bought else [])]
@@ -67,7 +68,10 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
         return
     budget = Budget(epsilon, SLACK if slack else 0, neighbours)
     try:
-        offer = _method(offers(own.domain, str(target), budget, composable=True))
+        with st.spinner("Trying methods on made-up records"):
+            outlook(own.domain, str(target), budget, records)
+            found = offers(own.domain, str(target), budget, composable=True, records=records)
+        offer = _method(found)
         refused = account.after(offer.trainer.cost(budget)).refusal
     except RequestError as error:
         st.error(in_markdown(error))
@@ -92,23 +96,24 @@ def _has_classes(column: Column) -> bool:
 
 
 def _method(found: Sequence[Offer]) -> Offer:
-    """Let the owner choose a method; the one with the least noise is first."""
+    """Let the owner choose a method; the one with the best forecast is first."""
     st.header("3 · How?", anchor=False)
     names = {offer.method: offer for offer in found}
     method = st.radio(
         "Method",
         list(names),
-        format_func=lambda name: CALLED[name] + (" (least noise)" if name == found[0].method else ""),
-        captions=[_noise(offer) for offer in found],
+        format_func=lambda name: CALLED[name] + (" (best forecast)" if name == found[0].method else ""),
+        captions=[_why(offer) for offer in found],
         key=f"train-method-{'-'.join(names)}",
         label_visibility="collapsed",
     )
     return names[method]
 
 
-def _noise(offer: Offer) -> str:
+def _why(offer: Offer) -> str:
     people = f"{offer.noise:,.0f}" if offer.noise >= 10 else f"{offer.noise:.2g}"
-    return f"Its noise weighs as much as about {people} records that say the same; many times more outweigh it."
+    right = "" if offer.rehearsal is None else f"{percent(offer.rehearsal.right, 3)} right of made-up records. "
+    return f"{right}Its noise weighs as much as about {people} records that say the same; many times more outweigh it."
 
 
 @st.dialog("Train it?", on_dismiss="rerun")

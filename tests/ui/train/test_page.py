@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import Budget
+from core import Budget, Domain
 from core.figures.model import model_figure, reaches
+from core.figures.training import training_figure, training_in_words
 from core.models.training import offers, train
 from core.privacy.ledger.account import Account
 from core.privacy.ledger.ledger import Ledger
@@ -65,6 +68,41 @@ def test_an_owner_chooses_and_the_price_is_on_the_button(ledger):
     assert not app.button(key="train").disabled
     app.button(key="train").click().run()
     assert not app.exception and not ledger.names()  # nothing is spent before the yes
+
+
+def test_from_a_file_with_categories_and_gaps_to_a_model(ledger, tmp_path):
+    """Everything that an owner does, but for describing the columns: choose, look at the forecast, pay, and ask."""
+    frame = pd.DataFrame(plane(400))
+    frame["town"] = np.where(frame.x > 0, "Bern", "Basel")
+    frame.loc[::9, "town"] = None
+    frame.loc[4::7, "y"] = None
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    columns = {"x": (-4, 4), "y": (0, 8), "town": ["Basel", "Bern"], "kind": ["no", "yes"]}
+    domain = Domain.of(**columns, outside="clamp", missing="drop")
+    session, source = Session(), open_source(tmp_path / "people.csv")
+    session.pick("people", source)
+    session.own = OwnData("people", source, domain)
+    app = page(**{KEY: session})
+    app.select_slider(key="train-records").set_value(500)
+    app.number_input(key="release-total-1").set_value(3.0)
+    app.run()
+    assert not app.exception and "made-up records" in shown(app)
+    app.button(key="train").click().run()
+    app.button(key="train").click()  # whose dialog is open still, which the test's page would forget
+    app.button(key="train-confirm").click().run()
+    assert not app.exception and ledger.status("people").spent == 1.0
+    model = app.session_state[MODEL]
+    assert model.private and "It predicts kind" in shown(app) and "Most likely" in shown(app)
+    assert model.codes({"x": [4.0], "y": [0.0], "town": ["Bern"]}).shape == (1,)
+
+
+def test_a_forecast_lies_between_the_most_common_answer_and_hardly_any_noise():
+    figure = training_figure((0.01, 1.0, 10.0), (0.6, 0.7, 0.74), 1.0, 0.58, 0.75)
+    assert list(figure.data[0].y) == [0.6, 0.7, 0.74] and list(figure.data[0].marker.size) == [6, 11, 6]
+    assert [line.y0 for line in figure.layout.shapes] == [0.58, 0.75]
+    low, high = figure.layout.yaxis.range
+    assert low < 0.58 and high > 0.75
+    assert "58%" in training_in_words((0.01, 1.0), (0.6, 0.7), 0.58, 0.75)
 
 
 def test_a_wish_is_paid_for_and_a_total_is_not_passed(ledger):
