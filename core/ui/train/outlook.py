@@ -46,6 +46,7 @@ def outlook(domain: Domain, label: str, budget: Budget, records: int) -> None:
     curve = forecast_curve(domain, label, budgets, records=records)
     common, best = yardsticks(domain, label)
     right = [0.0 if offer.rehearsal is None else offer.rehearsal.right for _, offer in curve]
+    best = max(best, *right)
     here = right[epsilons.index(budget.epsilon)]
     steps = [float(epsilon) for epsilon in epsilons]
     kept = max(0.0, here - common) / max(best - common, 1e-9)
