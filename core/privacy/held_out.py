@@ -1,12 +1,14 @@
 """Choosing among candidates, such as models, by what each gets right on records that none of them was made of.
 
-Every record is held out by a coin of its own, with probability 1/8. Candidates are made of the records that are left,
-under a promise, and scored on those held out: a score counts the records that a candidate gets right, and `noisy_max`
-takes the best.
+Every record is held out by coins of its own, with probability 1/8, or less where it is public that there are many
+records. Candidates are made of the records that are left, under a promise, and scored on those held out: a score
+counts the records that a candidate gets right, and `noisy_max` takes the best.
 
 **Sensitivity.** A record held out adds 0 or 1 to every score, so one more moves all of them by 0 or 1 upwards: Δ = 1,
 one way. Of a replaced record the scores move by -1, 0 or 1: Δ = 1, either way. With all records of a person on one
-side, m of them move each score by m.
+side, m of them move each score by m. What a candidate says of a record must follow from the two alone, bit for bit:
+whoever counts has to ask for one record at a time, as sums of floating-point numbers may be added up in another order
+where more are asked for together, and a tie then falls another way.
 
 **What both cost together** is what the costlier costs. Fix the coins, those of a record that is replaced too: then
 two neighbouring data sets differ on one side alone, whichever it is. On the side of the candidates: the scores'
@@ -49,8 +51,10 @@ from .noise.randomness import Source, SystemSource
 from .noisy_max import noisy_max
 from .unit import EACH_RECORD, PrivacyUnit
 
-HELD_OUT = Fraction(1, 8)
-"""Probability with which a record is held out: three fair bits."""
+HALVINGS = 3
+"""A record is held out with probability 2^-3, three fair bits, or less:"""
+ENOUGH = 2_048
+"""records that decide between candidates whose shares of right answers are some points apart."""
 MARGIN = 1e-9
 """Of an ε' from a normal distribution function, far above what rounds."""
 EXACT = 1 << 40
@@ -114,8 +118,15 @@ def _covering(events: tuple[Event, ...]) -> tuple[tuple[Event, ...], Fraction]:
     return (PureParts(pure),), pure
 
 
-def held_out(records: int, source: Source | None = None, persons: np.ndarray | None = None) -> npt.NDArray[np.bool_]:
-    """Which records are held out, bool (records,): by a fair coin each, of nothing else; never released.
+def halvings_for(records: float) -> int:
+    """How many fair bits decide whether a record is held out, from a public number of records."""
+    return max(HALVINGS, math.ceil(math.log2(max(records, 1.0) / ENOUGH)))
+
+
+def held_out(
+    records: int, source: Source | None = None, persons: np.ndarray | None = None, halvings: int = HALVINGS
+) -> npt.NDArray[np.bool_]:
+    """Which records are held out, bool (records,): by fair coins for each, of nothing else; never released.
 
     Parameters
     ----------
@@ -125,10 +136,12 @@ def held_out(records: int, source: Source | None = None, persons: np.ndarray | N
         Where the coins come from; the operating system unless this is a test or a lesson.
     persons : np.ndarray | None
         Whose each record is, (records,), where a person may have several: all of them go to one side.
+    halvings : int
+        From public facts: a record is held out with probability 2^-halvings.
     """
     stream = (SystemSource() if source is None else source).stream()
     places = np.arange(records) if persons is None else np.unique(persons, return_inverse=True)[1]
-    coins = stream.words(int(places.max(initial=-1)) + 1) >> np.uint64(61)
+    coins = stream.words(int(places.max(initial=-1)) + 1) >> np.uint64(64 - halvings)
     return np.asarray(coins == 0)[places]
 
 

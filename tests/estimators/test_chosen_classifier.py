@@ -87,4 +87,19 @@ def test_what_each_gets_right_is_counted_on_records_that_it_was_not_made_of(ring
     monkeypatch.setattr(chosen_classifier, "as_table", table)
     monkeypatch.setattr(chosen_classifier.Candidate, "right", lambda self, chosen, rule: seen.update(out=chosen) or 0)
     PrivateChosenClassifier(**FACTS, candidates=three()[:1]).fit(X, y)
-    assert np.array_equal(seen["made"], X[~seen["out"]]) and 0 < seen["out"].mean() < 0.25
+    assert np.array_equal(seen["made"], np.delete(X, seen["out"], axis=0)) and 0 < len(seen["out"]) < 2000
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_record_more_adds_one_right_answer_or_none_and_moves_no_other(ring, place, monkeypatch):
+    """What is said of a record is the same bits whoever else is asked about."""
+    X, y = ring
+    counted = []
+    monkeypatch.setattr(chosen_classifier.Candidate, "right", lambda self, chosen, rule: counted.append(self) or 0)
+    PrivateChosenClassifier(**FACTS, candidates=three()).fit(X, y)
+    monkeypatch.undo()
+    one = counted[place]
+    each = [one.right(np.array([record]), None) for record in range(40)]
+    assert set(each) <= {0, 1} and one.right(np.arange(40), None) == sum(each)
+    said = one.estimator.predict(X[:40])
+    assert np.mean((said == y[:40]) == np.array(each, bool)) > 0.9

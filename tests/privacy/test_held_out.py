@@ -13,7 +13,7 @@ from core.errors import RequestError
 from core.privacy.accounting import Alone, Cost, Gaussian
 from core.privacy.audit import audit
 from core.privacy.events import PureParts
-from core.privacy.held_out import choose, held_out, plan_choice
+from core.privacy.held_out import choose, halvings_for, held_out, plan_choice
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
@@ -90,6 +90,12 @@ def test_an_eighth_is_held_out_each_by_itself():
     assert stats.binomtest(int(out.sum()), 80_000, 1 / 8).pvalue > FALSE_ALARM
     assert stats.binomtest(int((out[1:] & out[:-1]).sum()), 79_999, 1 / 64).pvalue > FALSE_ALARM
     assert not held_out(0).any()
+
+
+def test_of_many_records_fewer_are_held_out():
+    assert [halvings_for(records) for records in (0, 100, 16_384, 16_385, 1e6)] == [3, 3, 3, 4, 9]
+    out = held_out(80_000, SeededSource(3), halvings=6)
+    assert stats.binomtest(int(out.sum()), 80_000, 1 / 64).pvalue > FALSE_ALARM
 
 
 def test_all_records_of_a_person_are_on_one_side():
