@@ -9,7 +9,8 @@ is made of (x - e)^2 less the noise's share of it: noise does not make it larger
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -27,13 +28,10 @@ LEAST = 1.0
 
 def associations(reading: Reading, columns: Sequence[str]) -> pd.DataFrame:
     """Every pair of columns that was measured, the one that tells most first; see `TableAnswers.associations`."""
-    axes = reading.layout.axes
-    places = sorted(places_of(axes, columns)) if columns else range(len(axes))
-    pairs = [pair for pair in combinations(places, 2) if pair in reading.noise.by_columns]
-    if not pairs:
-        raise RequestError("No two of these columns were measured together.")
     guess = BestGuess(reading)
-    rows = [_pair(reading, guess, pair) for pair in pairs]
+    rows = [(*pair.names, *_told(pair, guess)) for pair in _measured(reading, guess, columns)]
+    if not rows:
+        raise RequestError("No two of these columns were measured together.")
     frame = pd.DataFrame(rows, columns=["column", "other", "cramers_v", "bits", "statistic", "alone", "told"])
     return frame.sort_values("bits", ascending=False, ignore_index=True)
 
@@ -49,49 +47,81 @@ def strengths(reading: Reading, columns: Sequence[str] = (), level: float = 0.95
     less what margins say, and noise of variance s^2 in each, the sum of ((x - e)^2 - s^2) / e has variance
     2 s^4 / e^2 + 4 s^2 (x - e)^2 / e^2 by noise, added up: the interval is of that.
     """
-    axes, noise, guess = reading.layout.axes, reading.noise, BestGuess(reading)
-    places = sorted(places_of(axes, columns)) if columns else range(len(axes))
-    reach = noise.reach(level)
+    reach = reading.noise.reach(level)
     rows = []
-    for pair in combinations(places, 2):
-        if pair not in noise.by_columns:
-            continue
-        expected = np.outer(*(guess.counts((place,)) for place in pair)) / guess.records
-        sides = [axes[place].cells for place in pair]
-        variance = noise.variances[pair] * math.prod(float(noise.axis_spread(place).mean()) for place in pair)
-        free = math.prod(1.0 - 1.0 / side for side in sides)  # noise of cells is of sum 0 along each side
-        divisor = np.maximum(expected, max(LEAST, math.sqrt(variance)))
-        squares = (reading.residual(pair) - _interaction(expected)) ** 2
-        found = float(((squares - variance) / divisor).sum())
-        moved = 2.0 * variance**2 + 4.0 * variance * np.maximum(squares - variance, 0.0)
-        error = math.sqrt(float((moved / divisor**2).sum()) / free)
-        whole = guess.records * (min(sides) - 1)
-        ends = (found, found - reach * error, found + reach * error)
-        rows.append((*(axes[place].name for place in pair), *(math.sqrt(min(1.0, max(0.0, q / whole))) for q in ends)))
+    for pair in _measured(reading, BestGuess(reading), columns):
+        divisor = np.maximum(pair.expected, max(LEAST, math.sqrt(pair.variance)))
+        squares = pair.difference**2
+        found = float(((squares - pair.variance) / divisor).sum())
+        moved = 2.0 * pair.variance**2 + 4.0 * pair.variance * np.maximum(squares - pair.variance, 0.0)
+        error = math.sqrt(float((moved / divisor**2).sum()) / pair.free)
+        rows.append(
+            (*pair.names, *(pair.cramers_v(end) for end in (found, found - reach * error, found + reach * error)))
+        )
     frame = pd.DataFrame(rows, columns=["column", "other", "estimate", "low", "high"])
     return frame.sort_values(["low", "estimate"], ascending=False, ignore_index=True)
 
 
-def _pair(reading: Reading, guess: BestGuess, pair: tuple[int, int]) -> tuple[object, ...]:
+@dataclass(frozen=True)
+class _Pair:
+    """Two columns that were measured together, cell by cell.
+
+    Attributes
+    ----------
+    places : tuple[int, int]
+        Which columns.
+    names : tuple[str, str]
+        What they are called.
+    records : float
+        How many records there are.
+    expected : np.ndarray
+        What the margins say of every cell, e.
+    difference : np.ndarray
+        What the table adds to its margins, x - e.
+    variance : float
+        Of the noise in that, s^2.
+    """
+
+    places: tuple[int, int]
+    names: tuple[str, str]
+    records: float
+    expected: np.ndarray
+    difference: np.ndarray
+    variance: float
+
+    @property
+    def free(self) -> float:
+        """The share of the cells' noise that is free, as it is of sum 0 along each side."""
+        return math.prod(1.0 - 1.0 / side for side in self.expected.shape)
+
+    def cramers_v(self, square: float) -> float:
+        """Cramer's V of a sum of squares over what was expected."""
+        return math.sqrt(min(1.0, max(0.0, square / (self.records * (min(self.expected.shape) - 1)))))
+
+
+def _measured(reading: Reading, guess: BestGuess, columns: Sequence[str]) -> Iterator[_Pair]:
+    """Every pair of these columns, or of all, that was measured."""
     axes, noise = reading.layout.axes, reading.noise
-    one, other = (guess.counts((place,)) for place in pair)
-    expected = np.outer(one, other) / guess.records
-    sides = [axes[place].cells for place in pair]
-    spread = math.prod(float(noise.axis_spread(place).mean()) for place in pair)
-    variance = noise.variances[pair] * spread  # of the interaction in a cell
-    residual = reading.residual(pair)
-    difference = residual - _interaction(expected)
-    scale = np.maximum(expected, LEAST) + variance
-    statistic = float((difference**2 / scale).sum())
+    for places in combinations(sorted(places_of(axes, columns)) if columns else range(len(axes)), 2):
+        if places not in noise.by_columns:
+            continue
+        one, other = places
+        expected = np.outer(guess.counts((one,)), guess.counts((other,))) / guess.records
+        difference = reading.residual(places) - _interaction(expected)
+        variance = noise.variances[places] * math.prod(float(noise.axis_spread(place).mean()) for place in places)
+        yield _Pair(places, (axes[one].name, axes[other].name), guess.records, expected, difference, variance)
+
+
+def _told(pair: _Pair, guess: BestGuess) -> tuple[float, float, float, float, bool]:
+    """Cramer's V, bits, the statistic, what it would be for columns without any connection, and whether it is more."""
+    scale = np.maximum(pair.expected, LEAST) + pair.variance
+    statistic = float((pair.difference**2 / scale).sum())
     random = np.random.default_rng(0)  # public: nothing is hidden by it
-    drawn = random.normal(size=(DRAWS, *sides)) * np.sqrt(expected)
-    noisy = random.normal(size=(DRAWS, *sides)) * math.sqrt(variance / math.prod(1.0 - 1.0 / side for side in sides))
-    drawn = _interaction(drawn + noisy)
-    alone = float(np.quantile((drawn**2 / scale).sum(axis=(1, 2)), 0.95))
-    square = float(((difference**2 - variance) / np.maximum(expected, LEAST)).sum())
-    cramers_v = math.sqrt(min(1.0, max(0.0, square) / (guess.records * (min(sides) - 1))))
-    names = (axes[place].name for place in pair)
-    return *names, cramers_v, _bits(guess.counts(pair)), statistic, alone, statistic > alone
+    drawn = random.normal(size=(DRAWS, *pair.expected.shape)) * np.sqrt(pair.expected)
+    noisy = random.normal(size=(DRAWS, *pair.expected.shape)) * math.sqrt(pair.variance / pair.free)
+    alone = float(np.quantile((_interaction(drawn + noisy) ** 2 / scale).sum(axis=(1, 2)), 0.95))
+    square = float(((pair.difference**2 - pair.variance) / np.maximum(pair.expected, LEAST)).sum())
+    return pair.cramers_v(square), _bits(guess.counts(pair.places)), statistic, alone, statistic > alone
 
 
 def _interaction(values: np.ndarray) -> np.ndarray:
