@@ -5,6 +5,7 @@ import streamlit as st
 from core.domain import Domain
 from core.domain.domain import LONGEST_RECORD
 from core.errors import RequestError
+from core.privacy.ledger.log import Did
 from core.privacy.unit import PrivacyUnit
 from core.sources.samples import sample
 from core.ui.data.bounds import unknown_bounds
@@ -17,6 +18,7 @@ from core.ui.data.set_commands import offer_commands
 from core.ui.frame.frame import DATA, RELEASE, frame
 from core.ui.frame.marks import Visibility, facts, main_action, note, rail, side
 from core.ui.frame.session import OwnData, Records, Session
+from core.ui.frame.visiting import write_down
 from core.words.escapes import in_markdown
 
 CLAMP, DROP = "Move them to the nearest bound", "Leave those rows out"
@@ -159,6 +161,7 @@ def finish(visitor: Session, records: Records, declared: Declaration) -> None:
         return
     try:
         domain = declared.domain()
+        write_down(Did.DECLARED, {"columns": list(domain.names)})
         bought = visitor.purchases.paid_for(records.number, domain.names)
         visitor.own = OwnData(records.title, records.source, domain, records.sample, bought, declared.longest)
     except RequestError as error:

@@ -5,10 +5,12 @@ import streamlit as st
 from core.errors import RequestError
 from core.forecast.words import summary
 from core.privacy.ledger.ledger import Ledger
+from core.privacy.ledger.log import Did
 from core.ui.approve.asking import asks_first
 from core.ui.frame.frame import DATA, RELEASE, frame
 from core.ui.frame.marks import main_action, note
 from core.ui.frame.session import Session
+from core.ui.frame.visiting import write_down
 from core.ui.ledger.opening import ledger_for
 from core.ui.release.kept import kept_releases
 from core.ui.release.making import Desk, Stage
@@ -33,7 +35,10 @@ def choose(visitor: Session, desk: Desk, ledger: Ledger) -> None:
     if not draft.missing and asks_first(order_of(draft, visitor.own, ledger, desk.looked), draft.account, said):
         return
     if main_action(draft.action, draft.missing, "release", said):
-        confirm(desk, desk.ask(order_of(draft, visitor.own, ledger, desk.looked)), draft)
+        order = order_of(draft, visitor.own, ledger, desk.looked)
+        price = {"epsilon": str(order.budget.epsilon), "delta": str(order.budget.delta)}
+        write_down(Did.FORECAST, {"dataset": order.dataset, "mechanism": order.sketch.name} | price)
+        confirm(desk, desk.ask(order), draft)
 
 
 def what_happened(desk: Desk) -> None:

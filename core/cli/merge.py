@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import reduce
 from pathlib import Path
 from typing import Annotated
@@ -35,4 +36,17 @@ def merge(
     merged = reduce(lambda total, path: total.merged(load(path)), releases[1:], load(releases[0]))
     merged.save(out, teaching=not merged.private)
     about = rounded(merged.records, merged.records_error)
+    _write_down(releases, out)
     say(f"Wrote {out}: {merged.privacy.releases:,} releases, about {about} records together.")
+
+
+def _write_down(releases: list[Path], out: Path) -> None:
+    """Have the log say so, where this user has a ledger; whoever merges the releases of others need not have one."""
+    from ..privacy.ledger.ledger import Ledger
+    from ..privacy.ledger.log import Did
+    from ..privacy.ledger.store import default_place
+
+    where = os.environ.get("FROSTGLASS_LEDGER") or str(default_place())
+    if "://" in where or Path(where).expanduser().exists():
+        book = Ledger(where)
+        book.log.write(book.who, Did.MERGED, {"files": [path.name for path in releases], "file": out.name})

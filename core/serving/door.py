@@ -8,6 +8,7 @@ pages that were open.
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections import OrderedDict
@@ -126,6 +127,8 @@ class Door:
         """
         visitor, token = self.judge(person), secrets.token_hex(16)
         limits = (self.rules or self.started).limits
+        if _megabytes() > limits.memory_megabytes:
+            raise Full("The memory of this server is full; come back a little later.")
         with self._lock:
             mine = sum(other.mark == visitor.person.mark for other, _ in self._inside.values())
             if len(self._inside) >= limits.sessions:
@@ -193,6 +196,14 @@ class Door:
                     mark.unlink()
             except FileNotFoundError:
                 pass  # another process was first
+
+
+def _megabytes() -> float:
+    """Memory that this process holds now; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except (OSError, ValueError, IndexError):
+        return 0.0
 
 
 def _state(path: Path) -> tuple[int, ...]:

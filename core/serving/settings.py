@@ -122,10 +122,6 @@ class Limits:
         Open pages of all visitors, and of one.
     upload_megabytes : int
         Of one file.
-    at_once : int
-        Forecasts and releases that are worked on at the same time; others wait.
-    cpu_seconds : float
-        Of processor that one visitor may use in a minute, on average over ten.
     memory_megabytes : int
         Of the server, above which no new page is opened.
     """
@@ -133,8 +129,6 @@ class Limits:
     sessions: int = 200
     sessions_each: int = 10
     upload_megabytes: int = 200
-    at_once: int = 2
-    cpu_seconds: float = 30.0
     memory_megabytes: int = 8_000
 
 
@@ -294,8 +288,6 @@ def _limits(section: Section) -> Limits:
         sessions=section.take("sessions", whole(1, 10_000), usual.sessions),
         sessions_each=section.take("sessions_each", whole(1, 10_000), usual.sessions_each),
         upload_megabytes=section.take("upload_megabytes", whole(1, 10_000), usual.upload_megabytes),
-        at_once=section.take("at_once", whole(1, 1_000), usual.at_once),
-        cpu_seconds=section.take("cpu_seconds", number(0.1, 6_000), usual.cpu_seconds),
         memory_megabytes=section.take("memory_megabytes", whole(500, 10_000_000), usual.memory_megabytes),
     )
     section.end()

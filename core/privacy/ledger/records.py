@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -160,8 +161,14 @@ def _entry(store: Store, row: sa.Row[Any], number: int, previous: str) -> Entry:
     if row.number != number or row.link != link_of(previous, fields):
         raise store.damaged(f"release {number} of data set number {row.dataset} was changed")
     try:
-        cost, note = Cost.from_dict(json.loads(row.cost)), json.loads(row.note)
-        note.pop(LOGGED, None)
-        return Entry(row.link[:ID_LENGTH], datetime.fromisoformat(row.created), cost, note)
+        return _parsed(row.link, row.created, row.cost, row.note)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise store.damaged(f"release {number} of data set number {row.dataset} cannot be read") from error
+
+
+@lru_cache(maxsize=4096)
+def _parsed(link: str, created: str, cost: str, note: str) -> Entry:
+    """An entry whose link was checked just now; making numbers of its text again would take longer than the check."""
+    noted = json.loads(note)
+    noted.pop(LOGGED, None)
+    return Entry(link[:ID_LENGTH], datetime.fromisoformat(created), Cost.from_dict(json.loads(cost)), noted)

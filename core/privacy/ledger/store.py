@@ -7,8 +7,10 @@ it).
 """
 
 import os
+import random
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +24,7 @@ from ...machine.extras import check_extra
 
 SCHEMA_VERSION = 1
 SECONDS_TO_WAIT = 30
+SECONDS_BETWEEN_LOOKS = (0.001, 0.009)
 # What SQLite says when the file may be well and its surroundings are not; anything else it objects to is damage.
 SQLITE_CANNOT = ("unable to open", "readonly", "disk i/o error", "is full", "permission")
 # Any constant of our own: makes processes that find an empty database create the tables one after the other.
@@ -263,10 +266,32 @@ def _sqlite_engine(path: Path) -> sa.Engine:
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
-        writes = connection.get_execution_options().get("frostglass_writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        if connection.get_execution_options().get("frostglass_writes", False):
+            _begin_to_write(connection)
+        else:
+            connection.exec_driver_sql("BEGIN")
 
     return engine
+
+
+def _begin_to_write(connection: sa.Connection) -> None:
+    """Take SQLite's one place for writing, as soon as anybody else who waits would get it.
+
+    SQLite waits longer and longer between two looks, up to a tenth of a second, so that whoever has just written and
+    looks again at once comes first time after time, and others may wait until they give up. Everybody who looks every
+    few milliseconds, at random, has the same chance.
+    """
+    connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+    end = time.monotonic() + SECONDS_TO_WAIT
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            break
+        except sa.exc.OperationalError as error:
+            if "locked" not in str(error.orig).lower() or time.monotonic() > end:
+                raise
+        time.sleep(random.uniform(*SECONDS_BETWEEN_LOOKS))  # when to look again is nobody's secret
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {1000 * SECONDS_TO_WAIT}")
 
 
 def _connect_sqlite(path: Path) -> sqlite3.Connection:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from ...privacy.ledger.log import Did
 from ...serving.door import STRANGER, TOKEN_HEADER, Visitor, the_door
+from ...serving.ledger import served_ledger
 from ...serving.roles import may_open
-from ...words.escapes import in_markdown
+from ...words.escapes import in_html
+from .markup import draw
 
 PERSON = "frostglass-person"
 """Session state: the mark of the sign-in that the session belongs to."""
@@ -50,8 +55,21 @@ def who_is_here() -> None:
     visitor = visitor_now()
     if visitor is None:
         return
-    st.caption(in_markdown(visitor.name))
+    draw(f'<p class="fg-group">{in_html(visitor.name)}</p>')
     if the_door().started.sign_in is not None and st.button(OUT, key="sign-out", type="tertiary"):
         the_door().sign_out(visitor.person)
         st.logout()
         st.stop()
+
+
+def write_down(did: Did, about: dict[str, Any]) -> None:
+    """Have the log of a served app say what the visitor is about to do; nothing on one's own computer.
+
+    Raises
+    ------
+    RequestError
+        When it cannot be written down; the visitor must not do it then.
+    """
+    visitor = visitor_now()
+    if visitor is not None:
+        served_ledger(the_door().started, visitor.name).log.write(visitor.name, did, about)

@@ -8,7 +8,7 @@ without it (fragments, callbacks) and a socket outlives the cookie it was opened
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from urllib.parse import unquote
 
 from ...serving.door import TOKEN_HEADER, Door, Full
@@ -41,12 +41,20 @@ class Guard:
         Told who is about to get which file, before they do; what it raises keeps the file back.
     came : Callable[[Person], None]
         Told who has opened a page.
+    sessions_with : Callable[[str], Collection[str]]
+        The sessions whose pages show or offer a file.
     """
 
     def __init__(
-        self, app: App, door: Door, downloaded: Callable[[str, str], None], came: Callable[[Person], None]
+        self,
+        app: App,
+        door: Door,
+        downloaded: Callable[[str, str], None],
+        came: Callable[[Person], None],
+        sessions_with: Callable[[str], Collection[str]],
     ) -> None:
         self._app, self._door, self._downloaded, self._came = app, door, downloaded, came
+        self._sessions_with = sessions_with
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve one request, one socket, or the server's beginning and end."""
@@ -79,10 +87,20 @@ class Guard:
             await _answer(send, 403, "This upload is for a page that is not yours.")
         elif path.startswith(INNER) and not path.startswith(UPLOAD):
             await _answer(send, 404, "There is nothing here.")
+        elif path.startswith(MEDIA) and not self._holds(visitor.person, path.removeprefix(MEDIA)):
+            await _answer(send, 404, "There is nothing here.")
         elif path.startswith(MEDIA):
             await self._app(scope, receive, self._watching(send, visitor.name))
         else:
             await self._app(scope, receive, send)
+
+    def _holds(self, person: Person, file: str) -> bool:
+        """Whether a file may be this person's: one that a page of theirs shows, or that no page shows.
+
+        What a button makes when it is pressed is shown by none, and its address is told to who has pressed it alone.
+        """
+        sessions = self._sessions_with(file.partition(".")[0])
+        return not sessions or any(self._door.owns(session, person) for session in sessions)
 
     def _watching(self, send: Send, name: str) -> Send:
         """Write down what is handed out as a file, before it is."""

@@ -69,13 +69,16 @@ def serve(door: Door) -> None:
 
     from .guard import Guard
     from .journal import came, downloaded
+    from .media import sessions_with
 
     # Of a sign-in that fails, what a provider has answered is in the traceback: a code, or the client's secret.
     logging.getLogger("streamlit.web.server.starlette.starlette_auth_routes").addFilter(_without_traceback)
     app = st.App(
         APP / "app.py",
         secrets=secrets_of(settings),
-        middleware=[Middleware(Guard, door=door, downloaded=downloaded, came=came)],
+        middleware=[
+            Middleware(Guard, door=door, downloaded=downloaded, came=came, sessions_with=sessions_with),
+        ],
     )
     st.get_option("server.cookieSecret")  # read by now, so that no process that is started from here inherits it
     os.environ.pop("STREAMLIT_SERVER_COOKIE_SECRET", None)

@@ -51,7 +51,10 @@ class Network:
         self.path.chmod(0o600)
         self.door = Door(self.path)
         self.files, self.came, self.seen = [], [], []
-        self.guard = Guard(self.app, self.door, lambda *given: self.files.append(given), self.came.append)
+        self.guard = Guard(self.app, self.door, lambda *given: self.files.append(given), self.came.append, self.shown)
+
+    def shown(self, file):
+        return ["anns"] if file == "abc" else []
 
     async def app(self, scope, receive, send):
         self.seen.append(scope)
@@ -221,6 +224,7 @@ def test_signing_out_by_the_address_ends_the_sign_in(network, signed_in):
 
 def test_what_is_downloaded_is_written_down_before_it_is_sent(network, signed_in):
     signed_in["now"] = ANN
+    network.door.bind("anns", ANN)
     back = network.ask("/media/abc.npz")
     assert network.files == [("ann@example.org", "a.npz")] and back[1]["body"] == REACHED.encode()
 
@@ -230,6 +234,14 @@ def test_what_is_downloaded_is_written_down_before_it_is_sent(network, signed_in
     network.guard._downloaded = full
     with pytest.raises(OSError):
         network.ask("/media/abc.npz")
+
+
+def test_a_file_of_a_page_goes_to_who_has_the_page_alone(network, signed_in):
+    network.path.write_text(network.path.read_text().replace('owner = ["ann@', 'owner = ["tom@example.org", "ann@'))
+    network.door.bind("anns", ANN)
+    for person, path, reached in ((ANN, "abc.npz", True), (TOM, "abc.npz", False), (ANN, "made.npz", True)):
+        signed_in["now"] = person
+        assert network.reaches(f"/media/{path}") is reached
 
 
 def test_every_answer_says_what_browsers_may_do(network, signed_in):
