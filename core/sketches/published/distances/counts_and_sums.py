@@ -8,30 +8,27 @@ difference of q times the count and the sum. Only the records in the query's own
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
 from ....domain import Domain
-from ....errors import RequestError
 from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
 from ....parameters import Settled, parameter
-from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import Card, only_l1, trees
-from ...linear import Answers, LinearSketch, check_level
-from .trees import HOW_MANY_LEVELS, LEVELS, MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums
+from ...linear import Answers, check_level
+from .trees import HOW_MANY_LEVELS, LEVELS, TreeSketch, average_over_queries, check_counters
 
 PLACE_BITS = 24
 """Places are whole numbers of 2^-24ths of the range, and a record counts 2^24: counts and sums share one noise."""
 
 
 @dataclass(frozen=True)
-class CountsAndSums(LinearSketch):
+class CountsAndSums(TreeSketch):
     """Noisy counts and sums of all dyadic intervals, with half of the budget each.
 
     Parameters
@@ -51,7 +48,6 @@ class CountsAndSums(LinearSketch):
     levels: Settled[int] = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
     name: ClassVar[str] = "counts-and-sums"
     described: ClassVar[str] = "tree of counts and sums"
-    answers: ClassVar[str] = "distance"
 
     def _check(self) -> None:
         super()._check()
@@ -59,38 +55,13 @@ class CountsAndSums(LinearSketch):
             check_counters(self.domain.dimensions * (4 << self.levels))
 
     @property
-    def metric(self) -> str:
-        return "l1"
-
-    @property
-    def depth(self) -> int:
-        """Levels below the root; RequestError before they are chosen."""
-        if self.levels is None:
-            raise RequestError("The tree has no number of levels yet; give one, or let `sized_for` choose it.")
-        return self.levels
-
-    @property
     def shape(self) -> tuple[int, int, int]:
         """Coordinates; counts and sums; nodes, of which 1 is the root and 2 v and 2 v + 1 are the children of v."""
         return self.domain.dimensions, 2, 2 << self.depth
 
     @property
-    def setup_bytes(self) -> int:
-        return 0
-
-    @property
     def largest_entry(self) -> int:
         return 1 << PLACE_BITS
-
-    @property
-    def sized(self) -> bool:
-        return self.levels is not None
-
-    def sized_for(self, budget: Budget, records: float) -> CountsAndSums:
-        """With at least one leaf a record."""
-        if self.sized:
-            return self
-        return replace(self, levels=min(max(1, math.ceil(math.log2(max(records, 2.0)))), MAX_LEVELS))
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         low, high = self._bounds
@@ -122,9 +93,6 @@ class CountsAndSums(LinearSketch):
                     tried.append((l1, l2_squared))
         return Sensitivity(trees * max(l1 for l1, _ in tried), trees * max(squared for _, squared in tried))
 
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        return exact_l1_sums(queries, records)
-
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
@@ -148,10 +116,6 @@ class CountsAndSums(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance / self.domain.dimensions / (1 << PLACE_BITS) ** 2
-
-    @cached_property
-    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.domain.bounds(self.metric)
 
     def _read(self, table: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Answers, and the sums of the squares of what each counter is multiplied by, float64 (n,) each."""

@@ -9,26 +9,23 @@ rounding of records to the grid. d coordinates have d trees (section 4.1).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
 from ....domain import Domain
-from ....errors import RequestError
 from ....machine.compiled_code import njit
 from ....parameters import Number, Settled, parameter
-from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ...card import Card, only_l1, trees
-from ...linear import Answers, LinearSketch, check_level
-from .trees import HOW_MANY_LEVELS, LEVELS, MAX_LEVELS, average_over_queries, check_counters, exact_l1_sums, pour_counts
+from ...linear import Answers, check_level
+from .trees import HOW_MANY_LEVELS, LEVELS, TreeSketch, average_over_queries, check_counters, pour_counts
 
 
 @dataclass(frozen=True)
-class IntervalTree(LinearSketch):
+class IntervalTree(TreeSketch):
     """Noisy counts of all dyadic intervals, and distances rounded up to powers of 1 + alpha.
 
     Parameters
@@ -51,7 +48,6 @@ class IntervalTree(LinearSketch):
     levels: Settled[int] = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
     name: ClassVar[str] = "interval-tree"
     described: ClassVar[str] = "tree of intervals"
-    answers: ClassVar[str] = "distance"
 
     def _check(self) -> None:
         super()._check()
@@ -59,34 +55,9 @@ class IntervalTree(LinearSketch):
             check_counters(self.domain.dimensions * (2 << self.levels))
 
     @property
-    def metric(self) -> str:
-        return "l1"
-
-    @property
-    def depth(self) -> int:
-        """Levels below the root; RequestError before they are chosen."""
-        if self.levels is None:
-            raise RequestError("The tree has no number of levels yet; give one, or let `sized_for` choose it.")
-        return self.levels
-
-    @property
     def shape(self) -> tuple[int, int]:
         """One row a coordinate; node 1 is the root, and the children of node v are 2 v and 2 v + 1."""
         return self.domain.dimensions, 2 << self.depth
-
-    @property
-    def setup_bytes(self) -> int:
-        return 0
-
-    @property
-    def sized(self) -> bool:
-        return self.levels is not None
-
-    def sized_for(self, budget: Budget, records: float) -> IntervalTree:
-        """With at least one grid place a record, as in the paper (Remark 4.1)."""
-        if self.sized:
-            return self
-        return replace(self, levels=min(max(1, math.ceil(math.log2(max(records, 2.0)))), MAX_LEVELS))
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         pour_counts(points, *self._bounds, table)
@@ -101,9 +72,6 @@ class IntervalTree(LinearSketch):
         levels = self.depth + 1 if neighbours is Neighbours.ADD_REMOVE else self.depth
         trees = self.domain.dimensions
         return Sensitivity(trees * moved, trees * moved, parts=trees * levels, unit_shifts=True)
-
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        return exact_l1_sums(queries, records)
 
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
@@ -129,10 +97,6 @@ class IntervalTree(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance / self.domain.dimensions
-
-    @cached_property
-    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.domain.bounds(self.metric)
 
     def _read(self, table: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Answers, and the sums of the squares of what each counter is multiplied by, float64 (n,) each."""

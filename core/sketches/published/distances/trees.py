@@ -2,17 +2,68 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Self
+
 import numpy as np
 
 from ....errors import RequestError
 from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
 from ....parameters import Whole
+from ....privacy.budget import Budget
 from ...linear import MAX_COUNTERS, LinearSketch
 
 MAX_LEVELS = 20
 LEVELS, HOW_MANY_LEVELS = Whole("The number of levels of a tree", 1, MAX_LEVELS), "how many levels it has"
 QUERIES_OF_AN_AVERAGE = 257
+
+
+class TreeSketch(LinearSketch):
+    """A mechanism with a tree for every coordinate, of a number of levels that is given or chosen later."""
+
+    answers: ClassVar[str] = "distance"
+
+    if TYPE_CHECKING:  # a field of each
+
+        @property
+        def levels(self) -> int | None:
+            """Levels below the root; None until they are chosen."""
+
+    @property
+    def metric(self) -> str:
+        return "l1"
+
+    @property
+    def depth(self) -> int:
+        """Levels below the root; RequestError before they are chosen."""
+        if self.levels is None:
+            raise RequestError("The tree has no number of levels yet; give one, or let `sized_for` choose it.")
+        return self.levels
+
+    @property
+    def setup_bytes(self) -> int:
+        return 0
+
+    @property
+    def sized(self) -> bool:
+        return self.levels is not None
+
+    def sized_for(self, budget: Budget, records: float) -> Self:
+        """With at least one leaf a record, as in the papers."""
+        if self.sized:
+            return self
+        levels = min(max(1, math.ceil(math.log2(max(records, 2.0)))), MAX_LEVELS)
+        return replace(self, levels=levels)  # type: ignore[call-arg]  # a field of each
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        return exact_l1_sums(queries, records)
+
+    @cached_property
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.domain.bounds(self.metric)
 
 
 def pour_counts(points: np.ndarray, low: np.ndarray, high: np.ndarray, table: np.ndarray) -> None:
