@@ -13,6 +13,7 @@ from core.ui.explore.density import density_view
 from core.ui.explore.difference import COMPARE, difference_view
 from core.ui.explore.export import no_report_yet, report_action
 from core.ui.explore.groups import choose_part, choose_question
+from core.ui.explore.link import dress_embedded, keep_address, open_linked
 from core.ui.explore.local import local_view
 from core.ui.explore.modes import modes_view
 from core.ui.explore.opening import about, headline, open_first
@@ -95,7 +96,10 @@ def explore(visitor: Session, opened: Opened) -> None:
 
 
 with frame(EXPLORE) as visitor:
+    dress_embedded()
+    open_linked(visitor)
     open_last(visitor)
+    keep_address(visitor)
     if visitor.counted is not None:
         local_view(visitor, visitor.counted)
     elif visitor.shown is None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from . import checkpoints, ledger, local, log
+from . import checkpoints, ledger, local, log, shelf
 from .anomalies import anomalies
 from .app import app as open_app
 from .ask import ask
@@ -89,6 +89,7 @@ for panel, commands in {
     for command in commands:
         app.command(rich_help_panel=panel)(command)
 app.add_typer(local.commands, name="local", rich_help_panel=MAKING)
+app.add_typer(shelf.commands, name="shelf", rich_help_panel=ASKING)
 app.add_typer(ledger.commands, name="ledger", rich_help_panel=CHECKING)
 app.add_typer(log.commands, name="log", rich_help_panel=CHECKING)
 app.add_typer(checkpoints.commands, name="checkpoints", rich_help_panel=CHECKING)

@@ -53,7 +53,8 @@ class Sandbox:
     def begin_again(self) -> None:
         """Forget all that was spent, and the releases that it was spent on."""
         for entry in self.shelf.entries():
-            self.shelf.remove(entry.name)
+            if not entry.shown:
+                self.shelf.remove(entry.name)
         self.place.unlink(missing_ok=True)
 
 

@@ -3,13 +3,14 @@
 import os
 import stat
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 
 import pytest
 
 from core import Ledger
 from core.errors import RequestError
 from core.releases.shelf import Shelf, shelf_of
-from tests.releases_for_tests import small_release
+from tests.releases_for_tests import npy, small_release, with_manifest, zipped
 
 NAMES = [
     "people",
@@ -102,3 +103,74 @@ def test_room_that_is_not_there_is_refused_and_takes_none(shelf):
     with pytest.raises(RequestError, match="no room to keep the release"), shelf.room("people", 1 << 60):
         pytest.fail("there is no such disk")
     assert list(shelf.folder.iterdir()) == []
+
+
+def test_what_has_a_name_is_on_show_and_is_found_by_name_and_digest(shelf):
+    made = small_release()
+    kept = shelf.keep(made, "people")
+    digest = sha256(made.to_bytes()).hexdigest()
+    assert shelf.find(digest[:12]) == kept and shelf.find(digest[:11]) is None
+    assert shelf.find(digest, shown=True) is None, "nobody else sees what has no name"
+    shelf.describe(kept.name, "All  of\nthem")
+    renamed = shelf.rename(kept.name, "Everyone 2026")
+    (entry,) = shelf.entries()
+    assert (entry.name, entry.shown, entry.description) == ("Everyone 2026.npz", True, "All of them")
+    assert renamed == entry.name and shelf.find("Everyone 2026", shown=True) == shelf.path(renamed)
+    assert shelf.find(digest, shown=True) == shelf.path(renamed) and shelf.load(renamed) == made
+    shelf.describe(renamed, "")
+    assert shelf.entries()[0].description == ""
+    shelf.describe(renamed, "again")
+    shelf.remove(renamed)
+    assert list(shelf.folder.iterdir()) == []
+
+
+def test_an_opened_file_is_kept_once(shelf):
+    data = small_release().to_bytes()
+    kept = shelf.put("from/../elsewhere", ".npz", data)
+    assert kept.parent == shelf.folder and shelf.put("other", ".npz", data) == kept
+    (entry,) = shelf.entries()
+    assert not entry.shown and entry.dataset == "from/../elsewhere"
+
+
+@pytest.mark.parametrize("title", ["../up", "a/b", ".hidden", "", "x" * 101, " x", "a\nb", "a\u202eb", "con:", "x\x00"])
+def test_a_name_that_is_no_plain_name_of_a_file_is_refused(shelf, title):
+    kept = shelf.keep(small_release(), "people")
+    with pytest.raises(RequestError):
+        shelf.rename(kept.name, title)
+    assert [entry.name for entry in shelf.entries()] == [kept.name]
+
+
+@pytest.mark.parametrize("title", ["people", "PEOPLE", "p\u0435ople", "\uff50eople"])
+def test_a_name_that_looks_like_another_is_refused(shelf, title):
+    made = small_release()
+    shelf.rename(shelf.keep(made, "a").name, "people")
+    other = shelf.keep(made, "b")
+    with pytest.raises(RequestError, match="looks like"):
+        shelf.rename(other.name, title)
+
+
+def test_only_public_files_that_were_put_there_by_hand_are_listed(shelf, tmp_path):
+    data = small_release().to_bytes()
+    shelf.folder.mkdir()
+    (shelf.folder / "good.npz").write_bytes(data)
+    (shelf.folder / "good.txt").write_text("By hand")
+    (tmp_path / "secret.npz").write_bytes(data)
+    (shelf.folder / "link.npz").symlink_to(tmp_path / "secret.npz")
+    (shelf.folder / "folder.npz").mkdir()
+    for name, content in {
+        "cut.npz": data[:-40],
+        "empty.npz": b"",
+        "table.npz": zipped({"table.npy": npy([1, 2])}),
+        "other.npz": with_manifest(data, {"format": "something"}),
+        "notes.json": b'{"format": "notes"}',
+        "deep.json": b"[" * 100_000,
+        "odd\u202e.npz": data,
+    }.items():
+        (shelf.folder / name).write_bytes(content)
+    (entry,) = shelf.entries()
+    assert (entry.name, entry.shown, entry.description) == ("good.npz", True, "By hand")
+    for name in ("link.npz", "cut.npz", "notes.json"):
+        with pytest.raises(RequestError, match="no release"):
+            shelf.path(name)
+    (shelf.folder / "good.npz").write_bytes(b"changed")
+    assert shelf.entries() == ()

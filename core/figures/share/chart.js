@@ -1,6 +1,6 @@
 // The picture: a map, a curve or bars on a canvas, which is pointed at, dragged over, moved and zoomed, also by keys.
 
-const PAD = { left: 62, right: 14, top: 12, bottom: 46 };
+const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
 const STEP = 1 / 40;
 const CLICK = 5;
 
@@ -220,6 +220,8 @@ class Chart {
     pen.textAlign = "center";
     pen.textBaseline = "bottom";
     pen.fillText(cut(pen, titleOf(this.across), width), left + width / 2, this.plot.all);
+    pen.textAlign = "left";
+    if (this.isMap) pen.fillText(cut(pen, titleOf(this.up), width), left, top - 5);
   }
 
   /** Marks whose words do not run into each other. */

@@ -24,8 +24,8 @@ def column_facts(box: Box, name: str) -> dict[str, Any]:
     Returns
     -------
     dict[str, Any]
-        Name, unit and bounds, or categories; ``encoded`` is the coordinate of each category, or where the coordinate of
-        a number begins and how fast it grows. Of dates ``ticks``, ``origin`` and ``step`` besides, in seconds since
+        Name, unit and bounds, or categories; ``encoded`` is the coordinate of each category, or that of the
+        number 0 and how fast it grows. Of dates ``ticks``, ``origin`` and ``step`` besides, in seconds since
         1970.
     """
     column = box.column(name)
@@ -37,7 +37,8 @@ def column_facts(box: Box, name: str) -> dict[str, Any]:
     axis = Axis.of(column, column.between(ends) if isinstance(column, Dates) else ends)
     start, end = box.encode(name, ends)[:, 0].tolist()
     facts = {"name": name, "unit": axis.unit, "kind": "number", "low": low, "high": high}
-    facts |= {"encoded": [start, (end - start) / (high - low)], "measure": axis.measure, "length": axis.length}
+    growth = (end - start) / (high - low)
+    facts |= {"encoded": [start - growth * low, growth], "measure": axis.measure, "length": axis.length}
     if isinstance(column, Dates):
         first, second = column.between(np.array([low, low + 1.0])).astype("int64").tolist()
         facts |= {"kind": "date", "ticks": date_ticks(column), "origin": first, "step": second - first}

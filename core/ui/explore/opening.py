@@ -15,8 +15,10 @@ from ..frame.marks import Visibility, facts, mark, mark_markup, note, rail
 from ..frame.markup import draw
 from ..frame.session import Opened, Session
 from ..release.kept import kept_releases, released_here
+from ..release.shelves import keep_opened
 from . import answers
 from .gallery import gallery
+from .link import share_offers
 
 MAX_MEGABYTES = 100
 WHAT_IT_IS = (
@@ -41,14 +43,16 @@ def drop_zone(visitor: Session, key: str) -> None:
         st.rerun()
 
 
-def open_any(visitor: Session, name: str, data: bytes) -> None:
-    """Open a released sketch, or a count of local reports; RequestError when it is neither."""
+def open_any(visitor: Session, name: str, data: bytes, keep: bool = True) -> None:
+    """Open a released sketch or counted local reports, and keep the file; RequestError when it is neither."""
     from ...local.release import is_local  # not every visitor has one
 
     if is_local(data):
         visitor.open_counted(name, data)
     else:
         visitor.open(name, data)
+    if keep:
+        keep_opened(name, data)
 
 
 def open_first(visitor: Session) -> None:
@@ -81,6 +85,7 @@ def about(visitor: Session, opened: Opened, fits: Callable[[Opened], bool] = lam
         _, sentences = answers.label(opened.fingerprint, opened)
         facts((sentence, "") for sentence in sentences)
         cite(opened)
+    share_offers(opened)
     with st.popover("Open another"):
         open_another(visitor, opened, fits)
 

@@ -7,15 +7,16 @@ import streamlit as st
 from ...errors import RequestError
 from ...privacy.ledger.ledger import Ledger
 from ...releases.shelf import Entry, Shelf, public_name, shelf_of
+from ...releases.shelf_files import WRITTEN
 from ...serving.door import the_door
 from ...serving.ledger import all_shelves
 from ...words.escapes import in_markdown
-from ...words.phrases import day
 from ...words.quantities import size
-from ..frame.frame import EXPLORE
+from ..frame.frame import EXPLORE, TRAIN
 from ..frame.marks import Visibility, note, rail
-from ..frame.session import Opened, Session
-from ..ledger.opening import known_ledger, open_sandbox
+from ..frame.session import Session
+from ..ledger.opening import open_sandbox
+from .shelves import manage, my_shelf, said_of, shown_to_strangers
 
 GREETED = "kept-greeted"
 """Session state: that the last release was opened for this visitor, who may since have closed it."""
@@ -24,18 +25,17 @@ MOST_LISTED = 12
 
 def on_the_shelves(visitor: Session) -> list[tuple[Shelf, Entry]]:
     """What is kept and where, the latest first: the owner's releases, and the visitor's of samples."""
-    try:
-        ledger = known_ledger()
-    except RequestError:  # the page of the ledger says what is wrong
-        ledger = None
-    shelves = [open_sandbox(visitor).shelf] if ledger is None else [shelf_of(ledger), open_sandbox(visitor).shelf]
+    mine = my_shelf()
+    shelves = [*([] if mine is None else [mine]), open_sandbox(visitor).shelf]
     found = [(shelf, entry) for shelf in shelves for entry in shelf.entries()]
     return sorted(found, key=lambda kept: (kept[1].created, kept[1].name), reverse=True)
 
 
-def open_kept(visitor: Session, shelf: Shelf, entry: Entry) -> Opened:
+def open_kept(visitor: Session, shelf: Shelf, entry: Entry) -> None:
     """Open one, as if its owner had dropped its file; RequestError when it is gone or damaged."""
-    return visitor.open(public_name(entry.name), shelf.path(entry.name).read_bytes())
+    from ..explore.opening import open_any  # which lists what is kept
+
+    open_any(visitor, public_name(entry.name), shelf.path(entry.name).read_bytes(), keep=False)
 
 
 def open_last(visitor: Session) -> None:
@@ -43,7 +43,8 @@ def open_last(visitor: Session) -> None:
     greeted, st.session_state[GREETED] = st.session_state.get(GREETED), True
     if visitor.shown is not None or greeted:
         return
-    for shelf, entry in on_the_shelves(visitor)[:1]:
+    releases = [(shelf, entry) for shelf, entry in on_the_shelves(visitor) if not entry.name.endswith(WRITTEN)]
+    for shelf, entry in releases[:1]:
         try:
             open_kept(visitor, shelf, entry)
         except RequestError:
@@ -73,6 +74,8 @@ def kept_releases(
     most : int
         So many are listed, the latest.
     """
+    if ledger is None and dataset is None:
+        shown_to_strangers(key, lambda shelf, entry: _explore(visitor, shelf, entry))
     place = None if ledger is None else shelf_of(ledger).folder
     kept = [
         (shelf, entry)
@@ -117,15 +120,10 @@ def released_here(visitor: Session, key: str, most: int = MOST_LISTED) -> None:
 
 def _line(visitor: Session, shelf: Shelf, entry: Entry, key: str) -> None:
     """One of them."""
-    said = f"{entry.dataset} · {day(entry.created)}, {entry.created:%H:%M} UTC · {size(entry.size)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if st.button(in_markdown(said), key=f"kept-{key}-{entry.name}", type="tertiary", help="Explore it"):
-            try:
-                open_kept(visitor, shelf, entry)
-            except (RequestError, OSError) as error:
-                st.error(in_markdown(error))
-            else:
-                st.switch_page(EXPLORE.path)
+        said = in_markdown(said_of(entry))
+        if st.button(said, key=f"kept-{key}-{entry.name}", type="tertiary", help="Explore it"):
+            _explore(visitor, shelf, entry)
         st.download_button(
             "Save",
             shelf.path(entry.name).read_bytes,
@@ -135,3 +133,23 @@ def _line(visitor: Session, shelf: Shelf, entry: Entry, key: str) -> None:
             on_click="ignore",
             type="tertiary",
         )
+        manage(shelf, entry, key)
+    if entry.description:
+        note(entry.description)
+
+
+def _explore(visitor: Session, shelf: Shelf, entry: Entry) -> None:
+    """Show one on the page for its kind: models have their own."""
+    page = EXPLORE
+    try:
+        if entry.name.endswith(WRITTEN):
+            from ...models.linear_model import load_model
+            from ..train.choosing import MODEL
+
+            st.session_state[MODEL], page = load_model(shelf.path(entry.name)), TRAIN
+        else:
+            open_kept(visitor, shelf, entry)
+    except (RequestError, OSError) as error:
+        st.error(in_markdown(error))
+    else:
+        st.switch_page(page.path)

@@ -8,6 +8,7 @@ import streamlit as st
 from ...domain import Vector
 from ...errors import RequestError
 from ...figures.model import model_figure, model_in_words
+from ...figures.share.page import share_html
 from ...models.linear_model import LinearModel, load_model
 from ...words.escapes import in_markdown
 from ...words.numbers import percent
@@ -15,6 +16,7 @@ from ..explore.point import say
 from ..explore.values import value_field
 from ..frame.charts import show
 from ..frame.marks import Visibility, facts, note, rail
+from ..release.shelves import keep_opened
 from .choosing import MODEL
 
 MOST_FIELDS = 12
@@ -26,6 +28,14 @@ def model_view(model: LinearModel) -> None:
         facts((sentence, "") for sentence in model.card())
         with st.container(horizontal=True, gap="small"):
             _download("Model (JSON)", model.to_bytes(teaching=not model.private), "model.json", "application/json")
+            st.download_button(
+                "One page that predicts (HTML)",
+                lambda: share_html(model, model.to_bytes(teaching=not model.private), "model.json").encode(),
+                "model.html",
+                "text/html",
+                key="train-page",
+                on_click="ignore",
+            )
             table = model.coefficients()
             _download("Coefficients (CSV)", table.to_csv(index=False).encode(), "coefficients.csv", "text/csv")
             if st.button("Another model", key="train-again"):
@@ -79,4 +89,5 @@ def open_model() -> None:
     except RequestError as error:
         st.error(in_markdown(error))
     else:
+        keep_opened(dropped.name, dropped.getvalue())
         st.rerun()
