@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..forecast.scales import MOST_NUMBERS
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.held_out import ChoicePlan, choose, halvings_for, held_out, plan_choice
@@ -52,8 +53,8 @@ class PrivateChosenClassifier(LabelledEstimator):
         The public list of labels.
     candidates : Sequence[LabelledEstimator] | None
         Private classifiers, such as `PrivateKernelClassifier(bandwidth=0.5)`, which take promise, classes and, where
-        they have none, bounds from here; None for kernels of a narrow and a wide bandwidth, nearest means and logistic
-        regression.
+        they have none, bounds from here; None for kernels (of a narrow and a wide bandwidth with more than three
+        features), nearest means and logistic regression.
 
     Attributes
     ----------
@@ -185,11 +186,14 @@ class PrivateChosenClassifier(LabelledEstimator):
         return made
 
     def _usual(self) -> list[LabelledEstimator]:
-        """Kernels of two bandwidths, nearest means and logistic regression."""
+        """Kernels, of one released grid or of two bandwidths, nearest means and logistic regression."""
+        others = [PrivateCentroidClassifier(), PrivateLogisticRegression()]
+        if self.n_features_in_ <= MOST_NUMBERS:
+            return [PrivateKernelClassifier(), *others]
         bounds = np.asarray(self.bounds, np.float64)
         apart = math.sqrt(self.n_features_in_) * TYPICAL_SPREAD * (bounds[..., 1] - bounds[..., 0])
         kernels = [PrivateKernelClassifier(bandwidth=_plain(share * apart)) for share in (NARROW, WIDE)]
-        return [*kernels, PrivateCentroidClassifier(), PrivateLogisticRegression()]
+        return [*kernels, *others]
 
 
 @dataclass(frozen=True)

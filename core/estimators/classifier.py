@@ -17,6 +17,7 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..releases.centred import CentrePurchase
 from ..releases.job import Job, kind_of
+from ..releases.release import Release
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
 from ..sources import Source
@@ -115,7 +116,7 @@ class PrivateClassifier(LabelledEstimator):
         kind = kind_of(self._classed(domain, records, budget), budget, records, centre=self._centre())
 
         def run(source: Source) -> None:
-            self.release_ = Job(kind, source).run()
+            self._take(Job(kind, source).run())
 
         return Fitting(kind.cost, run)
 
@@ -139,8 +140,12 @@ class PrivateClassifier(LabelledEstimator):
         def make(records: float, budget: Budget) -> LinearSketch:
             return self._classed(domain, records, budget)
 
-        self.release_ = self._release(domain, X, labels, make, settled=self._settled, centre=self._centre())
+        self._take(self._release(domain, X, labels, make, settled=self._settled, centre=self._centre()))
         return self
+
+    def _take(self, made: Release) -> None:
+        """Keep the release, read with the bandwidth that suits its noisy counts where its owner fixed none."""
+        self.release_ = made.smoothed() if made.sketch.open_bandwidth else made
 
     def predict(self, X: object) -> np.ndarray:
         """The class that each point is like, (n,)."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ..domain import Domain
+from ..domain import Domain, Numeric
+from ..forecast.scales import MOST_NUMBERS, chosen_scales
 from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
+from ..sketches.grids.histogram import Histogram
 from ..sketches.linear import LinearSketch
 from .classifier import PrivateClassifier
 from .kernel_names import kernel_of, kernel_sketch
@@ -19,7 +21,8 @@ class PrivateKernelClassifier(PrivateClassifier):
     epsilon, delta, neighbours, bounds : float, float, str, object
         See `PrivateKernelDensity`, as for those that follow.
     kernel, bandwidth, mechanism : str | Kernel, float | tuple[float, ...] | None, str | None
-        Likewise.
+        Likewise. With one to three features the bandwidth of the Gaussian kernel may be left out: a grid is released as
+        finely as its noise allows, and the bandwidth is the one that suits its noisy counts, which costs nothing.
     rows, records, dataset, ledger, random_state : int | None, int | None, str | None, object, int | None
         Likewise.
     classes : object
@@ -83,6 +86,16 @@ class PrivateKernelClassifier(PrivateClassifier):
     def _settled(self) -> bool:
         return self.rows is not None
 
+    @property
+    def _open(self) -> bool:
+        """Whether the bandwidth is left to the forecast, and after it to what is released."""
+        return self.bandwidth is None and self.kernel == "gaussian" and self.mechanism is None and self.rows is None
+
     def _inner(self, domain: Domain, records: float, budget: Budget) -> LinearSketch:
+        if self._open and domain.dimensions <= MOST_NUMBERS:
+            low, high = domain.bounds("l2")
+            each = enumerate(zip(low.tolist(), high.tolist(), strict=True))
+            scales = chosen_scales(Domain(tuple(Numeric(f"x{place}", *ends) for place, ends in each)), budget, records)
+            return Histogram(domain, scales.kernel, finest=scales.finest)
         kernel = kernel_of(self.kernel, self.bandwidth)
         return kernel_sketch(domain, kernel, self.mechanism, self.rows, records, budget, self._hash_seed())

@@ -62,7 +62,12 @@ def test_a_line_is_taken_where_a_line_suits():
 
 def test_nothing_is_spent_on_candidates_that_cannot_be(ring, tmp_path):
     ledger = Ledger(tmp_path / "ledger.db")
-    for candidates in ([], [PrivateKernelClassifier()], [three()[0], "guess"], [PrivateChosenClassifier()]):
+    for candidates in (
+        [],
+        [PrivateKernelClassifier(kernel="laplacian")],
+        [three()[0], "guess"],
+        [PrivateChosenClassifier()],
+    ):
         with pytest.raises(RequestError):
             PrivateChosenClassifier(**FACTS, candidates=candidates, ledger=ledger, dataset="ring").fit(*ring)
     assert ledger.names() == []
@@ -73,7 +78,7 @@ def test_usual_candidates_and_a_bought_number_of_records(ring):
     facts = {**FACTS, "records": None}
     made = PrivateChosenClassifier(**facts, epsilon=4).fit(*ring)
     assert made.score(*ring) > 0.9
-    assert len(made.candidates_) > 4  # rules count apart
+    assert len(made.candidates_) >= 4  # rules count apart
 
 
 def test_what_each_gets_right_is_counted_on_records_that_it_was_not_made_of(ring, monkeypatch):

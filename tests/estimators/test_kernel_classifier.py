@@ -78,3 +78,13 @@ def test_what_is_missing_or_wrong_is_refused(change, word):
     X, y = two_towns(100)
     with pytest.raises(RequestError, match=word):
         PrivateKernelClassifier(**(FACTS | {"classes": ["east", "west"]} | change)).fit(X, y)
+
+
+def test_without_a_bandwidth_the_noisy_counts_say_which_one_suits():
+    X, y = two_towns()
+    made = PrivateKernelClassifier(bounds=(-8, 8), classes=["east", "west"], records=4000).fit(X, y)
+    assert made.release_.sketch.one_answer[0].name == "histogram"
+    assert 0.05 < made.release_.sketch.one_answer[0].kernel.bandwidth < 2
+    assert made.score(X, y) > 0.97 and made.set_params(rule="posterior").score(X, y) > 0.97
+    with pytest.raises(RequestError, match="bandwidth"):
+        PrivateKernelClassifier(bounds=(-8, 8), classes=["east", "west"], records=4000).fit(X[:, [0, 1, 0, 1]], y)
