@@ -23,6 +23,7 @@ from core.ui.explore.regression import axes_view, regression_view, together_view
 from core.ui.explore.sample import sample_view
 from core.ui.explore.sets import one_set_view, sets_view
 from core.ui.frame.frame import EXPLORE, frame
+from core.ui.frame.live import released_live_view, sample_of
 from core.ui.frame.session import Opened, Session
 from core.ui.release.kept import open_last
 
@@ -36,6 +37,7 @@ VIEWS = {
     "Distance": density_view,
     "Centres": centres_view,
     "Your points": points_view,
+    "Live ε": released_live_view,
     "Regression": regression_view,
     "What goes together": together_view,
     "Main axes": axes_view,
@@ -59,8 +61,9 @@ def views_of(opened: Opened) -> tuple[str, ...]:
     if release.sketch.answers == "distance":
         views = ("Distance", "Centres", "Your points")
         return tuple(view for view in views if has_centres(release) or view != "Centres") if pictured else views[:0:-1]
+    live = ("Live ε",) * (sample_of(release) is not None)
     return (
-        ("Density", "Modes", "Anomalies", "Sample", "Your points")
+        ("Density", "Modes", "Anomalies", "Sample", *live, "Your points")
         if pictured
         else ("Your points", "Anomalies", "Modes", "Sample")
     )

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
+from ...experiments.live import has_live_picture
 from ...forecast.draft import TABLE, Draft
 from ...forecast.nearness import radius_of
 from ...privacy.budget import Budget
@@ -16,6 +17,7 @@ from ...privacy.ledger.ledger import Ledger
 from ...releases.payment import unit_words
 from ...sources.samples import sample
 from ...words.escapes import in_markdown
+from ..frame.live import live_view
 from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
 from .fineness import choose_fineness, choose_guesses, choose_scale, chosen_by_forecast
@@ -74,6 +76,8 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     st.header("2 · How much privacy?", anchor=False)
     epsilon, slack = choose_epsilon(), choose_slack()
     gain = st.container()
+    if known is not None and epsilon is not None and has_live_picture(known):
+        live_view(known, "release-live", float(epsilon))
     neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
     visitor.dataset = None if account is None else account.name
     draft = replace(draft, account=account)

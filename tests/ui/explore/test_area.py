@@ -24,6 +24,8 @@ def test_a_box_is_typed_and_what_is_inside_is_counted():
     words = inside_sentence(*numbers, "people").replace("**", "")
     assert words in shown(app).replace("<strong>", "").replace("</strong>", "")
     assert choose(app, "Ask", "A lasso") and "Without a mouse" in shown(app)
+    choose(app, "View", "Live ε")
+    assert not app.exception and "public records, shown at every ε" in shown(app)
 
 
 def test_an_area_that_the_noise_hides_is_said_to_be_so():

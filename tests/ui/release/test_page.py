@@ -631,3 +631,9 @@ def test_a_kept_file_that_was_damaged_is_refused_in_a_sentence(ledger):
 def test_looking_at_what_is_kept_makes_no_ledger(tmp_path):
     reloaded("pages/explore.py")
     assert not (tmp_path / "data" / "frostglass").exists()
+
+
+def test_a_sample_of_public_records_is_shown_at_every_epsilon(ledger):
+    at = ask(of_sample(sample("health")), "density")
+    assert not at.exception
+    assert "public records, shown at every ε" in "\n".join(element.value for element in at.markdown)

@@ -1,0 +1,63 @@
+"""The live picture of a sample on a page: ε moves in the browser, and picture, odds and forecast move with it."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from ...experiments.live import EPSILONS, has_live_picture, live_picture
+from ...figures.hidden import hidden_by_noise
+from ...figures.live import live_figure
+from ...figures.report.words import counted
+from ...releases.release import Release
+from ...sources.samples import Sample, sample, samples
+from ...words.numbers import percent, rounded
+from .charts import ONE_TOOL
+from .marks import Visibility, mark, note
+from .odds import best_guess
+from .session import Opened
+
+WHY = (
+    "Slide ε: as it falls the noise grows, and hatching covers what the noise hides. These records are public, so "
+    "their exact counts may lie behind the picture. Of private records it is never drawn."
+)
+
+
+def sample_of(release: Release) -> Sample | None:
+    """The bundled sample with a live picture that a release is of, by its public facts; None where there is none."""
+    return next((one for one in samples() if has_live_picture(one) and one.domain == release.domain), None)
+
+
+def live_view(one: Sample, key: str, epsilon: float = 1.0) -> None:
+    """Draw the live picture of a sample, beginning at an ε."""
+    mark(Visibility.PUBLIC, f"{one.title}: public records, shown at every ε")
+    start = min(range(len(EPSILONS)), key=lambda place: abs(float(EPSILONS[place]) / epsilon - 1.0))
+    figure, words = _figure(one.name, start)
+    st.plotly_chart(figure, key=f"{key}-{start}", config=ONE_TOOL, alt=words)
+    note(WHY)
+
+
+def released_live_view(opened: Opened) -> None:
+    """The live picture of the sample that an opened file is of, beginning at the file's own ε."""
+    one = sample_of(opened.release)
+    if one is not None:
+        live_view(one, "explore-live", float(opened.release.privacy.budget.epsilon))
+
+
+@st.cache_data(max_entries=16, show_spinner="Making the picture at every ε …")
+def _figure(name: str, start: int) -> tuple[go.Figure, str]:
+    """The figure, for all visitors, and its words."""
+    one = sample(name)
+    live = live_picture(one)
+    pictures = [live.at(epsilon) for epsilon in EPSILONS]
+    answer, error = live.typical
+    words = []
+    for epsilon, picture in zip(EPSILONS, pictures, strict=True):
+        off = error * float(EPSILONS[0]) / float(epsilon)
+        hidden = percent(float(hidden_by_noise(picture).mean()))
+        words.append(
+            f"A 50% guess about one {one.domain.one_record} can rise to {percent(best_guess(float(epsilon)), 3)} · "
+            f"a typical answer is {rounded(answer, off)} ± {rounded(2 * off, off)} · {hidden} is hidden"
+        )
+    said = f"{one.title}. Under ε = {EPSILONS[0]}: {words[0]}. Under ε = {EPSILONS[-1]}: {words[-1]}."
+    return live_figure(pictures, words, EPSILONS, start, one.domain, counted(one.domain)), said
