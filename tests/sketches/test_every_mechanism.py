@@ -12,6 +12,7 @@ from core.sketches.distances.directions import Directions
 from core.sketches.linear import LinearSketch
 from core.sketches.published.distances.counts_and_sums import CountsAndSums
 from core.sketches.published.distances.interval_tree import IntervalTree
+from core.sketches.published.networks.measured_cliques import MeasuredCliques
 from core.sketches.published.networks.spanning_tree import SpanningTree
 from core.sketches.published.series.exponential_sum import ExponentialSum
 from core.sketches.registry import cards
@@ -26,10 +27,11 @@ OTHERS: dict[str, Callable[[], LinearSketch]] = {
     "intervals": lambda: IntervalTree(PLACES, levels=6),
     "counts": lambda: CountsAndSums(PLACES, levels=4),
     "poles": lambda: Directions(PLACES, pole=(1.0, 0.5)),
+    "cliques": lambda: MeasuredCliques(MIXED, Gaussian(1.5), (4, 3, 2), ((0,), (1,), (0, 2)), (16, 16, 32), 5),
     "tree": lambda: SpanningTree(MIXED, Gaussian(1.5), (4, 3, 2), ((0, 2), (1, 2)), seed=5),
 }
-ELSEWHERE = ("tree", "intervals", "parts-3")
-"""Those whose own tests look at answers: one fits a model for seconds, one is rough where all are at corners, and one
+ELSEWHERE = ("tree", "cliques", "intervals", "parts-3")
+"""Those whose own tests look at answers: two fit a model for seconds, one is rough where all are at corners, and one
 has parts that are asked by themselves.
 """
 
