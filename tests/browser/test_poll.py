@@ -1,7 +1,9 @@
 """A poll in a real browser: its coins are those of Python word for word, and no answer leaves the phone."""
 
 import json
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +143,36 @@ def test_a_projector_shows_bars_that_follow(page, serving):
     page.get_by_text("180 answered; the poll is closed.").wait_for()
     assert page.locator(".bar").count() == 4 and page.locator(".bar.hidden").count() >= 1
     page.screenshot(path=ARTEFACTS / "poll-projector.png")
+
+
+@pytest.mark.deep
+def test_a_class_of_thirty_browsers_answers_at_once_and_no_answer_leaves_a_phone(browser, serving):
+    """Thirty pages of a real browser, each with a memory of its own: what they send is stored, and nothing else."""
+    polls, address = serving
+    poll = polls.make(Survey.of("Did you copy homework?", ANSWERS, "ss", 1))
+    seen, errors = [], []
+    contexts = [browser.new_context(viewport={"width": 360, "height": 740}) for _ in range(30)]
+    pages = [context.new_page() for context in contexts]
+    for one in pages:
+        one.on("request", lambda request: seen.append((request.url, str(request.post_data), str(request.headers))))
+        one.on("pageerror", lambda error: errors.append(str(error)))
+        one.goto(f"{address}/p/{poll.id}")
+    for place, one in enumerate(pages):  # clicked without waiting for what the others' were told
+        one.evaluate("(place) => document.querySelectorAll('#answers button')[place].click()", place % len(ANSWERS))
+    for one in pages:
+        one.get_by_text("Counted. Thank you.").wait_for()
+    told = [json.loads(body) for url, body, _ in seen if url.endswith("/report")]
+    assert len(told) == len({one["token"] for one in told}) == 30 and errors == []
+    assert all(set(one) == {"token", "report"} for one in told)
+    assert sorted(int(one["report"][0]) for one in told) == sorted(polls.reports(poll.id).reshape(-1).tolist())
+    # No answer, and no place of one, in any address, body, header or memory of a browser, nor in the file of polls.
+    kept = "".join(one.evaluate("JSON.stringify(localStorage)") for one in pages)
+    assert not any(answer in text for answer in ANSWERS for text in (kept, *(part for one in seen for part in one)))
+    with closing(sqlite3.connect(polls.path)) as base:
+        columns = [row[1] for row in base.execute("PRAGMA table_info(reports)")]
+        rows = base.execute("SELECT token, report FROM reports").fetchall()
+    assert columns == ["poll", "token", "report"]
+    sent = {one["token"]: int(one["report"][0]) for one in told}
+    assert {token: int.from_bytes(report, "little") for token, report in rows} == sent
+    for context in contexts:
+        context.close()
