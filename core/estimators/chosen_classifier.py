@@ -94,15 +94,10 @@ class PrivateChosenClassifier(LabelledEstimator):
         ledger: Ledger | str | None = None,
         random_state: int | None = None,
     ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
         self.classes = classes
         self.candidates = candidates
-        self.bounds = bounds
         self.records = records
-        self.dataset = dataset
-        self.ledger = ledger
         self.random_state = random_state
 
     def fit(self, X: object, y: object) -> PrivateChosenClassifier:
