@@ -13,6 +13,7 @@ from ..machine.files import strict_json
 from ..privacy.record import PrivacyRecord
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import has_format, sketch_from_parameters
+from ..words.escapes import steers
 
 FORMAT = "frostglass-release"
 FORMAT_VERSION = 1
@@ -99,6 +100,13 @@ def check_describable(sketch: LinearSketch) -> None:
     """RequestError when no file could hold a release of a sketch, or none could be read back; for before paying."""
     if not has_format(sketch):
         raise RequestError(f"A release of the mechanism {sketch.name!r} has no file format.")
+    for name in sketch.domain.names:
+        if any(steers(sign) for sign in name):
+            raise RequestError(
+                f"The name of the column {name!a} has a character in it that is not drawn but steers what is drawn "
+                "(a control character, a line's end or a mark of direction), which would do so for everyone who reads "
+                "the file; rename the column."
+            )
     sketch_from_parameters(sketch.name, sketch.domain, sketch.parameters())
     check_length(strict_json.dumps([sketch.parameters(), sketch.domain.to_dict()]))
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from html import escape
 
 # What has a meaning in Streamlit's Markdown, and where: `_` between two letters, `:` before a space and `#` within a
 # line have none. Screen readers read the escapes of a label aloud, so there are no needless ones. Then what begins a
 # list at the start of a line.
 _MARKDOWN = re.compile(r"[\\`*\[\]<>~$|&]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)|^#|^[-+]|(?<=^\d)[.)]|(?<=^\d\d)[.)]")
+
+DIRECTIONS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+"""Unicode's marks that turn the direction of what follows; letters of scripts that run from right to left are none."""
 
 
 def in_html(text: object) -> str:
@@ -38,3 +42,8 @@ def in_markdown(text: object) -> str:
 def in_plotly(text: str) -> str:
     """Text in a figure's titles and labels, where Plotly reads some HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def steers(sign: str) -> bool:
+    """Whether a character is not drawn but steers what is: a control character, a line's end, a mark of direction."""
+    return unicodedata.category(sign) in ("Cc", "Zl", "Zp", "Cs") or unicodedata.bidirectional(sign) in DIRECTIONS

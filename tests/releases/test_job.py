@@ -237,3 +237,16 @@ def test_classes_are_released_by_every_kind_that_knows_them():
         Classes(labelled, "sex", Moments(inner, 1.0).for_mean()), source, Budget(50), centre=CentrePurchase()
     )
     assert made.of_class("f").records == pytest.approx(20, abs=10)
+
+
+@pytest.mark.parametrize("name", ["a\x1b[2J", "a\nb", "a\u202eb", "a\x00", "a\u2028b", "a\x7f", "a\u2066b"])
+def test_a_name_that_steers_terminals_is_refused_before_anything_is_paid(ledger, name):
+    job = Job(kind_of(Race(Domain.of(**{name: (0, 1)}), **RACE), BUDGET), people(), paying(ledger))
+    with pytest.raises(RequestError, match="steers") as refusal:
+        job.begin()
+    assert str(refusal.value).isprintable() and not ledger.names()
+
+
+@pytest.mark.parametrize("name", ["größe", "שם", "عمر", "年齢", "a b", "a\xa0b", "👩\u200d🔬"])
+def test_names_of_every_script_are_none(ledger, name):
+    Job(kind_of(Race(Domain.of(**{name: (0, 1)}), **RACE), BUDGET), open_source({name: [0.5]}), paying(ledger)).begin()
