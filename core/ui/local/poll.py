@@ -118,8 +118,12 @@ def _reached(poll: Poll) -> None:
         way = link(f"{address.strip()}:{PORT}", address.strip(), PORT, poll.id)
         note("Serve all polls there by this command:")
         st.code(f"frostglass poll --host {address.strip()} --port {PORT}", language=None)
-        note("Students open the first address, and the projector the second, which shows the QR code too:")
-        st.code(f"{way}\n{way}/show", language=None)
+        if poll.made_up:
+            note("The projector opens this address; nobody can answer in the place of students who never were:")
+            st.code(f"{way}/show", language=None)
+        else:
+            note("Students open the first address, and the projector the second, which shows the QR code too:")
+            st.code(f"{way}\n{way}/show", language=None)
     if not poll.made_up:
         with code:
             st.image(picture(way), width=200, caption="For the students' phones")
