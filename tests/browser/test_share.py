@@ -9,6 +9,8 @@ from core import Budget, Domain, release
 from core.domain import Categorical, Numeric
 from core.figures.share.page import share_html
 from core.geometry import kernels
+from core.models.linear_model import LinearModel
+from core.models.records import Task
 from core.sketches.grids.axes import Axis
 from core.sketches.grids.histogram import Histogram
 from core.sketches.grids.splines import POINTS_A_CELL, coefficients, fitting_points
@@ -150,3 +152,20 @@ def test_every_kernel_that_pages_decode_is_read_as_in_python(page, tmp_path, fac
     show(page, made, tmp_path)
     assert page.evaluate(f"{DECODER}.kind") == "grid"
     asked_as_in_python(page, made)
+
+
+@pytest.mark.deep
+def test_a_model_predicts_as_in_python(page, tmp_path):
+    columns = (Numeric("age", 10, 90), Numeric("pay", -5, 5), Categorical("sex", ("</script>", "m")))
+    task = Task(Domain((*columns, Categorical("income", ("low", "mid", "high")))), "income", radius=1.2)
+    rows = np.random.default_rng(1).integers(-(2**20), 2**20, (3, task.features.dimensions + 1))
+    model = LinearModel(task, "multinomial", 3.0, rows, Budget(epsilon=1), "a method", "A theorem.")
+    (tmp_path / "model.html").write_text(share_html(model, model.to_bytes(), "model.json"), encoding="utf-8")
+    page.goto((tmp_path / "model.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    page.fill("#record-0", "80")
+    page.fill("#record-1", "4")
+    page.select_option("#record-2", label="m")
+    (expected,) = model.probabilities(pd.DataFrame({"age": [80.0], "pay": [4.0], "sex": ["m"]}))
+    shown = [float(text.rstrip("%")) / 100 for text in page.locator(".classes dd").all_inner_texts()]
+    assert np.abs(shown - expected).max() < 0.006  # two digits are shown
