@@ -47,17 +47,19 @@ STYLE = (
 /* Once a file is open, its picture matters and not what the page is for: it fills the window. */
 .stMainBlockContainer:has(.fg-opened) {
   max-width: 125rem;
-  @media (min-width: 769px) { padding-top: 1rem; }
+  @media (min-width: 769px) {
+    padding-top: 1rem;
+    & .st-key-fg-stage:has(.stPlotlyChart) { min-height: 26rem; height: calc(100vh - 17.5rem); }
+  }
   & > div { gap: 0.6rem; }
   & h1 { font-size: 1.25rem; padding: 0; }
   & .stElementContainer:has(.fg-lead), & .st-key-fg-promise { display: none; }
-  & .st-key-fg-stage:has(.stPlotlyChart) { min-height: 26rem; height: calc(100vh - 17.5rem); }
 }
 .stApp:has(.fg-opened) [data-testid="stHeader"] { background: none; pointer-events: none;
   & button, & a { pointer-events: auto; } }
 .stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] { max-width: 125rem; }
 @media (max-width: 640px) { /* two columns of a map are chosen side by side */
-  .stApp .st-key-x, .stApp .st-key-y { width: calc(50% - 0.5rem) !important; }
+  .stApp .st-key-x, .stApp .st-key-y { width: calc(50% - 1.05rem) !important; }
 }
 /* What the last page left is gone at once; within a page, what is worked out again stays until it is there. */
 .stMain:has(.fg-arriving) [data-stale="true"] { display: none; }
