@@ -32,7 +32,7 @@ def live_view(one: Sample, key: str, epsilon: float = 1.0) -> None:
     """Draw the live picture of a sample, beginning at an ε."""
     mark(Visibility.PUBLIC, f"{one.title}: public records, shown at every ε")
     start = min(range(len(EPSILONS)), key=lambda place: abs(float(EPSILONS[place]) / epsilon - 1.0))
-    figure, words = _figure(one.name, start)
+    figure, words = _live_figure(one.name, start)
     st.plotly_chart(figure, key=f"{key}-{start}", config=ONE_TOOL, alt=words)
     note(WHY)
 
@@ -45,7 +45,7 @@ def released_live_view(opened: Opened) -> None:
 
 
 @st.cache_data(max_entries=16, show_spinner="Making the picture at every ε …")
-def _figure(name: str, start: int) -> tuple[go.Figure, str]:
+def _live_figure(name: str, start: int) -> tuple[go.Figure, str]:
     """The figure, for all visitors, and its words."""
     one = sample(name)
     live = live_picture(one)
