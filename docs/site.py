@@ -29,10 +29,11 @@ TAKEN_IN = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "benchmarks/README.md": "benchmarks.md",
+    "SECURITY.md": "security.md",
 }
 """Papers outside this folder, and the pages they become."""
 LOGO = ROOT / "core" / "ui" / "frame" / "logo.svg"
-LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)]*)?\))")
+LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#:\s]+)((?:#[^)]*)?)\)")
 ROOMS = {
     "releases": "Releasing and asking",
     "domain": "Columns",
@@ -74,14 +75,16 @@ def pages() -> dict[str, str]:
 
 
 def linked(text: str, origin: str, place: str) -> str:
-    """Links of a paper at a place of the repository, as those of its page in the site."""
+    """Links of a paper at a place of the repository, as those of its page in the site, which does not have the code."""
 
     def turned(found: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(origin), found[2]))
         if target == "docs/README.md":
             target = "README.md"
+        if target not in TAKEN_IN and not target.startswith("docs/"):
+            return f"{found[1]} (`{target}`)"
         page = TAKEN_IN.get(target, target.removeprefix("docs/"))
-        return found[1] + posixpath.relpath(page, posixpath.dirname(place) or ".") + found[3]
+        return f"[{found[1]}]({posixpath.relpath(page, posixpath.dirname(place) or '.')}{found[3]})"
 
     return LINK.sub(turned, text)
 

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 PAPERS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").glob("*.md")),
     ROOT / "benchmarks/README.md",
 ]
