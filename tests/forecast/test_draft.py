@@ -100,6 +100,9 @@ def test_in_few_dimensions_the_kernel_changes_and_its_half_distance_stays(one):
     if one.domain.dimensions > FEW_DIMENSIONS:
         return
     suggested = suggested_kernel(one.domain, one)
+    if not isinstance(one.kernel, Euclidean):
+        assert suggested == one.kernel
+        return
     here, there = np.zeros((1, 1)), np.array([[half_distance(one.kernel.power) * one.kernel.bandwidth]])
     assert isinstance(suggested, Gaussian)
     assert suggested.evaluate(here, there)[0, 0] == pytest.approx(0.5, abs=1e-3)

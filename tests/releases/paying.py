@@ -21,7 +21,7 @@ class Paying:
     def __init__(self, spend, folder=None):
         self.note = {}
         self._spend = spend
-        self.ledger = SimpleNamespace(where=str(Path(folder or mkdtemp()) / "ledger"))
+        self.ledger = SimpleNamespace(shelf=None, where=str(Path(folder or mkdtemp()) / "ledger"))
 
     def check(self, cost):
         """Nothing is known about the future."""

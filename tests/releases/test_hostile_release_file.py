@@ -327,8 +327,8 @@ def test_json_of_another_kind_is_refused(text):
 
 
 def test_a_newer_format_says_that_it_is_newer():
-    refused(changed(format_version=4), "newer version")
-    refused(changed(format_version=4, novelty={"a": 1}), "newer version")
+    refused(changed(format_version=5), "newer version")
+    refused(changed(format_version=5, novelty={"a": 1}), "newer version")
     for version in (0, -1, "1", True, 1.0, None, []):
         refused(changed(format_version=version), "no version")
 

@@ -64,7 +64,7 @@ def shown(epsilons: Sequence[Decimal]) -> list[Decimal]:
     return sorted({fine[place * (len(fine) - 1) // (SHOWN - 1)] for place in range(SHOWN)}) if fine else [Decimal(1)]
 
 
-@st.cache_data(max_entries=64, show_spinner="Forecasting")
+@st.cache_data(max_entries=64, show_spinner="Forecasting", scope="session")
 def _trust(identity: str, _subject: Subject, epsilon: Decimal) -> Trust:
     sketch = Race(_subject.domain, _subject.question.kernel, seed=0)
     return of_density(sketch, epsilon, _subject.records, getattr(_subject.question, "density", None))

@@ -102,7 +102,7 @@ def dress_embedded() -> None:
 def _found(visitor: Session, address: str) -> Path | None:
     """The file of a name or of the beginning of a digest, among what this visitor may open."""
     for path in _bundled():
-        if address == path.stem or (len(address) >= DIGITS and _digest(path).startswith(address)):
+        if address == path.stem or (len(address) >= DIGITS and _digest_of_bundled(path).startswith(address)):
             return path
     for shelf, shown in [*open_to_all(), (open_sandbox(visitor).shelf, False)]:
         path = shelf.find(address, shown)
@@ -117,5 +117,5 @@ def _bundled() -> Iterator[Path]:
 
 
 @st.cache_data(show_spinner=False)
-def _digest(path: Path) -> str:
+def _digest_of_bundled(path: Path) -> str:
     return sha256(path.read_bytes()).hexdigest()

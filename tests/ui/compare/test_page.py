@@ -91,10 +91,10 @@ def control(app, label):
 def test_a_sample_is_compared_with_every_method_that_can_and_the_others_have_a_reason(page):
     app = page()
     plan = Idle.aimed.plan
-    assert Idle.shared and plan.measured and {"race", "histogram"} <= set(plan.methods)
+    assert Idle.shared and plan.measured and {"features", "histogram"} <= set(plan.methods)
     assert [float(plan.epsilons[0]), float(plan.epsilons[-1]), float(plan.shown_at)] == [0.05, 10, 1]
     assert any("cannot take part" in one.label for one in app.expander)
-    assert "no random features" in words(app)
+    assert "RACE" in words(app)
 
 
 def test_slack_brings_methods_that_need_it(page):
@@ -262,9 +262,9 @@ def test_methods_that_are_seen_together_differ_and_every_mark_can_be_drawn():
 
 def test_all_methods_take_part_again_where_others_can(page):
     app = page()
-    next(one for one in app.pills if one.label == "Methods").set_value(["race"]).run()
-    assert Idle.aimed.plan.methods == ("race",)
-    app.selectbox(key="kernel").set_value("Gaussian").run()
+    next(one for one in app.pills if one.label == "Methods").set_value(["histogram"]).run()
+    assert Idle.aimed.plan.methods == ("histogram",)
+    app.selectbox(key="kernel").set_value("Laplacian").run()
     assert not app.exception and {"features", "histogram"} <= set(Idle.aimed.plan.methods)
     next(one for one in app.pills if one.label == "Methods").set_value([]).run()
     assert "Pick at least one method." in words(app) and "Still missing: a method." in words(app)
