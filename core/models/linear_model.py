@@ -57,7 +57,7 @@ class LinearModel:
     details : Mapping[str, str]
         Exact numbers of the noise and of the training, as text.
     private : bool
-        False for what was made with seeded noise.
+        False for what protects nobody: its noise was seeded, or shorter than the promise asks.
     """
 
     task: Task
@@ -149,11 +149,18 @@ class LinearModel:
         promise = f"ε = {decimal_text(budget.epsilon)}" + (
             f", δ = {decimal_text(budget.delta)}" if budget.delta else ""
         )
+        kept = (
+            [
+                f"It was trained by {self.method} under {promise}, which hides {HIDDEN[budget.neighbours]}.",
+                f"It holds {self.rows.size:,} coefficients and no record.",
+                self.theorem,
+            ]
+            if self.private
+            else [f"It was trained by {self.method} for teaching: its noise hides nobody, and it keeps no promise."]
+        )
         return [
             f"It predicts {self.task.label} ({', '.join(self.categories)}) from {', '.join(self.features.names)}.",
-            f"It was trained by {self.method} under {promise}, which hides {HIDDEN[budget.neighbours]}.",
-            f"It holds {self.rows.size:,} coefficients and no record.",
-            self.theorem,
+            *kept,
             "Its coefficients have noise: what a single one says of a column may be the noise's.",
             "Queries outside the public bounds are judged as if they were on them.",
             "It says how records like these tend to be, and must not alone decide about a person.",
@@ -210,10 +217,10 @@ class LinearModel:
         Raises
         ------
         RequestError
-            When the model was made with seeded noise and is not meant for teaching.
+            When the model's noise protects nobody and it is not meant for teaching.
         """
         if not (self.private or teaching):
-            raise RequestError("This model was made with seeded noise, which protects nobody, so it is not written.")
+            raise RequestError("This model's noise was seeded or made short, which protects nobody: it is not written.")
         return strict_json.dumps(self.to_dict()).encode()
 
     def save(self, path: str | Path, teaching: bool = False) -> None:

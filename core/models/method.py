@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -112,6 +112,9 @@ class Method(Task, Fitted[LinearModel]):
     ) -> LinearModel:
         """A model of public records that stand for more of them: never private, never a release.
 
+        Its noise is shorter than the promise asks of these records. So it is marked as not private whatever the source
+        of noise was: its card names no promise, and it is written for teaching alone.
+
         Parameters
         ----------
         units, codes : np.ndarray, np.ndarray
@@ -121,9 +124,10 @@ class Method(Task, Fitted[LinearModel]):
         share : Fraction
             How many public records there are for each one that they stand for.
         noise_source : NoiseSource
-            A seeded one.
+            A seeded one, or the system's where many must be independent.
         """
-        return self._trained(units, codes, budget, self._beside(self._planned(budget), share), noise_source)
+        model = self._trained(units, codes, budget, self._beside(self._planned(budget), share), noise_source)
+        return replace(model, private=False)
 
     def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
         return self.gather(source, self.unit)

@@ -13,8 +13,8 @@ from core.domain import Vector
 from core.errors import BudgetError, RequestError
 from core.models.pure import PureLogistic
 from core.models.rehearsal import rehearse_training, yardsticks
-from core.models.training import METHODS, forecast_curve, offers
-from core.privacy.noise.randomness import SeededSource
+from core.models.training import METHODS, forecast_curve, offers, trainer_of
+from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)
 from tests.depth import draws
@@ -66,6 +66,23 @@ def test_a_rehearsal_of_public_points_is_what_the_records_would_be():
     assert np.abs(np.mean(noisy, axis=0) - np.mean(real, axis=0)).max() / 2.0**20 < 5 * spread.max()
     # Under one seed the noise is the same but for its length, and so is what it does.
     assert np.array(noisy) / 2.0**20 == pytest.approx(np.array(real) / 2.0**20, abs=1e-4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("noise", [SystemSource(), SeededSource(1)], ids=["system", "seeded"])
+def test_a_rehearsed_model_is_never_private_whatever_its_noise_is_drawn_from(method, noise, tmp_path):
+    """Its noise is shorter than the promise asks, so no file of it may look as if it kept one."""
+    trainer, budget = trainer_of(method, PLANE, "kind"), Budget(1) if method == "objective" else Budget(1, "1e-4")
+    units, codes = trainer.gather(open_source(plane(60)), trainer.unit)
+    model = trainer.rehearsed(units, codes, budget, Fraction(1, 10), noise)
+    assert not model.private
+    for write in (model.to_bytes, lambda: model.save(tmp_path / "model.json")):
+        with pytest.raises(RequestError, match="protects nobody"):
+            write()
+    assert not list(tmp_path.iterdir())
+    again = load_model(model.to_bytes(teaching=True))
+    said = " ".join(again.card())
+    assert not again.private and "keeps no promise" in said and "ε" not in said and trainer.theorem not in said
 
 
 def test_a_curve_rises_with_epsilon():

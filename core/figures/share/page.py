@@ -108,7 +108,7 @@ def _words(file: PublicFile, data: bytes) -> Shared:
         sentences = tuple(file.card())
         heading = f"{shown(file.task.label)} from {listed([shown(one) for one in file.features.names], 6)}"
         odds = f"A coin-flip (50%) guess about one record can rise to at most {percent(min(1.0, file.budget.odds), 3)}."
-        return Shared(heading, sentences[1], odds, sentences, file.private)
+        return Shared(heading, sentences[1], odds if file.private else "", sentences, file.private)
     if isinstance(file, LocalRelease):
         epsilon = float(file.survey.oracle.epsilon)
         guess = 1.0 / (1.0 + 2.718281828459045**-epsilon)
@@ -143,7 +143,7 @@ def _document(words: Shared, payload: str, data: str) -> Iterator[str]:
     yield f"<header>{MARK}<div><h1>{in_html(words.heading)}</h1>"
     yield f"<p class='made'>{in_html(words.line)}</p></div></header>"
     if not words.private:
-        yield "<p class='warning'>A teaching file: its noise can be repeated, so it protects nobody.</p>"
+        yield "<p class='warning'>A teaching file: its noise protects nobody.</p>"
     yield '<div id="explore"><p class="note" id="wait">Opening the file …</p></div>'
     yield "<noscript><p>The pictures need JavaScript, which this browser does not run.</p></noscript>"
     yield from _promise(words)

@@ -42,7 +42,7 @@ def model_view(model: LinearModel) -> None:
                 del st.session_state[MODEL]
                 st.rerun()
     if not model.private:
-        st.warning("A teaching file: its noise can be repeated, so it protects nobody.", icon=":material/school:")
+        st.warning("A teaching file: its noise protects nobody.", icon=":material/school:")
     st.header("What carries it", anchor=False)
     row = _row(model)
     show(model_figure(model, row), "train-coefficients", model_in_words(model, row))
