@@ -97,6 +97,19 @@ def show(name: NameArgument, payer: LedgerOptions, json: JsonOption = False) -> 
         )
 
 
+@commands.command()
+@grouped
+def verify(payer: LedgerOptions) -> None:
+    """Check every link of the ledger, its log, and that it knows the releases that are kept beside it."""
+    from ..releases.remembered import check_all_remembered
+
+    book = payer.open()
+    entries = sum(len(book.status(name).releases) for name in book.names())
+    book.log.verify()
+    kept = check_all_remembered(book)
+    say(f"The ledger {book.where} is whole: {entries:,} releases, {kept:,} of them kept beside it.")
+
+
 def _total(status: Status) -> str:
     return f"a total of {_amount(status.epsilon, status.delta)} for one {status.unit} under {status.neighbours}"
 

@@ -11,6 +11,7 @@ from ..privacy.accounting import Cost, admits
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.unit import PrivacyUnit
+from .remembered import check_remembered
 
 MOST_NOTED = 100
 """Columns that a ledger's note names; a file of more of them says them all."""
@@ -60,6 +61,7 @@ class Payer:
 
     def check(self, cost: Cost) -> None:
         """Raise what `spend` would raise now; for before long work."""
+        check_remembered(self.ledger, self.dataset)
         if self.total is None or self.dataset in self.ledger.names():
             self.ledger.check(self.dataset, cost, self.budget.neighbours, self.unit)
 
@@ -93,6 +95,7 @@ class Payer:
         relation = {"neighbours": self.budget.neighbours, "unit": self.unit}
         self.spent = None
         try:
+            check_remembered(self.ledger, self.dataset)
             if self.total is not None:
                 self.ledger.register(self.dataset, self.total.epsilon, self.total.delta, **relation)
             else:

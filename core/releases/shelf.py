@@ -30,7 +30,12 @@ from .release import Release, load
 from .shelf_files import DESCRIBED, described, digest_of, is_public_file
 
 MOMENT = "%Y%m%dT%H%M%SZ"
-NAMED = re.compile(r"(?P<dataset>.+)-(?P<moment>\d{8}T\d{6}Z)-[0-9a-f]{8}\.(?:npz|json)", re.DOTALL)
+NAMED = re.compile(
+    r"(?P<dataset>.+)-(?P<moment>\d{8}T\d{6}Z)-(?P<mark>[0-9a-f]{8}(?:[0-9a-f]{8})?)\.(?:npz|json)", re.DOTALL
+)
+OPENED, PAID = 4, 8
+"""Bytes of the mark in the name of a file that was opened, and of a release that the ledger has paid for. That of the
+latter stands in the ledger's entry too (`core.releases.remembered`); earlier versions gave the shorter one to both."""
 TITLE = re.compile(r"[^\W_][\w .()\-]*")
 """What a release may be called: what every system takes for the name of a file, and none for a hidden one."""
 DIGEST = re.compile(r"[0-9a-f]{12,64}")
@@ -101,7 +106,7 @@ class Shelf:
         RequestError
             When there is no such room.
         """
-        path = self.folder / _name(dataset)
+        path = self.folder / _name(dataset, PAID)
         with ExitStack() as taken:
             try:
                 self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -163,7 +168,7 @@ class Shelf:
         known = self.find(sha256(content).hexdigest())
         if known is not None:
             return known
-        path = (self.folder / _name(stem)).with_suffix(ending)
+        path = (self.folder / _name(stem, OPENED)).with_suffix(ending)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with unfinished(path) as file:
@@ -258,12 +263,17 @@ def public_name(name: str) -> str:
     return "-".join(["release", *name.rsplit("-", 2)[1:]])
 
 
-def _name(dataset: str) -> str:
-    """The name of a file for a release that a data set pays for now; no two are alike."""
+def said_in_names(dataset: str) -> str:
+    """A data set's name as those of its files have it; cut where it is very long."""
     while len(quote(dataset, safe=" ")) > LONGEST:
         dataset = dataset[:-1]
+    return quote(dataset, safe=" ")
+
+
+def _name(dataset: str, mark: int) -> str:
+    """The name of a file for a release that a data set pays for now, or of one that was opened; no two are alike."""
     moment = datetime.now(UTC).strftime(MOMENT)
-    return f"{quote(dataset, safe=' ')}-{moment}-{secrets.token_hex(4)}.npz"
+    return f"{said_in_names(dataset)}-{moment}-{secrets.token_hex(mark)}.npz"
 
 
 def shelf_of(ledger: Ledger) -> Shelf:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from decimal import Decimal
 
 from core import Ledger
@@ -61,3 +62,15 @@ def test_a_damaged_ledger_releases_nothing(command, source, ledger, tmp_path):
 def test_a_name_is_no_markup(command):
     assert command("ledger", "add", "[red]x[/red]", "--epsilon", "1").exit_code == 0
     assert "[red]x[/red]" in command("ledger", "list").stdout
+
+
+def test_a_ledger_that_forgot_a_release_is_told_from_one_that_did_not(command, ledger, source, tmp_path):
+    options = ("--epsilon", "0.3", "--dataset", "people", "--overwrite")
+    assert command("ledger", "add", "people", "--epsilon", "1").exit_code == 0
+    older = tmp_path / "older.sqlite"
+    shutil.copy(ledger, older)
+    assert command("release", source, *SKETCH, *options, "--out", "people.npz").exit_code == 0
+    assert "1 releases, 1 of them kept" in command("ledger", "verify").stderr
+    shutil.copy(older, ledger)
+    assert "older copy" in refused(command("ledger", "verify"))
+    assert "older copy" in refused(command("release", source, *SKETCH, *options, "--out", "again.npz"))

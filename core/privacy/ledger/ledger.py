@@ -7,7 +7,8 @@ numbers and public facts, never a value of the data.
 Every registration and every release carries a SHA-256 of itself and of the one before it, and the last link is kept
 apart with the count. So a record that was changed, moved or removed, by accident or with an editor, is noticed, and
 the ledger is refused until it is restored. What this cannot notice: someone who recomputes all links after the
-change, a ledger file that was replaced by an older copy or deleted, and data that is released without the ledger.
+change, and data that is released without the ledger. A ledger file that was replaced by an older copy or deleted is
+whole in itself, and noticed by the releases that lie beside it (`core.releases.remembered`).
 Whoever can write to the ledger can read the data anyway; the ledger keeps honest owners from mistakes.
 """
 

@@ -21,6 +21,7 @@ from ...privacy.quantiles import Grid, plan_bounds
 from ...releases.payment import unit_words
 from ...releases.private_bounds import private_bounds
 from ...releases.purchases import Purchase
+from ...releases.remembered import check_remembered
 from ...words.escapes import in_markdown
 from ...words.phrases import listed
 from ..frame.marks import note
@@ -114,6 +115,7 @@ def _buy(
     budget, unit = Budget(epsilon, 0, neighbours), unit_words(declared.unit)
 
     def spend(cost: Cost) -> None:
+        check_remembered(ledger, account.name)
         if not account.known:
             total = account.total
             ledger.register(account.name, total.epsilon, total.delta, neighbours, unit)
