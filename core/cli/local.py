@@ -200,6 +200,9 @@ def forecast(
     epsilon: EpsilonOption,
     oracle: Annotated[str | None, Option(metavar="NAME", help="One oracle; all of them without it.")] = None,
     bits: Annotated[int | None, Option(help="Most bits of a report.")] = None,
+    delta: Annotated[
+        float | None, Option(help="Say what reports in random order are worth, with this δ.", min=0, max=1)
+    ] = None,
 ) -> None:
     """Say how far off every oracle's estimates would be, what it sends, and which to take."""
     from ..local import choosing
@@ -226,6 +229,10 @@ def forecast(
         ],
     )
     print(choosing.sentence(best))
+    if delta is not None:
+        from ..local.shuffle import Shuffled
+
+        print(Shuffled.of(best.oracle, people).sentence(delta))
 
 
 def _texts(name: str, column: str | None) -> list[str]:

@@ -10,6 +10,7 @@ from ...errors import RequestError
 from ...figures.lessons.local_reports import errors_figure
 from ...local.choosing import Outlook, outlooks, recommended, sentence
 from ...local.oracles.table import ORACLES
+from ...local.shuffle import Shuffled
 from ...local.trust import of_counts
 from ...words.numbers import about, significant
 from ..frame.charts import show
@@ -19,6 +20,8 @@ from .words import words_view
 EPSILONS = ("0.2", "0.5", "1", "2", "3", "4")
 DOMAINS = (2, 4, 10, 30, 100, 300, 1000, 3000, 10_000)
 PEOPLE = (100, 1000, 10_000, 100_000, 1_000_000)
+SHUFFLED_DELTA = 1e-6
+"""Of what a crowd hides, where reports come in random order."""
 SHOWN = ("de", "oue", "ss", "hm", "pgr", "hr")
 
 
@@ -47,6 +50,7 @@ def collector_view() -> None:
     with field, rail(Visibility.PUBLIC, "collector", "What to take"):
         note(sentence(best))
         note(_with_an_owner(best))
+        note(Shuffled.of(best.oracle, people).sentence(SHUFFLED_DELTA))
     st.dataframe(
         {
             "oracle": [one.oracle.title for one in every],

@@ -40,7 +40,7 @@ def test_one_person_sees_the_report_and_what_it_tells(page):
 def test_the_collector_gets_a_recommendation(page):
     assert not view(page, "Be the collector").exception
     assert len(page.dataframe[0].value) >= 9
-    assert "Local reports need" in shown(page)
+    assert "Local reports need" in shown(page) and "in random order among" in shown(page)
     field(page.select_slider, "Answers").set_value(10_000)
     assert not page.run().exception
     page.select_slider(key="words-people").set_value(10_000)
