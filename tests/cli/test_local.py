@@ -145,7 +145,7 @@ def test_forecasts_name_every_oracle_and_one_to_take(command):
         assert name in done.stdout
     assert "found 97 times in 100" in " ".join(done.stdout.split())
     mixed = command("local", "forecast", "--domain", "100", "--people", "9000", "--epsilon", "1", "--delta", "1e-6")
-    central = Shuffled.of(oracle("ss", 100, 1), 9000).sentence(1e-6)
+    central = Shuffled.of(oracle("pgr", 100, 1), 9000).sentence(1e-6)
     assert "in random order among 9,000" in central and central in " ".join(mixed.stdout.split())
     refused(command("local", "forecast", "--domain", "9", "--people", "10", "--epsilon", "1", "--delta", "0"))
     short = command("local", "forecast", "--domain", "100", "--people", "9", "--epsilon", "1", "--bits", "7")
