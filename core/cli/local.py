@@ -207,6 +207,7 @@ def forecast(
     """Say how far off every oracle's estimates would be, what it sends, and which to take."""
     from ..local import choosing
     from ..local.oracles.table import oracle as made
+    from ..local.shuffle import Shuffled
     from ..words.quantities import taken
 
     if oracle is None:
@@ -215,6 +216,7 @@ def forecast(
     else:
         best = choosing.outlook(made(oracle, domain, str(epsilon)), people)
         every = [best]
+    shuffled = "" if delta is None else Shuffled.of(best.oracle, people).sentence(delta)
     print_table(
         ("oracle", "a share is known to ±", "bits", "one phone", "collector"),
         [
@@ -229,10 +231,8 @@ def forecast(
         ],
     )
     print(choosing.sentence(best))
-    if delta is not None:
-        from ..local.shuffle import Shuffled
-
-        print(Shuffled.of(best.oracle, people).sentence(delta))
+    if shuffled:
+        print(shuffled)
 
 
 def _texts(name: str, column: str | None) -> list[str]:
