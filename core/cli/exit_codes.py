@@ -23,11 +23,11 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import BudgetError, RequestError
+from ..machine.faults import DEBUG
 from ..machine.files.transient import sweep
 from .output import say
 
 DONE, FAULT, REQUEST, BUDGET, STOPPED, TERMINATED = 0, 1, 2, 3, 130, 143
-DEBUG = "FROSTGLASS_DEBUG"
 _signal: int | None = None
 """The signal that ends the command, as the exception for it is the same for all."""
 

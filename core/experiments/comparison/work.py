@@ -15,6 +15,7 @@ from time import thread_time
 
 from ...errors import RequestError
 from ...machine.attendance import Attendance
+from ...machine.faults import told
 from ...machine.threads import one_core
 from .plan import Outcome, Plan, Step, Value
 
@@ -163,7 +164,7 @@ def _tried(work: Callable[[Step], Value], step: Step) -> Outcome:
         value = work(step)
     except RequestError as error:
         problem = str(error)
-    except Exception:  # one method must not end the comparison of the others; the server's log says which and why
-        logging.getLogger(__name__).exception("Comparing %s failed", step.method)
+    except Exception as fault:  # one method must not end the comparison of the others; the log says which, and where
+        logging.getLogger(__name__).error("Comparing %s failed: %s", step.method, told(fault))
         problem = FAULT
     return Outcome(value, problem, thread_time() - start)

@@ -14,12 +14,15 @@ address asked for what is forgotten when it is answered.
 from __future__ import annotations
 
 import json
+import logging
 import re
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from ...errors import RequestError
+from ...machine.faults import told
 from .link import link, picture
 from .store import Polls
 
@@ -55,6 +58,12 @@ class PollServer(ThreadingHTTPServer):
     def __init__(self, polls: Polls, host: str, port: int):
         self.polls = polls
         super().__init__((host, port), Answering)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A fault while answering; what was sent may be in its words, so only its type and place are logged."""
+        fault = sys.exception()
+        if fault is not None and not isinstance(fault, ConnectionError):
+            logging.getLogger(__name__).error("A fault of the program while answering: %s", told(fault))
 
     @property
     def listens(self) -> tuple[str, int]:

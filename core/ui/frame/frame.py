@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from ...machine.faults import keep_values_out_of_logs
 from ...machine.files.transient import sweep
 from ...warming import warm_in_background
 from ...words.escapes import in_html
@@ -184,6 +185,7 @@ def frame(page: Page) -> Iterator[Session]:
 
     It is the first thing a page does, because ``st.set_page_config`` has to come before anything is drawn.
     """
+    keep_values_out_of_logs()
     name = "Frostglass" if page is HOME else f"{page.title} · Frostglass"
     # The menu is shown only when it holds something; it also holds the choice between light and dark.
     about = {"About": "See the shape, not the people."}

@@ -7,6 +7,7 @@ import os
 from typing import Any
 from urllib.parse import urlsplit
 
+from ...machine.faults import keep_values_out_of_logs
 from ...machine.installation import APP
 from ...serving.door import Door, open_door
 from ...serving.settings import Settings
@@ -34,6 +35,7 @@ def options(settings: Settings) -> dict[str, str]:
         "CLIENT_ALLOWED_ORIGINS": settings.public,
         "CLIENT_SHOW_ERROR_DETAILS": "none",
         "GLOBAL_DEVELOPMENT_MODE": "false",
+        "LOGGER_ENABLE_RICH": "false",  # it prints the words of exceptions, which may quote values
     }
     if settings.sign_in is not None:
         said["SERVER_COOKIE_SECRET"] = settings.sign_in.cookie_secret
@@ -58,6 +60,7 @@ def secrets_of(settings: Settings) -> dict[str, Any]:
 
 def serve(door: Door) -> None:
     """Serve until the process is told to end."""
+    keep_values_out_of_logs()
     settings = door.started
     os.environ.update(options(settings))
     open_door(door)

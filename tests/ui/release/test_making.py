@@ -1,5 +1,6 @@
 """What must happen once happens once, whatever is clicked how often; and nothing is spent before the noise is due."""
 
+import logging
 from dataclasses import replace
 from decimal import Decimal
 from threading import Event, Thread
@@ -12,6 +13,7 @@ import core.releases.seal
 from core.domain import Domain
 from core.engine.building import Building
 from core.geometry.kernels import Euclidean
+from core.machine import faults
 from core.machine.attendance import PATIENCE, Attendance
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
@@ -265,6 +267,21 @@ def test_a_fault_of_the_program_in_the_background_is_told_and_ends_the_waiting(l
     making.start()
     assert making.wait(60) and making.stage is Stage.FAILED
     assert "fault of the program" in making.problem and making.problem.endswith("nothing was spent.")
+
+
+def test_a_fault_that_quotes_a_value_is_logged_by_its_type(ledger, monkeypatch, gated, caplog):
+    def quoting():
+        raise ValueError("Anna earns 51,300")
+
+    monkeypatch.setattr(gated, "rows_total", quoting)
+    monkeypatch.setattr("threading.excepthook", faults._ended)
+    monkeypatch.setattr("logging._logRecordFactory", faults._silent(logging.getLogRecordFactory()))
+    making = Making(order(ledger, source=gated))
+    making.start()
+    assert making.wait(60)
+    making._worker.join(60)
+    assert "ValueError" in caplog.text and "test_making.py" in caplog.text
+    assert "Anna" not in caplog.text + making.problem
 
 
 class Clock:
