@@ -76,6 +76,16 @@ def group_picture() -> str:
     )
 
 
+def regression_picture() -> str:
+    """Points about a rising line, with a band around it."""
+    points = [(20 + 22 * i, 70 - 6 * i + 9 * math.sin(4.1 * i + 1.0)) for i in range(10)]
+    return (
+        f'<path fill="{TEAL.shape}" opacity=".22" d="M6 66C90 56 150 34 234 2V22C150 46 90 64 6 84z"/>'
+        + _dots([(x, round(y, 1)) for x, y in points], 4, INK.shape)
+        + f'<path fill="none" stroke="{TEAL.shape}" stroke-width="2.4" d="M6 75L234 12"/>'
+    )
+
+
 def picture_style(key: str, pictures: list[tuple[str, str]]) -> str:
     """Style rules that put a picture on top of each option of the radio group with a key.
 

@@ -18,10 +18,10 @@ from ..sketches.linear import LinearSketch
 from ..sketches.parts import Parts
 from ..sketches.plan import plan, planned_for
 from .forecast import Forecast
-from .recommendation import Closeness, Counts, Distances, Question, Recommendation
+from .recommendation import Closeness, Counts, Distances, Question, Recommendation, Regressions
 
-TABLE, DENSITY, DISTANCE, GROUP = "table", "density", "distance", "group"
-"""How many, by what? How dense is it here? How far is everyone from here? Which group is this like?"""
+TABLE, DENSITY, DISTANCE, GROUP, REGRESSION = "table", "density", "distance", "group", "regression"
+"""How many, by what? How dense is it here? How far is everyone? Which group is this like? What predicts what?"""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Draft:
     seed : int
         The public hash seed, the same while the owner tries settings.
     question : str
-        `TABLE`, `DENSITY`, `DISTANCE` or `GROUP`.
+        `TABLE`, `DENSITY`, `DISTANCE`, `GROUP` or `REGRESSION`.
     norm : str | None
         How distance is measured, "l1", "l2" or "squared"; None where closeness is asked for.
     label : str | None
@@ -116,10 +116,17 @@ class Draft:
         return self.norm is None
 
     @property
+    def has_places(self) -> bool:
+        """Whether answers are about places, which have a nearness; tables and regressions are of whole columns."""
+        return self.question not in (TABLE, REGRESSION)
+
+    @property
     def asked(self) -> Question:
         """The question as the recommendation takes it."""
         if self.question == TABLE:
             return Counts(self.by)
+        if self.question == REGRESSION:
+            return Regressions()
         if self.norm is None:
             if self.kernel is None:
                 raise RequestError("Closeness needs a kernel.")

@@ -21,6 +21,8 @@ from ..sketches.linear import LinearSketch
 from ..sketches.registry import card
 from .forecast import Forecast, forecast
 from .guesses import checked_density, checked_records
+from .regressions import reason as of_products
+from .regressions import sums_of_products
 from .sizing import limited_size
 from .whole_table import reason, whole_table
 
@@ -118,6 +120,16 @@ class Counts(Question):
 
 
 @dataclass(frozen=True)
+class Regressions(Question):
+    """What predicts what? Any column from any others, by least squares."""
+
+    answers: ClassVar[str] = "regression"
+
+    def facts(self, domain: Domain, budget: Budget) -> Facts:
+        return Facts(domain, budget)
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """A mechanism, what it would give, and why it stands where it stands.
 
@@ -200,6 +212,9 @@ def recommend(
         tables, expected = whole_table(domain, records, budget, question.by)
         said = reason(tables, checked_records(records), budget, question.by)
         return [Recommendation(tables.name, tables, expected, said)]
+    if isinstance(question, Regressions):
+        products = sums_of_products(domain)
+        return [Recommendation(products.name, products, forecast(products, budget, records), of_products(products))]
     if question.answers == "closeness":
         checked_density(density)
     compared = domain if label is None else domain.without(label)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from ..domain import Domain, Scalar, Vector
+from ..sketches.products.products import Products
 from ..words.numbers import percent, rounded
 from ..words.quantities import size, wait
-from .draft import GROUP, TABLE, Draft
+from .draft import GROUP, REGRESSION, TABLE, Draft
 from .forecast import Forecast
+from .regressions import correlation_error
 
 BAND = 1.96
 
@@ -43,7 +46,10 @@ class Answer:
 
 
 def typical_answer(draft: Draft, seen: Forecast) -> Answer:
-    """How many are close to a typical place, or how far all are from it on average."""
+    """How many are close to a typical place, how far all are from it on average, or what a correlation is known to."""
+    if draft.question == REGRESSION:
+        error = correlation_error(cast(Products, draft.sketch), draft.noise, draft.records)
+        return Answer(rounded(0.0, error), rounded(BAND * error, error), "", 0.0, error, "correlation")
     if draft.measures_closeness:
         value, error, unit, name = seen.estimate, seen.standard_error, draft.counted, "a typical answer"
     else:
@@ -68,6 +74,11 @@ def distance_unit(domain: Domain, norm: str | None) -> str:
 def forecast_sentence(draft: Draft, seen: Forecast) -> str:
     """What the figure is, below it."""
     band = "and the band that 95 of 100 releases fall into."
+    if draft.question == REGRESSION:
+        return (
+            f"The correlation of two columns that have nothing to do with each other, {band} Beyond it they do have. "
+            "It is for values that spread over about a sixth of their bounds; tighter bounds tell more."
+        )
     whose = "in one group, " if draft.question == GROUP else ""
     if not draft.measures_closeness:
         place = "a group from a typical place, " if whose else "everyone from a typical place, "
@@ -85,6 +96,8 @@ def forecast_sentence(draft: Draft, seen: Forecast) -> str:
 def summary(draft: Draft, seen: Forecast) -> str:
     """The forecast in a few words."""
     answer = typical_answer(draft, seen).text
+    if draft.question == REGRESSION:
+        return f"The correlation of two columns that have nothing to do with each other will be {answer}."
     if not draft.measures_closeness:
         whose = "of a group " if draft.question == GROUP else ""
         return f"The average distance {whose}from a typical place will be {answer}."

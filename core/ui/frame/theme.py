@@ -8,7 +8,14 @@ from __future__ import annotations
 import streamlit as st
 
 from ...figures.palette import AMBER, FAINT, INK, PAPER, TEAL, Colour
-from ...figures.question_pictures import density_picture, distance_picture, group_picture, picture_style, table_picture
+from ...figures.question_pictures import (
+    density_picture,
+    distance_picture,
+    group_picture,
+    picture_style,
+    regression_picture,
+    table_picture,
+)
 
 
 def _variable(name: str, colour: Colour) -> str:
@@ -27,6 +34,7 @@ QUESTIONS = picture_style(
         (density_picture(), "A hilly outline; a dashed line asks how high it is at one place."),
         (distance_picture(), "Lines from many points to one place among them."),
         (group_picture(), "Two groups of points, and a place between them with an arrow to the nearer group."),
+        (regression_picture(), "Points about a rising line with a band around it."),
     ],
 )
 STYLE = (

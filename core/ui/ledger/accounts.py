@@ -116,7 +116,9 @@ def _question(mechanism: str) -> str:
         answers = card(mechanism).answers
     except RequestError:
         return shown(mechanism)
-    return {"closeness": "how dense it is", "distance": "how far everyone is"}.get(answers, answers)
+    return {"closeness": "how dense it is", "distance": "how far everyone is", "regression": "what predicts what"}.get(
+        answers, answers
+    )
 
 
 def _slack(delta: Decimal) -> str:

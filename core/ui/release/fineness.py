@@ -9,7 +9,7 @@ import streamlit as st
 from ...domain import Domain
 from ...figures.kernel import kernel_figure, kernel_in_words
 from ...figures.smoothing import smoothing_figure, smoothing_in_words
-from ...forecast.draft import DENSITY, TABLE, Draft
+from ...forecast.draft import DENSITY, Draft
 from ...forecast.nearness import (
     DEFAULT_SHARE,
     FACTORS,
@@ -225,7 +225,7 @@ def _draw(domain: Domain, kernel: Kernel) -> None:
 
 def choose_guesses(draft: Draft, number: int, sample: Sample | None) -> Draft:
     """Public guesses for the forecast, how many records and how crowded a place; a sample comes with its own."""
-    closeness = draft.measures_closeness and draft.question != TABLE
+    closeness = draft.measures_closeness and draft.has_places
     note(
         "The forecast never looks at the data: errors and the size of the table follow from how many records you say "
         "there are. Say what anyone may know, and do not count your records for it: what you choose here shapes the "

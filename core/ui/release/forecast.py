@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...figures.forecast import error_figure, error_in_words
 from ...forecast.columns import column_errors, drowned_columns
-from ...forecast.draft import Draft
+from ...forecast.draft import REGRESSION, Draft
 from ...forecast.words import error_definition, forecast_sentence, size_and_time, size_limit, typical_answer
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
@@ -61,7 +61,8 @@ def _headline(draft: Draft) -> None:
         f'<p class="fg-figure">{answer.figure} <span>± {answer.band} {in_html(answer.unit)}</span></p>'
         f'<p class="fg-note">{in_html(forecast_sentence(draft, draft.forecast))}</p>'
     )
-    note(error_definition(draft.forecast))
+    if draft.question != REGRESSION:
+        note(error_definition(draft.forecast))
     hidden = drowned_columns(column_errors(draft.sketch, draft.noise, draft.records))
     if hidden:
         note(hidden)
@@ -85,4 +86,6 @@ def slack_sentence(draft: Draft) -> str:
     gain = pure.promised_error / slack.promised_error
     if gain < 1.05:
         return "It would gain nothing here."
+    if draft.question == REGRESSION:
+        return f"{significant(gain, 2)} × less error here."
     return f"{significant(gain, 2)} × less error here: {slack.error_words} instead of {percent(pure.promised_error)}."

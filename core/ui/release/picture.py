@@ -1,4 +1,4 @@
-"""The picture that suits a release: where people are many, how far everyone is, or which group each place is like."""
+"""The picture that suits a release: where people are many, how far everyone is, which group, or what goes together."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import streamlit as st
 from ...domain import Vector
 from ...figures.classes import decision_figure, decision_in_words
 from ...figures.overview import column_figure, column_in_words
+from ...figures.regression import correlation_figure, correlations_in_words
 from ...figures.report.pictures import picture_figure
 from ...releases.release import Release
+from ...sketches.products.products import Products
 from ...sketches.tables.tables import Tables
 from ...tasks.averaging import FEWEST_PLACES
 from ...tasks.classes.decision_map import DecisionMap, decision_map
 from ...tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
 from ...tasks.overview import profile
+from ...tasks.regression.components import correlations
 from ...tasks.work import map_size
 
 MAP_SIZE = 48
@@ -36,6 +39,9 @@ def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figu
         answers = release.asked()
         first = profile(answers, answers.axes[0].name, {})
         return column_figure(first, first), column_in_words(first)
+    if release.sketch.name == Products.name:
+        found = correlations(release)
+        return correlation_figure(found), correlations_in_words(found)
     picture = _picture(name, release)
     if picture is None:
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from ...domain import Categorical, Column, Domain, Vector
-from ...forecast.draft import DENSITY, DISTANCE, GROUP, TABLE, Draft
+from ...forecast.draft import DENSITY, DISTANCE, GROUP, REGRESSION, TABLE, Draft
 from ...sources.samples import Sample
 from ..frame.marks import note
 
@@ -66,6 +66,13 @@ QUESTIONS = (
         "Which of several groups a new record resembles most.",
         "The same file says how sure the answer is, and “don't know” where the noise decides. Each group can also be "
         "looked at by itself.",
+    ),
+    Question(
+        REGRESSION,
+        "What predicts what",
+        "Any column from any others.",
+        "Which column is predicted, and from which others, is chosen afterwards, as often as anyone likes. The same "
+        "file shows which columns go together and the main ways in which people differ.",
     ),
 )
 
@@ -140,8 +147,19 @@ def choose_aim(draft: Draft, number: int, sample: Sample | None) -> Draft:
     draft = replace(draft, question=choose_question(draft.domain))
     if draft.question == GROUP:
         return _group(draft, number, sample)
+    if draft.question == REGRESSION:
+        return _predicting(draft, number, sample)
     norm = _norm("release-norm") if draft.question == DISTANCE else None
     return _asking(replace(draft, norm=norm), number, "a column to ask by")
+
+
+def _predicting(draft: Draft, number: int, sample: Sample | None) -> Draft:
+    """With the columns that are in the file; of a sample the one that says the group is among them."""
+    known = draft.domain.names
+    if sample is not None and sample.label is not None and sample.label.name not in known:
+        draft = replace(draft, domain=replace(draft.domain, columns=(*draft.domain.columns, sample.label)))
+    draft = _asking(draft, number, "two columns, as one is predicted from another")
+    return draft if draft.missing or len(draft.domain.columns) > 1 else draft.lacking("a second column to predict from")
 
 
 def _asking(draft: Draft, number: int, missing: str) -> Draft:

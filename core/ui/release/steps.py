@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
 from ...experiments.live import has_live_picture
-from ...forecast.draft import TABLE, Draft
+from ...forecast.draft import Draft
 from ...forecast.nearness import radius_of
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
@@ -41,12 +41,12 @@ def release_steps(visitor: Session, ledger: Ledger) -> Draft:
         curve = side_panel(draft)
     if draft.way is not None:
         if draft.several is None:  # what ε and slack gain is said of one question
-            if draft.question != TABLE:
+            if draft.has_places:
                 with curve:
                     error_curve(draft)
             with gain:
                 note(slack_sentence(draft))
-        if draft.question != TABLE:
+        if draft.has_places:
             with outcomes:
                 st.header("What could come out", anchor=False)
                 possible_outcomes(draft)
@@ -90,7 +90,7 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
             show_added(lacking, number)
         return lacking, gain, st.container()
     by_hand = by_forecast = False
-    if draft.question != TABLE:  # whose cells follow from how many records there are
+    if draft.has_places:  # of others nothing is left to choose
         draft, by_hand, by_forecast = choose_fineness(choose_scale(draft, number), number, known)
     draft = choose_guesses(draft, number, known)
     fine = st.container()

@@ -52,7 +52,7 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     if not targets or len(own.domain.columns) < 2:
         note(
             "There is no column of categories beside others that could be predicted. Numbers are predicted from a "
-            "release of sums of products, which the command line makes."
+            "release that is asked “What predicts what”, on the page Release."
         )
         main_action("Train", ["a column of categories to predict"], "train")
         return
