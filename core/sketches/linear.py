@@ -72,7 +72,7 @@ def check_circles(domain: Domain, mechanism: str, takes: bool, kernel: Kernel | 
     if not takes or kernel is None:
         raise RequestError(
             f"{which}, and the mechanism {mechanism!r} does not bend its columns: declare it as categories, or use "
-            "tables, race or features."
+            "tables, histogram, race or features."
         )
     raise RequestError(
         f"{which}, so it needs a kernel of the straight-line distance, such as gaussian, and {kernel.name!r} is none."

@@ -41,7 +41,7 @@ def release():
     [
         lambda: Distance(HOURS),
         lambda: Moments(HOURS),
-        lambda: Histogram(HOURS, NIGHT),
+        lambda: Histogram(HOURS, kernels.Laplacian(1.0)),
         lambda: Race(HOURS, kernels.Manhattan(1.0)),
         lambda: Race(HOURS, kernels.Angular()),
         lambda: Features(HOURS, kernels.Laplacian(1.0)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ from .splines import ORDER, coarsened, combined, gathered, refined
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of the table: a coordinate on a grid, the values of a coordinate that has steps, or categories.
+    """One axis: a coordinate on a grid, the values of a coordinate that has steps, categories, or a circle of values.
 
     Attributes
     ----------
@@ -22,9 +23,11 @@ class Axis:
     low, pitch, cells : float, float, int
         Lower bound, distance of grid points (or values) and number of cells; a grid has cells + 3 counters.
     categories : int
-        Number of categories, one counter each; 0 for a coordinate.
+        Number of categories, or of values around a circle, one counter each; 0 for a coordinate.
     values : int
         Number of values of a coordinate with steps, one counter each, so that nothing is lost; 0 for a grid.
+    radius : float
+        Of a circle in the plane of two coordinates, on which the values lie; 0 where they lie on none.
     """
 
     coordinate: int
@@ -33,6 +36,27 @@ class Axis:
     cells: int
     categories: int
     values: int = 0
+    radius: float = 0.0
+
+    @property
+    def coordinates(self) -> int:
+        """How many of the encoded coordinates it takes."""
+        return 2 if self.radius else max(1, self.categories)
+
+    @property
+    def turns(self) -> np.ndarray:
+        """The places of all values around the circle, float64 (values, 2)."""
+        angles = 2.0 * math.pi * np.arange(self.categories) / self.categories
+        return self.radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+    def nearest(self, points: np.ndarray) -> np.ndarray:
+        """The numbers of the values that encoded points (n, d) are nearest to around the circle, float64 (n,)."""
+        x, y = points[:, self.coordinate], points[:, self.coordinate + 1]
+        return np.mod(np.rint(np.arctan2(y, x) * (self.categories / (2.0 * math.pi))), self.categories)
+
+    def unrolled(self, coordinate: int) -> Axis:
+        """The values of the circle as numbers from 0 on in a coordinate of their own."""
+        return Axis(coordinate, 0.0, 1.0, 0, 0, self.categories)
 
     @property
     def apart(self) -> bool:

@@ -84,7 +84,7 @@ def estimated_risks(
     records, count_variance : float, float
         How many there are, and the variance of the noise in one of the counts.
     """
-    numeric = [place for place, axis in enumerate(axes) if not axis.categories]
+    numeric = [place for place, axis in enumerate(axes) if axis.radius or not axis.categories]
     parts = [[_along(kernel, middle, axes[place]) for place in numeric] for kernel in kernels]
     volume = math.prod(axes[place].pitch for place in numeric)
     densities = [_smoothed(counts, axes, numeric, part) / records for part in parts]
@@ -100,6 +100,12 @@ def estimated_risks(
 
 
 def _along(kernel: Kernel, middle: np.ndarray, axis: Axis) -> _Along:
+    if axis.radius:
+        around = np.tile(middle, (axis.categories, 1))
+        around[:, axis.coordinate : axis.coordinate + 2] = axis.turns
+        values = kernel.evaluate(around[:1], around)[0]
+        taps = np.roll(values, axis.categories // 2) / float(values.sum())
+        return _Along(taps, taps, axis.pitch)
     if axis.values:
         centre, spacing = axis.values // 2, axis.pitch
         nodes = axis.low + axis.pitch * np.arange(axis.values)
@@ -128,6 +134,11 @@ def _smoothed(counts: np.ndarray, axes: tuple[Axis, ...], numeric: list[int], pa
         shape = [1] * counts.ndim
         shape[place] = -1
         taps = part.taps
+        if axes[place].radius:
+            first = np.arange(len(taps))
+            closeness = np.roll(taps, -(len(taps) // 2))[(first[:, None] - first) % len(taps)]
+            counts = np.moveaxis(np.tensordot(closeness, counts, (1, place)), 0, place)
+            continue
         counts = fftconvolve(counts, taps.reshape(shape), mode="same", axes=place) if len(taps) > 1 else counts * taps
         if not axes[place].values:
             counts = counts.take(range(1, counts.shape[place] - (ORDER - 2)), axis=place)

@@ -3,9 +3,10 @@
 A record is shared between the grid points around it (`core.sketches.grids.splines`), 1 in all, and one table of noisy
 counts answers kernel sums of the kernel it was made for: f(q) = sum over grid points of w(q) times count, with w(q) the
 coefficients of K(q, .) on the grid. Where a column has public steps that are not fine against the kernel, every value
-has a counter of its own, and nothing is lost by the grid. Where RACE pays for R rows, the histogram pays for one; its
-answers add up the noise of about (1.8 bandwidths / pitch)^d counters instead, which is less as long as d is small. A
-second, coarse grid may take most of the record and leave the fine one the details (`core.sketches.grids.smoothing`).
+has a counter of its own, and nothing is lost by the grid; so has every value around a circle, where midnight is no end.
+Where RACE pays for R rows, the histogram pays for one; its answers add up the noise of about (1.8 bandwidths / pitch)^d
+counters instead, which is less as long as d is small. A second, coarse grid may take most of the record and leave the
+fine one the details (`core.sketches.grids.smoothing`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ...domain import Categorical, Domain
+from ...domain import Categorical, Cyclic, Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import (
@@ -96,6 +97,7 @@ class Histogram(LinearSketch):
     finest: float = parameter(Number("The narrowest bandwidth, in shares of the kernel's,", 2.0**-16, 1.0), 1.0)
     name: ClassVar[str] = "histogram"
     described: ClassVar[str] = "histogram"
+    takes_circles: ClassVar[bool] = True
 
     def _check(self) -> None:
         super()._check()
@@ -192,7 +194,10 @@ class Histogram(LinearSketch):
         low, high = self.domain.bounds(self.metric)
         spacings, axes, sizes, coordinate = self.domain.spacings, [], zip(self.cells, self.values, strict=True), 0
         for column in self.domain.columns:
-            if isinstance(column, Categorical):
+            if isinstance(column, Cyclic):
+                radius = column.radius / column.scaling(self.domain.scale)[1]
+                axes.append(Axis(coordinate, 0.0, 1.0, 1, len(column.categories), radius=radius))
+            elif isinstance(column, Categorical):
                 axes.append(Axis(coordinate, 0.0, 1.0, 1, column.width))
             else:
                 for place in range(coordinate, coordinate + column.width):
@@ -268,7 +273,7 @@ class Histogram(LinearSketch):
         kernel = replace(own, bandwidth=bandwidth)
         factor = _length(kernel.bandwidth) / _length(own.bandwidth)
         read = replace(self, kernel=kernel, finest=min(1.0, max(self.finest / factor, 2.0**-16)))
-        if self.numeric and not factor >= self.narrowest * (1.0 - 1e-9):
+        if self._lengths and not factor >= self.narrowest * (1.0 - 1e-9):
             raise RequestError(
                 f"The bandwidth must be at least {significant(self.narrowest * _length(own.bandwidth), 3)}, as the "
                 "released grid is too coarse for detail of less."
@@ -278,11 +283,25 @@ class Histogram(LinearSketch):
     @property
     def narrowest(self) -> float:
         """The narrowest bandwidth that can be read, as a share of the kernel's: half a cell of the finest axis."""
-        low, high = self.domain.bounds(self.metric)
-        reaches = [reach(self.point_kernel, self.middle, place, low[place], high[place]) for place in self.numeric]
-        pitches = [axis.pitch for axis in self.axes if not axis.categories]
+        axes = [axis for axis in self.axes if axis.radius or not axis.categories]
+        pitches = [2.0 * math.pi * axis.radius / axis.categories if axis.radius else axis.pitch for axis in axes]
+        reaches = [wide for _, wide in self._lengths]
         finest = max((pitch / wide for pitch, wide in zip(pitches, reaches, strict=True)), default=1.0)
         return min(1.0, NARROWEST * min(finest, 1.0 / NARROWEST))
+
+    @cached_property
+    def _lengths(self) -> tuple[tuple[float, float], ...]:
+        """Of every coordinate of numbers, and once around every circle: its length, and the kernel's reach along it."""
+        low, high = self.domain.bounds(self.metric)
+        spans, lengths, coordinate = high - low, [], 0
+        for column in self.domain.columns:
+            if isinstance(column, Cyclic) or not isinstance(column, Categorical):
+                around, places = (math.pi, 1) if isinstance(column, Cyclic) else (1.0, column.width)
+                for place in range(coordinate, coordinate + places):
+                    wide = reach(self.point_kernel, self.middle, place, low[place], high[place])
+                    lengths.append((around * float(spans[place]), wide))
+            coordinate += column.width
+        return tuple(lengths)
 
     def suited(self, table: np.ndarray, records: float, counter_variance: float) -> Histogram:
         """Read with the bandwidth that suits what was released, where the grid is made for several; else as it is."""
@@ -303,12 +322,9 @@ class Histogram(LinearSketch):
     @property
     def bandwidths(self) -> tuple[float, ...]:
         """From the finest that the grid is made for, or one cell, to a quarter of the longest axis."""
-        if not self.numeric or not isinstance(self.kernel, Stationary):
+        if not isinstance(self.kernel, Stationary) or not self._lengths:
             return (1.0,)
-        low, high = self.domain.bounds(self.metric)
-        reaches = [reach(self.point_kernel, self.middle, place, low[place], high[place]) for place in self.numeric]
-        spans = [(high - low)[place] for place in self.numeric]
-        widest = max(WIDEST * span / wide for span, wide in zip(spans, reaches, strict=True))
+        widest = max(WIDEST * span / wide for span, wide in self._lengths)
         return around(self.finest if self.open_bandwidth else self.narrowest / NARROWEST, widest)
 
     def parameters(self) -> dict[str, Any]:
@@ -332,9 +348,9 @@ class Histogram(LinearSketch):
 
         Every grid gets its scale s of it. The squares of a number's four shares, s times cubic B-splines, add up to
         s^2/2 at most, at a grid point; of m numbers that are shared so, to s^2/2^m. A category, and a value that has a
-        counter of its own, takes all of s. Truncation makes shares smaller, and returns less than
-        4^m units to the largest, which is at most s: that adds no more than 2 * 4^m s + 16^m, and s more cover the
-        rounding of floating-point products.
+        counter of its own, on a line or around a circle, takes all of s. Truncation makes shares smaller, and returns
+        less than 4^m units to the largest, which is at most s: that adds no more than 2 * 4^m s + 16^m, and s more
+        cover the rounding of floating-point products.
 
         Replace one: two such tables differ by at most 2S in L1 and, as neither has a negative entry, at most twice the
         square in L2; reached when they share no counter.
@@ -374,14 +390,16 @@ class Histogram(LinearSketch):
 
     @cached_property
     def middle(self) -> np.ndarray:
-        """The middle of the bounds, with the first of all categories."""
+        """The middle of the bounds, with the first of all categories and of the values around a circle."""
         low, high = self.domain.bounds(self.metric)
         middle = (low + high) / 2.0
         coordinate = 0
         for column in self.domain.columns:
             if isinstance(column, Categorical):
-                middle[coordinate : coordinate + column.width] = 0.0
-                middle[coordinate] = self.domain.amplitude(self.metric)
+                place = slice(coordinate, coordinate + column.width)
+                middle[place] = 0.0
+                column.place(middle[None, place], np.array([0]), 0, self.domain.amplitude(self.metric))
+                middle[place] /= column.scaling(self.domain.scale)[1]
             coordinate += column.width
         return middle
 

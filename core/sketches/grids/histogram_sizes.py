@@ -78,7 +78,7 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
 
 def keeps_all_values(sketch: Histogram) -> bool:
     """Whether all columns have steps, and so few values that a table may hold every combination of them."""
-    categories = [column.width for column in sketch.domain.columns if isinstance(column, Categorical)]
+    categories = [len(column.categories) for column in sketch.domain.columns if isinstance(column, Categorical)]
     return all(sketch.values) and math.prod([*sketch.values, *categories]) <= MOST_WHOLE
 
 

@@ -15,13 +15,13 @@ import numpy as np
 
 
 class Placed(Protocol):
-    """An axis of any grid: where its coordinates are, and how many categories it has."""
+    """An axis of any grid: where its coordinates are, and how many it takes."""
 
     @property
     def coordinate(self) -> int: ...
 
     @property
-    def categories(self) -> int: ...
+    def coordinates(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Places:
         values, which = [], []
         for axis in axes:
             along = points[:, axis.coordinate]
-            if axis.categories > 1:
-                along = points[:, axis.coordinate : axis.coordinate + axis.categories]
+            if axis.coordinates > 1:
+                along = points[:, axis.coordinate : axis.coordinate + axis.coordinates]
             _, first, inverse = np.unique(along, axis=0, return_index=True, return_inverse=True)
             values.append(points[first])
             which.append(inverse.reshape(-1))

@@ -110,6 +110,8 @@ class Smoothing:
 
     def _nodes(self, axis: Axis) -> np.ndarray:
         """The values of an axis at which the kernel is evaluated, float64 (nodes, coordinates of the axis)."""
+        if axis.radius:
+            return axis.turns
         if axis.categories:
             return np.eye(axis.categories) * self.middle[axis.coordinate]
         if axis.values:
@@ -436,7 +438,7 @@ class Smoothing:
             float((smooth**2).sum(axis=1).mean()),
             float((rough**2).sum(axis=1).mean()),
             0.0,
-            square / float(weights.sum(axis=1).mean()) ** 2 if axis.values else 1.0,
+            square / float(weights.sum(axis=1).mean()) ** 2 if axis.values or axis.radius else 1.0,
             0.0,
             1.0,
             float(weights.mean()),

@@ -102,13 +102,20 @@ def share_records(points: np.ndarray, axes: tuple, scale: int, table: np.ndarray
     table : np.ndarray
         int64, one counter a combination of grid points and categories, changed in place.
     """
-    by_coordinate = np.ascontiguousarray(points.T)
-    coordinate = np.array([axis.coordinate for axis in axes])
-    low = np.array([axis.low for axis in axes])
-    pitch = np.array([axis.pitch for axis in axes])
-    cells = np.array([axis.cells for axis in axes])
-    categories = np.array([axis.categories for axis in axes])
-    values = np.array([axis.values for axis in axes])
+    rows, lines = [points.T], []
+    for axis in axes:
+        if axis.radius:  # the number of the value around the circle becomes one more coordinate
+            lines.append(axis.unrolled(sum(map(len, rows))))
+            rows.append(axis.nearest(points)[None])
+        else:
+            lines.append(axis)
+    by_coordinate = np.vstack(rows) if len(rows) > 1 else np.ascontiguousarray(points.T)
+    coordinate = np.array([axis.coordinate for axis in lines])
+    low = np.array([axis.low for axis in lines])
+    pitch = np.array([axis.pitch for axis in lines])
+    cells = np.array([axis.cells for axis in lines])
+    categories = np.array([axis.categories for axis in lines])
+    values = np.array([axis.values for axis in lines])
     stride = np.array(table.strides) // table.itemsize
     lock = Lock()
 

@@ -49,6 +49,11 @@ class CellAxis:
     categories: int
 
     @property
+    def coordinates(self) -> int:
+        """How many of the encoded coordinates it takes."""
+        return self.categories or 1
+
+    @property
     def width(self) -> float:
         """Width of a cell of numbers, in the coordinate's unit."""
         return (self.high - self.low) / self.count
