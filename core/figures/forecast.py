@@ -46,7 +46,7 @@ def error_figure(
     """
     figure = go.Figure()
     chosen, other = (slack, pure) if has_slack else (pure, slack)
-    names = ("with slack", "without slack") if has_slack else ("without slack", "with slack")
+    names = ("with risk δ", "without risk δ") if has_slack else ("without risk δ", "with risk δ")
     for errors, name, colour, dash in ((other, names[1], FAINT.shape, "dot"), (chosen, names[0], TEAL.shape, "solid")):
         figure.add_trace(
             go.Scatter(

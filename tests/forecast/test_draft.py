@@ -50,7 +50,7 @@ def test_a_price_is_exact(epsilon, words):
 
 def test_a_price_says_what_is_left():
     assert price(Budget(1), Decimal(2)) == "ε = 1.0, leaving 2.0"
-    assert price(Budget("0.5", SLACK)) == "ε = 0.5 with slack"
+    assert price(Budget("0.5", SLACK)) == "ε = 0.5 with a one-in-a-million risk"
 
 
 @given(st.decimals(0, 100, allow_nan=False, places=12))

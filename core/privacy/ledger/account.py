@@ -58,7 +58,7 @@ class Account:
         if admits(self.releases, cost, epsilon, delta):
             return None
         if delta == 0 and cost.pure_epsilon is None:
-            return "a promise without slack, as the total of this data set was made without any"
+            return "a promise without the one-in-a-million risk, as the total of this data set was made without it"
         left = largest_pure_admitted(self.releases, epsilon, delta)
         if left <= 0:
             return "budget, as nothing is left of this data set's total"
@@ -94,5 +94,5 @@ def unit_in_words(unit: str) -> str:
 
 def price(budget: Budget, left: Decimal | None = None) -> str:
     """A promise as it stands on a price tag."""
-    words = f"ε = {amount(budget.epsilon)}" + ("" if budget.pure else " with slack")
+    words = f"ε = {amount(budget.epsilon)}" + ("" if budget.pure else " with a one-in-a-million risk")
     return words if left is None else f"{words}, leaving {amount(left)}"

@@ -83,7 +83,7 @@ def _answer(approvals: Approvals, request: Request, yes: bool) -> None:
 
 
 def _slack(delta: str) -> str:
-    return f" with slack δ = {delta}" if delta not in ("0", "") else ""
+    return f" with risk δ = {delta}" if delta not in ("0", "") else ""
 
 
 def _total(plan: dict[str, Any]) -> str:

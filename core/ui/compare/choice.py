@@ -82,7 +82,7 @@ def choose_plan(subject: Subject) -> Chosen | None:
             width=380,
         )
         slack = st.toggle(
-            f"With a slack of one in a million (δ = {SLACK:f})",
+            f"With a one-in-a-million risk (δ = {SLACK:f})",
             key="slack",
             bind="query-params",
             help="With a chance of at most one in a million, what comes out may say more about someone than ε allows. "

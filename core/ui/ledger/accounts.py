@@ -122,4 +122,4 @@ def _question(mechanism: str) -> str:
 
 
 def _slack(delta: Decimal) -> str:
-    return f" with slack δ = {delta:f}" if delta else ""
+    return f" with risk δ = {delta:f}" if delta else ""

@@ -13,7 +13,7 @@ from ...privacy.unit import PrivacyUnit
 from ...releases.payment import unit_words
 from ...words.escapes import in_markdown
 from ..frame.marks import main_action, note
-from ..release.privacy import RELATIONS, SLACK
+from ..release.privacy import COUNTED_TOGETHER, RELATIONS, SLACK, WHY_TOGETHER
 
 EACH_ROW, BY_COLUMN = "Each row is one person", "A column says who the person is"
 
@@ -33,14 +33,13 @@ def register_data_set(ledger: Ledger) -> str | None:
         None,
         step=None,
         format="%.12g",
-        placeholder="such as 3",
         key="ledger-total",
     )
     slack = st.toggle(
-        "Count the total with a slack of one in a million",
+        COUNTED_TOGETHER,
         key="ledger-total-slack",
         wrap=True,
-        help="Several releases together then cost less than the sum of their ε.",
+        help=WHY_TOGETHER,
     )
     hidden, unit, missing = _people()
     words = {"a name for the data set": name, "its total budget": epsilon}

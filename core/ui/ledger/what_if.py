@@ -43,7 +43,7 @@ def what_if(ledger: Ledger, status: Status) -> None:
         help="A single count has one row; a density sketch has hundreds or thousands.",
     )
     slack = status.delta > 0 and st.toggle(
-        "with a slack of one in a million", key="ledger-slack", persist_state="session", wrap=True
+        "with a one-in-a-million risk", key="ledger-slack", persist_state="session", wrap=True
     )
     preview = ledger.what_if(status.name, cost_of_rows(epsilon, rows, slack, status.neighbours))
     if not preview.admitted:
@@ -72,13 +72,13 @@ def explain_composition(status: Status) -> None:
     if status.delta:
         note(
             f"A release of {rows} gives away a thousandth in every row, now for and now against the truth about "
-            "someone. So many small coins hardly ever fall alike: with a slack of one in a million, all rows together "
+            "someone. So many small coins hardly ever fall alike: with a one-in-a-million risk, all rows together "
             f"count as ε = {shown}."
         )
     else:
         note(
-            "This total was promised without slack, so the ε of its releases add up to the last digit. A total with a "
-            f"slack of one in a million would count a release of {rows} as {shown} only: every row gives away "
+            "This total was promised without such a risk, so the ε of its releases add up to the last digit. A total "
+            f"with a one-in-a-million risk would count a release of {rows} as {shown} only: every row gives away "
             "little, now for and now against the truth about someone, and so many small coins hardly ever fall alike."
         )
     words = f"What all rows give away is spread around zero: hardly ever beyond {shown}, never beyond 1."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ...domain import Domain
 from ...figures.kernel import kernel_figure, kernel_in_words
@@ -38,7 +39,7 @@ from ...geometry.kernels import (
 )
 from ...sources.samples import Sample
 from ...words.escapes import in_markdown
-from ...words.numbers import percent
+from ...words.numbers import significant
 from ..frame.charts import show
 from ..frame.marks import note
 
@@ -69,44 +70,45 @@ NEARNESS = "Within about this distance people count as close. Nearer shows more 
 RECORDS = tuple(digit * 10**zeros for zeros in range(2, 10) for digit in (1, 3))
 """Coarse on purpose: an exact number of records would be a private fact."""
 DENSITIES = (0.003, 0.01, 0.03, 0.1, 0.3)
-DENSITY_WORDS = {None: "ordinary", 0.003: "scattered (0.3%)", 0.3: "crowded (30%)"}
+DENSITY_WORDS = {None: "I cannot say", 0.003: "3 in 1,000", 0.03: "3 in 100", 0.3: "3 in 10"}
 
 
 def choose_scale(draft: Draft, number: int) -> Draft:
-    """Whether columns are compared in natural units or in shares of each one's range."""
+    """Whether columns are compared in their own units, or so that all of them count the same."""
     if len(draft.domain.columns) == 1:
         return draft
     key = f"release-box-{number}"
     st.session_state.setdefault(key, draft.domain.scale == "box")
     box = st.toggle(
-        "Measure every column in shares of its range",
+        "Let every column count the same, whatever its unit",
         key=key,
         persist_state="session",
         wrap=True,
-        help="Switch it on when units differ: a metre and a year cannot be compared as they are. It uses the bounds "
-        "you typed and nothing of the data.",
+        help="From bound to bound is then equally far in every column. Off, a metre counts like a year, and the column "
+        "of the largest numbers decides who is close. It uses the bounds you typed and nothing of the data.",
     )
     return replace(draft, domain=replace(draft.domain, scale="box" if box else "none"))
 
 
-def choose_fineness(draft: Draft, number: int, sample: Sample | None) -> tuple[Draft, bool, bool]:
+def choose_fineness(
+    draft: Draft, number: int, sample: Sample | None, detail: DeltaGenerator
+) -> tuple[Draft, bool, bool]:
     """Kernel and bandwidth, whether the owner settles the size by hand as well, and whether the forecast does it all.
 
     A sample starts with the kernel that suits it. Where distances are asked for there is nothing to choose: how finely
-    they are told apart follows from the budget.
+    they are told apart follows from the budget. What is settled by hand is drawn in ``detail``.
     """
     if not draft.measures_closeness:
         return draft, False, False
     domain = draft.compared
     suggested = None if sample is None else suggested_kernel(domain, sample)
-    how = st.segmented_control(
-        "Settings",
+    how = detail.segmented_control(
+        "How fine",
         [AUTOMATIC, BY_HAND],
         required=True,
         default=AUTOMATIC,
         key="release-how",
         persist_state="session",
-        label_visibility="collapsed",
     )
     if how == AUTOMATIC and suggested is None and follows_budget(draft):
         return replace(draft, kernel=kernel_at(domain, DEFAULT_SHARE)), False, True
@@ -114,7 +116,9 @@ def choose_fineness(draft: Draft, number: int, sample: Sample | None) -> tuple[D
         kernel = _nearness(domain, number) if suggested is None else _suggested_nearness(suggested, number)
         _draw(domain, kernel)
         return replace(draft, kernel=kernel), False, False
-    kernel = _kernel(domain, number, suggested or kernel_at(domain, DEFAULT_SHARE))
+    with detail:
+        kernel = _kernel(domain, number, suggested or kernel_at(domain, DEFAULT_SHARE))
+    note("Set by hand, under Fine-tune.")
     _draw(domain, kernel)
     return replace(draft, kernel=kernel), True, False
 
@@ -193,7 +197,7 @@ def _kernel(domain: Domain, number: int, start: Stationary) -> Kernel:
 
 def _bandwidth(domain: Domain, number: int, start: Bandwidth) -> Bandwidth:
     """One number, or one a column in the order of the domain."""
-    unit = "in shares of the range" if domain.scale == "box" else "in the unit of the columns"
+    unit = "where 1 is from bound to bound" if domain.scale == "box" else "in the unit of the columns"
 
     def field(label: str, name: str, value: float) -> float:
         key = f"release-bandwidth-{number}-{domain.scale}{name}"
@@ -223,35 +227,41 @@ def _draw(domain: Domain, kernel: Kernel) -> None:
     note(words)
 
 
-def choose_guesses(draft: Draft, number: int, sample: Sample | None) -> Draft:
-    """Public guesses for the forecast, how many records and how crowded a place; a sample comes with its own."""
-    closeness = draft.measures_closeness and draft.has_places
-    note(
-        "The forecast never looks at the data: errors and the size of the table follow from how many records you say "
-        "there are. Say what anyone may know, and do not count your records for it: what you choose here shapes the "
-        "file, and is no secret."
-    )
+def choose_records(draft: Draft, number: int, sample: Sample | None) -> Draft:
+    """A public guess of how many records there are, which sets what the noise lets be seen; a sample has its own."""
     if sample is not None:
-        draft = replace(draft, records=sample.records_guess, density=sample.density_guess)
-    many, crowded = st.columns(2, gap="medium")
-    records = many.select_slider(
+        draft = replace(draft, records=sample.records_guess)
+    records = st.select_slider(
         "How many records there are at least",
         sorted({*RECORDS, draft.records}),
         draft.records,
         format_func=lambda records: f"{records:,}",
         key=f"release-records-{number}",
         persist_state="session",
+        help="Say what anyone may know, and do not count your records for it: what you choose here shapes the file, "
+        "and is no secret. The forecast never looks at the data; errors and the size of the table follow from this.",
     )
-    if not closeness:
-        return replace(draft, records=records, density=None)
-    density = crowded.select_slider(
-        "How crowded is a typical place?",
-        [None, *sorted({*DENSITIES, draft.density} - {None})],
-        draft.density,
-        format_func=lambda density: DENSITY_WORDS.get(density) or percent(density),
+    return replace(draft, records=records)
+
+
+def choose_density(draft: Draft, number: int, sample: Sample | None) -> Draft:
+    """A public guess of how many records are near a typical one, where that matters; a sample comes with its own."""
+    if not (draft.measures_closeness and draft.has_places):
+        return replace(draft, density=None)
+    start = draft.density if sample is None else sample.density_guess
+    density = st.select_slider(
+        "Of all records, how many are near a typical one?",
+        [None, *sorted({*DENSITIES, start} - {None})],
+        start,
+        format_func=_near_words,
         key=f"release-density-{number}",
         persist_state="session",
-        help="The average closeness of two records: 10% means that a typical place is worth a tenth of all records. "
-        "“Ordinary” takes people who spread over about a sixth of the bounds.",
+        help="It moves the forecast and the size of the file, and no answer: the more are near, the larger a typical "
+        "count is beside its noise. Who cannot say gets a forecast for people spread over a sixth of the bounds.",
     )
-    return replace(draft, records=records, density=density)
+    return replace(draft, density=density)
+
+
+def _near_words(density: float | None) -> str:
+    """A step of how many records are near a typical one."""
+    return DENSITY_WORDS.get(density) or f"{significant(100 * density, 3)} in 100"

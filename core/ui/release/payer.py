@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account
@@ -13,14 +16,22 @@ from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.session import OwnData, Session
 from ..ledger.opening import note_stranger, open_sandbox
-from .privacy import SLACK, choose_relation
+from .privacy import COUNTED_TOGETHER, SLACK, WHY_TOGETHER, choose_relation
+from .totals import choose_total
 
 SAMPLE_TOTAL = 3
 WHAT_IS_FORGOTTEN = "Forgets what was spent on all samples, and the files released of them that are kept here."
 
 
 def choose_payer(
-    visitor: Session, ledger: Ledger, own: OwnData, number: int, unit: str, slack: bool
+    visitor: Session,
+    ledger: Ledger,
+    own: OwnData,
+    number: int,
+    unit: str,
+    slack: bool,
+    epsilon: Decimal | None = None,
+    fine: DeltaGenerator | None = None,
 ) -> tuple[Neighbours, Account | None, tuple[str, ...]]:
     """Let the owner name the data set and, when the ledger does not know it, its total; a sample has both.
 
@@ -34,6 +45,10 @@ def choose_payer(
         Whom the release protects, in the ledger's words.
     slack : bool
         Whether the release needs a total with a δ.
+    epsilon : Decimal | None
+        What this release costs, by which a new total may be chosen as so many times that; None asks for a number.
+    fine : DeltaGenerator | None
+        The place of what hardly anyone changes: what is hidden, and a δ of the total; None draws it here.
 
     Returns
     -------
@@ -41,54 +56,43 @@ def choose_payer(
         What the release hides; who pays, None while nobody does; and what is missing, in a few words each.
     """
     if own.sample is not None:
-        return _sample_pays(visitor, ledger, own.title, unit)
-    named, total = st.columns([1.6, 1], gap="medium")
-    with named:
-        name = _name(ledger, own, number)
+        return _sample_pays(visitor, ledger, own.title, unit, fine or st.container())
+    name = _name(ledger, own, number)
     note_stranger()
-    known = name in ledger.names()
-    if known:
+    if name in ledger.names():
         account = Account.of(ledger.status(name))
-        with total:
-            note(f"Its total is ε = {account.total.epsilon:f}{' with slack' if account.total.delta else ''}, for ever.")
-        neighbours = choose_relation(account.total.neighbours)
+        risk = " with a one-in-a-million risk" if account.total.delta else ""
+        note(f"Its total is ε = {account.total.epsilon:f}{risk}, for ever.")
+        with fine or st.container():
+            neighbours = choose_relation(account.total.neighbours)
         trouble = account.mismatch(neighbours, unit)
         if trouble:
             st.error(in_markdown(trouble))
         return neighbours, account, ("a data set that protects the same people",) if trouble else ()
-    with total:
-        epsilon = st.number_input(
-            "Its total budget, for ever (ε)",
-            0.0,
-            100.0,
-            None,
-            step=None,
-            format="%.12g",
-            placeholder="such as 3",
-            key=f"release-total-{number}",
-            persist_state="session",
-            help="All releases of this data set together will never pass it. It is a promise to the people in it and "
-            "cannot be changed later.",
-        )
-    delta = SLACK if _total_slack(slack) else 0
-    neighbours = choose_relation(None)
-    if name and epsilon:
-        return neighbours, Account(name, Budget(epsilon, delta, neighbours), unit), ()
-    words = {"a name for the data set": name, "the total budget of the data set": epsilon}
+    total = choose_total(epsilon, number, "record" if unit == "record" else "person")
+    with fine or st.container():
+        delta = SLACK if _total_slack(slack) else 0
+        neighbours = choose_relation(None)
+    if name and total:
+        return neighbours, Account(name, Budget(total, delta, neighbours), unit), ()
+    words = {"a name for the data set": name, "the total budget of the data set": total}
     return neighbours, None, tuple(word for word, given in words.items() if not given)
 
 
-def _sample_pays(visitor: Session, ledger: Ledger, name: str, unit: str) -> tuple[Neighbours, Account, tuple[str, ...]]:
+def _sample_pays(
+    visitor: Session, ledger: Ledger, name: str, unit: str, fine: DeltaGenerator
+) -> tuple[Neighbours, Account, tuple[str, ...]]:
     """A sample needs no promise: its total is set, and begins again whenever one likes.
 
-    The total has slack, so that releases with and without it can be tried from it.
+    The total has a δ, so that releases with and without one can be tried from it.
     """
     known = Account.of(ledger.status(name)) if name in ledger.names() else None
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         note(f"A sample is nobody's secret: it has ε = {SAMPLE_TOTAL} to play with, counted apart from your own data.")
         if known and st.button("Begin again", key="sandbox-begin-again", help=WHAT_IS_FORGOTTEN):
             begin_again(visitor)
-    neighbours = choose_relation(None if known is None else known.total.neighbours)
+    with fine:
+        neighbours = choose_relation(None if known is None else known.total.neighbours)
     account = known or Account(name, Budget(SAMPLE_TOTAL, SLACK, neighbours), unit)
     trouble = account.mismatch(neighbours, unit)
     if trouble:
@@ -124,10 +128,8 @@ def _name(ledger: Ledger, own: OwnData, number: int) -> str | None:
 
 
 def _total_slack(needed: bool) -> bool:
-    """Whether the new total has a δ; a release with slack needs one."""
-    words = "Count the total with a slack of one in a million"
-    reason = "Several releases together then cost less than the sum of their ε."
+    """Whether the new total has a δ; a release with one needs it."""
     if needed:
-        st.toggle(words, True, key="release-total-slack-needed", disabled=True, help=reason, wrap=True)
+        st.toggle(COUNTED_TOGETHER, True, key="release-total-slack-needed", disabled=True, help=WHY_TOGETHER, wrap=True)
         return True
-    return st.toggle(words, key="release-total-slack", persist_state="session", help=reason, wrap=True)
+    return st.toggle(COUNTED_TOGETHER, key="release-total-slack", persist_state="session", help=WHY_TOGETHER, wrap=True)

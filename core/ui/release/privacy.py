@@ -6,7 +6,10 @@ from decimal import Decimal
 
 import streamlit as st
 
+from ...errors import RequestError
+from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
+from ...words.escapes import in_markdown
 from ...words.numbers import amount
 from ..frame.marks import note
 
@@ -19,6 +22,11 @@ STEP, EXACT, WITH_SLACK, RELATION = (
 START = Decimal(1)
 SLACK = Decimal("0.000001")
 """The δ behind the switch: one in a million."""
+COUNTED_TOGETHER = "Count several releases as less than their sum, for a one-in-a-million risk"
+WHY_TOGETHER = (
+    "Losses of several releases hardly ever all point the same way, so that together they cost less than the sum of "
+    "their ε, but for a chance of at most one in a million."
+)
 EPSILONS = tuple(
     Decimal(step)
     for step in (
@@ -39,7 +47,7 @@ CAPTIONS = (
 
 
 def choose_epsilon() -> Decimal | None:
-    """The slider on its logarithmic scale, with an exact field beside it; None while the field is empty."""
+    """The slider on its logarithmic scale, with an exact field beside it; None while no promise can be made with it."""
     st.session_state.setdefault(STEP, START)
     st.session_state.setdefault(EXACT, float(START))
     slider, field = st.columns([4, 1.15], gap="medium", vertical_alignment="bottom", wrap=False)
@@ -56,7 +64,13 @@ def choose_epsilon() -> Decimal | None:
     typed = field.number_input(
         "exactly", 0.0, 100.0, step=None, format="%.12g", key=EXACT, persist_state="session", on_change=_exact_typed
     )
-    return Decimal(str(typed)) if typed else None
+    if not typed:
+        return None
+    try:
+        return Budget(typed).epsilon
+    except RequestError as error:
+        st.error(in_markdown(error))
+        return None
 
 
 def _step_moved() -> None:
@@ -69,9 +83,9 @@ def _exact_typed() -> None:
 
 
 def choose_slack() -> bool:
-    """The switch for δ; what it gains is said once the forecasts are there."""
+    """The switch for δ, named by what it buys and costs; how much it buys is said once the forecasts are there."""
     return st.toggle(
-        f"Allow a slack of one in a million (δ = {SLACK:f})",
+        f"Less noise, for a one-in-a-million risk (δ = {SLACK:f})",
         key=WITH_SLACK,
         persist_state="session",
         wrap=True,

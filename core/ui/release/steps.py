@@ -15,12 +15,12 @@ from ...forecast.nearness import radius_of
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
 from ...releases.payment import unit_words
-from ...sources.samples import sample
+from ...sources.samples import Sample, sample
 from ...words.escapes import in_markdown
 from ..frame.live import live_view
 from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
-from .fineness import choose_fineness, choose_guesses, choose_scale, chosen_by_forecast
+from .fineness import choose_density, choose_fineness, choose_records, choose_scale, chosen_by_forecast
 from .forecast import error_curve, side_panel, slack_sentence
 from .making import Order
 from .outcomes import possible_outcomes
@@ -62,61 +62,71 @@ def order_of(draft: Draft, own: OwnData, ledger: Ledger, looked: Collection[str]
 
 
 def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, DeltaGenerator]:
-    """The controls; what was chosen, and the places for what slack gains and for what could come out."""
+    """The controls; what was chosen, and the places for what a δ gains and for what could come out.
+
+    In view are the question, ε, the budget and how fine it is; what few people change lies under Fine-tune.
+    """
     own, number = visitor.own, visitor.records.number
     known = None if own.sample is None else sample(own.sample)
     go_back()
     listed = st.container()
-    first = (
-        "1 · What should people be able to ask?" if not added(number) else "1 · What else should people be able to ask?"
-    )
-    st.header(first, anchor=False)
+    more = "else " if added(number) else ""
+    st.header(f"1 · What {more}should people be able to ask?", anchor=False)
     draft = choose_aim(Draft(own.domain, hash_seed(number)), number, known)
-    asked = not draft.missing
     st.header("2 · How much privacy?", anchor=False)
-    epsilon, slack = choose_epsilon(), choose_slack()
-    gain = st.container()
+    epsilon = choose_epsilon()
     if known is not None and epsilon is not None and has_live_picture(known):
         live_view(known, "release-live", float(epsilon))
-    neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
+    paying, front = st.container(), st.container()
+    with st.expander("Fine-tune", key="release-fine-tune"):
+        slack = choose_slack()
+        gain, hidden, detail = st.container(), st.container(), st.container()
+    another, outcomes = st.container(), st.container()
+    with paying:
+        neighbours, account, missing = choose_payer(
+            visitor, ledger, own, number, unit_words(own.domain.unit), slack, epsilon, hidden
+        )
     visitor.dataset = None if account is None else account.name
     draft = replace(draft, account=account)
-    st.header("3 · How fine?", anchor=False)
-    if not asked:
+    promised = None if epsilon is None else Budget(epsilon, SLACK if slack else 0, neighbours)
+    with front:
+        st.header("3 · How fine?", anchor=False)
+        draft, refusal = _refined(draft, promised, own, number, known, detail)
+    with listed:
+        show_added(draft, number)
+    if draft.way is not None:
+        with another:
+            offer_another(draft, own.domain, number)
+    return draft.lacking(*missing, *refusal), gain, outcomes
+
+
+def _refined(
+    draft: Draft, promised: Budget | None, own: OwnData, number: int, known: Sample | None, detail: DeltaGenerator
+) -> tuple[Draft, tuple[str, ...]]:
+    """The draft with how fine it is and the way it is made; with what is missing where it cannot be made.
+
+    Beside it why the budget does not admit it, if so.
+    """
+    if draft.missing:
         note("First say what should be asked.")
-    if not asked or epsilon is None:
-        lacking = draft.lacking(*(() if epsilon else ("a privacy loss ε",)), *missing)
-        with listed:
-            show_added(lacking, number)
-        return lacking, gain, st.container()
+    if draft.missing or promised is None:
+        return draft if promised else draft.lacking("a privacy loss ε"), ()
     by_hand = by_forecast = False
     if draft.has_places:  # of others nothing is left to choose
-        draft, by_hand, by_forecast = choose_fineness(choose_scale(draft, number), number, known)
-    draft = choose_guesses(draft, number, known)
-    fine = st.container()
-    way = st.container()
-    another = st.container()
-    outcomes = st.container()
+        with detail:
+            draft = choose_scale(draft, number)
+        draft, by_hand, by_forecast = choose_fineness(draft, number, known, detail)
+    draft = choose_records(draft, number, known)
+    with detail:
+        draft = choose_density(draft, number, known)
     try:
-        budget = Budget(epsilon, SLACK if slack else 0, neighbours)
-        radius = radius_of(draft.compared, own.longest)
-        draft = replace(draft, radius=radius)
-        draft = replace(draft, budget=own_budget(draft, budget, number))
+        draft = replace(draft, radius=radius_of(draft.compared, own.longest))
+        draft = replace(draft, budget=own_budget(draft, promised, number))
         if by_forecast:
-            with fine:
-                draft = chosen_by_forecast(draft)
-        with way:
-            chosen = together(choose_way(draft, by_hand), budget, number)
+            draft = chosen_by_forecast(draft)
+        chosen = together(choose_way(draft, by_hand, detail), promised, number)
         after = chosen.after
     except RequestError as error:
         st.error(in_markdown(error))
-        lacking = replace(draft, budget=None).lacking("settings that can be used", *missing)
-        with listed:
-            show_added(lacking, number)
-        return lacking, gain, outcomes
-    with listed:
-        show_added(chosen, number)
-    with another:
-        offer_another(chosen, own.domain, number)
-    refusal = () if after is None or after.admitted else (after.refusal,)
-    return chosen.lacking(*missing, *refusal), gain, outcomes
+        return replace(draft, budget=None).lacking("settings that can be used"), ()
+    return chosen, () if after is None or after.admitted else (after.refusal,)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
 from ...forecast.draft import Draft
@@ -24,10 +25,11 @@ PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""
 
 
-def choose_way(draft: Draft, by_hand: bool) -> Draft:
+def choose_way(draft: Draft, by_hand: bool, detail: DeltaGenerator) -> Draft:
     """Show the first choice with its reason, and let the owner pick another and, by hand, its size.
 
-    The pick is kept by name, as the order changes with every control; picking the first choice again follows it.
+    The others and the size are drawn in ``detail``. The pick is kept by name, as the order changes with every control;
+    picking the first choice again follows it.
 
     Raises
     ------
@@ -44,10 +46,13 @@ def choose_way(draft: Draft, by_hand: bool) -> Draft:
     st.markdown(f"**Made with: {in_markdown(title(name))}.**")
     note(chosen.reason)
     if len(names) > 1:
-        with st.expander("Other ways to do it", type="compact"):
+        with detail, st.expander("Other ways to do it", type="compact"):
             _list(ranked, name, question)
     draft = replace(draft, way=chosen)
-    return _size(draft) if by_hand else draft
+    if not by_hand:
+        return draft
+    with detail:
+        return _size(draft)
 
 
 def way_of(draft: Draft) -> Recommendation:
@@ -135,8 +140,8 @@ def _size(draft: Draft) -> Draft:
         placeholder=f"{one.rows:,}, by forecast",
         key="release-rows",
         persist_state="session",
-        help="How many random cells or waves a record falls into. More rows follow the data "
-        "more closely; without slack they also need more noise. Left empty, the forecast chooses the best.",
+        help="How many random cells or waves a record falls into. More rows follow the data more closely; without the "
+        "one-in-a-million risk they also need more noise. Left empty, the forecast chooses the best.",
     )
     width = None
     if "--width" in card(draft.way.name).options:

@@ -167,6 +167,28 @@ def test_running_the_page_again_neither_draws_nor_spends(ledger, monkeypatch):
     assert at.session_state[DESK].making.release.counters is table and len(ledger.status("visits").releases) == 1
 
 
+def test_a_total_is_chosen_by_how_often_or_typed(ledger):
+    at = visit()
+    at.select_slider(key="release-epsilon").set_value(Decimal("1.2"))
+    at.segmented_control(key="release-often-1").set_value(3).run()
+    assert at.number_input(key="release-total-1").value == 3.6 and "97.3%" in words(at)
+    assert at.button(key=PRESS).label == "Release for ε = 1.2, leaving 2.4"
+    at.select_slider(key="release-epsilon").set_value(Decimal("0.1")).run()
+    assert at.button(key=PRESS).label == "Release for ε = 0.1, leaving 0.2", "the total follows, to the last digit"
+    with_total(at, 5.0)
+    assert at.segmented_control(key="release-often-1").value is None
+    assert at.button(key=PRESS).label == "Release for ε = 0.1, leaving 4.9"
+    at.number_input(key="release-epsilon-exact").set_value(60.0)
+    at.segmented_control(key="release-often-1").set_value(2).run()
+    assert at.button(key=PRESS).disabled and "a total is at most 100" in words(at)
+
+
+def test_nobody_reads_of_slack_ranges_or_crowds(ledger):
+    said = str(with_total(visit(Domain.of(x=(0, 100), y=(0, 5)))).main)
+    for given_up in ("slack", "share of its range", "shares of its range", "crowded", "such as 3"):
+        assert given_up not in said.replace("release-slack", "").replace("release-total-slack", "")
+
+
 def test_not_yet_means_not(ledger):
     at = press(with_total(visit()))
     at.button(key="release-no").click().run()
@@ -249,7 +271,7 @@ def test_slack_needs_a_total_with_slack(ledger):
     many = Domain.of(**{name: (0, 100) for name in columns})
     at = visit(many, title="strict")
     at.toggle(key="release-slack").set_value(True).run()
-    assert at.button(key=PRESS).disabled and "a promise without slack" in words(at)
+    assert at.button(key=PRESS).disabled and "a promise without the one-in-a-million risk" in words(at)
     few = visit(title="strict")
     few.toggle(key="release-slack").set_value(True).run()
     assert not few.button(key=PRESS).disabled  # its noise keeps ε alone, so that it needs none of the slack
