@@ -25,6 +25,7 @@ from typer.core import TyperGroup
 from ..errors import BudgetError, RequestError
 from ..machine.faults import DEBUG
 from ..machine.files.transient import sweep
+from ..machine.scarcity import TOO_LITTLE
 from .output import say
 
 DONE, FAULT, REQUEST, BUDGET, STOPPED, TERMINATED = 0, 1, 2, 3, 130, 143
@@ -121,7 +122,7 @@ def sentence_of(problem: BaseException) -> str:
         context = getattr(problem, "ctx", None)
         return f"{words} (see '{context.command_path} --help')." if context else f"{words}."
     if isinstance(problem, MemoryError):
-        return "There is not enough memory for this; ask for fewer rows or a smaller width."
+        return TOO_LITTLE
     return (
         f"A fault of the program ({type(problem).__name__}) stopped this; please report it with what is shown when the "
         f"environment variable {DEBUG} is 1, which may hold values of the data."

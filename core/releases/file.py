@@ -35,6 +35,7 @@ from ..errors import ReleaseFileError, RequestError
 from ..machine.files import aligned, narrow, npz, strict_json
 from ..machine.files.archive import FREE_BYTES, Archive
 from ..machine.files.transient import unfinished
+from ..machine.scarcity import lacks_memory
 from ..machine.tables import Narrow, Table, array
 from ..privacy.record import MAX_TABLES
 from ..sketches.linear import LinearSketch
@@ -99,6 +100,16 @@ def to_bytes(manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> 
 
 def read(source: str | Path | bytes | BinaryIO, memory: int, verify: bool) -> tuple[Manifest, Arrays]:
     """What is in a release file; see `core.releases.release.load`."""
+    try:
+        return _opened(source, memory, verify)
+    except MemoryError:
+        raise RequestError(
+            "There is not enough memory on this computer to open the release, which says nothing against the file: "
+            "close other programs, or open it on a larger computer."
+        ) from None
+
+
+def _opened(source: str | Path | bytes | BinaryIO, memory: int, verify: bool) -> tuple[Manifest, Arrays]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _read(io.BytesIO(source), memory, False, verify)
     if not isinstance(source, (str, Path)) and hasattr(source, "read") and hasattr(source, "seek"):
@@ -108,6 +119,8 @@ def read(source: str | Path | bytes | BinaryIO, memory: int, verify: bool) -> tu
         with path.open("rb") as file:
             return _read(file, memory, True, verify)
     except OSError as problem:
+        if lacks_memory(problem):
+            raise MemoryError from None
         raise RequestError(f"The file {str(path)!r} cannot be read: {problem.strerror or problem}.") from None
 
 

@@ -149,7 +149,7 @@ def _damage_as_one_error(label: str) -> Iterator[None]:
     with plain_sentences(label):
         try:
             yield
-        except (RequestError, ValueError, OSError):
+        except (RequestError, ValueError, OSError, MemoryError):
             raise
         except Exception:
             raise ValueError("damaged") from None

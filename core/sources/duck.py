@@ -15,6 +15,7 @@ import pyarrow as pa
 from ..errors import RequestError
 from ..machine.extras import check_extra
 from ..machine.files.transient import private_folder
+from ..machine.scarcity import lacks_memory
 
 try:
     import duckdb
@@ -145,7 +146,7 @@ def plain_sentences(label: str) -> Iterator[None]:
         if str(error) == "Query interrupted":  # what DuckDB makes of whatever the handler of a signal raises
             raise KeyboardInterrupt from None
         raise
-    except (*FAILURES, pa.ArrowException, OSError, ValueError, EOFError, zlib.error) as error:
+    except (*FAILURES, pa.ArrowException, OSError, ValueError, EOFError, zlib.error, MemoryError) as error:
         raise _sentence(label, error) from None
 
 
@@ -157,6 +158,11 @@ def _sentence(label: str, error: Exception) -> RequestError:
     out_of_memory = message.startswith("Out of Memory Error") or (
         FAILURES and isinstance(error, duckdb.OutOfMemoryException)
     )
+    if lacks_memory(error):
+        return RequestError(
+            f"There is not enough memory on this computer to read {label}, unless it is damaged and says that it is "
+            "larger than it is: close other programs, use fewer columns, or write it in smaller pieces."
+        )
     if out_of_memory and "max_temp_directory_size" in message:
         return OutOfMemory(
             f"Sorting {label} needs more room in the folder for temporary files than half of what is free there, or "

@@ -1,4 +1,9 @@
-"""Tables of SQLite databases, through Python's own reader."""
+"""Tables and views of SQLite databases, through Python's own reader.
+
+A view may be a query without an end, which a table of a file cannot be. So no more than `MOST_ROWS` records are read
+of a view, and SQLite is stopped when it looks for the next ones for longer than `MOST_SECONDS`; between two batches
+whoever started the reading may stop it as any other.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,20 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from time import monotonic
 
 import pyarrow as pa
 
 from ..errors import RequestError
 from .arrow import ArrowSource
 from .duck import identifier
+
+MOST_ROWS = 1_000_000_000
+"""Of a view."""
+MOST_SECONDS = 600.0
+"""For one batch of records."""
+STEPS = 1_000_000
+"""Of SQLite's machine, some tens of milliseconds, after which it asks whether to go on."""
 
 
 def sqlite_tables(path: Path, label: str) -> tuple[str, ...]:
@@ -30,6 +43,7 @@ def sqlite_table(path: Path, table: str, label: str) -> ArrowSource:
             names = _names(session)
             if table not in names:
                 raise RequestError(f"There is no table {table!r} in {label}; its tables are: {', '.join(names)}.")
+            is_view = table in _names(session, "view")
             described = session.execute(f"PRAGMA table_info({identifier(table)})").fetchall()
     except sqlite3.Error:
         raise _unreadable(label) from None
@@ -38,23 +52,55 @@ def sqlite_table(path: Path, table: str, label: str) -> ArrowSource:
     def read(names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         chosen = pa.schema([schema.field(name) for name in names])
         sql = f"SELECT {', '.join(map(identifier, names))} FROM {identifier(table)}"
+        watch, found = _Watch(), 0
         try:
             with closing(_connect(path)) as session:
+                session.set_progress_handler(watch.late, STEPS)
+                watch.begin()
                 cursor = session.execute(sql)
                 while records := cursor.fetchmany(rows):
+                    found += len(records)
+                    if is_view and found > MOST_ROWS:
+                        raise RequestError(
+                            f"The view {table!r} of {label} has more than {MOST_ROWS:,} records, the most that are "
+                            "read of a view, as some have no end; write what it gives to a table."
+                        )
                     columns = zip(zip(*records, strict=True), chosen, strict=True)
                     yield pa.RecordBatch.from_arrays([_array(*column) for column in columns], schema=chosen)
-        except sqlite3.Error:
+                    watch.begin()
+        except sqlite3.Error as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT and not watch.stopped:
+                raise KeyboardInterrupt from None  # what SQLite makes of a signal that comes while it asks
+            if watch.stopped:
+                raise RequestError(
+                    f"{table!r} of {label} gave no further records within {MOST_SECONDS:g} seconds, so the reading was "
+                    "stopped, as a view may have no end; write what it gives to a table."
+                ) from None
             raise RequestError(f"The table {table!r} of {label} cannot be read to its end.") from None
 
     return ArrowSource(label, schema, read)
 
 
-def _names(session: sqlite3.Connection) -> tuple[str, ...]:
-    listed = session.execute(
-        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
-    )
-    return tuple(name for (name,) in listed)
+class _Watch:
+    """Tells SQLite to stop when a batch of records is not there in time."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._end = 0.0
+
+    def begin(self) -> None:
+        """Wait for a batch from now on."""
+        self._end = monotonic() + MOST_SECONDS
+
+    def late(self) -> bool:
+        """Whether SQLite is to stop; it asks in the middle of its work."""
+        self.stopped |= monotonic() > self._end
+        return self.stopped
+
+
+def _names(session: sqlite3.Connection, *kinds: str) -> tuple[str, ...]:
+    listed = session.execute("SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name")
+    return tuple(name for name, kind in listed if kind in (kinds or ("table", "view")))
 
 
 def _unreadable(label: str) -> RequestError:

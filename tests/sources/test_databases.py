@@ -1,13 +1,17 @@
 """What a database holds, by name, and which files a name stands for."""
 
+import os
+import signal
 import sqlite3
+import threading
 from contextlib import closing
 
 import duckdb
 import pytest
 
+from core.domain import Domain
 from core.errors import RequestError
-from core.sources import open_source
+from core.sources import open_source, sqlite
 from core.sources.databases import is_database, tables_of
 from core.sources.opening import named_files
 
@@ -69,3 +73,44 @@ def test_the_files_of_a_name_are_known(tmp_path, shop):
     assert named_files("s3://bucket/x.parquet") == ()
     with pytest.raises(RequestError, match="no file of the pattern"):
         named_files(f"{tmp_path}/*.parquet")
+
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+
+
+@pytest.fixture
+def endless(tmp_path):
+    """Views without an end: one of records, and one that never finds any."""
+    with closing(sqlite3.connect(tmp_path / "endless.db")) as store:
+        store.execute(f"CREATE VIEW records AS {ENDLESS}")
+        store.execute(f"CREATE VIEW none AS {ENDLESS} WHERE x < 0")
+        store.execute("CREATE TABLE finite AS SELECT 3 AS x")
+        store.commit()
+    return tmp_path / "endless.db"
+
+
+def read(path, table):
+    return sum(1 for batch in open_source(f"{path}::{table}").batches(Domain.of(x=(0, 1))) for _ in batch)
+
+
+def test_a_view_without_an_end_is_read_to_a_stated_number_of_records(endless, monkeypatch):
+    monkeypatch.setattr(sqlite, "MOST_ROWS", 200_000)
+    with pytest.raises(RequestError, match="more than 200,000 records"):
+        read(endless, "records")
+    monkeypatch.setattr(sqlite, "MOST_ROWS", 0)
+    read(endless, "finite")  # a table has an end
+
+
+def test_a_view_that_never_gives_a_record_is_stopped(endless, monkeypatch):
+    monkeypatch.setattr(sqlite, "MOST_SECONDS", 0.05)
+    with pytest.raises(RequestError, match=r"gave no further records within 0\.05 seconds"):
+        read(endless, "none")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_view_that_never_gives_a_record_can_be_interrupted(endless):
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        read(endless, "none")
+    timer.join()

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ...errors import ReleaseFileError
+from ..scarcity import lacks_memory
 from .directory import DAMAGED, LOCAL, check_directory
 
 MAX_RATIO = 1_032
@@ -86,8 +87,8 @@ class Archive:
         self._file, self._end = file, check_directory(file, len(names))
         try:
             self._zip = zipfile.ZipFile(file)
-        except _DAMAGE:
-            raise ReleaseFileError(DAMAGED) from None
+        except _DAMAGE as problem:
+            raise _refused(problem) from None
         members = self._zip.infolist()
         for member in members:
             _check_member(member, names)
@@ -172,8 +173,8 @@ class Archive:
         try:
             whole = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
             entries = np.frombuffer(whole, header.kind, header.entries, offset=start)
-        except (OSError, ValueError):
-            raise ReleaseFileError(DAMAGED) from None
+        except (OSError, ValueError) as problem:
+            raise _refused(problem) from None
 
         def fetch(places: np.ndarray) -> None:
             for page in np.unique((start + places * header.entry_bytes) // mmap.PAGESIZE).tolist():
@@ -227,8 +228,8 @@ class Archive:
     def _open(self, member: zipfile.ZipInfo) -> IO[bytes]:
         try:
             return self._zip.open(member)
-        except _DAMAGE:
-            raise ReleaseFileError(DAMAGED) from None
+        except _DAMAGE as problem:
+            raise _refused(problem) from None
 
     def _header(self, member: zipfile.ZipInfo) -> _Header:
         """The header of a member, which together with its entries must fill the member exactly."""
@@ -260,11 +261,16 @@ class Archive:
 def _read(stream: IO[bytes], count: int) -> bytes:
     try:
         data = stream.read(count)
-    except _DAMAGE:
-        raise ReleaseFileError(DAMAGED) from None
+    except _DAMAGE as problem:
+        raise _refused(problem) from None
     if len(data) != count:
         raise ReleaseFileError(DAMAGED)
     return data
+
+
+def _refused(problem: Exception) -> Exception:
+    """What to say of an archive that cannot be read: that it is damaged, unless it is memory that is missing."""
+    return MemoryError() if lacks_memory(problem) else ReleaseFileError(DAMAGED)
 
 
 def _check_member(member: zipfile.ZipInfo, names: Collection[str]) -> None:
