@@ -124,12 +124,15 @@ class Limits:
         Of one file.
     memory_megabytes : int
         Of the server, above which no new page is opened.
+    releases_at_once : int
+        That each process makes; others wait.
     """
 
     sessions: int = 200
     sessions_each: int = 10
     upload_megabytes: int = 200
     memory_megabytes: int = 8_000
+    releases_at_once: int = 4
 
 
 @dataclass(frozen=True)
@@ -289,6 +292,7 @@ def _limits(section: Section) -> Limits:
         sessions_each=section.take("sessions_each", whole(1, 10_000), usual.sessions_each),
         upload_megabytes=section.take("upload_megabytes", whole(1, 10_000), usual.upload_megabytes),
         memory_megabytes=section.take("memory_megabytes", whole(500, 10_000_000), usual.memory_megabytes),
+        releases_at_once=section.take("releases_at_once", whole(1, 1_000), usual.releases_at_once),
     )
     section.end()
     return found

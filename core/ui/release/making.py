@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 from ...engine.pace import Pace
 from ...errors import RequestError
 from ...machine.attendance import Attendance
+from ...machine.scarcity import TOO_LITTLE
+from ...machine.waiting import Line
 from ...privacy.budget import Budget
 from ...releases.job import Job
 from ...releases.payment import Payer, unit_words
@@ -125,6 +127,8 @@ class Making:
         Why there is none, in one sentence, once failed.
     left_alone : bool
         Whether it was stopped because nobody was there to get the result.
+    ahead : int
+        How many other releases have to be made first.
     """
 
     def __init__(self, order: Order):
@@ -136,6 +140,7 @@ class Making:
         self.remark = ""
         self.problem: str | None = None
         self.left_alone = False
+        self.ahead = 0
         self._payer = order.payer()
         self._job: Job | None = Job(order.kind, order.source, self._payer, say=self._hear)
         self._steps: Iterator[int] = iter(self._job)
@@ -153,23 +158,40 @@ class Making:
         """Whether there is still something to wait for."""
         return self.stage in (Stage.READING, Stage.SEALING)
 
-    def start(self, attendance: Attendance | None = None) -> None:
+    def start(self, attendance: Attendance | None = None, line: Line | None = None) -> None:
         """Begin to work in the background; once, however often it is called.
 
         Parameters
         ----------
         attendance : Attendance | None
             Tells whether the owner is there; None takes it for granted.
+        line : Line | None
+            Where to wait for others' releases first; None waits for nobody.
         """
         with self._stage_lock:
             if self._worker is None and self.stage is Stage.READING:
-                work = (attendance or Attendance(lambda: True),)
-                self._worker = Thread(target=self._make, args=work, name="frostglass-release", daemon=True)
+                work = (attendance or Attendance(lambda: True), line)
+                self._worker = Thread(target=self._in_turn, args=work, name="frostglass-release", daemon=True)
                 self._worker.start()
 
     def wait(self, seconds: float) -> bool:
         """Wait until there is nothing to wait for any more, at most so long; whether that is so."""
         return self._over.wait(seconds)
+
+    def _in_turn(self, attendance: Attendance, line: Line | None) -> None:
+        """Make it when it is its turn, unless it was stopped or nobody is there any more."""
+        if line is None:
+            self._make(attendance)
+            return
+        with line.joined() as place:
+            while self.stage is Stage.READING and (ahead := line.ahead(place)):
+                self.ahead = ahead
+                if attendance.ended:
+                    self._leave()
+                self._over.wait(LOOK_AGAIN)
+            self.ahead = 0
+            if self.stage is Stage.READING:
+                self._make(attendance)
 
     def _make(self, attendance: Attendance) -> None:
         """Read everything, then pay and draw the noise; neither goes on for nobody.
@@ -191,8 +213,8 @@ class Making:
             self.pace = Pace(self.order.source.rows_total())
         except RequestError:
             pass  # reading finds it as well, and says what is wrong
-        except BaseException:
-            self._fail(UNREADABLE)
+        except BaseException as fault:
+            self._fail(_said_of(fault, UNREADABLE))
             raise
 
     def _leave(self) -> None:
@@ -212,8 +234,8 @@ class Making:
             except RequestError as error:
                 self._fail(str(error))
                 return False
-            except BaseException:
-                self._fail(UNREADABLE)
+            except BaseException as fault:
+                self._fail(_said_of(fault, UNREADABLE))
                 raise
             return True
 
@@ -237,8 +259,8 @@ class Making:
             self._end(Stage.MADE)
         except RequestError as error:
             self._fail(str(error))
-        except BaseException:
-            self._fail("The release could not be made because of a fault of the program.")
+        except BaseException as fault:
+            self._fail(_said_of(fault, "The release could not be made because of a fault of the program."))
             raise
 
     def _hear(self, words: str) -> None:
@@ -260,6 +282,10 @@ class Making:
         """Let go of the exact table as soon as it is not needed."""
         self._job = None
         self._steps = iter(())
+
+
+def _said_of(fault: BaseException, words: str) -> str:
+    return TOO_LITTLE if isinstance(fault, MemoryError) else words
 
 
 @dataclass

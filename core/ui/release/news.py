@@ -26,6 +26,9 @@ def progress(making: Making) -> tuple[float, str]:
     pace = making.pace
     if making.stage == "sealing":
         return 1.0, "All records are read. Drawing the noise."
+    if making.ahead:
+        first = "another one has" if making.ahead == 1 else f"{making.ahead} others have"
+        return 0.0, f"Waiting until {first} been made, as this server makes few at once; nothing is spent meanwhile."
     if not pace.rows:
         sorting = making.order.sketch.domain.unit.column is not None
         return 0.0, "Bringing the rows of each person together" if sorting else "Opening the data"

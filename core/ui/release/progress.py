@@ -10,8 +10,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ...forecast.draft import Draft
 from ...machine.attendance import Attendance
+from ...machine.waiting import Line
 from ...parameters import SEED_BITS
 from ...privacy.ledger.account import price
+from ...serving.door import the_door
 from ...words.escapes import in_markdown
 from ...words.numbers import amount
 from ..frame.marks import Visibility, note, rail
@@ -66,7 +68,7 @@ def confirm(desk: Desk, order: Order, draft: Draft) -> None:
 
 def show_progress(making: Making) -> None:
     """Progress with a way out; a release that takes but a moment is there before any of it is drawn."""
-    making.start(_attendance())
+    making.start(_attendance(), _line())
     if making.wait(AT_ONCE):
         st.rerun()
     st.header("Making the release", anchor=False)
@@ -97,3 +99,10 @@ def _attendance() -> Attendance:
     """Whether this visitor's browser is connected; what it asks is made for being asked from any thread."""
     server, number = get_instance(), get_script_run_ctx().session_id
     return Attendance(lambda: server.is_active_session(number))
+
+
+@st.cache_resource(show_spinner=False)
+def _line() -> Line | None:
+    """Where the releases of a server's visitors wait for each other; on one's own computer they do not."""
+    door = the_door()
+    return None if door is None else Line(door.started.limits.releases_at_once)

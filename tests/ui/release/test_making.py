@@ -15,6 +15,7 @@ from core.engine.building import Building
 from core.geometry.kernels import Euclidean
 from core.machine import faults
 from core.machine.attendance import PATIENCE, Attendance
+from core.machine.waiting import Line
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.quantiles import plan_bounds
@@ -24,6 +25,7 @@ from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
 from core.sources import open_source
 from core.ui.release.making import Desk, Making, Order, Stage
+from core.ui.release.news import progress
 
 DOMAIN = Domain.of(x=(0, 1))
 NAME = "visits"
@@ -258,6 +260,39 @@ def test_several_owners_build_at_once_and_one_who_stops_stops_nobody_else(ledger
     assert theirs.wait(60) and theirs.stage is Stage.MADE and mine.running
     mine.stop()
     assert theirs.release is not None and len(ledger.status(NAME).releases) == 1
+
+
+def test_others_wait_their_turn_and_are_told_so(ledger, drawn, gated):
+    line = Line(1)
+    first, second, third = Making(order(ledger, source=gated)), Making(order(ledger)), Making(order(ledger))
+    first.start(line=line)
+    assert gated.waiting.wait(60)
+    for making, ahead in ((second, 1), (third, 2)):
+        making.start(line=line)
+        while making.ahead != ahead:
+            making.wait(0.01)
+    assert progress(second)[1].startswith("Waiting until another one has been made")
+    assert "until 2 others have been made" in progress(third)[1]
+    second.stop()
+    second._worker.join(60)
+    assert second.stage is Stage.STOPPED and not drawn and third.running
+    gated.gate.set()
+    assert third.wait(60) and third.stage is Stage.MADE and third.ahead == 0 and first.stage is Stage.MADE
+    assert len(ledger.status(NAME).releases) == 2
+
+
+def test_whoever_stays_away_gives_up_their_place_in_the_line(ledger, gated):
+    line, clock = Line(1), Clock()
+    first, second = Making(order(ledger, source=gated)), Making(order(ledger))
+    first.start(line=line)
+    assert gated.waiting.wait(60)
+    second.start(Attendance(lambda: False, clock), line)
+    while not second.ahead:
+        second.wait(0.01)
+    clock.now = PATIENCE + 1
+    assert second.wait(60) and second.left_alone and second.stage is Stage.STOPPED
+    first.stop()
+    gated.gate.set()
 
 
 def test_a_fault_of_the_program_in_the_background_is_told_and_ends_the_waiting(ledger, monkeypatch, gated):

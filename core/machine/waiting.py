@@ -1,0 +1,41 @@
+"""A line of those who wait for one of a few places, first come first served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+
+class Line:
+    """So many places, and those who have or await one; any thread may ask it.
+
+    Nobody is woken: whoever waits looks again, as they have to look whether they are wanted anyway.
+
+    Parameters
+    ----------
+    places : int
+        How many may work at once.
+    """
+
+    def __init__(self, places: int) -> None:
+        self.places = places
+        self._here: list[object] = []
+        self._lock = Lock()
+
+    @contextmanager
+    def joined(self) -> Iterator[object]:
+        """Be in the line, at its end first; what is given tells who it is, and leaves with the block."""
+        who = object()
+        with self._lock:
+            self._here.append(who)
+        try:
+            yield who
+        finally:
+            with self._lock:
+                self._here.remove(who)
+
+    def ahead(self, who: object) -> int:
+        """How many have to leave until it is their turn; 0 once it is."""
+        with self._lock:
+            return max(0, self._here.index(who) + 1 - self.places)
