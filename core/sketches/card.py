@@ -277,8 +277,9 @@ def only_where(title: str, fits: Callable[[Facts], bool]) -> Callable[[Facts], s
 
 def columns(sketch: LinearSketch) -> str:
     """How much there is to compare, in words."""
-    dimensions = sketch.domain.dimensions
-    return "one column" if dimensions == 1 else f"{dimensions:,} dimensions"
+    domain, dimensions = sketch.domain, sketch.domain.dimensions
+    alone = dimensions == 1 or (len(domain.columns) == 1 and domain.circles)
+    return "one column" if alone else f"{dimensions:,} dimensions"
 
 
 def sides(shape: Sequence[int]) -> str:

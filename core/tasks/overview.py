@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..domain import Coordinate, Dates, Ordered
+from ..domain import Coordinate, Dates, Domain, Ordered
 from ..domain.coordinate import LATITUDE
 from ..errors import RequestError
 from ..sketches.tables.answers import TableAnswers
@@ -133,6 +133,17 @@ def profile(answers: TableAnswers, name: str, part: Part) -> Profile:
     if np.isnan(share).all():
         return Profile(axis, share, low, high, (), chosen, "Too few people are left to be told from none.")
     return Profile(axis, share, low, high, _numbers(answers, axis, where, found), chosen)
+
+
+def missing_in_words(domain: Domain) -> str:
+    """What a release can tell of the values that are missing, column by column, in a sentence."""
+    if domain.missing == "refuse":
+        return "No value of any column is missing, as records that miss one were not accepted."
+    own = [column.name for column in domain.columns if getattr(column, "missing_category", "")]
+    if len(own) == len(domain.columns):
+        return "Values that are missing are counted in every column, as a category of their own."
+    where = f" in a column other than {listed([shortened(name) for name in own], 4)}" if own else ""
+    return f"Records that miss a value{where} were left out, and how many they are is not in the release."
 
 
 def everyone(answers: TableAnswers, part: Part) -> pd.Series:

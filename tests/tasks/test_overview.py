@@ -127,3 +127,17 @@ def test_what_is_surely_strongest_comes_first():
         largest = found.loc[found["estimate"].idxmax()]
         by_estimate += {largest["column"], largest["other"]} == {"a", "b"}
     assert by_estimate < 6
+
+
+@pytest.mark.parametrize(
+    ("columns", "missing", "words"),
+    [
+        (COLUMNS, "refuse", "No value of any column is missing"),
+        (COLUMNS[-1:], "drop", "are counted in every column"),
+        (COLUMNS, "drop", "a value in a column other than school were left out, and how many"),
+        (COLUMNS[:2], "drop", "Records that miss a value were left out, and how many"),
+    ],
+)
+def test_what_is_known_of_missing_values_is_said_in_one_sentence(columns, missing, words):
+    said = overview.missing_in_words(Domain(columns, missing=missing))
+    assert words in said and said.count(". ") == 0

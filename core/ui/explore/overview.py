@@ -87,7 +87,7 @@ def _pictures(opened: Opened) -> None:
             kind = "line" if overview.is_time(shown.axis) else "column"
             with st.container(key=f"fg-{kind}-{names.index(shown.name)}", gap=None):
                 _column(state, shown, all_of_it if part else shown)
-    note(SHARED_NOISE)
+    note(f"{SHARED_NOISE} {overview.missing_in_words(opened.release.domain)}")
     _map(opened, answers, state)
     _pairs(opened, answers, state)
 
