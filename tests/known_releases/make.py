@@ -277,6 +277,12 @@ def circles() -> Release:
     return _release(Race(domain, kernels.Euclidean(1.5), rows=24, width=64, groups=4), Budget(2))
 
 
+def midnight() -> Release:
+    """A histogram of hours around a circle, beside numbers on a grid and categories."""
+    domain = Domain((Cyclic("hour", part="hour"), Numeric("pay", 0, 50), Categorical("member", ("no", "yes"))))
+    return _release(Histogram(domain, kernels.Gaussian((2.0, 5.0, 0.5)), cells=(12,)), Budget(2))
+
+
 def tables() -> Release:
     """Residuals of all pairs of columns, of numbers with halved cells and of categories, under Gaussian noise."""
     domain = Domain.of(age=(0, 100), pay=(0, 9000), city=["Bern", "Zürich", "Genève"])
@@ -342,6 +348,7 @@ MAKERS = {
         calendar,
         earth,
         circles,
+        midnight,
         tables,
         stepped,
         counted,
