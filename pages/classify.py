@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.ui.classify.beside import beside_view, model_alone
 from core.ui.classify.map import choose_decision, map_view
 from core.ui.classify.opening import open_groups
 from core.ui.classify.points import no_points_yet, points_view
@@ -9,8 +10,9 @@ from core.ui.explore.groups import choose_grouped, grouped
 from core.ui.explore.opening import about, headline
 from core.ui.frame.frame import CLASSIFY, frame
 from core.ui.frame.session import Opened, Session
+from core.ui.train.choosing import MODEL
 
-PLACES, POINTS = "One place", "Your points"
+PLACES, POINTS, BESIDE = "One place", "Your points", "Beside a model"
 
 
 def classify(visitor: Session, opened: Opened) -> None:
@@ -19,7 +21,7 @@ def classify(visitor: Session, opened: Opened) -> None:
     with st.container(horizontal=True, gap="small"):
         view = st.segmented_control(
             "View",
-            [PLACES, POINTS],
+            [PLACES, POINTS, BESIDE],
             default=PLACES,
             required=True,
             key="classify-view",
@@ -32,12 +34,17 @@ def classify(visitor: Session, opened: Opened) -> None:
     if view == PLACES:
         map_view(asked, rule, level)
         no_points_yet()
+    elif view == BESIDE:
+        beside_view(asked, rule, level)
+        no_points_yet()
     else:
         points_view(asked, rule, level)
 
 
 with frame(CLASSIFY) as visitor:
     if visitor.shown is None or not grouped(visitor.shown):
+        if MODEL in st.session_state:
+            model_alone(st.session_state[MODEL])
         open_groups(visitor)
         no_points_yet("a released file with groups")
     else:

@@ -76,7 +76,7 @@ def forecast_sentence(draft: Draft, seen: Forecast) -> str:
     band = "and the band that 95 of 100 releases fall into."
     if draft.question == REGRESSION:
         return (
-            f"The correlation of two columns that have nothing to do with each other, {band} Beyond it they do have. "
+            f"The correlation of two columns that have nothing to do with each other, {band} A stronger one is hardly the noise's. "
             "It is for values that spread over about a sixth of their bounds; tighter bounds tell more."
         )
     whose = "in one group, " if draft.question == GROUP else ""

@@ -116,14 +116,20 @@ class LinearModel:
     def decision(self, queries: object) -> np.ndarray:
         """Scores at n queries in natural units, float64 (n, rows)."""
         encoding = self.task.encoding
-        points = self.features.encode_queries(queries, encoding.metric)
-        vectors = encoding.vectors(points)
+        return self.decision_points(self.features.encode_queries(queries, encoding.metric))
+
+    def decision_points(self, points: np.ndarray) -> np.ndarray:
+        """The same of queries that are encoded as `features` says."""
+        vectors = self.task.encoding.vectors(points)
         vectors[:, 1:] = shortened(np.clip(vectors[:, 1:], -1.0, 1.0), self.task.radius)
         return vectors @ self._weights.T
 
     def probabilities(self, queries: object) -> np.ndarray:
         """Of the classes, float64 (n, K). Margins of an svm are read as log odds, which they are not quite."""
-        scores = self.decision(queries)
+        return self.shares(self.decision(queries))
+
+    def shares(self, scores: np.ndarray) -> np.ndarray:
+        """The probabilities that scores stand for."""
         if scores.shape[1] == 1:
             return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
         if self.kind == "multinomial":

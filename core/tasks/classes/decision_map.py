@@ -91,12 +91,12 @@ def decision_map(
     """
     rule = checked_rule(release, rule)
     box = Box.of(classes_of(release).inner)
-    x_values, y_values = _axes(box, x, y, resolution)
+    x_values, y_values = map_axes(box, x, y, resolution)
     others = tuple(name for name in box.columns if name not in {x, y, *(held or {})})
     if others:
         scores = _averaged(release, x, y, held, resolution, rule)
     else:
-        scores = class_scores(release, _grid(box, x, y, x_values, y_values, held), rule)
+        scores = class_scores(release, map_grid(box, x, y, x_values, y_values, held), rule)
     found = decided(release, scores, rule, level)
     shape = (len(y_values), len(x_values))
     return DecisionMap(
@@ -115,7 +115,8 @@ def decision_map(
     )
 
 
-def _axes(box: Box, x: str, y: str, resolution: int) -> tuple[np.ndarray, np.ndarray]:
+def map_axes(box: Box, x: str, y: str, resolution: int) -> tuple[np.ndarray, np.ndarray]:
+    """Centres of the cells along two columns; RequestError where they cannot be drawn."""
     check_integer(resolution, "The resolution of a map", 2, int(MAX_POINTS**0.5))
     if x == y:
         raise RequestError(f"A map needs two different columns, and both are {x!r}.")
@@ -125,10 +126,10 @@ def _axes(box: Box, x: str, y: str, resolution: int) -> tuple[np.ndarray, np.nda
     return x_values, y_values
 
 
-def _grid(
+def map_grid(
     box: Box, x: str, y: str, x_values: np.ndarray, y_values: np.ndarray, held: Mapping[str, object] | None
 ) -> np.ndarray:
-    """Encoded centres of all cells, row by row."""
+    """Encoded centres of all cells, row by row; all columns that are not drawn are held."""
     values = box.encode_fixed(held)
     for name in (x, y):
         if name in values:

@@ -10,6 +10,7 @@ from ..explore.groups import grouped
 from ..explore.opening import drop_zone
 from ..frame.marks import Visibility, facts, note, rail
 from ..frame.session import Session
+from .beside import open_model_here
 
 WHAT_IT_SHOWS = (
     ("A table for every group", "Made once from labelled private records: who is healthy and who is ill, say."),
@@ -27,6 +28,7 @@ def open_groups(visitor: Session) -> None:
         drop_zone(visitor, "classify-file")
         note("It is read in this session only. You need nothing else: no data, no password, no connection.")
         _opened_before(visitor)
+        open_model_here("first")
     with what, rail(Visibility.PUBLIC, "groups", "What a file with groups is"):
         facts(WHAT_IT_SHOWS)
     st.space("medium")

@@ -128,11 +128,12 @@ def _truth(opened: Opened, table: pa.Table, found: Classification, level: float)
 
 
 def _right(made: Confusion) -> str:
-    where = f" Where it is certain, in {_rate(made.certain_accuracy)}." if made.certain.estimate > 0 else ""
-    return f"**Right in {_rate(made.accuracy)} of the points**, certain or not.{where}"
+    where = f" Where it is certain, in {rate_words(made.certain_accuracy)}." if made.certain.estimate > 0 else ""
+    return f"**Right in {rate_words(made.accuracy)} of the points**, certain or not.{where}"
 
 
-def _rate(rate: Rate) -> str:
+def rate_words(rate: Rate) -> str:
+    """A share with its interval."""
     low, high = percent(float(rate.low)), percent(float(rate.high))
     return f"{percent(float(rate.estimate))} (very likely between {low} and {high})"
 

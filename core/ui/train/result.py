@@ -78,12 +78,12 @@ def _download(label: str, content: bytes, name: str, mime: str) -> None:
     st.download_button(label, content, name, mime, key=f"train-{name}", on_click="ignore")
 
 
-def open_model() -> None:
+def open_model(key: str = "train-file") -> None:
     """A drop zone for a model file."""
-    dropped = st.file_uploader("A model file", "json", key="train-file", max_upload_size=100)
-    if dropped is None or st.session_state.get("train-file-read") == dropped.file_id:
+    dropped = st.file_uploader("A model file", "json", key=key, max_upload_size=100)
+    if dropped is None or st.session_state.get(f"{key}-read") == dropped.file_id:
         return
-    st.session_state["train-file-read"] = dropped.file_id
+    st.session_state[f"{key}-read"] = dropped.file_id
     try:
         st.session_state[MODEL] = load_model(dropped.getvalue())
     except RequestError as error:
