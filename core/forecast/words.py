@@ -76,8 +76,8 @@ def forecast_sentence(draft: Draft, seen: Forecast) -> str:
     band = "and the band that 95 of 100 releases fall into."
     if draft.question == REGRESSION:
         return (
-            f"The correlation of two columns that have nothing to do with each other, {band} A stronger one is hardly the noise's. "
-            "It is for values that spread over about a sixth of their bounds; tighter bounds tell more."
+            f"The correlation of two columns that have nothing to do with each other, {band} A stronger "
+            "one is hardly the noise's. It is for values that spread over about a sixth of their bounds; tighter bounds tell more."
         )
     whose = "in one group, " if draft.question == GROUP else ""
     if not draft.measures_closeness:
