@@ -77,8 +77,8 @@ def forecast_sentence(draft: Draft, seen: Forecast) -> str:
     if draft.question == REGRESSION:
         return (
             f"The correlation of two columns that have nothing to do with each other, {band} A stronger "
-            "one is hardly the noise's. It is for values that spread over about a sixth of their bounds; tighter bounds "
-            "tell more."
+            "one is hardly the noise's. It is for values that spread over about a sixth of their bounds; tighter "
+            "bounds tell more."
         )
     whose = "in one group, " if draft.question == GROUP else ""
     if not draft.measures_closeness:
