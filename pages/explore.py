@@ -78,7 +78,7 @@ def explore(visitor: Session, opened: Opened) -> None:
     start_with(part, views[0])
     if st.session_state.get(VIEW, views[0]) not in views:  # of another part of the file
         del st.session_state[VIEW]
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", key="fg-views"):
         view = st.segmented_control(
             "View",
             views,

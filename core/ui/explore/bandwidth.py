@@ -26,7 +26,7 @@ def choose_bandwidth(opened: Opened) -> Opened:
     kernel = getattr(sketch, "kernel", None)
     if sketch.answers != "closeness" or not isinstance(kernel, Stationary):
         return opened
-    with st.popover("How closely"):
+    with st.popover("Detail"):
         return _chosen(opened, kernel)
 
 

@@ -81,12 +81,12 @@ def headline(opened: Opened) -> None:
 
 def about(visitor: Session, opened: Opened, fits: Callable[[Opened], bool] = lambda _: True) -> None:
     """What the file promises in full, and the way to another file that ``fits`` the page."""
-    with st.popover("What it promises"):
+    with st.popover("Its promise"):
         _, sentences = answers.label(opened.fingerprint, opened)
         facts((sentence, "") for sentence in sentences)
         cite(opened)
     share_offers(opened)
-    with st.popover("Open another"):
+    with st.popover("Open"):
         open_another(visitor, opened, fits)
 
 

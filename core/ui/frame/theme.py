@@ -66,8 +66,12 @@ STYLE = (
 .stApp:has(.fg-opened) [data-testid="stHeader"] { background: none; pointer-events: none;
   & button, & a { pointer-events: auto; } }
 .stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] { max-width: 125rem; }
-@media (max-width: 640px) { /* two columns of a map are chosen side by side */
-  .stApp .st-key-x, .stApp .st-key-y { width: calc(50% - 1.05rem) !important; }
+@media (max-width: 640px) { /* two columns of a map are chosen side by side, and what a file offers is one line */
+  .stApp .st-key-x, .stApp .st-key-y { flex: 0 0 calc(50% - 1.05rem) !important; width: auto; }
+  .st-key-fg-views { gap: 0.35rem; & [data-testid="stPopover"] button { padding-inline: 0.55rem; }
+    & .stElementContainer:has(> .stSpace) { display: none; } }
+  .stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] .stElementContainer:has(p):not(:has(button)) {
+    display: none; }
 }
 /* What the last page left is gone at once; within a page, what is worked out again stays until it is there. */
 .stMain:has(.fg-arriving) [data-stale="true"] { display: none; }
