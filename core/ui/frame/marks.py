@@ -23,13 +23,16 @@ class Visibility(StrEnum):
     PUBLIC = "public"
 
 
+_SIZE = 'viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"'
 _SHAPES = {
     Visibility.PRIVATE: (
-        '<svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><g fill="currentColor"><circle cx="3" cy="3.6" r="1.9"/>'
+        f"<svg {_SIZE}>"
+        '<g fill="currentColor"><circle cx="3" cy="3.6" r="1.9"/>'
         '<circle cx="8.8" cy="4.6" r="1.9"/><circle cx="5" cy="9.2" r="1.9"/></g></svg>'
     ),
     Visibility.PUBLIC: (
-        '<svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><g fill="currentColor"><circle cx="6" cy="6" r="6" opacity=".3"/>'
+        f"<svg {_SIZE}>"
+        '<g fill="currentColor"><circle cx="6" cy="6" r="6" opacity=".3"/>'
         '<circle cx="6" cy="6" r="4" opacity=".45"/><circle cx="6" cy="6" r="1.9"/></g></svg>'
     ),
 }
