@@ -17,6 +17,7 @@ from ..release.news import release_news
 from . import theme
 from .marks import Visibility, mark
 from .markup import draw
+from .presenting import offer_presenting, presentation
 from .session import Session, session
 from .visiting import admit, opens, visitor_now, who_is_here
 
@@ -152,6 +153,7 @@ def _navigation() -> None:
             for page in pages:
                 st.page_link(page.path, label=page.title, width="stretch")
         who_is_here()
+        offer_presenting()
 
 
 def _groups() -> list[tuple[str, tuple[Page, ...]]]:
@@ -196,6 +198,7 @@ def frame(page: Page) -> Iterator[Session]:
     admit(page.path)
     _arrive(page)
     _navigation()
+    presentation()
     if page is not RELEASE:
         release_news(RELEASE.path)
     _heading(page)

@@ -102,6 +102,17 @@ STYLE = (
   [data-testid="stExpandSidebarButton"] { visibility: hidden; }
 }
 
+/* On a projector: everything larger, and nothing beside the page. */
+html:root:has(.fg-presenting) { font-size: clamp(20px, 1.75vw, 34px); }
+.stElementContainer:has(.fg-presenting, > .stHtml) { display: none; }
+.stApp:has(.fg-presenting) {
+  & [data-testid="stSidebar"], & .st-key-fg-nav, & .fg-footer, & [data-testid="stExpandSidebarButton"],
+  & [data-testid="stHeader"] { display: none; }
+  & .stMainBlockContainer { max-width: 100rem; padding-top: 1rem; }
+  & .st-key-present-end { position: absolute; top: 0.2rem; right: 1rem; width: auto; z-index: 2; }
+  & .stPlotlyChart text { font-size: max(0.72rem, 14px) !important; }
+}
+
 /* What is private, what is public: a word, a shape and a colour, never the colour alone. */
 .fg-private { color: var(--amber); } .fg-public { color: var(--teal); }
 .fg-mark { display: inline-flex; gap: 0.45em; align-items: baseline; font-size: 0.92rem; font-weight: 500; }
