@@ -57,6 +57,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 """What may be taken of a date, and the values around the circle. A year without a 29th of February ends at 365."""
 CLOCK = r"^\s*(?P<H>[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.]\d*)?)?\s*$"
 """A time of day without a date."""
+STEPS = {"hour": "hours", "weekday": "days", "month": "months", "day_of_year": "days"}
 NUMBERED = {
     "hour": (),
     "weekday": (),  # whether a week begins with 0 or 1, and on which day, nobody can say
@@ -115,6 +116,11 @@ class Cyclic(Categorical):
     @property
     def width(self) -> int:
         return 2
+
+    @property
+    def measure(self) -> str:
+        """The unit in which records are compared along it."""
+        return STEPS.get(self.part, "steps")
 
     @property
     def radius(self) -> float:

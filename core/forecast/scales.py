@@ -122,7 +122,7 @@ class Scales:
 
 def in_unit(domain: Domain, distance: float) -> str:
     """A distance as people read it."""
-    if domain.scale == "box" or unlike(domain):
+    if domain.scale == "box" or (has_scales(domain) and unlike(domain)):
         return f"{significant(100 * distance, 2)}% of the range"
     units = {getattr(column, "measure", "") for column in domain.columns} - {""}
     return f"{significant(distance, 2)} {units.pop() if len(units) == 1 else ''}".strip()

@@ -8,6 +8,7 @@ from core.domain import Categorical, Cyclic, Domain, Numeric
 from core.engine.exact import Exact
 from core.errors import RequestError
 from core.forecast.forecast import forecast
+from core.forecast.scales import in_unit
 from core.geometry.kernels import Euclidean, Exponential, Gaussian, Kernel
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours
@@ -82,6 +83,8 @@ def test_bandwidths_are_read_after_the_release_and_their_risks_are_those_of_whol
     read = sketch.smoothed(2.5)
     exact = Gaussian(2.5).evaluate(places, places[codes]).sum(axis=1)
     assert read.answer(table, 500, places, 0.0, 0.95).estimate == pytest.approx(exact)
+    assert in_unit(HOURS, 2.5) == "2.5 hours"
+    assert in_unit(Domain((*HOURS.columns, Numeric("pay", 0, 90_000, "EUR"))), 2.5) == "2.5"
     with pytest.raises(RequestError, match="at least"):
         sketch.smoothed(0.01)
     kernels = tuple(Gaussian(wide) for wide in (0.5, 1.0, 3.0))
