@@ -1,0 +1,251 @@
+"""Several people explore a bundled release at once: how long each click takes, and what it costs the server.
+
+    python -m benchmarks.sessions [--sessions 10] [--clicks 6] [--pause 2] [--release visits]
+
+It opens `frostglass app` in a process of its own, with an empty folder for data. Each session is a socket that says
+what a browser says: it opens *Explore* with the release, then in turn asks at another place, which runs a part of the
+page, and puts another column across, which runs all of it; it fetches the pictures that an answer names. Nothing is
+drawn, so it is the server that is measured and not browsers. Clients share this computer's processors with it; the load
+before and after, and what clients took themselves, is said as well. Bytes are those of messages before compression.
+Processor seconds of the server are read where Linux keeps them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter, process_time
+from urllib.request import urlopen
+
+import numpy as np
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.sync.client import ClientConnection, connect
+
+PICTURE = re.compile(rb"/media/[0-9a-f]+\.[a-z0-9]+")
+PART, WHOLE = "number_input", "selectbox"
+"""Streamlit's names of the first controls of the page: one runs a part of it, the other all of it."""
+SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)
+"""Of the range of a number: where it is moved to."""
+WAIT = 120
+"""Seconds that a click may take."""
+
+
+@dataclass
+class Clicks:
+    """What came of clicks: seconds until all was there, and bytes."""
+
+    seconds: list[float] = field(default_factory=list)
+    size: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Control:
+    """A number or a choice, as a page drew it last: where it may be moved, and which part of the page that runs."""
+
+    fragment: str
+    places: list[WidgetState]
+
+
+class Visitor:
+    """One page in one browser, as its socket says it.
+
+    Parameters
+    ----------
+    port : int
+        Of the app.
+    release : str
+        Name of a bundled release.
+    """
+
+    def __init__(self, port: int, release: str) -> None:
+        self._home, self._query = f"127.0.0.1:{port}", f"release={release}"
+        self._seen: set[bytes] = set()
+        self._states: dict[str, WidgetState] = {}
+        self._controls: dict[str, Control] = {}
+        self.opened = Clicks()
+        self.moved = {PART: Clicks(), WHOLE: Clicks()}
+
+    @contextmanager
+    def connected(self):
+        """The socket, until the end of the block."""
+        where = f"ws://{self._home}/_stcore/stream"
+        with connect(where, origin=f"http://{self._home}", subprotocols=["streamlit", "none"], max_size=None) as socket:
+            yield socket
+
+    def open(self, socket: ClientConnection) -> None:
+        """Open the page."""
+        self._run(socket, "", self.opened)
+
+    def click(self, socket: ClientConnection, kind: str, chance: random.Random) -> None:
+        """Move the first control of a kind to another place."""
+        if kind not in self._controls:
+            raise RuntimeError(f"The page of this release has no {kind}.")
+        control = self._controls[kind]
+        place = chance.choice([place for place in control.places if place != self._states.get(place.id)])
+        self._states[place.id] = place
+        self._run(socket, control.fragment, self.moved[kind])
+
+    def _run(self, socket: ClientConnection, fragment: str, clicks: Clicks) -> None:
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.page_name, asked.query_string, asked.fragment_id = "explore", self._query, fragment
+        asked.widget_states.widgets.extend(self._states.values())
+        if not fragment:
+            self._controls.clear()
+        start, size = perf_counter(), 0
+        socket.send(message.SerializeToString())
+        pictures: set[bytes] = set()
+        while True:
+            raw = socket.recv(timeout=WAIT)
+            size += len(raw)
+            pictures |= set(PICTURE.findall(raw)) - self._seen
+            said = ForwardMsg.FromString(raw)
+            kind = said.WhichOneof("type")
+            if kind == "delta":
+                self._note(said)
+            elif kind == "script_finished":
+                break
+        for picture in pictures:
+            with urlopen(f"http://{self._home}{picture.decode()}", timeout=WAIT) as answer:
+                size += len(answer.read())
+        self._seen |= pictures
+        clicks.seconds.append(perf_counter() - start)
+        clicks.size.append(size)
+
+    def _note(self, said: ForwardMsg) -> None:
+        """Remember the controls that are drawn."""
+        element = said.delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            raise RuntimeError("The page shows a fault of the program.")
+        if kind == PART:
+            number = element.number_input
+            places = [WidgetState(id=number.id) for _ in SHARES]
+            for place, share in zip(places, SHARES, strict=True):
+                place.double_value = number.min + share * (number.max - number.min)
+        elif kind == WHOLE and len(element.selectbox.options) > 1:
+            places = [WidgetState(id=element.selectbox.id) for _ in element.selectbox.options]
+            for place, option in zip(places, element.selectbox.options, strict=True):
+                place.string_value = option
+            self._states.setdefault(element.selectbox.id, places[element.selectbox.default])
+        else:
+            return
+        self._controls.setdefault(kind, Control(said.delta.fragment_id, places))
+
+
+@contextmanager
+def app(port: int):
+    """The app, in a process of its own with folders of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"HOME": folder, "XDG_DATA_HOME": folder}
+        command = [sys.executable, "-m", "core", "app", "--headless", "--port", str(port)]
+        quiet = subprocess.DEVNULL
+        server = subprocess.Popen(command, env=environment, stdout=quiet, stderr=quiet)
+        try:
+            _wait_for(port)
+            yield server
+        finally:
+            server.terminate()
+            server.wait(30)
+
+
+def _wait_for(port: int) -> None:
+    for _ in range(300):
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise TimeoutError("The app did not begin within a minute.")
+
+
+def spent(process: int) -> float:
+    """Processor seconds of a process so far."""
+    numbers = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory(process: int) -> float:
+    """Megabytes of memory that a process holds."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def explore(visitors: list[Visitor], clicks: int, pause: float, mark: threading.Barrier) -> None:
+    """All visitors at once: open, wait for each other at both marks, click with pauses of their own."""
+
+    def visit(number: int) -> None:
+        chance = random.Random(number)  # which place a control is moved to, and when, is nobody's secret
+        visitor = visitors[number]
+        try:
+            with visitor.connected() as socket:
+                visitor.open(socket)
+                mark.wait()
+                for click in range(clicks):
+                    time.sleep(chance.uniform(0, 2 * pause))
+                    visitor.click(socket, (PART, WHOLE)[click % 2], chance)
+                mark.wait()
+        except BaseException:
+            mark.abort()
+            raise
+
+    with ThreadPoolExecutor(len(visitors)) as all_at_once:
+        list(all_at_once.map(visit, range(len(visitors))))
+
+
+def _said(name: str, clicks: list[Clicks]) -> None:
+    seconds = [value for one in clicks for value in one.seconds]
+    size = [value for one in clicks for value in one.size]
+    half, most = np.quantile(seconds, [0.5, 0.95])
+    print(f"{name}: {len(seconds)} runs, p50 {half:.2f} s, p95 {most:.2f} s, {np.mean(size) / 1e6:.3f} MB each")
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, default=10)
+    parser.add_argument("--clicks", type=int, default=6)
+    parser.add_argument("--pause", type=float, default=2.0, help="seconds between two clicks of one, on average")
+    parser.add_argument("--release", default="visits")
+    parser.add_argument("--port", type=int, default=8599)
+    asked = parser.parse_args()
+    print(f"Load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    with app(asked.port) as server:
+        first = Visitor(asked.port, asked.release)
+        with first.connected() as socket:  # compiles and loads what every server does once
+            first.open(socket)
+            for kind in (PART, WHOLE):
+                first.click(socket, kind, random.Random(0))
+        visitors = [Visitor(asked.port, asked.release) for _ in range(asked.sessions)]
+        figures: list[tuple[float, float, float]] = []
+        mark = threading.Barrier(
+            asked.sessions, lambda: figures.append((spent(server.pid), process_time(), memory(server.pid)))
+        )
+        begin = memory(server.pid)
+        explore(visitors, asked.clicks, asked.pause, mark)
+        (before, ours_before, _), (after, ours_after, held) = figures
+        runs = asked.sessions * asked.clicks
+        _said("Opening Explore", [visitor.opened for visitor in visitors])
+        _said("Asking elsewhere (a part of the page)", [visitor.moved[PART] for visitor in visitors])
+        _said("Another column (all of the page)", [visitor.moved[WHOLE] for visitor in visitors])
+        ours, theirs = (after - before) / runs, (ours_after - ours_before) / runs
+        print(f"Processor seconds a click: server {ours:.3f}, clients {theirs:.3f}")
+        print(f"Memory: {begin:.0f} MB before, {held:.0f} MB with all sessions open")
+    print(f"Load after: {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()
