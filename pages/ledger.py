@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
+from core.releases.remembered import check_all_remembered
 from core.releases.sandbox import counts_samples
 from core.ui.frame.frame import LEDGER, RELEASE, frame
 from core.ui.frame.marks import Visibility, note, rail, side
@@ -56,10 +57,19 @@ def empty() -> None:
     st.page_link(RELEASE.path, label="Release a data set")
 
 
+def warn_of_forgotten(ledger: Ledger) -> None:
+    """Say that the ledger is an older copy, where its releases say so; what it shows is less than was spent then."""
+    try:
+        check_all_remembered(ledger)
+    except RequestError as error:
+        st.error(in_markdown(error))
+
+
 def show_own(visitor: Session) -> None:
     """The owner's ledger, in which nothing is ever forgotten."""
     ledger = open_ledger(visitor)
     note_stranger()
+    warn_of_forgotten(ledger)
     if ledger.names():
         accounts(visitor, ledger)
     else:

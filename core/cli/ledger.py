@@ -104,7 +104,7 @@ def verify(payer: LedgerOptions) -> None:
     from ..releases.remembered import check_all_remembered
 
     book = payer.open()
-    entries = sum(len(book.status(name).releases) for name in book.names())
+    entries = sum(len(book.entries(name)) for name in book.names())
     book.log.verify()
     kept = check_all_remembered(book)
     say(f"The ledger {book.where} is whole: {entries:,} releases, {kept:,} of them kept beside it.")

@@ -39,6 +39,7 @@ from ..errors import BudgetError, RequestError
 from ..privacy.audit import AuditReport
 from ..privacy.calibration import NoiseScale
 from ..privacy.ledger.ledger import Ledger
+from ..privacy.ledger.store import LedgerDamaged
 from ..privacy.noise.randomness import SeededSource
 from ..privacy.whole_shifts import GaussianTable, gaussian_tables_delta
 from ..sketches.adaptive import Adaptive
@@ -165,6 +166,9 @@ class _Road:
         try:
             Job(self._kind, source, replace(payer)).run()
         except BudgetError:
+            return
+        except LedgerDamaged:
+            yield "a release lies beside a ledger that does not know it"
             return
         yield "a second release was made from a budget that the first one had used up"
 

@@ -56,7 +56,7 @@ def _paid_for(ledger: Ledger, said: str | None = None) -> list[str]:
 
 
 def _check(ledger: Ledger, files: list[str], datasets: list[str]) -> None:
-    entries = [entry for dataset in datasets for entry in ledger.status(dataset).releases]
+    entries = [entry for dataset in datasets for entry in ledger.entries(dataset)]
     known = {str(entry.note.get("file")) for entry in entries}
     for file in files:
         if public_name(file) not in known:

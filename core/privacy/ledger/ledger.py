@@ -161,6 +161,11 @@ class Ledger:
         with self._store.reading() as connection:
             return self._history(connection, name).dataset
 
+    def entries(self, name: str) -> tuple[Entry, ...]:
+        """Every release of a data set, in order, without the work of adding them up."""
+        with self._store.reading() as connection:
+            return self._history(connection, name).entries
+
     def status(self, name: str) -> Status:
         """Return what was promised, spent and is left of a data set, with every release."""
         with self._store.reading() as connection:

@@ -12,9 +12,11 @@ from core.privacy.ledger.account import Account, unit_in_words
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.releases.sandbox import Sandbox
+from core.releases.shelf import shelf_of
 from core.ui.frame.session import Session
 from core.ui.ledger.opening import open_ledger
 from core.ui.ledger.what_if import cost_of_rows
+from tests.releases_for_tests import small_release
 
 APP = str(Path(__file__).parents[3] / "app.py")
 SLACK = "0.000001"
@@ -46,6 +48,16 @@ def test_an_empty_ledger_says_so_and_how_to_begin(ledger):
     assert "No data set has a budget yet" in words(at)
     assert at.button(key="ledger-register").disabled
     assert "Still missing: a name for the data set; its total budget." in words(at)
+
+
+def test_an_older_copy_of_the_ledger_is_called_so(ledger):
+    ledger.register("visits", 1)
+    shelf = shelf_of(ledger)
+    shelf.keep(small_release(), "visits")  # which a later state of the ledger has paid for
+    (error,) = visit().error
+    assert "older copy that has forgotten what was spent since" in error.value
+    shelf.remove(shelf.entries()[0].name)
+    assert not visit().error
 
 
 def test_a_data_set_is_registered_as_typed(ledger):
