@@ -7,7 +7,8 @@ closest to the released kernel mean in the kernel's own distance (Balog, Tolstik
 
 Weights are found by multiplicative steps, which keep them positive (Lee, Seung 2001), and which stop as soon as the
 sums agree with the release within its own error (Morozov's principle): what is finer than that is noise. Places are
-then drawn anew around the heavy ones, closer and closer.
+those of a lattice where one can cover the bounds (`core.tasks.lattice_population`), and otherwise drawn anew around the
+heavy ones, closer and closer.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ..geometry.kernels import Kernel
 from ..releases.release import Release
 from .box import Box
 from .climbing import SEARCH_SEED, affordable_starts, climb, first_steps, starting_points
+from .lattice_population import lattice_population, root_error
 from .scale import half_widths
 
 PLACES = 2048
@@ -85,6 +87,10 @@ def explaining_population(release: Release, random: np.random.Generator) -> Popu
     if kernel is None:
         raise RequestError("Only a release with a kernel can be sharpened; draw from its density as it is instead.")
     box, widths = Box.of(release.sketch), half_widths(release.sketch)
+    covered = lattice_population(release, kernel, box, widths)
+    if covered is not None:
+        places, weights, pitch, misfit = covered
+        return Population(places, weights, pitch / 2.0, misfit)  # half a pitch blurs the lattice and little else
     places = _first_places(release, box, widths, random)
     for level in range(ROUNDS):
         scale = widths * 2.0 ** (1 - level)
@@ -123,10 +129,7 @@ def _weights(release: Release, kernel: Kernel, places: np.ndarray) -> tuple[np.n
     """
     answers = release.answer_points(places)
     density = answers.density.astype(np.float32)
-    if answers.degrees:
-        error = float(np.sqrt(np.mean(answers.standard_error**2))) / release.records
-    else:
-        error = float(release.sketch.noise_variance(release.privacy.counter_variance)) ** 0.5 / release.records
+    error = root_error(release, answers)
     shift = np.float32(max(LEAST_SHIFT, -2.0 * density.min()))
     # Single precision: the release knows no more than that, and the matrix is read a hundred times.
     closeness = kernel.evaluate(places, places).astype(np.float32)

@@ -68,10 +68,10 @@ def sample_view(opened: Opened) -> None:
     caution = not_meant_for(opened.release, drawn)
     if caution is not None:
         st.warning(caution)
-    warn_of(drawn)
     figure = None
     if drawable(opened.release.domain):
         figure = _show(opened, drawn.points)
+    warn_of(drawn)
     step = Sampled(int(count), int(draw), kind == SHARP)
     take_along(opened, "sample", lambda: drawn.points, (step,), figure, "Synthetic points", typed=True)
 
@@ -80,13 +80,13 @@ def warn_of(drawn: Sample) -> None:
     """Say when the points are not what they should be."""
     if drawn.misfit is not None and drawn.misfit > POOR_FIT:
         st.warning(
-            f"No population was found that explains the file: this one is {drawn.misfit:.1f} times farther from it "
-            "than its noise allows. Take the points as a rough picture."
+            f"The file knows more than these points show: they differ from it by {drawn.misfit:.1f} times its own "
+            "noise, as too few places were tried for so fine a picture. Take numbers from the other views."
         )
     if drawn.r_hat is not None and drawn.r_hat > UNMIXED:
         st.warning(
             "The chains that draw these points have not met, so some places may be drawn too often or too rarely; "
-            "draw more points, or take them as a rough picture."
+            "draw more points, or take numbers from the other views."
         )
 
 
