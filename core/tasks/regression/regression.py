@@ -39,6 +39,9 @@ ABOUT = ("records", "population")
 SMALLEST = 1e-12
 """Of a sum of squares, as a share of the records, so that nothing is divided by zero."""
 
+LARGEST = 4.0
+"""Mean squared residual of predictions inside the bounds, between -1 and 1 as what they are of."""
+
 
 @dataclass(frozen=True, eq=False)
 class Regression:
@@ -53,7 +56,7 @@ class Regression:
     places : tuple[int, ...]
         The 1 in front, and the coordinates that it is predicted from.
     ridge : float
-        λ, in units of records.
+        λ, in units of records; infinite where slopes say nothing and the mean is predicted.
     weights : np.ndarray
         The coefficient of each place, float64 (p + 1,), for coordinates between -1 and 1.
     covariance : np.ndarray
@@ -217,7 +220,8 @@ def regression(
     products, deviation = inner[:-1, -1], sums.deviation
     if isinstance(ridge, str):
         check_choice(ridge, "The rule for the ridge", RULES)
-        penalty = choose_ridge(ridge, inner[:-1, :-1], products, deviation)
+        means = sums.matrix[ONE, [*places, goal]] / sums.records
+        penalty = choose_ridge(ridge, inner[:-1, :-1], products, deviation, means, sums.records)
     else:
         penalty = check_number(ridge, "The ridge")
         if penalty < 0.0:
@@ -227,16 +231,24 @@ def regression(
 
 def _solved(sums: Sums, goal: int, places: tuple[int, ...], penalty: float) -> Regression:
     at = np.array(places)
-    system = sums.matrix[np.ix_(at, at)] + np.diag([0.0] + [penalty] * (len(at) - 1))
-    inverse = np.linalg.pinv(system, hermitian=True)
+    inverse = _inverse(sums.matrix[np.ix_(at, at)], penalty)
     weights = inverse @ sums.matrix[at, goal]
     combined = np.zeros(len(sums.matrix))
     combined[at], combined[goal] = -weights, 1.0
     spread = sums.error_covariance(places, combined)
     seen = float(combined @ sums.matrix @ combined) + 2.0 * float((inverse * spread).sum())
-    residual = max(SMALLEST, seen / sums.records)
+    residual = min(LARGEST, max(SMALLEST, seen / sums.records))
     sampling = residual * inverse @ _without_negative(sums.matrix[np.ix_(at, at)]) @ inverse
     return Regression(sums, goal, places, penalty, weights, inverse @ spread @ inverse, sampling, residual)
+
+
+def _inverse(matrix: np.ndarray, penalty: float) -> np.ndarray:
+    """Of the matrix with the ridge on all but the first coordinate; an infinite one leaves the first alone."""
+    if math.isinf(penalty):
+        alone = np.zeros_like(matrix)
+        alone[0, 0] = 1.0 / matrix[0, 0]
+        return alone
+    return np.asarray(np.linalg.pinv(matrix + np.diag([0.0] + [penalty] * (len(matrix) - 1)), hermitian=True))
 
 
 def _without_negative(matrix: np.ndarray) -> np.ndarray:

@@ -1,14 +1,17 @@
 """How strong a ridge should be, from nothing but what was released.
 
 Noise in the sums of products has the spectral norm 2 s √p or so (s its deviation in an entry, p coordinates), and least
-squares that divide by sums smaller than that say nothing. A ridge λ is added to all of them. It costs no privacy.
+squares that divide by sums smaller than that say nothing. A ridge λ is added to all of them. The choice is a function
+of what was released and of public facts, so it is post-processing and costs no privacy.
 
-*least-error.* Of ridges from 2 s √p on, each twice the last one or less, the one with the least of
-
-    -(2 θᵀb - θᵀSθ) + 2 s² (1 + |w|²) tr (S + λ)⁻¹,
-
-what the fit takes off the sum of squares, and by how much noise alone makes that look larger (as Mallows' C_p does for
-sampling errors; to first order, the noise of the normal equations has the covariance s² (1 + |w|²) I).
+*least-error.* Of ridges from 2 s √p on, each √2 times the last, the one whose fit takes most off the sum of squares, as
+far as is known. It seems to take off 2 θᵀb - θᵀSθ. Noise alone makes that look larger by 2 s² |u|² tr (S + λ)⁻¹ (as
+Mallows' C_p has it for sampling errors; to first order, the noise of the normal equations has the covariance s² |u|²
+I), where u = (-w₀, -θ, 1) has the residual's own coefficients, w₀ the intercept. The rest is known but for the noise
+of uᵀNu - u₀ᵀNu₀, u₀ = (-mean, 0, 1), in which a pair of coordinates counts twice: √2 s ‖uuᵀ - u₀u₀ᵀ‖ at most, at a
+fixed u. A ridge whose gain over the mean is not `SURELY` times that is not taken. Where there is none the ridge is
+infinite: the mean of the released sums is predicted, as slopes would say more of the noise than of the records. So it
+is where `SURELY` s is beyond the number of records, which no sum of their products can pass.
 
 *adassp.* The rule of AdaSSP (Wang 2018): λ = max(0, s √(p log(2 p²/.05)) - λ_min), where λ_min is what the least
 eigenvalue of the sums surely is.
@@ -24,10 +27,19 @@ RULES = ("least-error", "adassp")
 LEAST, BESIDE = 2.0, 0.5
 STEPS = np.arange(0.0, 12.0, 0.5)
 FAILURE = 0.05
+SURELY = 2.0
+"""Deviations of noise by which slopes must be better than the mean."""
 
 
-def choose_ridge(rule: str, sums: np.ndarray, products: np.ndarray, deviation: float) -> float:
-    """The ridge by a rule.
+def choose_ridge(
+    rule: str,
+    sums: np.ndarray,
+    products: np.ndarray,
+    deviation: float,
+    means: np.ndarray | None = None,
+    records: float = math.inf,
+) -> float:
+    """The ridge by a rule, infinite where nothing can be told from noise.
 
     Parameters
     ----------
@@ -37,17 +49,29 @@ def choose_ridge(rule: str, sums: np.ndarray, products: np.ndarray, deviation: f
         The noisy centred sums of products of the p coordinates, and those with the target: S and b.
     deviation : float
         s, of the noise in each.
+    means : np.ndarray | None
+        Of the p coordinates and, last, of the target; 0 when None.
+    records : float
+        How many there are, as released.
     """
     values, axes = np.linalg.eigh(sums)
     size = len(sums)
     if rule == "adassp":
         surely = max(0.0, values[0] - 2.0 * deviation * math.sqrt(size))
         return max(0.0, deviation * math.sqrt(size * math.log(2.0 * size**2 / FAILURE)) - surely)
+    if SURELY * deviation > records:
+        return math.inf
     noise = deviation * math.sqrt(size) * 2.0**STEPS
     ridges = np.maximum(LEAST * noise, BESIDE * noise - values[0])
     along = axes.T @ products
     shares = 1.0 / (values + ridges[:, None])
     fitted = along * shares
     taken = 2.0 * fitted @ along - fitted**2 @ values
-    by_noise = 2.0 * deviation**2 * (1.0 + (fitted**2).sum(axis=1)) * shares.sum(axis=1)
-    return float(ridges[int(np.argmin(by_noise - taken))])
+    means = np.zeros(size + 1) if means is None else np.clip(means, -1.0, 1.0)
+    intercepts = means[-1] - fitted @ (axes.T @ means[:-1])
+    length = intercepts**2 + (fitted**2).sum(axis=1) + 1.0
+    by_noise = 2.0 * deviation**2 * length * shares.sum(axis=1)
+    apart = length**2 + (means[-1] ** 2 + 1.0) ** 2 - 2.0 * (intercepts * means[-1] + 1.0) ** 2
+    gain, known = taken - by_noise, deviation * np.sqrt(2.0 * np.maximum(apart, 0.0))
+    surely = gain > SURELY * known
+    return float(ridges[int(np.argmax(np.where(surely, gain, -np.inf)))]) if surely.any() else math.inf

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -76,6 +78,8 @@ def _category(column: Column) -> str | None:
 def _explained(found: Regression, unit: str) -> str:
     """How good the prediction is, in Markdown."""
     away = f"{significant(found.residual_deviation, 3)} {unit}".rstrip()
+    if math.isinf(found.ridge):
+        return f"The noise hides what {found.name} follows from: **its mean is predicted**, whoever is asked about."
     share = percent(found.explained)
     return f"It explains about **{share}** of how {found.name} differs, and is typically off by {away}."
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
+from sklearn.datasets import load_diabetes
 
 from core import Budget, Domain, release
 from core.domain import Categorical, Numeric
@@ -11,6 +12,7 @@ from core.engine.exact import Exact
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.privacy.noise.randomness import SeededSource
+from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches.hashed.race import Race
 from core.sketches.products.products import Products
@@ -32,6 +34,20 @@ def people(size: int = 4_000, seed: int = 0) -> pd.DataFrame:
 
 PEOPLE = people()
 SKETCH = Products(DOMAIN)
+DIABETES = {
+    "age": (18, 100),
+    "sex": (1, 2),
+    "bmi": (15, 50),
+    "bp": (50, 150),
+    "s1": (80, 350),
+    "s2": (30, 300),
+    "s3": (10, 120),
+    "s4": (1, 12),
+    "s5": (2, 8),
+    "s6": (40, 150),
+    "progress": (0, 400),
+}
+"""Public bounds of the columns of scikit-learn's set, by what such measurements can be."""
 
 
 def exact_sums(variance: float = 0.0, noise: np.ndarray | None = None, frame: pd.DataFrame = PEOPLE) -> Sums:
@@ -141,9 +157,48 @@ def test_ridges_grow_with_the_noise_and_keep_all_eigenvalues_above_zero(rule):
     for deviation in (0.1, 10.0, 1000.0):
         noise = random.normal(0.0, deviation, (6, 6))
         sums = np.diag([1e4, 1e3, 100.0, 10.0, 1.0, 0.1]) + (noise + noise.T) / np.sqrt(2)
-        ridge = choose_ridge(rule, sums, np.ones(6), deviation)
-        assert ridge > last and np.linalg.eigvalsh(sums + ridge * np.eye(6))[0] > 0.0
+        ridge = choose_ridge(rule, sums, np.full(6, 1e4), deviation)
+        assert last < ridge < np.inf and np.linalg.eigvalsh(sums + ridge * np.eye(6))[0] > 0.0
         last = ridge
+
+
+def test_slopes_that_noise_makes_are_not_used():
+    """Of sums of nothing but noise the mean is predicted, with its own interval, and inside the bounds."""
+    random = np.random.default_rng(7)
+    for _ in range(20):
+        noise = random.normal(0.0, 3_000.0, (6, 6))
+        assert choose_ridge("least-error", (noise + noise.T) / np.sqrt(2), noise[0], 3_000.0) == np.inf
+    made = release(SKETCH, PEOPLE[:40], Budget("0.05"), noise_source=SeededSource(3))
+    found, sums = regression(made, "pay"), Sums.of(made)
+    assert found.ridge == np.inf and (found.weights[1:] == 0.0).all() and found.explained == 0.0
+    assert found.residual_deviation <= 100.0
+    assert found.weights[0] == pytest.approx(sums.matrix[0, found.target] / sums.records)
+    told = found.predict(PEOPLE[:5])
+    assert (told.low >= 0.0).all() and (told.high <= 100.0).all() and (told.low < told.high).all()
+
+
+def test_a_small_set_is_predicted_no_worse_than_by_its_released_mean():
+    """442 patients and eleven numbers: at ε = 0.1 slopes were noise, and at 1 they nearly are. Draws are repeatable."""
+    patients, progress = load_diabetes(return_X_y=True, scaled=False)
+    values = dict(zip((*DIABETES,), (*patients.T, progress), strict=True))
+    sketch, truth = Products(Domain.of(**DIABETES)), progress / 200.0 - 1.0
+    for epsilon in ("0.1", "1"):
+        errors = []
+        for seed in range(draws(20, 100)):
+            made = release(sketch, values, Budget(epsilon, "1e-6"), noise_source=SeededSource(seed))
+            found, sums = regression(made, "progress"), Sums.of(made)
+            said = found.predict(values).estimate.to_numpy() / 200.0 - 1.0
+            mean = np.clip(sums.matrix[0, found.target] / sums.records, -1.0, 1.0)
+            errors.append((np.mean((said - truth) ** 2), np.mean((mean - truth) ** 2)))
+        mine, means = np.array(errors).T
+        assert mine.mean() < 1.05 * means.mean() and (mine < 1.5 * means).all()
+
+
+def test_what_is_chosen_follows_from_the_released_file_alone():
+    """Whoever has the file chooses the same ridge, without the records: it is post-processing."""
+    made = release(SKETCH, PEOPLE, Budget(1, "1e-6"))
+    mine, theirs = regression(made, "pay"), regression(load(made.to_bytes()), "pay")
+    assert mine.ridge == theirs.ridge and (mine.weights == theirs.weights).all()
 
 
 def test_adassp_needs_no_ridge_where_the_least_eigenvalue_is_surely_large():
