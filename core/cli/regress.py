@@ -64,11 +64,11 @@ def regress(
         write_table(beside(table, {name: answers[name].to_numpy() for name in answers}), out)
     say(
         f"It explains about {found.explained:.0%} of the variance of {found.name}; a record is "
-        f"{found.residual_deviation:.3g} from its prediction (root mean square). {_of_ridge(found.ridge)}"
+        f"{found.residual_deviation:.3g} from its prediction (root mean square). {of_ridge(found.ridge)}"
     )
 
 
-def _of_ridge(ridge: float) -> str:
+def of_ridge(ridge: float) -> str:
     """What the ridge is, and what an infinite one means."""
     if math.isinf(ridge):
         return "The mean is predicted, as slopes would say more of the noise than of the records."

@@ -1,8 +1,10 @@
 """The Regression view without a browser: columns are chosen after the release."""
 
 from core import Budget, release
+from core.cli.regress import of_ridge
 from core.figures.regression import coefficient_figure, component_figure, correlation_figure, strongest
 from core.figures.report.html import report_html
+from core.privacy.noise.randomness import SeededSource
 from core.tasks.regression.components import components, correlations
 from core.tasks.regression.regression import regression
 from tests.tasks.regression.test_regression import PEOPLE, SKETCH
@@ -24,6 +26,13 @@ def test_a_column_is_predicted_and_asked_for_one_record():
     field(app.multiselect, "From").set_value([])
     app.run()
     assert not app.exception and "at least one other column" in shown(app)
+
+
+def test_where_noise_hides_everything_it_says_that_the_mean_is_predicted():
+    made = release(SKETCH, PEOPLE[:40], Budget("0.05"), noise_source=SeededSource(3))
+    app = explore(made.to_bytes(teaching=True))
+    assert not app.exception and "its mean is predicted" in shown(app).replace("<strong>", "")
+    assert "The mean is predicted" in of_ridge(float("inf")) and "30 records" in of_ridge(30.0)
 
 
 def test_correlations_and_axes_are_shown():
