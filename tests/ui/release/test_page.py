@@ -508,7 +508,11 @@ def test_the_comparison_is_with_the_kernel_sums_of_the_records():
     assert set(np.round(compared.exact, 6)) <= set(np.round(total, 6))
     off = np.sqrt(np.mean((compared.released - compared.exact) ** 2))
     np.testing.assert_allclose(compared.error, off / compared.exact.mean())
-    assert compared.error < 0.1 and compared.held > 250
+    assert compared.error < 0.1
+    # Errors of one release move together: 286 of 300 are held in the middle, and 233 were in the worst of 150 releases.
+    # The mean of twelve is eight of its standard deviations above 250.
+    more = [compare(core.releases.job.release(sketch, source, Budget(50)), source).held for _ in range(11)]
+    assert np.mean([compared.held, *more]) > 250
 
 
 def test_distances_and_groups_are_compared_with_what_is_exact():
