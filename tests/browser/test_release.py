@@ -248,8 +248,9 @@ def test_another_way_to_do_it_is_a_click_away(visitor):
     visit = visitor()
     describe(visit, "ways")
     assert "Made with: A grid of counts (histogram)." in visit.text
+    visit.page.get_by_text("Fine-tune").click()
     visit.page.get_by_text("Other ways to do it").click()
     visit.settle()
-    visit.page.get_by_role("radio", name="Random waves (random features)").check(force=True)
+    visit.page.get_by_text("Random waves (random features)", exact=True).click()
     visit.settle()
     assert "Made with: Random waves (random features)." in visit.text and visit.errors == []
