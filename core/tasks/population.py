@@ -68,7 +68,7 @@ class Population:
         return _scattered(box, self.places[chosen], self.scale, random)
 
 
-def explaining_population(release: Release, random: np.random.Generator) -> Population:
+def explaining_population(release: Release, random: np.random.Generator, lattice: bool = True) -> Population:
     """Find a population whose kernel sums are those of the release.
 
     Parameters
@@ -77,6 +77,8 @@ def explaining_population(release: Release, random: np.random.Generator) -> Popu
         Of a sketch with a kernel.
     random : np.random.Generator
         Decides the places tried.
+    lattice : bool
+        Whether they may be those of a lattice, where one can cover the bounds.
 
     Raises
     ------
@@ -87,7 +89,7 @@ def explaining_population(release: Release, random: np.random.Generator) -> Popu
     if kernel is None:
         raise RequestError("Only a release with a kernel can be sharpened; draw from its density as it is instead.")
     box, widths = Box.of(release.sketch), half_widths(release.sketch)
-    covered = lattice_population(release, kernel, box, widths)
+    covered = lattice_population(release, kernel, box, widths) if lattice else None
     if covered is not None:
         places, weights, pitch, misfit = covered
         return Population(places, weights, pitch / 2.0, misfit)  # half a pitch blurs the lattice and little else

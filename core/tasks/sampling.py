@@ -81,7 +81,7 @@ class Sample:
     nearness: Nearness | None = None
 
 
-def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> Sample:
+def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True, lattice: bool = True) -> Sample:
     """Draw synthetic points from a release, at no cost in privacy.
 
     What is released is not the population but the population smoothed by the kernel, with noise. There are two honest
@@ -113,6 +113,9 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
         The same seed gives the same points with the same version of NumPy.
     sharpen : bool
         What to draw from.
+    lattice : bool
+        Whether a population may be explained by the places of a lattice. That has the shape of full places better and
+        the share of nearly empty ones worse, which whoever looks for anomalies asks for.
 
     Raises
     ------
@@ -126,11 +129,11 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True) -> 
         records, nearness = synthetic_table(release, n, random)
         return Sample(as_declared(records, release.domain), "tables", nearness=nearness)
     check_closeness(release, "population to draw")
-    drawn = _drawn(release, n, random, sharpen)
+    drawn = _drawn(release, n, random, sharpen, lattice)
     return replace(drawn, points=as_declared(drawn.points, release.domain))
 
 
-def _drawn(release: Release, n: int, random: np.random.Generator, sharpen: bool) -> Sample:
+def _drawn(release: Release, n: int, random: np.random.Generator, sharpen: bool, lattice: bool) -> Sample:
     """Points from a release of closeness."""
     box = Box.of(release.sketch)
     if sharpen and release.sketch.drawn_from == "cells":
@@ -139,7 +142,7 @@ def _drawn(release: Release, n: int, random: np.random.Generator, sharpen: bool)
         records = cast(SyntheticSketch, release.sketch).synthetic(release.counters)
         return Sample(box.decode(records[random.integers(len(records), size=n)]), "records")
     if sharpen:
-        population = explaining_population(release, random)
+        population = explaining_population(release, random, lattice)
         return Sample(box.decode(population.draw(box, n, random)), "population", misfit=population.misfit)
     combinations = math.prod(box.choices)
     cells = min(MOST_CELLS, int(GRID_READS / counters_read(release, 1.0)))
