@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -85,7 +86,9 @@ class Network:
         async def send(message):
             back.append(message)
 
-        asyncio.run(self.guard(scope, receive, send))
+        # In a thread of its own: a browser that another test has opened keeps a loop running in this one.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, self.guard(scope, receive, send)).result()
         return back
 
     def reaches(self, *given, **named):
