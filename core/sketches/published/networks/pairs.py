@@ -6,6 +6,7 @@ which one record moves by 1 at most, and a replaced one by 2.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -99,9 +100,9 @@ class ChoosesPairs(Adaptive):
             chosen = tried
         return chosen
 
+    @abstractmethod
     def typical_noise(self, budget: Budget) -> float:
         """By how much noise typically moves a count of a table that is measured."""
-        raise NotImplementedError
 
     def check_budget(self, budget: Budget) -> None:
         """Before anything is paid for, as no one could ask such a release anything here."""
