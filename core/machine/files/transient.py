@@ -105,12 +105,9 @@ def sweep() -> None:
 def sweep_folders() -> None:
     """Remove this user's `private_folder`s that no living process holds."""
     for folder in _mine(Path(tempfile.gettempdir()), f"{PREFIX}[0-9]*-*"):
-        lock = folder / LOCK
-        if _is_held(lock):
-            continue
-        # A folder without a lock is another version's, or is just being made: it goes if it is empty.
-        with suppress(OSError):
-            if lock.is_file():
+        with suppress(OSError), _abandoned(folder / LOCK) as there:
+            # A folder without a lock is another version's, or is just being made: it goes if it is empty.
+            if there:
                 shutil.rmtree(folder)
             else:
                 folder.rmdir()
@@ -119,8 +116,8 @@ def sweep_folders() -> None:
 def sweep_unfinished(folder: Path) -> None:
     """Remove this user's files that were never finished, and that no living process holds, from a folder."""
     for file in _mine(folder, f".????????????????{UNFINISHED}"):
-        if not _is_held(file):
-            with suppress(OSError):
+        with suppress(OSError), _abandoned(file) as there:
+            if there:
                 file.unlink()
 
 
@@ -160,16 +157,27 @@ def _hold(file: BinaryIO, path: Path) -> bool:
     return path.exists()
 
 
-def _is_held(path: Path) -> bool:
-    """Whether a living process holds a file; what cannot be looked at is left to whom it belongs."""
+@contextmanager
+def _abandoned(path: Path) -> Iterator[bool]:
+    """Hold a file that no living process holds; whether it is there at all.
+
+    It is held for as long as what belongs to it is being removed. Were it only looked at, the process that has just
+    made it and not yet locked it would find it free in the moment after the look, and lose what it is about to use.
+
+    Raises
+    ------
+    OSError
+        When a living process holds it, or it cannot be looked at: it is left to whom it belongs.
+    """
     try:
-        with path.open("rb") as file:
-            if fcntl is not None:
-                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            else:
-                path.rename(path)
-        return False
+        file = path.open("rb")
     except FileNotFoundError:
-        return False
-    except OSError:
-        return True
+        yield False
+        return
+    with file:
+        if fcntl is not None:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield True
+            return
+    path.rename(path)  # refused there while it is open
+    yield True
