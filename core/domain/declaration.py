@@ -235,7 +235,9 @@ def _position(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
             raise RequestError(f"The position {name!r} needs its {part}.")
     box = [_number(facts[side], f"The {side} of {name!r}") for side in ("south", "north", "west", "east")]
     south, north, west, east = box
-    return position(str(facts["latitude"]), str(facts["longitude"]), south, north, west, east, _reading(name, facts))
+    pair = position(str(facts["latitude"]), str(facts["longitude"]), south, north, west, east, _reading(name, facts))
+    said = [part for part in facts if part in ("latitude", "longitude")]
+    return pair if said[0] == "latitude" else pair[::-1]
 
 
 def _category(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
@@ -407,8 +409,7 @@ def _is_pair(column: Coordinate, other: Column) -> bool:
 
 
 def _ends(column: Coordinate, other: Column) -> dict[str, object]:
-    names = {column.axis: column.name, getattr(other, "axis", ""): other.name}
-    return {"latitude": names["latitude"], "longitude": names["longitude"]}
+    return {column.axis: column.name, getattr(other, "axis", ""): other.name}  # said in the order of the columns
 
 
 def _said(column: Column) -> dict[str, object]:

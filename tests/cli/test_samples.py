@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from core import load
+from core.domain.declaration import Declaration
 from core.sources.samples import Sample, sample, samples
 from tests.cli.conftest import refused
 from tests.depth import sampled
@@ -17,33 +19,16 @@ NARROW = 200
 
 
 def declared(one: Sample) -> list[str]:
-    """A sample's public facts as options."""
-    domain, kernel = one.domain, one.kernel.to_dict()
-    options = ["--columns", ",".join(domain.names), "--scale", domain.scale]
-    for column in domain.columns:
-        if column.kind == "numeric":
-            options += ["--bounds", f"{column.name}={column.low}:{column.high}"]
-        else:
-            options += ["--categories", f"{column.name}={','.join(column.categories)}"]
-    if domain.unit.column is not None:
-        options += ["--unit", f"{domain.unit.column}:{domain.unit.records}"]
+    """A sample's public facts as a declaration, and its kernel as options."""
+    Path("declared.yaml").write_text(Declaration(one.domain).text(), encoding="utf-8")
+    options, kernel = ["--declaration", "declared.yaml"], one.kernel.to_dict()
     if "bandwidth" in kernel:
-        width = kernel["bandwidth"]
-        by_column = width if isinstance(width, list) else [width] * len(domain.names)
-        options += ["--bandwidth", ",".join(f"{n}={w}" for n, w in zip(domain.names, by_column, strict=True))]
-    return [
-        *options,
-        "--category-distance",
-        str(domain.category_distance),
-        "--kernel",
-        kernel["name"],
-        "--power",
-        str(kernel["power"]),
-        "--rows",
-        "60",
-        "--width",
-        str(NARROW),
-    ]
+        width, names = kernel["bandwidth"], one.domain.names
+        by_column = width if isinstance(width, list) else [width] * len(names)
+        options += ["--bandwidth", ",".join(f"{name}={of}" for name, of in zip(names, by_column, strict=True))]
+    if kernel["name"] != "gaussian":  # which no hashes of a width have
+        options += ["--width", str(NARROW)]
+    return [*options, "--kernel", kernel["name"], "--power", str(kernel["power"]), "--rows", "60"]
 
 
 TABLES = [one for one in samples() if all(column.kind != "vector" for column in one.domain.columns)]

@@ -27,6 +27,7 @@ from core.domain.codebook import draft_text, drafted, read_codebook
 from core.domain.declaration import KINDS, NO, YES, Declaration
 from core.domain.presets import PRESETS, preset_for
 from core.errors import RequestError
+from core.sources.samples import samples
 
 WHOLE = """
 record: person                     # what one row is, in words
@@ -75,6 +76,14 @@ def test_every_kind_of_column_is_declared():
 def test_what_is_declared_is_written_and_read_again():
     declared = Declaration.of(WHOLE)
     assert Declaration.of(declared.text()) == declared
+
+
+@pytest.mark.parametrize("one", samples(), ids=lambda one: one.name)
+def test_the_declaration_of_every_sample_is_written_and_read_again(one):
+    """With its columns in their order: a map has longitude before latitude."""
+    text = Declaration(one.domain).text()
+    again = Declaration.of(text)
+    assert again.text() == text and again.domain.names == one.domain.names
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn", "Co"]), min_size=1, max_size=8)
