@@ -92,7 +92,7 @@ def _along(
     import pandas as pd
     import pyarrow as pa
 
-    from ..sketches.linear import level_of_each
+    from ..sketches.answers import level_of_each
     from ..tasks.density import Curve
     from ..tasks.differences import grid_of_differences, line_of_differences
 

@@ -61,7 +61,7 @@ def query(
     The errors of all answers of one release move together: of many releases 95% cover a place, but one of them may
     cover far fewer of its places. With --together, all intervals hold at once in 95% of releases.
     """
-    from ..sketches.linear import level_of_each
+    from ..sketches.answers import level_of_each
     from ..sources.queries import beside, told_apart
 
     check_table(out)

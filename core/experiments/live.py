@@ -18,9 +18,9 @@ from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import SeededSource
+from ..sketches.answers import Answers
 from ..sketches.grids.axes import is_product_of_columns
 from ..sketches.grids.histogram import Histogram
-from ..sketches.linear import Answers
 from ..sketches.plan import plan
 from ..sources import open_source
 from ..sources.samples import Sample

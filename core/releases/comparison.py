@@ -28,7 +28,8 @@ from ..errors import RequestError
 from ..geometry.kernels import Stationary
 from ..machine.array_types import Floats
 from ..machine.tables import same
-from ..sketches.linear import Answers, LinearSketch, level_of_each
+from ..sketches.answers import Answers, level_of_each
+from ..sketches.linear import LinearSketch
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,9 @@ from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
 from ..machine.tables import Counters, added, same, sum_of_slabs
 from ..privacy.record import PrivacyRecord
+from ..sketches.answers import Answers, level_of_each
 from ..sketches.classes import Classes
-from ..sketches.linear import Answers, Counts, LinearSketch, level_of_each
+from ..sketches.linear import Counts, LinearSketch
 from ..sketches.parts import Parts
 from ..version import SOFTWARE
 from . import file

@@ -32,7 +32,8 @@ from ..privacy.neighbours import Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
-from .linear import LinearSketch, check_circles, check_points
+from .accepted import check_circles, check_points
+from .linear import LinearSketch
 
 Read = Callable[[LinearSketch], np.ndarray]
 """Fills any linear sketch of the private records: its exact table, int64, in one more reading of the source."""

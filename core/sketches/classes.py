@@ -27,11 +27,12 @@ from ..machine.tables import Counters, sum_of_slabs
 from ..parameters import Text, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
+from .answers import Answers
 from .card import Card
 from .distances.ball import Rows, rows_of
 from .distances.directions import Directions
 from .inner import InnerKind
-from .linear import MAX_COUNTERS, Answers, Counts, LinearSketch
+from .linear import MAX_COUNTERS, Counts, LinearSketch
 from .registry import card_of, sketch_from_parameters
 
 

@@ -17,7 +17,8 @@ from ..geometry.kernels import Kernel
 from ..machine.array_types import Floats
 from ..machine.tables import Counters
 from ..parameters import Settled, Whole
-from .linear import Answers, LinearSketch
+from .answers import Answers
+from .linear import LinearSketch
 
 MAX_ROWS = 1_000_000
 ROWS, HOW_MANY_ROWS = Whole("The number of rows of a sketch", 1, MAX_ROWS), "how many rows it has"

@@ -36,8 +36,9 @@ from ..parameters import Described, Several, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.record import MAX_TABLES
+from .answers import Answers
 from .card import Card
-from .linear import MAX_COUNTERS, Answers, Counts, LinearSketch
+from .linear import MAX_COUNTERS, Counts, LinearSketch
 from .registry import card_of, sketch_from_parameters
 
 MAX_PARTS = MAX_TABLES

@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
-from ..sketches.linear import Answers
+from ..sketches.answers import Answers
 from .answerable import check_one_population
 from .box import Box
 from .splitting import Splitting

@@ -27,9 +27,9 @@ from ..domain import Categorical, Domain
 from ..errors import RequestError
 from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
+from ..sketches.answers import check_level
 from ..sketches.distances.distance import Distance
 from ..sketches.distances.moments import Moments
-from ..sketches.linear import check_level
 from .answerable import check_one_population
 from .box import Box
 from .descent import HALVINGS, least_place

@@ -15,7 +15,7 @@ from scipy.fft import irfftn, rfftn
 
 from ..geometry.kernels import Kernel, Stationary
 from ..releases.release import Release
-from ..sketches.linear import Answers
+from ..sketches.answers import Answers
 from .box import Box
 
 MOST_CELLS = 1 << 16

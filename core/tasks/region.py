@@ -28,11 +28,11 @@ from ..domain.coordinate import Coordinate
 from ..domain.scalar import Scalar
 from ..errors import RequestError
 from ..releases.release import Release
+from ..sketches.answers import Answers
 from ..sketches.grids.axes import Axis, along_axis, heaps_of
 from ..sketches.grids.histogram import Histogram
 from ..sketches.grids.smoothing import OVERLAP
 from ..sketches.grids.splines import combined
-from ..sketches.linear import Answers
 from .answerable import check_one_population
 from .box import Box
 

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 from ..checks import check_integer
 from ..errors import RequestError
 from ..releases.release import Release
-from ..sketches.linear import Answers
+from ..sketches.answers import Answers
 from .answerable import check_one_population
 from .splitting import Splitting
 

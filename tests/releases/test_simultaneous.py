@@ -11,11 +11,11 @@ from core.geometry.kernels import Gaussian, Kernel, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.seal import seal
+from core.sketches.answers import level_of_each
 from core.sketches.distances.distance import Distance
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
-from core.sketches.linear import level_of_each
 from tests.depth import draws
 
 DOMAIN = Domain.of(x=(0.0, 1.0), y=(0.0, 1.0))

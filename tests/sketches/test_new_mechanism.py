@@ -28,7 +28,8 @@ from core.geometry.kernels import KERNEL, Kernel
 from core.parameters import Whole, parameter
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.sketches.card import Card
-from core.sketches.linear import Answers, LinearSketch
+from core.sketches.answers import Answers
+from core.sketches.linear import LinearSketch
 from core.words.phrases import count
 
 

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Laplacian
-from core.sketches.linear import Answers
+from core.sketches.answers import Answers
 from core.tasks.averaging import averaging
 from core.tasks.box import Box
 from core.tasks.density import grid, line, marginal_grid, marginal_line, pairs

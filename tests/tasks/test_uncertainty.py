@@ -6,7 +6,7 @@ from scipy.stats import t as student
 
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
-from core.sketches.linear import Answers
+from core.sketches.answers import Answers
 from core.tasks.uncertainty import possible_releases, quantile_dots
 from tests.tasks.poured import box_of, clusters, poured
 

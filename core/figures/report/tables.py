@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ...sketches.linear import Answers
+from ...sketches.answers import Answers
 from ...tasks.anomalies import Scores
 from ...tasks.centres import Centre
 from ...tasks.density import Curve, Heatmap

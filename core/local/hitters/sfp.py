@@ -23,7 +23,7 @@ from ...geometry.hashing.uniforms import PublicRandom
 from ...machine.array_types import Array, Integers, Truths, Words
 from ...privacy.noise.randomness import Source
 from ...privacy.noise.responses import below
-from ...sketches.linear import level_of_each
+from ...sketches.answers import level_of_each
 from ..oracles.local_hashing import hashed
 from ..oracles.olh import OptimalHashing
 from ..oracles.projective_geometry import ProjectiveGeometry

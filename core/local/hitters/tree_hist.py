@@ -20,7 +20,7 @@ from scipy.special import ndtri
 from ...machine.array_types import Array, Truths, Words
 from ...privacy.noise.randomness import Source
 from ...privacy.noise.responses import below
-from ...sketches.linear import level_of_each
+from ...sketches.answers import level_of_each
 from ..oracles.olh import OptimalHashing
 from .finder import Finder, estimated, source_or_system, strongest
 

@@ -33,8 +33,9 @@ from ...parameters import Described, Number, Several, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.zcdp import largest_rho
+from ..answers import Answers
 from ..card import Card, Facts
-from ..linear import Answers, LinearSketch
+from ..linear import LinearSketch
 from .ball import BLOCK, SHORTEST, UNITS, Rows, add_rows, add_vectors, records_alone, rows_of
 from .moments import CENTRE, check_centre
 from .row_products import row_products

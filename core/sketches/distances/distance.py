@@ -33,8 +33,9 @@ from ...parameters import Described, Kind, Settled, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ..answers import Answers
 from ..card import Card, columns, only_where
-from ..linear import Answers, LinearSketch
+from ..linear import LinearSketch
 
 LARGEST_WEIGHT = 64
 """Of a column; a column of 64^(3/2) = 512 times shorter range gets its best share of the budget, a shorter one more."""

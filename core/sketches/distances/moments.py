@@ -28,8 +28,9 @@ from ...machine.compiled_code import njit
 from ...parameters import Number, Settled, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ..answers import Answers
 from ..card import Card, only_where
-from ..linear import Answers, LinearSketch
+from ..linear import LinearSketch
 from .ball import LONGEST, PRECISION, SHORTEST, UNITS, Rows, add_rows, add_vectors, rows_of
 
 LARGEST_COUNT_WEIGHT = 1 << 31

@@ -36,9 +36,10 @@ from ...parameters import Seed, Settled, Whole, parameter
 from ...privacy.budget import Budget, decimal_below
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ..answers import Answers
 from ..card import Card, only_where, sides
 from ..inner import InnerKind
-from ..linear import Answers, LinearSketch
+from ..linear import LinearSketch
 from .ball import SHORTEST
 from .distance import Distance
 from .moments import RADIUS, inside

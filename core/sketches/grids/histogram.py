@@ -35,8 +35,9 @@ from ...parameters import Number, Settled, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...words.numbers import significant
+from ..answers import Answers
 from ..card import KERNEL_OPTIONS, Card, columns, sides
-from ..linear import Answers, LinearSketch
+from ..linear import LinearSketch
 from .axes import Axis, is_product_of_columns
 from .bandwidths import WIDEST, around, estimated_risks
 from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size, cells_for, keeps_all_values, reach

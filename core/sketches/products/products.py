@@ -25,8 +25,9 @@ import numpy as np
 from ...domain import Domain
 from ...errors import RequestError
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ..answers import Answers
 from ..card import Card
-from ..linear import Answers, LinearSketch
+from ..linear import LinearSketch
 from .farthest import farthest
 from .filling import UNIT, products
 from .layout import Layout

@@ -27,6 +27,7 @@ from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Sensitivity
 from .axes import is_number, number_axes
 from .layout import Columns
+from .optimum import for_squares, for_sums
 
 if TYPE_CHECKING:
     from .tables import Tables
@@ -56,6 +57,20 @@ def pairs_with(places: int, marked: Sequence[int]) -> tuple[Columns, ...]:
 def singles_weight(tables: Sequence[Columns], columns: int) -> float:
     """What a single column counts beside a table of several, so that all singles together count as these do."""
     return max(1.0, sum(len(table) > 1 for table in tables) / columns)
+
+
+def settled(sketch: Tables, budget: Budget, records: float) -> Tables:
+    """With what is best to measure: residuals, or the tables with equal weights.
+
+    Where cuts or tables are left open, they are chosen first, and with them how much single columns count.
+    """
+    single = 1.0
+    if not sketch.is_cut:
+        sketch = cut_for(sketch, budget, records)
+        single = singles_weight(sketch.tables, len(sketch.axes))
+    residuals = sketch.measuring_contrasts(for_sums if budget.pure else for_squares, single)
+    candidates = [residuals, *map(sketch.counting, ("cells", "margins"))]
+    return min(candidates, key=lambda candidate: candidate.error(budget, single))
 
 
 def cut_for(sketch: Tables, budget: Budget, records: float) -> Tables:

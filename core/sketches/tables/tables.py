@@ -15,11 +15,11 @@ contain it. What is asked of a release is in `core.sketches.tables.answers`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,16 +32,19 @@ from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...words.phrases import count
+from ..answers import Answers
 from ..card import Card, Facts
-from ..linear import Answers, LinearSketch
+from ..linear import LinearSketch
 from .axes import METRIC, Axis, axes_of, cut, narrow, number_axes
-from .counting import Counted, Counting
+from .expected import mean_variance
 from .farthest import added, replaced
+from .filling import Filling
 from .layout import Columns, Layout, largest
-from .measuring import PairContrasts
-from .optimum import LARGEST_WEIGHT, Part, for_squares, for_sums, parts_of, whole_weights
+from .named import place_of, tables_named
+from .optimum import LARGEST_WEIGHT, Part, for_squares, for_sums, whole_weights
 from .reading import Noise, Reading
-from .sizing import MAX_COUNTERS, MAX_TABLES, USUAL_BINS, all_pairs, cut_for, pairs_with, singles_weight
+from .sharing import average_variance, shared, shares_of, variances
+from .sizing import MAX_COUNTERS, MAX_TABLES, USUAL_BINS, all_pairs, settled
 from .steps import steps_of
 
 MOST_BINS = 1 << 12
@@ -187,27 +190,11 @@ class Tables(LinearSketch):
             tuple(cut) if isinstance(cut, Sequence) else None if cut is None else (cut,) * numbers for cut in cuts
         )
         plain = cls(domain, of_bins, of_halvings, ((0,),))
-        if by:
-            if tables != "pairs":
-                raise RequestError("Columns to count the others by go with pairs, and not with other tables.")
-            return replace(plain, tables=pairs_with(len(plain.axes), [plain.place_of(name) for name in by]))
-        if tables == "pairs":
-            return replace(plain, tables=None if bins is None else all_pairs(len(plain.axes)))
-        if tables == "singles":
-            return replace(plain, tables=tuple((place,) for place in range(len(plain.axes))))
-        if isinstance(tables, str):
-            raise RequestError("The tables are 'singles', 'pairs', or lists of the names of columns.")
-        named = [tuple(sorted({plain.place_of(name) for name in table})) for table in tables]
-        if not named or not all(named):
-            raise RequestError("A table needs the name of at least one column.")
-        return replace(plain, tables=largest(named))
+        return replace(plain, tables=tables_named(plain.axes, tables, by, every_pair=bins is not None))
 
     def place_of(self, name: str) -> int:
         """The place of a column among the axes; RequestError where there is none of this name."""
-        for place, axis in enumerate(self.axes):
-            if axis.name == name:
-                return place
-        raise RequestError(f"There is no column {str(name)!r}; there are {', '.join(axis.name for axis in self.axes)}.")
+        return place_of(self.axes, name)
 
     @property
     def metric(self) -> str:
@@ -240,25 +227,13 @@ class Tables(LinearSketch):
         Where cuts or tables are left open, `sizing` chooses them by public sizes, and with them how much single columns
         count.
         """
-        if self.sized:
-            return self
-        single = 1.0
-        cut = self
-        if not self.is_cut:
-            cut = cut_for(self, budget, records)
-            single = singles_weight(cut.tables, len(cut.axes))
-        return min(cut._candidates(budget.pure, single), key=lambda sketch: sketch.error(budget, single))
+        return self if self.sized else settled(self, budget, records)
 
     def error(self, budget: Budget, single: float = 1.0) -> float:
         """The sum of the mean variances under a promise, with this weight of the tables of single columns."""
         promise = Fraction(budget.epsilon), Fraction(budget.delta)
         variance = calibrate(self.sensitivity(budget.neighbours), *promise).variance
         return self.mean_variance(variance, single)
-
-    def _candidates(self, pure: bool, single: float) -> list[Tables]:
-        """What is worth trying: residuals, or the tables with equal weights."""
-        scale = for_sums if pure else for_squares
-        return [self.measuring_contrasts(scale, single), *map(self.counting, MEASURED[1:])]
 
     def measuring_contrasts(self, scale: Callable[[Part], float] = for_squares, single: float = 1.0) -> Tables:
         """Each residual measured once, with the best weights for Gaussian noise, or by another rule of `optimum`.
@@ -289,17 +264,7 @@ class Tables(LinearSketch):
 
     def mean_variance(self, counter_variance: float, single: float = 1.0) -> float:
         """The sum over all tables and margins of the mean variance of their cells; see `optimum`."""
-        noise, parts = Noise(self.layout, self.weights, counter_variance), parts_of(self.layout, single)
-        spread = [float(noise.axis_spread(place).mean()) for place in range(len(self.axes))]
-        total = 0.0
-        for (which, level), part in parts.items():
-            if level:
-                size = self.axes[which[0]].fine // (self.axes[which[0]].cells << (level - 1))
-                total += part.variance * noise.halving_variance(which[0], level) / size
-            else:
-                factor = part.variance / part.square
-                total += factor * noise.variances[which] * math.prod(spread[i] for i in which)
-        return total
+        return mean_variance(Noise(self.layout, self.weights, counter_variance), single)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -333,80 +298,11 @@ class Tables(LinearSketch):
         domain, axes = self._narrow
         # Whoever has queries at hand may add them too, with a coordinate for each category.
         cells = cut(points, *((domain, axes) if points.shape[1] == domain.dimensions else (self.domain, self.axes)))
-        for block, values in self._halved(cells):
-            table[block] += values
-        for place, axis in enumerate(self.axes):
-            if axis.halvings:
-                cells[place] >>= axis.halvings
-        counted = self._counting.count(cells)
-        if self.layout.measured == "cells":
-            table[: len(counted.counters)] += counted.counters * self._repeated
-        else:
-            self._add_residuals(table, counted)
+        self._filling.add(table, cells)
 
     @cached_property
-    def _counting(self) -> Counting:
-        return Counting.of(self.tables, [axis.cells for axis in self.axes])
-
-    def _halved(self, cells: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """What the halvings of fine cells say, and where it lies."""
-        fine: list[Columns] = [(place,) for (place,) in self.layout.singles if self.axes[place].halvings]
-        alone = Counting.of(fine, [axis.fine for axis in self.axes]).count(cells)
-        halved = {which: alone.table(place) for place, which in enumerate(fine)}
-        for block, weight in zip(self.layout.blocks, self.weights, strict=True):
-            if block.level:
-                counts = halved[block.columns]
-                if self.layout.measured == "contrasts":
-                    halves = counts.reshape(block.shape[0], 2, -1).sum(axis=2)
-                    yield block.place, weight * (halves[:, 0] - halves[:, 1])
-                else:
-                    yield block.place, weight * counts.reshape(block.shape[0], -1).sum(axis=1)
-
-    @cached_property
-    def _repeated(self) -> np.ndarray:
-        """The weight of every cell that is counted."""
-        sizes = [math.prod(block.shape) for block in self.layout.blocks if not block.level]
-        return np.repeat(np.array(self.weights[: len(sizes)], np.int64), sizes)
-
-    def _add_residuals(self, table: np.ndarray, counted: Counted) -> None:
-        """Residuals, or tables with their margins, of exact counts."""
-        contrasts = self.layout.measured == "contrasts"
-        in_pairs = contrasts and self.layout.order == 2
-        if in_pairs:
-            self._pairs.add(table, counted.counters, counted.starts[-len(self._pairs.axes) :])
-        known: dict[Columns, np.ndarray] = dict(
-            zip(self.tables, map(counted.table, range(len(self.tables))), strict=True)
-        )
-        for block, weight in zip(self.layout.blocks, self.weights, strict=True):
-            if block.level or (in_pairs and len(block.columns) == 2):
-                continue
-            values = self._margin(known, block.columns)
-            if contrasts:
-                for side, place in enumerate(block.columns):
-                    values = np.moveaxis(self.layout.contrasts[place].of(np.moveaxis(values, side, -1)), -1, side)
-            table[block.place] += weight * values.reshape(-1)
-
-    @cached_property
-    def _pairs(self) -> PairContrasts:
-        return PairContrasts(self.layout, self.weights)
-
-    def _margin(self, counted: dict[Columns, np.ndarray], columns: Columns) -> np.ndarray:
-        """The counts of a table, or of a margin of the first table that has it."""
-        if columns in counted:
-            return counted[columns]
-        source = self._sources[columns]
-        out = tuple(side for side, place in enumerate(source) if place not in columns)
-        return np.asarray(counted[source].sum(axis=out))
-
-    @cached_property
-    def _sources(self) -> dict[Columns, Columns]:
-        """By set of columns, the first table that contains it."""
-        found: dict[Columns, Columns] = {}
-        for table in self.tables:
-            for size in range(len(table)):
-                for part in combinations(table, size):
-                    found.setdefault(part, table)
-        return found
+    def _filling(self) -> Filling:
+        return Filling(self.layout, self.weights)
 
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """The exact maximum over records for adding and removing, a proven bound for replacing: see `farthest`."""
@@ -459,42 +355,18 @@ class Tables(LinearSketch):
         """The mean over all tables of how many records share the query's cell."""
         cells = self._coarse(points)
         reading = self.reading(table, counter_variance, None, math.inf)
-        sums = np.zeros(len(points))
-        for which, factor in self._shares.items():
-            sums += factor * reading.residual(which)[tuple(cells[i] for i in which)]
-        return Answers.of_errors(sums, np.sqrt(self._variances(counter_variance, cells)), records, level)
+        errors = np.sqrt(variances(reading.noise, self._shares, cells))
+        return Answers.of_errors(shared(reading, self._shares, cells), errors, records, level)
 
     @cached_property
     def _shares(self) -> dict[Columns, float]:
-        """What each residual counts in the mean of the tables: a cell of a table has its share of every margin."""
-        shares = dict.fromkeys(self.layout.residuals, 0.0)
-        for table in self.tables:
-            for size in range(len(table) + 1):
-                for part in combinations(table, size):
-                    others = math.prod(self.axes[i].cells for i in table if i not in part)
-                    shares[part] += 1.0 / (others * len(self.tables))
-        return shares
-
-    def _variances(self, counter_variance: float, cells: np.ndarray) -> np.ndarray:
-        noise = Noise(self.layout, self.weights, counter_variance)
-        spread = [noise.axis_spread(place) for place in range(len(self.axes))]
-        total = np.zeros(cells.shape[1])
-        for which, factor in self._shares.items():
-            term = np.full(cells.shape[1], factor**2 * noise.variances[which])
-            for place in which:
-                term *= spread[place][cells[place]]
-            total += term
-        return total
+        return shares_of(self.layout)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
-        if points is not None:
-            return self._variances(counter_variance, self._coarse(points))
         noise = Noise(self.layout, self.weights, counter_variance)
-        spread = [float(noise.axis_spread(place).mean()) for place in range(len(self.axes))]
-        return sum(
-            factor**2 * noise.variances[which] * math.prod(spread[i] for i in which)
-            for which, factor in self._shares.items()
-        )
+        if points is None:
+            return average_variance(noise, self._shares)
+        return variances(noise, self._shares, self._coarse(points))
 
     def total(self, table: np.ndarray) -> float:
         return self.reading(table, 1.0, None, math.inf).records

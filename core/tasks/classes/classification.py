@@ -12,7 +12,7 @@ from ...errors import RequestError
 from ...machine.small_matrices import one_thread
 from ...machine.threads import over_ranges
 from ...releases.release import Release
-from ...sketches.linear import check_level
+from ...sketches.answers import check_level
 from .probabilities import class_probabilities
 from .scores import Scores, checked_rule, class_scores, classes_of
 from .winning import chance_of_winning, learned_scatter

@@ -11,8 +11,8 @@ from scipy.special import betainccinv, betaincinv
 
 from ...errors import RequestError
 from ...releases.release import Release
+from ...sketches.answers import check_level
 from ...sketches.classes import Classes
-from ...sketches.linear import check_level
 from .classification import Classification, classify
 from .scores import classes_of
 

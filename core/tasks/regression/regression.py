@@ -30,7 +30,7 @@ from ...checks import check_choice, check_number
 from ...domain import Domain
 from ...errors import RequestError
 from ...releases.release import Release
-from ...sketches.linear import check_level
+from ...sketches.answers import check_level
 from ...sketches.products.products import Products
 from .ridge import RULES, choose_ridge
 from .sums import ONE, Sums, Term

@@ -16,7 +16,7 @@ from ...figures.view import View
 from ...geometry.kernels import stationary
 from ...machine.small_matrices import one_thread
 from ...releases.release import Release
-from ...sketches.linear import Answers
+from ...sketches.answers import Answers
 from ...tasks import density
 from ...tasks.averaging import FEWEST_PLACES, averaged_answers, averaging
 from ...tasks.box import Box

@@ -18,7 +18,7 @@ from ...figures.sentences.answers import answer_sentence, averaged_sentence, den
 from ...figures.sentences.distances import distance_sentence, kind_sentence, root_sentence
 from ...figures.view import View
 from ...releases.release import Release
-from ...sketches.linear import Answers
+from ...sketches.answers import Answers
 from ...tasks.uncertainty import quantile_dots
 from ...words.escapes import in_html
 from ..frame.marks import note

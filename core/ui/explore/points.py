@@ -15,7 +15,7 @@ from ...figures.report.exploration import MAX_PLACES, Points
 from ...figures.sentences.answers import SHARED_NOISE, noun, place_words
 from ...figures.sentences.distances import kind_sentence
 from ...releases.release import Release
-from ...sketches.linear import Answers
+from ...sketches.answers import Answers
 from ...sources.queries import beside
 from ...words.escapes import in_markdown
 from ...words.numbers import rounded_all, rounded_range

@@ -14,7 +14,7 @@ from ...errors import RequestError
 from ...figures.dots import dots, dots_in_words
 from ...figures.report.exploration import MAX_PLACES, Points
 from ...releases.release import Release
-from ...sketches.linear import Answers
+from ...sketches.answers import Answers
 from ...sources.queries import beside, told_apart
 from ...tasks.uncertainty import quantile_dots
 from ...words.escapes import in_markdown

@@ -26,7 +26,8 @@ from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
 from ....parameters import Several, Whole, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...linear import MAX_COUNTERS, Answers, LinearSketch, check_level
+from ...answers import Answers, check_level
+from ...linear import MAX_COUNTERS, LinearSketch
 from .trees import exact_l1_sums
 
 STEPS = 128

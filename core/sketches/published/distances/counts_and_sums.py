@@ -19,8 +19,8 @@ from ....machine.compiled_code import njit
 from ....machine.threads import over_ranges
 from ....parameters import Settled, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...answers import Answers, check_level
 from ...card import Card, only_l1, trees
-from ...linear import Answers, check_level
 from .trees import HOW_MANY_LEVELS, LEVELS, TreeSketch, average_over_queries, check_counters
 
 PLACE_BITS = 24

@@ -19,8 +19,8 @@ from ....domain import Domain
 from ....machine.compiled_code import njit
 from ....parameters import Number, Settled, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...answers import Answers, check_level
 from ...card import Card, only_l1, trees
-from ...linear import Answers, check_level
 from .trees import HOW_MANY_LEVELS, LEVELS, TreeSketch, average_over_queries, check_counters, pour_counts
 
 

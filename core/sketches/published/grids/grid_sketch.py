@@ -17,7 +17,8 @@ from ....domain import Domain
 from ....errors import RequestError
 from ....geometry.hashing.uniforms import PublicRandom
 from ....geometry.kernels import Kernel, of_coordinates
-from ...linear import Answers, LinearSketch
+from ...answers import Answers
+from ...linear import LinearSketch
 from .cells import Cells
 from .grid_sums import GridSums
 

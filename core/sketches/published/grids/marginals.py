@@ -21,8 +21,9 @@ from ....machine.compiled_code import njit
 from ....parameters import Several, Whole, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....words.phrases import count
+from ...answers import Answers
 from ...card import Card
-from ...linear import Answers, LinearSketch
+from ...linear import LinearSketch
 from .cells import COUNTS, MAX_AXES, METRIC, Cells
 
 MAX_COUNTERS = 1 << 26

@@ -22,7 +22,7 @@ from ....geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ....geometry.kernels import KERNEL, Kernel
 from ....parameters import Seed, Several, Whole, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...linear import Answers, check_level
+from ...answers import Answers, check_level
 from ..interpolation.kernel_values import BITS, KernelValues
 from .cells import COUNTS, Cells
 from .grid_sketch import GridSketch

@@ -21,7 +21,8 @@ from ....geometry.kernels import Kernel, of_coordinates
 from ....parameters import Whole
 from ....privacy.calibration import NoiseScale
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...linear import Answers, LinearSketch, check_level
+from ...answers import Answers, check_level
+from ...linear import LinearSketch
 from .cells import Cells
 from .marginals import Marginals
 from .weighted_points import BLOCK, weighted_sums

@@ -36,9 +36,10 @@ from ....parameters import Settled, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...answers import Answers
 from ...card import Card, sides
 from ...hashed.phases import add_up
-from ...linear import Answers, LinearSketch
+from ...linear import LinearSketch
 from .bernstein_polynomials import BLOCK, bernstein_basis, combined, iterated_operator
 from .kept_bounds import add_bounded, largest_norms
 from .kernel_values import BITS, KernelValues

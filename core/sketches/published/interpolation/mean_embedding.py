@@ -45,9 +45,10 @@ from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....words.phrases import count
+from ...answers import Answers
 from ...card import Card
 from ...hashed.phases import add_up
-from ...linear import Answers, LinearSketch
+from ...linear import LinearSketch
 from .gram_schmidt import inverse_root
 from .kept_bounds import add_bounded, largest_norms
 from .kernel_values import BITS, KernelValues

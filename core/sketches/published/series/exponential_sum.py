@@ -42,11 +42,11 @@ from ....geometry.kernels import (
 )
 from ....parameters import Number, Seed, Settled, parameter
 from ....privacy.neighbours import Neighbours, Sensitivity
+from ...answers import Answers
 from ...card import KERNEL_OPTIONS, Card
 from ...grouped import CHANCE, GROUPS, HOW_MANY_ROWS, MAX_ROWS, ROWS, GroupedSketch
 from ...hashed.phases import CERTAIN, pour, read
 from ...hashed.waves import waves
-from ...linear import Answers
 
 DEFAULT_ERROR = 1e-3
 LEAST_ERROR, MOST_ERROR = 1e-4, 0.1

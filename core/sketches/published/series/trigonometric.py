@@ -38,8 +38,9 @@ from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate
 from ....privacy.neighbours import Neighbours, Sensitivity
 from ....words.phrases import count
+from ...answers import Answers
 from ...card import Card
-from ...linear import Answers, LinearSketch
+from ...linear import LinearSketch
 from .chebyshev_fit import AT_ONCE, BYTES_A_NODE, DAMPINGS, NODES, ChebyshevFit
 from .chebyshev_shifts import largest_l1_shift, largest_l2_shift
 from .chebyshev_sums import pour_products

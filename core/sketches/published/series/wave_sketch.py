@@ -26,7 +26,8 @@ from ....parameters import Settled, Whole, parameter
 from ....privacy.budget import Budget
 from ....privacy.calibration import calibrate, calibrate_gaussian
 from ....privacy.neighbours import Neighbours, Sensitivity
-from ...linear import Answers, LinearSketch
+from ...answers import Answers
+from ...linear import LinearSketch
 from .scale_free import scale_free
 from .torus import BYTES_A_NODE, HIGHEST, NODES, PERIOD, Torus, check_torus, closed, largest_shift
 from .wave_sums import pour_waves, read_waves

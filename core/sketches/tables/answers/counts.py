@@ -10,7 +10,7 @@ import pandas as pd
 from ....domain import Dates, Ordered
 from ....errors import RequestError
 from ....words.phrases import listed, shown
-from ...linear import check_level
+from ...answers import check_level
 from ..axes import Axis
 from ..layout import Columns
 from ..reading import Reading

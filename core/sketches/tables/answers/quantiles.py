@@ -15,7 +15,7 @@ import pandas as pd
 
 from ....checks import check_number
 from ....errors import RequestError
-from ...linear import check_level
+from ...answers import check_level
 from ..reading import Reading
 from .conditions import Where, chosen, ends_of, places_of
 from .counts import cell_keys, check_apart, in_natural_units, measured

@@ -17,7 +17,7 @@ import pandas as pd
 
 from ....domain import Dates
 from ....errors import RequestError
-from ...linear import check_level
+from ...answers import check_level
 from ..layout import Columns
 from ..reading import Reading
 from .best_guess import BestGuess

@@ -1,0 +1,121 @@
+"""What a release says at queries, with intervals: one query by itself, or all of them together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from ..errors import RequestError
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a release says at n queries; arrays float64 (n,).
+
+    One table answers all queries, so their errors move together: of many releases, the interval at a query holds the
+    exact sum in the stated share, but in a single release far fewer or far more of the queries may be covered. For
+    intervals that hold at all queries at once, see `level_of_each`.
+
+    Attributes
+    ----------
+    estimate : np.ndarray
+        The sum over all records: how many records' worth of closeness there is at the query, or how far all records
+        together are from it. Unbiased, so a kernel sum may fall below zero where there is little.
+    low, high : np.ndarray
+        An interval that holds the exact sum with the stated probability.
+    density : np.ndarray
+        Estimate divided by the number of records: the average closeness, between 0 and 1 but for the noise, or the
+        average distance.
+    standard_error : np.ndarray
+        Standard deviation of the estimate, from sampling and noise together.
+    degrees : float
+        Degrees of freedom that the standard error has: one fewer than there are independent estimates, and infinite
+        where it is known and not measured.
+    """
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    density: np.ndarray
+    standard_error: np.ndarray
+    degrees: float
+
+    @classmethod
+    def of_groups(cls, estimates: np.ndarray, weights: np.ndarray, records: float, level: float) -> Self:
+        """Answers from independent, equally distributed estimates.
+
+        Each group of rows is unbiased and independent of the others, so the spread of their estimates measures
+        sampling error and noise together, whatever the data: mean +- t * s / sqrt(G), Student's t with G - 1 degrees
+        of freedom.
+
+        Parameters
+        ----------
+        estimates : np.ndarray
+            float64 (G, n), one estimate a group.
+        weights : np.ndarray
+            float64 (G,), the groups' shares of the rows, which add up to 1.
+        records : float
+            The number of records, for densities.
+        level : float
+            Probability with which the interval holds the exact kernel sum.
+
+        Raises
+        ------
+        RequestError
+            When the level is not strictly between 0 and 1.
+        """
+        check_level(level)
+        degrees = len(weights) - 1
+        mean = weights @ estimates
+        if degrees:
+            error = np.sqrt(weights @ (estimates - mean) ** 2 / degrees)
+            reach = stdtrit(degrees, 0.5 + level / 2.0) * error
+        else:
+            error = reach = np.full(len(mean), math.inf)
+        return cls(mean, mean - reach, mean + reach, mean / max(records, 1.0), error, degrees)
+
+    @classmethod
+    def of_errors(cls, estimate: np.ndarray, standard_error: np.ndarray, records: float, level: float) -> Self:
+        """Answers whose standard errors are known from public facts, with normal intervals.
+
+        Parameters
+        ----------
+        estimate, standard_error : np.ndarray
+            float64 (n,).
+        records, level : float
+            As in `of_groups`.
+
+        Raises
+        ------
+        RequestError
+            When the level is not strictly between 0 and 1.
+        """
+        check_level(level)
+        reach = ndtri(0.5 + level / 2.0) * standard_error
+        return cls(estimate, estimate - reach, estimate + reach, estimate / max(records, 1.0), standard_error, math.inf)
+
+
+def check_level(level: float) -> None:
+    """RequestError unless the level of an interval lies strictly between 0 and 1."""
+    if not 0.0 < level < 1.0:
+        raise RequestError("The level of an interval must lie strictly between 0 and 1, such as 0.95.")
+
+
+def level_of_each(level: float, queries: int) -> float:
+    """The level at which intervals of so many queries hold at all of them together with probability `level`.
+
+    The chances of missing add up to 1 - level at most (Bonferroni), however the errors of the queries hang together,
+    which needs nothing but that each interval has its own level. For errors known from public facts, intervals of a
+    thousand queries become 2.1 times as long; for those measured from ten groups 3.2 times, and from four 11 times.
+
+    Raises
+    ------
+    RequestError
+        When the level is not strictly between 0 and 1.
+    """
+    check_level(level)
+    return 1.0 - (1.0 - level) / max(queries, 1)
