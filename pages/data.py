@@ -61,7 +61,8 @@ def declare(visitor: Session, records: Records) -> Declaration:
         [SKIP, REFUSE, OWN],
         key="data-missing",
         persist_state="session",
-        help="A group of their own is for categories; rows that miss a number or a date are left out then.",
+        help="A group of their own counts how many miss a value, column by column. Tables have one for categories, "
+        "numbers and dates; curves and distances leave out rows that miss a number or a date.",
     )
     return Declaration(
         columns,

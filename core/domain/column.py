@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import check_number
+from ..checks import check_number, check_text
 from ..errors import RequestError
 from ..machine.array_types import Array
 
@@ -45,6 +45,12 @@ def checked_bounds(name: str, low: object, high: object) -> tuple[float, float]:
             "distances are numbers; use a larger unit."
         )
     return least, greatest
+
+
+def check_gap(name: str, label: object) -> None:
+    """RequestError unless a label of those who miss a value of the column is a text, or "" for none."""
+    if label != "":
+        check_text(label, f"What those without a value of {name!r} are called")
 
 
 def as_float64(name: str, array: pa.Array) -> np.ndarray:

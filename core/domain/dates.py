@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ..checks import check_choice, check_text
 from ..errors import RequestError
 from ..machine.array_types import Floats, Integers
-from .column import as_float64, is_text, to_numpy
+from .column import as_float64, check_gap, is_text, to_numpy
 from .matching import is_number
 from .moments import NEVER, as_dates, checked_format, checked_zone, moments, of_text, says_time
 from .scalar import Scalar
@@ -47,6 +47,8 @@ class Dates(Scalar):
         Whose clock is read where times are instants, such as "Europe/Paris"; "" for UTC.
     missing : tuple[str, ...]
         Words that mean "missing"; what is no date is missing anyway.
+    missing_category : str
+        What those who have no date are called, as of `Numeric`.
     """
 
     name: str
@@ -57,8 +59,9 @@ class Dates(Scalar):
     format: str = ""
     zone: str = ""
     missing: tuple[str, ...] = ()
+    missing_category: str = ""
     kind: ClassVar[str] = "date"
-    later: ClassVar[tuple[str, ...]] = ("of", "format", "zone", "missing")
+    later: ClassVar[tuple[str, ...]] = ("of", "format", "zone", "missing", "missing_category")
 
     def __post_init__(self) -> None:
         check_text(self.name, "A column name")
@@ -68,6 +71,7 @@ class Dates(Scalar):
         checked_format(self.format, f"The way in which dates of {self.name!r} are written")
         checked_zone(self.zone, f"The zone of {self.name!r}")
         object.__setattr__(self, "missing", checked_words(self.missing, f"The words for missing in {self.name!r}"))
+        check_gap(self.name, self.missing_category)
         seconds = self._seconds
         if self._end(self.last) < seconds:
             raise RequestError(f"The first date of {self.name!r} must come before its last one.")
@@ -113,7 +117,7 @@ class Dates(Scalar):
     @property
     def characters(self) -> int:
         texts = (self.name, self.first, self.last, self.of, self.format, self.zone, *self.missing)
-        return sum(map(len, texts))
+        return sum(map(len, texts)) + len(self.missing_category)
 
     def numbers(self, array: pa.Array) -> Floats:
         seconds = moments(self.name, array, self.format, self.zone)
@@ -155,8 +159,10 @@ class Dates(Scalar):
         return self.between(np.rint(numbers))
 
     def between(self, numbers: Floats) -> Any:
-        """The same to the second."""
-        return as_dates(self._seconds + np.rint(numbers * STEPS[self.step]))
+        """The same to the second; of NaN, NaT."""
+        known = ~np.isnan(numbers)
+        dates = as_dates(self._seconds + np.rint(np.where(known, numbers, 0.0) * STEPS[self.step]))
+        return np.where(known, dates, np.datetime64("NaT"))
 
     def text(self, number: float) -> str:
         """The date at a number of steps, as people write it: 2024-05-31, or 2024-05-31 08:00."""
@@ -166,4 +172,4 @@ class Dates(Scalar):
     @property
     def as_asked(self) -> Dates:
         """The column of a table of questions, which has its own name."""
-        return replace(self, of="")
+        return replace(self, of="", missing_category="")

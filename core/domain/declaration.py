@@ -191,11 +191,6 @@ def columns_of(name: str, stated: object) -> tuple[Column, ...]:
 
 
 def _numeric(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
-    if facts.get("on_missing", "rule") == "category":
-        raise RequestError(
-            f"Missing values of the number {name!r} have no place among numbers: leave their records out or refuse "
-            "them (missing: drop or refuse at the top), or declare it as ordered ranges with a category of their own."
-        )
     if "preset" in facts:
         preset = str(facts.pop("preset"))
         if preset not in PRESETS:
@@ -208,7 +203,8 @@ def _numeric(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
             raise RequestError(f"The bounds of {name!r} are dates: declare it as a date, with a first and a last one.")
     low, high = (_number(facts[end], f"The {end} of {name!r}") for end in ("low", "high"))
     step = _number(facts.get("step", 0), f"The step of {name!r}")
-    return (Numeric(name, low, high, str(facts.get("unit", "")), _reading(name, facts), step),)
+    unit = str(facts.get("unit", ""))
+    return (Numeric(name, low, high, unit, _reading(name, facts), step, _missing_label(facts)),)
 
 
 def _dates(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
@@ -216,8 +212,9 @@ def _dates(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
         if not facts.get(end):
             raise RequestError(f"The date {name!r} needs its {end} day from public knowledge, such as 2024-12-31.")
     missing = _texts(facts.pop("missing", ()), f"The words for missing in {name!r}")
-    texts: dict[str, Any] = {key: str(value) for key, value in facts.items()}
-    return (Dates(name, missing=missing, **texts),)
+    label = _missing_label(facts)
+    texts = {key: str(value) for key, value in facts.items() if key not in MISSING_FACTS}
+    return (Dates(name, missing=missing, missing_category=label, **texts),)
 
 
 def _cyclic(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
@@ -289,18 +286,20 @@ def _items(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
     return (Items(name, gathered == "true", facts.get("separator")),)
 
 
+MISSING_FACTS = ("on_missing", "missing_category")
+"""What an entry says of those who miss a value: that they have a category, and what it is called."""
 Maker = Callable[[str, dict[str, Any]], tuple[Column, ...]]
 _MAKERS: dict[str, tuple[Maker, tuple[str, ...]]] = {
-    "number": (_numeric, ("low", "high", "unit", "step", "missing", "decimal", "marks", "preset", "on_missing")),
-    "date": (_dates, ("first", "last", "step", "of", "format", "zone", "missing")),
+    "number": (_numeric, ("low", "high", "unit", "step", "missing", "decimal", "marks", "preset", *MISSING_FACTS)),
+    "date": (_dates, ("first", "last", "step", "of", "format", "zone", "missing", *MISSING_FACTS)),
     "cyclic": (_cyclic, ("of", "part", "values", "format", "zone", "missing")),
     "position": (
         _position,
         ("latitude", "longitude", "south", "north", "west", "east", "missing", "decimal", "marks"),
     ),
-    "category": (_category, ("values", "missing", "on_missing", "missing_category")),
-    "ordered": (_ordered, ("values", "positions", "missing", "on_missing", "missing_category")),
-    "yes_no": (_yes_no, ("missing", "on_missing", "missing_category")),
+    "category": (_category, ("values", "missing", *MISSING_FACTS)),
+    "ordered": (_ordered, ("values", "positions", "missing", *MISSING_FACTS)),
+    "yes_no": (_yes_no, ("missing", *MISSING_FACTS)),
     "text_length": (_text_length, ("longest", "counts", "of")),
     "words": (_words, ("values", "other", "of")),
     "vector": (_vector, ("length", "low", "high", "unit")),
@@ -319,15 +318,20 @@ def _with_missing(
     labels: tuple[str, ...], written: tuple[tuple[str, ...], ...], facts: dict[str, Any], first: bool
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], str]:
     """The categories with the one of missing values among them, where there is to be one."""
-    rule = str(facts.get("on_missing", "rule"))
-    if rule not in ("rule", "category"):
-        raise RequestError("What happens to missing values (on_missing) is category, or left to the rule of the table.")
-    label = str(facts.get("missing_category", MISSING if rule == "category" else ""))
+    label = _missing_label(facts)
     if not label or label in labels:
         return labels, written, label
     if first:
         return (label, *labels), (((), *written) if written else ()), label
     return (*labels, label), ((*written, ()) if written else ()), label
+
+
+def _missing_label(facts: Mapping[str, Any]) -> str:
+    """What the category of missing values is called; "" where there is none."""
+    rule = str(facts.get("on_missing", "rule"))
+    if rule not in ("rule", "category"):
+        raise RequestError("What happens to missing values (on_missing) is category, or left to the rule of the table.")
+    return str(facts.get("missing_category", MISSING if rule == "category" else ""))
 
 
 def _values(stated: object, name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -417,7 +421,7 @@ def _said(column: Column) -> dict[str, object]:
     facts: dict[str, object]
     if isinstance(column, Numeric):
         facts = {"kind": "number", "low": column.low, "high": column.high, "unit": column.unit, "step": column.step}
-        facts |= _said_reading(column.reading)
+        facts |= _said_reading(column.reading) | {"missing_category": column.missing_category}
     elif isinstance(column, Dates):
         facts = {"kind": "date"} | {field.name: getattr(column, field.name) for field in fields(column)[1:]}
     elif isinstance(column, Coordinate):

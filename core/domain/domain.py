@@ -178,6 +178,11 @@ class Domain:
         """Names of the columns whose values lie on a circle."""
         return tuple(column.name for column in self.columns if isinstance(column, Cyclic))
 
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Names of the columns of numbers and dates that have a category for those who miss a value."""
+        return self._points.gaps
+
     @cached_property
     def dimensions(self) -> int:
         """Number of coordinates of an encoded record."""
@@ -245,7 +250,7 @@ class Domain:
         """Height of a one-hot coordinate at which two different categories are ``category_distance`` apart."""
         return self._points.amplitude(metric)
 
-    def encode(self, batch: pa.RecordBatch, metric: str = "l2") -> Encoded:
+    def encode(self, batch: pa.RecordBatch, metric: str = "l2", gaps: bool = False) -> Encoded:
         """Coordinates of the records that are kept, or their sets.
 
         Every value lies inside `bounds` exactly, as `PointEncoding.encode` proves.
@@ -256,6 +261,8 @@ class Domain:
             Record batch that holds the domain's columns by name.
         metric : str
             "l2" or "l1", the metric of the kernel.
+        gaps : bool
+            Whether records are kept that miss a value of one of the `gaps`, with NaN as its coordinate.
 
         Returns
         -------
@@ -268,7 +275,7 @@ class Domain:
         RequestError
             When a column is absent or of a type that cannot be used, or a value is missing and that is to be refused.
         """
-        return self._points.encode(batch, metric) if self._sets is None else self._sets.encode(batch)
+        return self._points.encode(batch, metric, gaps) if self._sets is None else self._sets.encode(batch)
 
     def rows(self, batch: pa.RecordBatch) -> np.ndarray | None:
         """What `encode` gives for one column of vectors, each record contiguous, when none is left out; else None.

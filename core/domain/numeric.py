@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..checks import check_number, check_text
 from ..errors import RequestError
 from ..machine.array_types import Floats
-from .column import as_float64, checked_bounds
+from .column import as_float64, check_gap, checked_bounds
 from .scalar import Scalar
 from .written import Reading
 
@@ -34,6 +34,9 @@ class Numeric(Scalar):
     step : float
         What lies between two values that anyone could have, such as 1 for whole numbers; 0 where any number may occur.
         It says how synthetic numbers look, and where grids have their counters; it moves no record.
+    missing_category : str
+        What those who have no number are called, where tables count them in a cell of their own; "" leaves them to the
+        domain's rule, as every other mechanism does.
     """
 
     name: str
@@ -42,8 +45,9 @@ class Numeric(Scalar):
     unit: str = ""
     reading: Reading | None = None
     step: float = 0.0
+    missing_category: str = ""
     kind: ClassVar[str] = "numeric"
-    later: ClassVar[tuple[str, ...]] = ("reading", "step")
+    later: ClassVar[tuple[str, ...]] = ("reading", "step", "missing_category")
 
     def __post_init__(self) -> None:
         check_text(self.name, "A column name")
@@ -58,6 +62,7 @@ class Numeric(Scalar):
         if not 0.0 <= step <= self.high - self.low:
             raise RequestError(f"The step of {self.name!r} must lie between 0 and the distance of its bounds.")
         object.__setattr__(self, "step", step)
+        check_gap(self.name, self.missing_category)
 
     @property
     def as_written(self) -> bool:
@@ -65,7 +70,8 @@ class Numeric(Scalar):
 
     @property
     def characters(self) -> int:
-        return super().characters + (0 if self.reading is None else self.reading.characters)
+        reading = 0 if self.reading is None else self.reading.characters
+        return super().characters + len(self.missing_category) + reading
 
     @property
     def spacing(self) -> float:

@@ -21,6 +21,7 @@ from .column import Mask
 from .columns import PlacedColumn
 from .coordinate import Coordinate
 from .dates import Dates
+from .numeric import Numeric
 from .scalar import Scalar
 from .unfit import Masks, either, refuse_query, refuse_record
 from .vector import Vector
@@ -87,11 +88,17 @@ class PointEncoding:
         """Whether a record is nothing but numbers."""
         return not any(isinstance(column, Categorical) for column in self.columns)
 
-    def encode(self, batch: pa.RecordBatch, metric: str) -> Floats:
-        """Coordinates of the records that are kept.
+    @cached_property
+    def gaps(self) -> tuple[str, ...]:
+        """Names of the columns of numbers and dates that have a category for those who miss a value."""
+        numbers = (column for column in self.columns if isinstance(column, (Numeric, Dates)))
+        return tuple(column.name for column in numbers if column.missing_category)
 
-        Every value lies inside `bounds` exactly: clamping comes last but for the scaling, and rounding is monotone,
-        so low <= x <= high gives 0 <= (x - low) / (high - low) <= 1 in floating point too.
+    def encode(self, batch: pa.RecordBatch, metric: str, gaps: bool = False) -> Floats:
+        """Coordinates of the records that are kept; with ``gaps`` those too that miss a value of the `gaps`, NaN then.
+
+        Every value there is lies inside `bounds` exactly: clamping comes last but for the scaling, and rounding is
+        monotone, so low <= x <= high gives 0 <= (x - low) / (high - low) <= 1 in floating point too.
         """
         rows = self.rows(batch)
         if rows is not None:
@@ -99,15 +106,17 @@ class PointEncoding:
             np.add(rows, 0.0, out=points)  # a zero loses its sign, as below
             return points
         points, missing, unknown = self._read(batch, metric)
+        for name in self.gaps if gaps else ():
+            missing.pop(name, None)
         low, high = self._natural_bounds(metric)
         by_coordinate = points.T  # C order, one row a coordinate
         outside: Mask = None
         if self.outside == "clamp":
             np.clip(by_coordinate, low[:, None], high[:, None], out=by_coordinate)
         else:
-            # A missing number is NaN and compares as outside; it is left out or refused either way.
-            inside = np.all((by_coordinate >= low[:, None]) & (by_coordinate <= high[:, None]), axis=0)
-            outside = either(~inside, *unknown.values())
+            # A missing number is NaN, and neither above a bound nor below one.
+            beyond = np.any((by_coordinate < low[:, None]) | (by_coordinate > high[:, None]), axis=0)
+            outside = either(beyond, *unknown.values())
             unknown = {}
         # Of -0.0 and a bound 0.0 either may be taken, as the place in the batch has it; the sum is 0.0 for both.
         by_coordinate += 0.0

@@ -36,7 +36,7 @@ DIMMED = 0.3
 
 def rows_of(whole: Profile) -> np.ndarray:
     """The cells that a picture shows: all, or of many categories without an order the most frequent."""
-    cells = np.arange(whole.axis.cells)
+    cells = np.arange(whole.axis.valued)
     if in_order(whole.axis) or len(cells) <= MOST_ROWS:
         return cells
     often = np.argsort(-np.nan_to_num(whole.share), kind="stable")
@@ -98,7 +98,7 @@ def column_in_words(shown: Profile) -> str:
     most = int(np.nanargmax(shown.share))
     hidden = int((~shown.told).sum())
     words = f"{shown.name}: most often {words_for_cells(shown.axis, [most])}, {percent(float(shown.share[most]))}."
-    return f"{words} {hidden} of {shown.axis.cells} bars cannot be told from none." if hidden else words
+    return f"{words} {hidden} of {shown.axis.valued} bars cannot be told from none." if hidden else words
 
 
 def pairs_figure(strengths: pd.DataFrame) -> go.Figure:
@@ -137,15 +137,15 @@ def together_figure(found: Together) -> go.Figure:
     told = np.nan_to_num(found.low, nan=-1.0) > 0.0
     seen = np.where(told, found.share, np.nan)
     x, y = _even(found.across), _even(found.up)
-    names = [[words_for_cells(axis, [cell]) for cell in range(axis.cells)] for axis in (found.across, found.up)]
+    names = [[words_for_cells(axis, [cell]) for cell in range(axis.valued)] for axis in (found.across, found.up)]
     words = [
         [
             in_plotly(
                 f"{names[0][i]}, {names[1][j]}: {share_words(found.share[j, i], found.low[j, i], found.high[j, i])}"
             )
-            for i in range(found.across.cells)
+            for i in range(found.across.valued)
         ]
-        for j in range(found.up.cells)
+        for j in range(found.up.valued)
     ]
     bar = {"orientation": "h", "thickness": 10, "len": 0.5, "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"}
     drawn = go.Heatmap(
@@ -162,8 +162,8 @@ def together_figure(found: Together) -> go.Figure:
     for axis, update in ((found.across, figure.update_xaxes), (found.up, figure.update_yaxes)):
         update(**_ticks(axis), showgrid=False, zeroline=False, automargin=True)
         update(title={"text": in_plotly(shortened(axis.name)), "standoff": 16})
-    figure.update_xaxes(range=[-0.5, found.across.cells - 0.5])
-    figure.update_yaxes(range=[-0.5, found.up.cells - 0.5])
+    figure.update_xaxes(range=[-0.5, found.across.valued - 0.5])
+    figure.update_yaxes(range=[-0.5, found.up.valued - 0.5])
     margin = {"l": 8, "r": 12, "t": COLOUR_BAR, "b": 8, "pad": 0}
     return figure.update_layout(height=MAP_HEIGHT, margin=margin, dragmode=False)
 
@@ -172,8 +172,8 @@ def place_figure(found: Together) -> go.Figure:
     """A map: longitude across and latitude up, a kilometre as long either way."""
     figure = together_figure(found)
     middle = math.radians((found.up.low + found.up.high) / 2.0)
-    ratio = (found.up.high - found.up.low) / found.up.cells
-    ratio /= math.cos(middle) * (found.across.high - found.across.low) / found.across.cells
+    ratio = (found.up.high - found.up.low) / found.up.valued
+    ratio /= math.cos(middle) * (found.across.high - found.across.low) / found.across.valued
     figure.update_yaxes(scaleanchor="x", scaleratio=ratio, constrain="domain")
     return figure.update_xaxes(constrain="domain")
 
@@ -244,7 +244,7 @@ def _places(axis: Cells, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if axis.categories:
         return np.arange(len(rows), dtype=np.float64), np.full(len(rows), 0.72)
     edges = _drawn_edges(axis)
-    gap = 0.92 if axis.cells <= 32 else 1.0
+    gap = 0.92 if axis.valued <= 32 else 1.0
     return (edges[1:] + edges[:-1]) / 2.0, np.diff(edges) * gap
 
 
@@ -294,16 +294,16 @@ def _category_axis(axis: Cells, rows: Sequence[int] | np.ndarray) -> dict:
 
 def _even(axis: Cells) -> Axis:
     """The cells of a column side by side, each as wide as any other."""
-    return Axis(axis.name, np.arange(axis.cells, dtype=np.float64), -0.5, axis.cells - 0.5)
+    return Axis(axis.name, np.arange(axis.valued, dtype=np.float64), -0.5, axis.valued - 0.5)
 
 
 def _ticks(axis: Cells) -> dict:
     """Marks of cells that stand side by side: their categories, or where some of them begin."""
     if axis.categories:
         labels = [in_plotly(shortened(category, 16)) for category in axis.categories]
-        return {"tickmode": "array", "tickvals": np.arange(axis.cells), "ticktext": labels}
-    every = max(1, math.ceil(axis.cells / 6))
-    some = np.arange(0, axis.cells + (0 if axis.steps is not None else 1), every)
+        return {"tickmode": "array", "tickvals": np.arange(axis.valued), "ticktext": labels}
+    every = max(1, math.ceil(axis.valued / 6))
+    some = np.arange(0, axis.valued + (0 if axis.steps is not None else 1), every)
     if axis.of_single_values:
         return {"tickmode": "array", "tickvals": some, "ticktext": [written(axis, axis.edges()[i]) for i in some]}
     return {"tickmode": "array", "tickvals": some - 0.5, "ticktext": [written(axis, axis.edges()[i]) for i in some]}

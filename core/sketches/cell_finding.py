@@ -33,6 +33,8 @@ class Ruler:
         Of an axis of categories, which have a coordinate each; else 0.
     cells : np.ndarray | None
         The cell of each value, where cells hold several.
+    nowhere : int
+        The cell of whoever has no value, which is NaN.
     """
 
     coordinate: int
@@ -43,6 +45,7 @@ class Ruler:
     to_nearest: bool = False
     categories: int = 0
     cells: np.ndarray | None = None
+    nowhere: int = 0
 
 
 def find_cells(points: np.ndarray, rulers: Sequence[Ruler], found: np.ndarray) -> None:
@@ -59,7 +62,7 @@ def find_cells(points: np.ndarray, rulers: Sequence[Ruler], found: np.ndarray) -
         Of integers, (axes, n). Cells hold their lower end, and the last one both.
     """
     by_coordinate = np.ascontiguousarray(points.T)
-    whole = np.array([(ruler.coordinate, ruler.most, ruler.categories) for ruler in rulers], np.int64)
+    whole = np.array([(ruler.coordinate, ruler.most, ruler.categories, ruler.nowhere) for ruler in rulers], np.int64)
     real = np.array([(ruler.low, ruler.high, ruler.span, 0.5 * ruler.to_nearest) for ruler in rulers])
     tables = [np.zeros(0, np.int64) if ruler.cells is None else ruler.cells.astype(np.int64) for ruler in rulers]
     starts = np.cumsum([0, *map(len, tables)])
@@ -75,7 +78,7 @@ def find_cells(points: np.ndarray, rulers: Sequence[Ruler], found: np.ndarray) -
 def _find_cells(points, whole, real, starts, cells, first, last, found):
     """found[axis, i] = the cell of point i, of those in the range; points by coordinate."""
     for axis in range(len(whole)):
-        place, most, categories = whole[axis]
+        place, most, categories, nowhere = whole[axis]
         if categories > 0:
             for i in range(first, last):
                 largest = 0
@@ -88,6 +91,9 @@ def _find_cells(points, whole, real, starts, cells, first, last, found):
         start, width, top = starts[axis], high - low, most - 1.0
         mapped = starts[axis + 1] > start
         for i in range(first, last):
-            # Clamped, so that memory is safe whatever comes.
-            cell = np.int64(min(max((points[place, i] - low) / width * span + shift, 0.0), top))
+            share = (points[place, i] - low) / width * span + shift
+            if share != share:  # NaN
+                found[axis, i] = nowhere
+                continue
+            cell = np.int64(min(max(share, 0.0), top))  # clamped, so that memory is safe whatever comes
             found[axis, i] = cells[start + cell] if mapped else cell

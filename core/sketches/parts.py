@@ -313,7 +313,7 @@ class Parts(LinearSketch):
         keys: list[object] = []
         rules = self.domain
         for place, sketch in enumerate(self._sketches):
-            key: object = frozenset(sketch.domain.names)
+            key: object = frozenset(sketch.domain.names), sketch.keeps_gaps and bool(sketch.domain.gaps)
             if rules.outside == "clamp" and rules.missing == "refuse":
                 key = "all"
             keys.append(place if sketch.count_shape else key)

@@ -48,6 +48,10 @@ class Traits(Declared):
     """Whether the mean of all records can be read off it, by `mean` and `sum_variance`."""
     takes_circles: ClassVar[bool] = False
     """Whether values may lie on circles, as `Cyclic` ones do: by coordinates alone, or value by value."""
+    keeps_gaps: ClassVar[bool] = False
+    """Whether records without a number have a cell, where their column has a category for them; else they follow the
+    domain's rule for missing values, as if there were none.
+    """
     drawn_from: ClassVar[str] = "population"
     """What records that resemble the real ones are drawn from: "cells" (`cell_counts`) or "records" (`synthetic`) of
     its own, or a population that explains its answers.

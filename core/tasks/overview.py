@@ -17,6 +17,7 @@ from ..domain import Coordinate, Dates, Domain, Ordered
 from ..domain.coordinate import LATITUDE
 from ..errors import RequestError
 from ..sketches.tables.answers import TableAnswers
+from ..sketches.tables.answers.conditions import missing_label
 from ..sketches.tables.axes import Axis
 from ..words.phrases import listed, shortened
 
@@ -55,7 +56,7 @@ class Profile:
     axis : Axis
         The column with its cells.
     share, low, high : np.ndarray
-        Of each cell with its interval, float64 (cells,); NaN where nobody is left to be told from none.
+        Of each cell of values with its interval, float64 (cells,); NaN where nobody is left to be told from none.
     numbers : tuple[Number, ...]
         Of a column of numbers or dates its mean, median and quartiles; of missing values, where they are a category,
         the share.
@@ -86,7 +87,7 @@ class Profile:
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Two columns: the share of every combination of their cells, float64 (cells of the second, cells of the first)."""
+    """Two columns: the share of every combination of their cells of values, float64 (of the second, of the first)."""
 
     across: Axis
     up: Axis
@@ -99,6 +100,8 @@ def condition(axis: Axis, cells: Sequence[int]) -> object:
     """Some cells of a column as questions take them: categories, or a stretch from the first to the last."""
     if axis.categories:
         return [axis.categories[cell] for cell in cells]
+    if max(cells) >= axis.valued:
+        return None  # those who have no value
     edges = axis.edges()
     ends = edges[min(cells)], edges[max(cells) + 1]
     # The numbers of dates are asked for as dates, to the second.
@@ -122,14 +125,14 @@ def profile(answers: TableAnswers, name: str, part: Part) -> Profile:
     (axis,) = (axis for axis in answers.axes if axis.name == name)
     others = {one: cells for one, cells in part.items() if one != name and cells}
     chosen = tuple(part.get(name, ()))
-    nothing = np.full(axis.cells, math.nan)
+    nothing = np.full(axis.valued, math.nan)
     if not measured(answers, [name, *others]):
         asked = " and ".join(shortened(one) for one in others)
         sentence = f"Not measured together with {asked}."
         return Profile(axis, nothing, nothing, nothing, (), chosen, sentence)
     where = where_of(answers, others)
     found = answers.shares(name, where=where)
-    share, low, high = (found[end].to_numpy() for end in ("estimate", "low", "high"))
+    share, low, high = (found[end].to_numpy()[: axis.valued] for end in ("estimate", "low", "high"))
     if np.isnan(share).all():
         return Profile(axis, share, low, high, (), chosen, "Too few people are left to be told from none.")
     return Profile(axis, share, low, high, _numbers(answers, axis, where, found), chosen)
@@ -156,7 +159,8 @@ def together(answers: TableAnswers, across: str, up: str, part: Part) -> Togethe
     axes = {axis.name: axis for axis in answers.axes}
     found = answers.shares(up, across, where=where_of(answers, part))
     shape = (axes[up].cells, axes[across].cells)
-    ends = (found[end].to_numpy().reshape(shape) for end in ("estimate", "low", "high"))
+    valued = (slice(axes[up].valued), slice(axes[across].valued))
+    ends = (found[end].to_numpy().reshape(shape)[valued] for end in ("estimate", "low", "high"))
     return Together(axes[across], axes[up], *ends)
 
 
@@ -173,6 +177,8 @@ def words_for_cells(axis: Axis, cells: Sequence[int]) -> str:
     """Some cells of a column in words: "Lyon or Nice", "30 to 39", "2024-01-01 to 2024-03-31"."""
     if axis.categories:
         return listed([shortened(axis.categories[cell]) for cell in cells], 4).replace(" and ", " or ")
+    if max(cells) >= axis.valued:
+        return shortened(axis.missing)
     low, high = axis.sides()
     ends = [written(axis, value) for value in (low[min(cells)], high[max(cells)])]
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
@@ -195,19 +201,19 @@ def _numbers(
     answers: TableAnswers, axis: Axis, where: Mapping[str, object], shares: pd.DataFrame
 ) -> tuple[Number, ...]:
     """What is said of a column beside its shares."""
+    missing: tuple[Number, ...] = ()
+    if label := missing_label(axis):
+        row = shares.iloc[axis.categories.index(label) if axis.categories else -1]
+        missing = (Number("missing", row.estimate, row.low, row.high, share=True),)
     if axis.categories:
-        missing = getattr(axis.column, "missing_category", "")
-        if not missing:
-            return ()
-        row = shares.iloc[axis.categories.index(missing)]
-        return (Number("missing", row.estimate, row.low, row.high, share=True),)
+        return missing
     found = [("mean", answers.mean(axis.name, where=where))]
     found += [(words, answers.quantile(axis.name, quarter, where=where)) for quarter, words in QUARTERS]
     numbers = []
     for words, frame in found:
         estimate, low, high = (_as_number(axis, frame[end].iloc[0]) for end in ("estimate", "low", "high"))
         numbers.append(Number(words, estimate, low, high))
-    return tuple(numbers)
+    return (*numbers, *missing)
 
 
 def _as_number(axis: Axis, value: object) -> float:

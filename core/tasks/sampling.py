@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..checks import check_integer
-from ..domain import Domain, Numeric
+from ..domain import Categorical, Domain, Numeric, Ordered
 from ..errors import RequestError
 from ..releases.release import Release
 from ..sketches.published.grids.grid_sketch import GridSketch
@@ -176,12 +176,11 @@ def as_declared(records: pd.DataFrame, domain: Domain) -> pd.DataFrame:
     columns: dict[str, object] = {}
     for column in domain.columns:
         values = records[column.name]
-        whole = isinstance(column, Numeric) and column.step and not column.step % 1.0 and not column.low % 1.0
-        if whole:
-            values = np.rint(values.to_numpy(dtype=np.float64)).astype(np.int64)
-        missing = getattr(column, "missing_category", "")
-        if missing and isinstance(values, pd.Series):
-            values = values.astype("category").cat.remove_categories([missing])
+        if isinstance(column, Numeric) and column.step and not column.step % 1.0 and not column.low % 1.0:
+            values = np.rint(values.to_numpy(dtype=np.float64))
+            values = pd.array(values, "Int64") if column.missing_category else values.astype(np.int64)
+        elif isinstance(column, (Categorical, Ordered)) and column.missing_category:
+            values = pd.Series(values).astype("category").cat.remove_categories([column.missing_category])
         columns[column.name] = values
     return pd.DataFrame(columns)
 

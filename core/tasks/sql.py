@@ -19,14 +19,14 @@ from ..domain.dates import Dates
 from ..errors import RequestError
 from ..releases.release import Release
 from ..sketches.tables.answers import TableAnswers
-from ..sketches.tables.answers.conditions import places_of
+from ..sketches.tables.answers.conditions import chosen, missing_label, places_of
 from ..sketches.tables.axes import Axis
 from ..words.phrases import listed, shown
 
 LONGEST = 20_000
 """Characters of a question."""
 CAN_BE_ASKED = (
-    "what can be asked is SELECT with columns, COUNT(*), SUM, AVG, MEDIAN and QUANTILE(column, share), WHERE with "
+    "what can be asked is SELECT with columns, COUNT, SUM, AVG, MEDIAN and QUANTILE(column, share), WHERE with "
     "conditions joined by AND, GROUP BY, ORDER BY and LIMIT"
 )
 CLAUSES = {"expressions", "from_", "where", "group", "order", "limit", "kind"}
@@ -50,8 +50,9 @@ def ask_sql(release: Release, question: str, level: float = 0.95) -> pd.DataFram
         Of tables.
     question : str
         One SELECT from one table, whatever its name. Conditions compare one column with values, joined by AND; numbers
-        and dates are asked for ranges, categories by =, <>, IN and LIKE nothing else. As always in SQL, BETWEEN and <=
-        include their end: of columns that have steps, such as whole numbers and days, the whole last step.
+        and dates are asked for ranges, categories by =, <> and IN, and all by IS NULL where missing values are counted.
+        As always in SQL, BETWEEN and <= include their end: of columns that have steps, such as whole numbers and days,
+        the whole last step.
     level : float
         Probability with which each interval holds the exact answer.
 
@@ -122,6 +123,9 @@ def _column(one: exp.Expression, clause: str) -> str:
 def _aggregate(answers: TableAnswers, name: str, what: exp.Expression) -> Asked:
     if isinstance(what, exp.Count) and isinstance(what.this, exp.Star):
         return Asked(name, lambda by, where: answers.table(*by, where=where))
+    if isinstance(what, exp.Count) and isinstance(what.this, exp.Column):
+        counted = _column(what.this, "COUNT")
+        return Asked(name, lambda by, where: answers.table(*by, where=_with_value(answers, counted, where)))
     share = 0.5
     if isinstance(what, (exp.PercentileCont, exp.Quantile, exp.ApproxQuantile)):
         share = _number(what.args.get("expression") or what.args.get("quantile"))
@@ -133,6 +137,16 @@ def _aggregate(answers: TableAnswers, name: str, what: exp.Expression) -> Asked:
     if isinstance(what, exp.Sum):
         return Asked(name, lambda by, where: answers.sum(column, by, where))
     return Asked(name, lambda by, where: answers.quantile(column, share, by, where))
+
+
+def _with_value(answers: TableAnswers, name: str, where: dict[str, Any]) -> dict[str, Any]:
+    """A condition that leaves out those who have no value of a column, as far as the release counts them."""
+    (place,) = places_of(answers.axes, [name])
+    axis = answers.axes[place]
+    if not missing_label(axis):
+        return where
+    there = _null(axis, wanted=False)
+    return where | {name: _both(name, where[name], there) if name in where else there}
 
 
 def _number(value: exp.Expression | None) -> float:
@@ -156,8 +170,11 @@ def _conditions(answers: TableAnswers, select: exp.Select) -> dict[str, Any]:
         (name,) = names
         (place,) = places_of(answers.axes, [name])
         axis = answers.axes[place]
-        said = _categories(axis, one, wanted) if axis.categories else _range(axis, one, wanted)
-        found[name] = _both(found.get(name), said)
+        if isinstance(one, exp.Is) and isinstance(one.expression, exp.Null):
+            said = _null(axis, wanted)
+        else:
+            said = _categories(axis, one, wanted) if axis.categories else _range(axis, one, wanted)
+        found[name] = _both(name, found[name], said) if name in found else said
     return found
 
 
@@ -183,6 +200,15 @@ def _categories(axis: Axis, one: exp.Expression, wanted: bool) -> list[str]:
         known = listed([shown(category) for category in axis.categories], 8)
         raise RequestError(f"The column {axis.name!r} is asked for its categories, written out; there are {known}.")
     return [category for category in axis.categories if (category in named) == wanted]
+
+
+def _null(axis: Axis, wanted: bool) -> list[str] | Range | None:
+    """Those who have no value, or all who have one."""
+    chosen(axis, None)  # or else it says why nobody can tell
+    label = missing_label(axis)
+    if axis.categories:
+        return [category for category in axis.categories if (category == label) == wanted]
+    return None if wanted else (None, None)
 
 
 def _range(axis: Axis, one: exp.Expression, wanted: bool) -> Range:
@@ -221,10 +247,12 @@ def _after(axis: Axis, place: float) -> float:
     return place if not step else axis.low + step * (math.floor((place - axis.low) / step + 1e-9) + 1.0)
 
 
-def _both(one: Any, other: Any) -> Any:
+def _both(name: str, one: Any, other: Any) -> Any:
     """What fits both conditions on a column."""
-    if one is None:
-        return other
+    if one is None or other is None:
+        if one is not None or other is not None:
+            raise RequestError(f"Nobody without a value of {name!r} has one: ask for IS NULL or for values.")
+        return None
     if isinstance(one, list):
         return [category for category in one if category in other]
     lows, highs = ([end for end in ends if end is not None] for ends in zip(one, other, strict=True))

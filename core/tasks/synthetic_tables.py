@@ -250,17 +250,25 @@ def _frame(
 
 
 def _values(axis: Axis, place: int, guess: BestGuess, cells: Integers, random: np.random.Generator) -> np.ndarray:
-    """A value within the cell of each record."""
+    """A value within the cell of each record; NaN in the cell of those who have none."""
+    values = np.full(len(cells), math.nan)
+    there = cells < axis.valued
+    values[there] = _inside(axis, place, guess, cells[there], random)
+    return values
+
+
+def _inside(axis: Axis, place: int, guess: BestGuess, cells: Integers, random: np.random.Generator) -> np.ndarray:
+    """A value within each of these cells of values."""
     fine = cells
     if axis.halvings:
-        joint = np.zeros((axis.cells, axis.fine))
-        inside = guess.fine_counts(place).reshape(axis.cells, -1)
-        each = inside.shape[1]
-        for cell in range(axis.cells):
+        each = 1 << axis.halvings
+        joint = np.zeros((axis.valued, axis.valued * each))
+        inside = guess.fine_counts(place).reshape(axis.cells, each)
+        for cell in range(axis.valued):
             joint[cell, cell * each : (cell + 1) * each] = np.maximum(inside[cell], 0.0)
             if joint[cell].sum() == 0.0:
                 joint[cell, cell * each : (cell + 1) * each] = 1.0
-        fine = _given(cells, joint, np.ones(axis.fine), random)
+        fine = _given(cells, joint, np.ones(axis.valued * each), random)
     if axis.steps is None:
         edges = axis.edges(fine=True)
         return edges[fine] + random.random(len(fine)) * (edges[fine + 1] - edges[fine])

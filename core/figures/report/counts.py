@@ -48,8 +48,8 @@ def _column(profile: Profile, identity: str) -> Iterator[str]:
     shares = (values[rows] for values in (profile.share, profile.low, profile.high))
     yield shares_svg(_axis(profile.axis, rows), ends, *shares, words, identity)
     numbers = "; ".join(_number(profile.axis, number) for number in profile.numbers)
-    hidden = profile.axis.cells - len(rows)
-    more = f" The {len(rows)} most frequent are drawn, of {profile.axis.cells:,}." if hidden else ""
+    hidden = profile.axis.valued - len(rows)
+    more = f" The {len(rows)} most frequent are drawn, of {profile.axis.valued:,}." if hidden else ""
     said = f"{numbers[:1].upper()}{numbers[1:]}." if numbers else ""
     yield f"</div><figcaption>{in_html(f'{words}{more} {said}'.strip())}</figcaption></figure>"
 

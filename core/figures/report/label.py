@@ -186,7 +186,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         columns=tuple(
             ColumnFacts(shown(column.name), words.column_values(column)) for column in release.domain.columns
         ),
-        left_out=words.left_out(release.domain),
+        left_out=words.left_out(release.domain, release.sketch.keeps_gaps),
         mechanism=sketch.name,
         table=_several(release) if release.parts else meaning.table(sketch),
         asked="Several questions" if release.parts else meaning.asked(sketch),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from ...domain import Categorical, Column, Cyclic, Dates, Domain, Items, Ordered, Vector
+from ...domain import Categorical, Column, Cyclic, Dates, Domain, Items, Numeric, Ordered, Vector
 from ...privacy.budget import Budget, decimal_text
 from ...privacy.neighbours import Neighbours
 from ...words.numbers import number, percent
@@ -86,11 +86,20 @@ def column_values(column: Column) -> str:
     return f"{column.length:,} numbers, each {bounds}" if isinstance(column, Vector) else bounds
 
 
-def left_out(domain: Domain) -> str:
-    """What was done with records that do not fit."""
+def left_out(domain: Domain, keeps_gaps: bool = False) -> str:
+    """What was done with records that do not fit; ``keeps_gaps`` as of the sketch."""
     if domain.holds_sets:
         empty = "Empty sets" + (" and rows that miss a value" if domain.gathers else "")
         return f"{empty} were {'left out' if domain.missing == 'drop' else 'not accepted'}."
     outside = "left out" if domain.outside == "drop" else "moved to the nearest bound"
     missing = "left out" if domain.missing == "drop" else "not accepted"
-    return f"Values outside the bounds were {outside}; records that miss a value were {missing}."
+    own = [column.name for column in domain.columns if has_category_of_missing(column, keeps_gaps)]
+    if len(own) == len(domain.columns):
+        return f"Values outside the bounds were {outside}; those who miss a value are counted as a group of their own."
+    where = f" in a column other than {listed([shown(name) for name in own], LISTED_CATEGORIES)}" if own else ""
+    return f"Values outside the bounds were {outside}; records that miss a value{where} were {missing}."
+
+
+def has_category_of_missing(column: Column, keeps_gaps: bool) -> bool:
+    """Whether a column counts those who miss a value: numbers and dates where the sketch has a cell for them."""
+    return bool(getattr(column, "missing_category", "")) and (keeps_gaps or not isinstance(column, (Numeric, Dates)))

@@ -1,7 +1,13 @@
 """The axes of tables: every category of a column is a cell, and a number is cut at public edges between its bounds.
 
 Ordered categories and values around a circle are categories here, and dates are numbers. Where numbers have steps,
-cells hold whole values (`steps`).
+cells hold whole values (`steps`). Where those who have no number have a category, they are one cell more, behind all
+others.
+
+Each record is in exactly one cell of an axis, whatever its value: which one is a function of that value and of public
+facts alone. All sensitivities rest on this, and on nothing else of an axis but its number of cells: they are maxima
+over every cell and every two (`core.sketches.tables.farthest`), so a neighbour who gains or loses a value is among
+them.
 """
 
 from __future__ import annotations
@@ -40,7 +46,7 @@ class Axis:
     low, high : float
         Bounds in the column's own unit; 0 and the number of categories for those.
     cells : int
-        Of the tables of several columns: m.
+        Of the tables of several columns: m, that of missing values among them.
     halvings : int
         How often each of them is halved where the axis is alone.
     categories : tuple[str, ...]
@@ -49,6 +55,8 @@ class Axis:
         The values, where they have steps.
     starts : tuple[int, ...]
         Then, the number of the first value of each cell, and that of all values.
+    missing : str
+        What those who have no value are called, who are in the last cell; "" where a number has no such cell.
     """
 
     name: str
@@ -61,6 +69,19 @@ class Axis:
     categories: tuple[str, ...]
     steps: Steps | None = None
     starts: tuple[int, ...] = ()
+    missing: str = ""
+
+    @property
+    def valued(self) -> int:
+        """Cells of values: all but the one of those who have none."""
+        return self.cells - bool(self.missing)
+
+    def beside_missing(self, weights: np.ndarray, fine: bool = False, missing: float = 0.0) -> np.ndarray:
+        """Weights of the cells of values along the last axis, with one for those who have none behind them."""
+        if not self.missing:
+            return weights
+        more = 1 << self.halvings if fine else 1
+        return np.concatenate([weights, np.full((*weights.shape[:-1], more), missing, weights.dtype)], axis=-1)
 
     @property
     def fine(self) -> int:
@@ -79,17 +100,17 @@ class Axis:
         return self._fine_starts if fine else np.array(self.starts)
 
     def edges(self, fine: bool = False) -> np.ndarray:
-        """Where the cells begin and the last one ends, in the column's own unit, float64 (cells + 1,).
+        """Where the cells of values begin and the last one ends, in the column's own unit, float64 (cells + 1,).
 
         A cell holds its lower end and not its upper one. Where there are steps, it begins at its first value.
         """
         if self.steps is not None:
             return self.steps.value(self.values(fine))
-        cells = self.fine if fine else self.cells
+        cells = self.valued << self.halvings if fine else self.valued
         return self.low + (self.high - self.low) * (np.arange(cells + 1) / cells)
 
     def sides(self, fine: bool = False, ends: tuple[float, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the greatest value of each cell, as far as it lies between two ends, float64 (cells,) each."""
+        """The least and the greatest value of each cell of values, as far as it lies between two ends, float64 each."""
         edges = self.edges(fine) if ends is None else np.clip(self.edges(fine), *ends)
         if self.steps is None:
             return edges[:-1], edges[1:]
@@ -99,7 +120,7 @@ class Axis:
     @property
     def of_single_values(self) -> bool:
         """Whether every cell holds one value."""
-        return self.steps is not None and self.cells == self.steps.count
+        return self.steps is not None and self.valued == self.steps.count
 
     @property
     def of_places(self) -> bool:
@@ -110,17 +131,26 @@ class Axis:
         """How its encoded coordinate, with these bounds, becomes a fine cell."""
         if self.of_places:
             return Ruler(self.coordinate, low, high, self.cells - 1, self.cells, True)
+        nowhere = self._nowhere
         if self.steps is None:
             raised = isinstance(self.column, Categorical) and self.column.width == len(self.categories)
-            return Ruler(self.coordinate, low, high, self.fine, self.fine, categories=self.fine if raised else 0)
-        most, cells = self.steps.count, None
+            cells = self.valued << self.halvings
+            return Ruler(self.coordinate, low, high, cells, cells, categories=cells if raised else 0, nowhere=nowhere)
+        most, looked_up = self.steps.count, None
         if not self.of_single_values and most <= MOST_LOOKED_UP:
-            cells = self.cell_of(np.arange(most))
-        return Ruler(self.coordinate, low, high, self.steps.span, min(most, MOST_LOOKED_UP), True, cells=cells)
+            looked_up = self.cell_of(np.arange(most))
+        most, span = min(most, MOST_LOOKED_UP), self.steps.span
+        return Ruler(self.coordinate, low, high, span, most, True, cells=looked_up, nowhere=nowhere)
 
     def cell_of(self, numbers: np.ndarray) -> np.ndarray:
-        """The fine cells of values by their numbers."""
-        return np.searchsorted(self._fine_starts[:-1], numbers, side="right") - 1
+        """The fine cells of values by their numbers; of NaN, the one of those who have none."""
+        found = np.searchsorted(self._fine_starts[:-1], numbers, side="right") - 1
+        return np.where(np.isnan(numbers), self._nowhere, found)
+
+    @property
+    def _nowhere(self) -> int:
+        """The fine cell of those who have no value: the first part of the last cell."""
+        return self.valued << self.halvings if self.missing else 0
 
 
 def is_number(column: Column) -> bool:
@@ -172,7 +202,9 @@ def axes_of(domain: Domain, bins: Sequence[int], halvings: Sequence[int], by_val
                 starts = () if steps is None else cut_values(column, steps, cells)
                 if starts:
                     cells, often = len(starts) - 1, min(often, enough_halvings(starts))
-                axes.append(Axis(name, column, coordinate + place, low, high, cells, often, (), steps, starts))
+                missing = getattr(column, "missing_category", "")
+                cells += bool(missing)
+                axes.append(Axis(name, column, coordinate + place, low, high, cells, often, (), steps, starts, missing))
         coordinate += column.width
     if any(axis.fine > MOST_CELLS for axis in axes):
         raise RequestError(f"A column may be cut into {MOST_CELLS:,} cells at most; use fewer bins or halvings.")

@@ -107,6 +107,7 @@ class Tables(LinearSketch):
     edges: str = parameter(Choice("Where cells end", EDGES), "values")
     name: ClassVar[str] = "tables"
     takes_circles: ClassVar[bool] = True
+    keeps_gaps: ClassVar[bool] = True
     described: ClassVar[str] = "set of tables"
     count_share: ClassVar[Fraction] = Fraction(1, 1000)
     needs_records: ClassVar[bool] = False
@@ -292,7 +293,7 @@ class Tables(LinearSketch):
         return domain, self._axes_of(domain)
 
     def encode(self, batch: pa.RecordBatch) -> np.ndarray:
-        return self._narrow[0].encode(batch, METRIC)  # type: ignore[return-value]
+        return self._narrow[0].encode(batch, METRIC, gaps=True)  # type: ignore[return-value]
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         domain, axes = self._narrow

@@ -86,7 +86,7 @@ class ColumnDraft:
     def columns(self, own_category: bool = False) -> tuple[Column, ...]:
         """The column of a domain; RequestError when it cannot be one.
 
-        With ``own_category`` those who miss a category have one of their own.
+        With ``own_category`` those who miss a value have a category of their own.
         """
         return (self.column(own_category),)
 
@@ -107,7 +107,8 @@ class ColumnDraft:
         if self.vector:
             return Vector(self.name, self.length or 0, low, high, self.unit)
         reading = Reading(texts_in(self.words)) if self.written or self.words.strip() else None
-        return Numeric(self.name, low, high, self.unit, reading, self.step if self.step <= high - low else 0.0)
+        step = self.step if self.step <= high - low else 0.0
+        return Numeric(self.name, low, high, self.unit, reading, step, MISSING if own_category else "")
 
     @property
     def in_words(self) -> str:
@@ -192,7 +193,7 @@ class EntryDraft:
         if self.kind in ("latitude", "longitude"):
             return ()
         entry = dict(self.entry)
-        if own_category and self.kind in ("yes_no", "category", "ordered"):
+        if own_category and self.kind in ("yes_no", "category", "ordered", "number", "date"):
             entry.setdefault("on_missing", "category")
         every = ((self.name, entry), *self.further)
         return tuple(column for name, facts in every for column in columns_of(name, facts))
@@ -314,7 +315,7 @@ class Declaration:
             most = f"at most {self.unit_records:,} rows each" if self.unit_records else "rows each: not typed yet"
             lines.append(("Who is protected", f"each person, named by {self.unit_column}, with {most}"))
         moved = "moved to the nearest bound" if self.outside == "clamp" else "left out"
-        left = {"drop": "left out", "category": "left out, or a group of their own where they miss a category"}.get(
+        left = {"drop": "left out", "category": "counted as a group of their own, where it can be"}.get(
             self.missing, "not accepted"
         )
         lines.append(("Rows that do not fit", f"values outside the bounds are {moved}; rows with gaps are {left}"))

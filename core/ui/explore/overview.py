@@ -193,11 +193,13 @@ def _by_fields(answers: TableAnswers, state: _State) -> None:
             on_change=lambda: state.point_at(name, st.session_state[key]),
         )
         return
-    mine = state.part.get(name, (0, axis.cells - 1))
+    mine = state.part.get(name, (0, axis.valued - 1))
+    if axis.missing and _only_missing(state, axis, name, key):
+        return
     begins, _ = axis.sides()
     st.select_slider(
         "From … to",
-        range(axis.cells),
+        range(axis.valued),
         (min(mine), max(mine)),
         format_func=lambda cell: (
             overview.written(axis, begins[cell]) if overview.is_time(axis) else overview.words_for_cells(axis, [cell])
@@ -208,9 +210,19 @@ def _by_fields(answers: TableAnswers, state: _State) -> None:
     )
 
 
+def _only_missing(state: _State, axis: Axis, name: str, key: str) -> bool:
+    """Whether those who have no value of a column are to be shown; a switch for it."""
+    return st.toggle(
+        "Those without a value",
+        axis.valued in state.part.get(name, ()),
+        key=f"{key}-missing",
+        on_change=lambda: state.point_at(name, [axis.valued] if st.session_state[f"{key}-missing"] else []),
+    )
+
+
 def _between(axis: Axis, ends: tuple[int, int]) -> list[int]:
     """The cells of a stretch; none where it is all of them."""
-    return [] if ends == (0, axis.cells - 1) else list(range(ends[0], ends[1] + 1))
+    return [] if ends == (0, axis.valued - 1) else list(range(ends[0], ends[1] + 1))
 
 
 def _column(state: _State, shown: Profile, whole: Profile) -> None:
@@ -228,7 +240,7 @@ def _column(state: _State, shown: Profile, whole: Profile) -> None:
             alt=column_in_words(shown),
             config={"displayModeBar": False} if shown.axis.categories else STRETCH,
         )
-    hidden = whole.axis.cells - len(rows_of(whole))
+    hidden = whole.axis.valued - len(rows_of(whole))
     if hidden:
         draw(f'<p class="fg-note">The {len(rows_of(whole))} most frequent; {hidden} more are in the table.</p>')
     if shown.numbers and not shown.missing:

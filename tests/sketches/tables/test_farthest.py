@@ -9,12 +9,15 @@ import pytest
 from core import Budget, Domain
 from core.domain import Categorical, Numeric
 from core.privacy.neighbours import Neighbours
+from core.sketches.tables.axes import Axis
 from core.sketches.tables.tables import Tables
 
 YES_NO = Domain(tuple(Categorical(f"c{i}", ("n", "y")) for i in range(4)), missing="refuse")
 MIXED = Domain((Numeric("x", 0, 1), Categorical("c", tuple("abc")), Numeric("z", 0, 1)), missing="refuse")
 DROPS = Domain((Numeric("x", 0, 1), Categorical("c", tuple("abc")), Numeric("z", 0, 1)))
 GAUSSIAN = Budget(1, "1e-9")
+GAPS = Domain((Numeric("x", 0, 1, missing_category="none"), *MIXED.columns[1:]), missing="refuse")
+ALL_GAPS = Domain(tuple(Numeric(name, 0, 1, missing_category="none") for name in "xyz"), missing="refuse")
 TRIPLE = [("x", "c", "z")]
 
 
@@ -25,17 +28,22 @@ def contrast_tables(domain: Domain, bins=3, tables="pairs", halvings=0) -> Table
 
 
 def every_record(sketch: Tables) -> np.ndarray:
-    """What a record of each combination of fine cells adds, int64 (combinations, counters)."""
-    cells = product(*(range(axis.fine) for axis in sketch.axes))
+    """What a record of each combination of fine cells adds, and of no value, int64 (combinations, counters)."""
+    places = [coordinates(axis) for axis in sketch.axes]
     added = []
-    for combination in cells:
-        point = []
-        for axis, cell in zip(sketch.axes, combination, strict=True):
-            point += [float(k == cell) for k in range(axis.cells)] if axis.categories else [(cell + 0.5) / axis.fine]
+    for combination in product(*places):
         table = sketch.zeros()
-        sketch.add(table, np.asfortranarray([point]))
+        sketch.add(table, np.asfortranarray([np.concatenate(combination)]))
         added.append(table)
     return np.array(added)
+
+
+def coordinates(axis: Axis) -> list[list[float]]:
+    """Encoded records of every fine cell, NaN for no value."""
+    if axis.categories:
+        return np.eye(axis.cells).tolist()
+    cells = axis.valued << axis.halvings
+    return [[(cell + 0.5) / cells] for cell in range(cells)] + ([[np.nan]] if axis.missing else [])
 
 
 SKETCHES = {
@@ -45,6 +53,9 @@ SKETCHES = {
     "singles": lambda: contrast_tables(MIXED, 4, "singles"),
     "some": lambda: contrast_tables(DROPS, 3, [("x", "c"), ("z",)]),
     "three": lambda: contrast_tables(MIXED, 2, TRIPLE),
+    "a gap": lambda: contrast_tables(GAPS, 2, "pairs", (1, 2)),
+    "gaps": lambda: contrast_tables(ALL_GAPS, 2, "pairs", (2, 0, 1)),
+    "gaps in cells": lambda: Tables.of(ALL_GAPS, 2, "pairs", (1, 0, 0)).counting("cells"),
     "cells": lambda: Tables.of(MIXED, 2, "pairs", (2, 0)).counting("cells"),
     "margins": lambda: Tables.of(DROPS, 3).counting("margins"),
     "weighted": lambda: replace(Tables.of(YES_NO, 2).counting(), weights=(1, 5, 2, 2, 9, 1)),

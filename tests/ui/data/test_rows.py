@@ -104,9 +104,9 @@ def test_what_a_column_is_read_as_is_the_owners_choice():
     domain = declared(at, missing="category").domain()
     assert domain.missing == "drop"
     assert domain.columns == (
-        Numeric("pay", 0, 5000, "", Reading(("n/a", "-999"))),
+        Numeric("pay", 0, 5000, "", Reading(("n/a", "-999")), missing_category="missing"),
         Cyclic("joined", part="weekday"),
-        Dates("left", "2020-01-01", "2020-12-31", format="%d.%m.%Y"),
+        Dates("left", "2020-01-01", "2020-12-31", format="%d.%m.%Y", missing_category="missing"),
         Ordered("school", ("missing", "low", "mid", "high"), missing_category="missing"),
         Categorical("smokes", ("no", "yes", "missing"), (NO, YES, ()), (), "missing"),
         ChosenWords("said", ("refund", "broken", "other")),

@@ -70,7 +70,7 @@ class BestGuess:
         coarse = self.counts((place,))
         if not axis.halvings:
             return coarse
-        width = np.diff(axis.edges(fine=True)).reshape(axis.cells, -1)
+        width = axis.beside_missing(np.diff(axis.edges(fine=True)), True, 1.0).reshape(axis.cells, -1)
         even = coarse[:, None] * width / width.sum(axis=1, keepdims=True)
         found = self._reading.fine_counts(place).reshape(even.shape)
         unit = np.zeros(axis.fine)

@@ -19,7 +19,7 @@ from ..steps import Steps
 
 Where = Mapping[str, Any]
 """By name of a column: a category, a list of categories, or a pair (low, high) of numbers or dates, low <= x < high,
-of which either may be None.
+of which either may be None. None by itself means those who have no value, where they have a category or cell.
 """
 
 
@@ -62,9 +62,40 @@ def chosen(axis: Axis, condition: object, fine: bool = False) -> Chosen:
     RequestError
         When there is no such category, or the condition does not fit the column.
     """
+    if condition is None:
+        return _missing(axis, fine)
     if axis.categories:
         return _categories(axis, condition)
-    return _range(axis, condition, fine)
+    found = _range(axis, condition, fine)
+    return Chosen(*(axis.beside_missing(weights, fine) for weights in (found.share, found.least, found.most)))
+
+
+def chosen_values(axis: Axis, where: Where, fine: bool) -> Chosen:
+    """The cells of those whose values are averaged or ordered: all who have one, or who are in a range."""
+    if axis.name in where:
+        if where[axis.name] is None:
+            raise RequestError(f"Those without a value of {axis.name!r} can be counted, and have no mean or quantile.")
+        return chosen(axis, where[axis.name], fine)
+    every = axis.beside_missing(np.ones(axis.valued << axis.halvings if fine else axis.valued), fine)
+    return Chosen(every, every, every)
+
+
+def _missing(axis: Axis, fine: bool) -> Chosen:
+    label = missing_label(axis)
+    if not label:
+        raise RequestError(
+            f"Whether a value of {axis.name!r} is missing is not in this release: missing values have no category in "
+            "that column, so their records were left out or not accepted."
+        )
+    if axis.categories:
+        return _categories(axis, label)
+    only = axis.beside_missing(np.zeros(axis.valued << axis.halvings if fine else axis.valued), fine, 1.0)
+    return Chosen(only, only, only)
+
+
+def missing_label(axis: Axis) -> str:
+    """What those without a value are called in a release; "" where it does not count them."""
+    return axis.missing or (str(getattr(axis.column, "missing_category", "")) if axis.categories else "")
 
 
 def _categories(axis: Axis, condition: object) -> Chosen:

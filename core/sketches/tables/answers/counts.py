@@ -144,5 +144,7 @@ def labels(axis: Axis) -> pd.Categorical:
     if axis.steps is not None and (edges == np.rint(edges)).all():
         edges = edges.astype(np.int64)  # whole numbers, written as such
     natural = in_natural_units(axis, edges)
-    cells = natural[:-1] if axis.of_single_values else pd.IntervalIndex.from_breaks(natural, closed="left")
+    cells = pd.Index(natural[:-1]) if axis.of_single_values else pd.IntervalIndex.from_breaks(natural, closed="left")
+    if axis.missing:
+        cells = cells.astype(object).append(pd.Index([axis.missing], dtype=object))
     return pd.Categorical(cells, categories=cells, ordered=True)

@@ -17,7 +17,7 @@ from ....checks import check_number
 from ....errors import RequestError
 from ...answers import check_level
 from ..reading import Reading
-from .conditions import Where, chosen, ends_of, places_of
+from .conditions import Where, chosen, chosen_values, ends_of, places_of
 from .counts import cell_keys, check_apart, in_natural_units, measured
 
 
@@ -36,8 +36,8 @@ def quantiles(
     if axes[place].categories:
         raise RequestError(f"The column {column!r} holds categories, which have no quantiles.")
     fine = not groups and set(asked) <= {place}
+    own = chosen_values(axes[place], where, fine).share
     edges = np.clip(axes[place].edges(fine), *ends_of(axes[place], where.get(column)))
-    own = chosen(axes[place], where[column], fine).share if place in asked else None
     conditions = {i: chosen(axes[i], where[axes[i].name]).share for i in asked if i != place}
     below, error = _below(reading, place, share, groups, conditions, own)
     reach = reading.noise.reach(level) * error
@@ -54,13 +54,14 @@ def _below(
     share: float,
     groups: Sequence[int],
     conditions: dict[int, np.ndarray],
-    own: np.ndarray | None,
+    own: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """T at every edge and its standard error, float64 (groups, cells + 1)."""
     axes, noise = reading.layout.axes, reading.noise
     fine = not groups and not conditions
-    cells = axes[place].fine if fine else axes[place].cells
-    weights = (np.tril(np.ones((cells + 1, cells)), -1) - share) * (1.0 if own is None else own)
+    mine = axes[place]
+    cells = mine.valued << mine.halvings if fine else mine.valued
+    weights = mine.beside_missing(np.tril(np.ones((cells + 1, cells)), -1) - share, fine) * own
     if fine:
         return (weights @ reading.fine_counts(place))[None], np.sqrt(noise.fine_variance(place, weights))[None]
     table = measured(reading, (*groups, *conditions, place))
@@ -85,7 +86,7 @@ def _below(
             found = np.tensordot(found, conditions[table[axis]], axes=(axis, 0))
     left = [one for one in table if one not in conditions]
     found = np.transpose(found, [left.index(one) for one in (*groups, place)])
-    below = found.reshape(-1, cells) @ weights.T
+    below = found.reshape(-1, mine.cells) @ weights.T
     error = np.sqrt(np.broadcast_to(noise.products(table, averages, variances), (*found.shape[:-1], cells + 1)))
     return below, error.reshape(below.shape)
 

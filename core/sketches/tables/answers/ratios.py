@@ -21,7 +21,7 @@ from ...answers import check_level
 from ..layout import Columns
 from ..reading import Reading
 from .best_guess import BestGuess
-from .conditions import Chosen, Where, chosen, ends_of, places_of
+from .conditions import Chosen, Where, chosen, chosen_values, ends_of, places_of
 from .counts import cell_keys, check_apart, in_natural_units, measured, weighted
 
 TOLD = 2.0
@@ -129,7 +129,9 @@ class _Asked:
     @property
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
         """Both ends of what is meant of each cell."""
-        return self.reading.layout.axes[self.place].sides(self.fine, self.ends)
+        axis = self.reading.layout.axes[self.place]
+        low, high = axis.sides(self.fine, self.ends)
+        return axis.beside_missing(low, self.fine), axis.beside_missing(high, self.fine)
 
     @cached_property
     def middles(self) -> np.ndarray:
@@ -205,8 +207,7 @@ def _asked(reading: Reading, column: str, by: Sequence[str], where: Where) -> _A
         raise RequestError(f"The column {column!r} holds categories, which have no mean: ask for shares.")
     check_apart(groups, (place, *asked))
     fine = not groups and set(asked) <= {place}
-    every = np.ones(axis.fine if fine else axis.cells)
-    own = chosen(axis, where[column], fine) if place in asked else Chosen(every, every, every)
+    own = chosen_values(axis, where, fine)
     conditions = {one: chosen(axes[one], where[axes[one].name]).share for one in asked if one != place}
     return _Asked(reading, place, groups, conditions, own, ends_of(axis, where.get(column)), fine)
 
@@ -216,7 +217,7 @@ def _usual_places(reading: Reading, place: int) -> np.ndarray:
     axis = reading.layout.axes[place]
     fine = BestGuess(reading).fine_counts(place).reshape(axis.cells, -1)
     low, high = axis.sides(fine=True)
-    middles = ((low + high) / 2.0).reshape(fine.shape)
+    middles = axis.beside_missing((low + high) / 2.0, fine=True).reshape(fine.shape)
     totals = fine.sum(axis=1)
     return np.where(totals > 0, (fine * middles).sum(axis=1) / np.where(totals > 0, totals, 1.0), middles.mean(axis=1))
 
