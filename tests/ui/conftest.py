@@ -13,6 +13,7 @@ from core.sources import Source, open_source
 from core.tasks.classes import decision_map
 from core.tasks.work import READS
 from core.ui.frame import frame
+from core.ui.frame.parting import Parting
 from tests.depth import DEEP
 
 
@@ -70,9 +71,10 @@ def no_foreign_components():
 
 @pytest.fixture(autouse=True, scope="session")
 def no_warming_beside_tests():
-    """The app compiles its loops in a thread of its own, which would take time and memory from tests that measure."""
+    """The app compiles its loops, and forgets closed pages, in threads that would take time from tests that measure."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(frame, "warm_in_background", lambda: None)
+        patched.setattr(Parting, "start", lambda self: None)
         yield
 
 

@@ -17,6 +17,7 @@ from ..release.news import release_news
 from . import theme
 from .marks import Visibility, mark
 from .markup import draw
+from .parting import Parting, forget
 from .presenting import offer_presenting, presentation
 from .session import Session, session
 from .visiting import admit, opens, visitor_now, who_is_here
@@ -202,13 +203,16 @@ def frame(page: Page) -> Iterator[Session]:
     if page is not RELEASE:
         release_news(RELEASE.path)
     _heading(page)
-    _warm_once()
+    _once().note()
     yield session()
     draw(f'<p class="fg-footer">{in_html(FOOTER if visitor_now() is None else SERVED_FOOTER)}</p>')
 
 
 @st.cache_resource(show_spinner=False)
-def _warm_once() -> None:
-    """Remove what a server that was killed has left, and compile the hot loops; at the first visit, and never again."""
+def _once() -> Parting:
+    """At the first visit, and never again: remove what a server that was killed has left, and compile the hot loops."""
     sweep()
     warm_in_background()
+    parting = Parting(forget)
+    parting.start()
+    return parting

@@ -29,6 +29,7 @@ def options(settings: Settings) -> dict[str, str]:
         "SERVER_MAX_UPLOAD_SIZE": str(settings.limits.upload_megabytes),
         "SERVER_FILE_WATCHER_TYPE": "none",
         "SERVER_HEADLESS": "true",
+        "RUNNER_POST_SCRIPT_GC": "false",  # core/ui/frame/parting.py does that, beside the clicks
         "BROWSER_SERVER_ADDRESS": str(public.hostname),
         "BROWSER_SERVER_PORT": str(public.port or (443 if settings.secure else 80)),
         "BROWSER_GATHER_USAGE_STATS": "false",
