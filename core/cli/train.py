@@ -30,8 +30,8 @@ def train(
     method: Annotated[
         str,
         Option(
-            help="objective (pure epsilon), descent, svm, amp (alone in its ledger), or auto: the best beside which "
-            "others can be released."
+            help="objective (pure epsilon), descent, newton, svm, amp (alone in its ledger), or auto: the best beside "
+            "which others can be released."
         ),
     ] = "auto",
     feature_radius: Annotated[

@@ -39,8 +39,8 @@ class PrivateLogisticRegression(LinearClassifier):
         A public guess of the number of records, which the regularisation is multiplied by.
     method : str
         "objective" perturbation (Chaudhuri, Monteleoni, Sarwate 2011), which needs no delta; "amp", approximate minima
-        perturbation (Iyengar et al. 2019), or "descent", noisy gradient descent, which need one and take neither
-        regularisation nor records; "auto" for the one with the least noise.
+        perturbation (Iyengar et al. 2019), "descent", noisy gradient descent, or "newton", noisy second-order steps,
+        which need one and take neither regularisation nor records; "auto" for the one with the least noise.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class PrivateLogisticRegression(LinearClassifier):
         """The method that is meant; RequestError where it does not keep such a promise."""
         if budget.pure and self.method in (AUTO, "objective"):
             return ObjectivePerturbation(domain, CLASS, self.regularisation, self.records, self.radius)
-        check_choice(self.method, "The method", (AUTO, "objective", "amp", "descent"))
+        check_choice(self.method, "The method", (AUTO, "objective", "amp", "descent", "newton"))
         if self.regularisation is not None or self.records is not None:
             raise RequestError("Regularisation and records are of objective perturbation under a pure promise alone.")
         return chosen_trainer(domain, CLASS, budget, self.method, composable=composable)

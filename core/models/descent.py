@@ -25,34 +25,30 @@ below 2^53 again.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from ..errors import RequestError
 from ..parameters import Choice, Number, Settled, Whole, parameter
-from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
-from ..privacy.calibration import NoiseScale, calibrate_shares
+from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
-from ..privacy.noise.noise import add_noise, check_drawable
+from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
+from .gaussian_tables import GaussianTables
 from .linear_model import BITS, LinearModel
 from .method import Method
-from .residuals import LOSSES, RESIDUAL_UNIT, residuals
+from .residuals import LOSSES, RESIDUAL_UNIT, residuals, sums_of_slopes
 from .standard_scale import (
     FARTHEST,
     FRONT,
-    Scale,
-    centre_of,
+    bought_scale,
     centre_sensitivity,
     in_units_of_records,
-    ladder_counts,
     ladder_sensitivity,
-    length_of,
     standardised,
 )
 
@@ -66,7 +62,6 @@ LONGEST_RATE, SCORE_NOISE = 512.0, 0.2
 as the noise of one step moves the score of a record of length m by no more than this."""
 CLIP = 0.3
 """In bought lengths: larger ones let more noise in, smaller ones let records far beyond the border count less."""
-AT_ONCE = 1 << 14
 THEOREM = (
     "Sums of whole numbers with discrete Gaussian noise, one in each step of a gradient descent, compose by zCDP (Bun, "
     "Steinke 2016; Canonne, Kamath, Steinke 2020)."
@@ -74,7 +69,7 @@ THEOREM = (
 
 
 @dataclass(frozen=True)
-class NoisyDescent(Method):
+class NoisyDescent(GaussianTables, Method):
     """Full-batch gradient descent with noise in every step.
 
     Parameters
@@ -132,27 +127,6 @@ class NoisyDescent(Method):
         share = (1 - sum((part for _, part in bought), Fraction(0))) / self.steps
         return [(moved, share)] * self.steps + [(one.scaled(records), part) for one, part in bought]
 
-    def noises(self, budget: Budget) -> tuple[NoiseScale, ...]:
-        """The noise of every step, of the centre, of the lengths, and of the count where there is one."""
-        if budget.pure:
-            raise RequestError("Noisy gradient descent needs a delta above 0, and objective perturbation none.")
-        tables = self._tables(budget)
-        promise = Fraction(budget.epsilon), Fraction(budget.delta)
-        return calibrate_shares(tables, *promise, gaussian_only=True)
-
-    def cost(self, budget: Budget) -> Cost:
-        """What a fit costs; RequestError when the promise is none that the theorem keeps."""
-        moved = [sensitivity for sensitivity, _ in self._tables(budget)]
-        return Cost.of(zip(moved, self.noises(budget), strict=True), budget.epsilon, budget.delta)
-
-    def _planned(self, budget: Budget) -> tuple[NoiseScale, ...]:
-        noises = self.noises(budget)
-        check_drawable(*noises)
-        return noises
-
-    def _beside(self, plan: tuple[NoiseScale, ...], share: Fraction) -> tuple[NoiseScale, ...]:
-        return tuple(replace(noise, parameter=noise.parameter * share**2) for noise in plan)
-
     def _trained(
         self,
         units: np.ndarray,
@@ -166,11 +140,7 @@ class NoisyDescent(Method):
         if self.counts(budget.neighbours):
             bought = add_noise(np.array([len(codes)], np.int64), plan[-1], noise_source)
             records = max(float(bought[0]), float(plan[-1].variance) ** 0.5, 1.0)
-        radius = self.reach
-        noisy = add_noise(units[:, 1:].sum(axis=0), of_centre, noise_source)
-        centre = centre_of(noisy.astype(np.float64), records, of_centre.variance, radius, UNIT)
-        counts = add_noise(ladder_counts(units, centre, radius, UNIT), of_lengths, noise_source)
-        scale = Scale(centre, length_of(counts, of_lengths.variance, radius, UNIT))
+        scale = bought_scale(units, records, (of_centre, of_lengths), self.reach, UNIT, noise_source)
         weights = self._descended(standardised(units, scale, UNIT), codes, records, of_step, noise_source)
         kind = "svm" if self.loss == "svm" else "logistic" if self.rows == 1 else "multinomial"
         details = {
@@ -214,13 +184,12 @@ class NoisyDescent(Method):
 
     def slopes(self, units: np.ndarray, codes: np.ndarray, weights: np.ndarray, most: np.ndarray) -> np.ndarray:
         """The exact sum of residuals times standardised records, int64 (rows, d + 1), at whole coefficients."""
-        table = np.zeros(weights.shape)
-        for start in range(0, len(units), AT_ONCE):
-            here = slice(start, start + AT_ONCE)
-            some = units[here]
-            scores = np.ldexp(some @ weights.T, -BITS) / UNIT
-            table += residuals(scores, codes[here], self.loss, most[here]).T @ some
-        return table.astype(np.int64)
+        return sums_of_slopes(
+            units,
+            weights,
+            float(UNIT << BITS),
+            lambda scores, here: residuals(scores, codes[here], self.loss, most[here]),
+        )
 
     @cached_property
     def largest_sum(self) -> int:

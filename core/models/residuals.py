@@ -7,6 +7,7 @@ is a function of that record and of the scores alone, bit for bit, whoever is be
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,6 +17,7 @@ LOSSES = ("logistic", "svm")
 RESIDUAL_UNIT = 1 << 12
 HUBER = 0.1
 LOWEST = -40.0
+AT_ONCE = 1 << 14
 
 
 def residuals(scores: np.ndarray, codes: np.ndarray, loss: str, most: np.ndarray) -> np.ndarray:
@@ -32,19 +34,47 @@ def residuals(scores: np.ndarray, codes: np.ndarray, loss: str, most: np.ndarray
     most : np.ndarray
         The largest squared length of each record's residuals in their units, int64 (n,).
     """
-    found = _slopes(scores, codes, loss)
+    return cut(slopes_of(scores, codes, loss), most)
+
+
+def cut(found: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """Slopes (n, rows) in whole units, shortened where their squared length in them exceeds ``most``, int64 (n,)."""
     square = np.zeros(len(found))
     for column in found.T:
         square += column * column
     bound = np.sqrt(most.astype(np.float64)) / RESIDUAL_UNIT
-    found *= (RESIDUAL_UNIT * np.minimum(1.0, bound / np.maximum(np.sqrt(square), 1e-12)))[:, None]
-    whole = np.trunc(found)
+    shorter = np.minimum(1.0, bound / np.maximum(np.sqrt(square), 1e-12))
+    whole = np.trunc(found * (RESIDUAL_UNIT * shorter)[:, None])
     while (long := np.flatnonzero((whole * whole).sum(axis=1) > most)).size:
         whole[long] -= np.sign(whole[long])
     return whole
 
 
-def _slopes(scores: np.ndarray, codes: np.ndarray, loss: str) -> np.ndarray:
+def sums_of_slopes(
+    units: np.ndarray, weights: np.ndarray, unit: float, said: Callable[[np.ndarray, slice], np.ndarray]
+) -> np.ndarray:
+    """The exact sum of residuals times records, int64 (rows, m), at whole coefficients.
+
+    Parameters
+    ----------
+    units : np.ndarray
+        Records in whole units, float64 (n, m).
+    weights : np.ndarray
+        Whole multiples of a unit of the scores, float64 (rows, m).
+    unit : float
+        What a record of length 1 and a coefficient of 1 together count; scores are divided by it.
+    said : Callable[[np.ndarray, slice], np.ndarray]
+        Whole residuals of some records, from their scores and their places.
+    """
+    table = np.zeros(weights.shape)
+    for start in range(0, len(units), AT_ONCE):
+        here = slice(start, start + AT_ONCE)
+        table += said(units[here] @ weights.T / unit, here).T @ units[here]
+    return table.astype(np.int64)
+
+
+def slopes_of(scores: np.ndarray, codes: np.ndarray, loss: str) -> np.ndarray:
+    """Derivatives of each record's loss by its scores, float64 (n, rows)."""
     rows = scores.shape[1]
     if rows == 1:
         sign = np.where(codes == 1, 1.0, -1.0)

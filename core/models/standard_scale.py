@@ -24,7 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
+from ..privacy.noise.noise import add_noise
+from ..privacy.noise.randomness import Source as NoiseSource
 from .records import longest_features
 
 FRONT = 0.5
@@ -65,6 +68,36 @@ def ladder_sensitivity(neighbours: Neighbours) -> Sensitivity:
     """How far one record moves the counts of all lengths."""
     moved = 2 if neighbours is Neighbours.REPLACE_ONE else 1
     return Sensitivity(moved, moved, unit_shifts=True)
+
+
+def bought_scale(
+    units: np.ndarray,
+    records: float,
+    noises: tuple[NoiseScale, NoiseScale],
+    radius: float,
+    unit: int,
+    noise_source: NoiseSource,
+) -> Scale:
+    """Draw the noise of both tables, the second in view of the first; they were paid for.
+
+    Parameters
+    ----------
+    units : np.ndarray
+        Records as `Task.gather` gives them, int64 (n, d + 1).
+    records : float
+        How many there are, public or bought.
+    noises : tuple[NoiseScale, NoiseScale]
+        Of the centre and of the lengths.
+    radius, unit : float, int
+        The longest that features are, and what 1 counts.
+    noise_source : NoiseSource
+        Where the noise comes from.
+    """
+    of_centre, of_lengths = noises
+    noisy = add_noise(units[:, 1:].sum(axis=0), of_centre, noise_source).astype(np.float64)
+    centre = centre_of(noisy, records, of_centre.variance, radius, unit)
+    counts = add_noise(ladder_counts(units, centre, radius, unit), of_lengths, noise_source)
+    return Scale(centre, length_of(counts, of_lengths.variance, radius, unit))
 
 
 def centre_of(noisy: np.ndarray, records: float, variance: float, radius: float, unit: int) -> np.ndarray:

@@ -20,12 +20,13 @@ from ..words.numbers import percent
 from .amp import ApproximateMinima
 from .descent import UNIT, NoisyDescent
 from .linear_model import LinearModel
+from .newton import SecondOrder
 from .pure import PureLogistic
 from .rehearsal import USUAL_RECORDS, Rehearsal, rehearse_training
 from .residuals import RESIDUAL_UNIT
 
-Trainer = PureLogistic | ApproximateMinima | NoisyDescent
-METHODS = ("objective", "amp", "descent", "svm")
+Trainer = PureLogistic | ApproximateMinima | NoisyDescent | SecondOrder
+METHODS = ("objective", "amp", "descent", "newton", "svm")
 AUTO = "auto"
 ALIKE, LITTLE = 0.01, 0.001
 """Shares right that a rehearsal cannot tell apart, and of how many records noise is so little that solving pays."""
@@ -71,6 +72,8 @@ def trainer_of(method: str, domain: Domain, label: str, radius: float | None = N
         return PureLogistic(domain, label, radius)
     if method == "amp":
         return ApproximateMinima(domain, label, radius)
+    if method == "newton":
+        return SecondOrder(domain, label, radius)
     if method in ("descent", "svm"):
         return NoisyDescent(domain, label, radius, loss="svm" if method == "svm" else "logistic")
     raise RequestError(f"There is no method {str(method)!r}; there are {', '.join((AUTO, *METHODS))}.")
@@ -202,8 +205,8 @@ def train(
     budget : Budget
         The promise.
     method : str
-        "objective", "amp", "descent", "svm", or "auto" for the best of `offers`, beside which others can be released
-        where a ledger pays.
+        "objective", "amp", "descent", "newton", "svm", or "auto" for the best of `offers`, beside which others can be
+        released where a ledger pays.
     radius : float | None
         A public length of coordinates between -1 and 1; longer records are shortened to it.
     records : int

@@ -1,0 +1,258 @@
+"""Noisy descent in steps that a bought matrix shapes: few of them reach what a plain descent needs hundreds for.
+
+Four tables are bought first, all of whole numbers, then one a step, all with discrete Gaussian noise in one zCDP
+account in which each is chosen in view of those before (Bun, Steinke 2016; ρ adds up):
+
+1.  sums of what is predicted, by which the search starts from the most common answer and not from zero (subclasses
+    say which, and how far a record moves them);
+2.  and 3. the centre of the records and their middle distance from it (`standard_scale`). From here on a record is a
+    = (1/2, (z - c)/m), whole numbers with |a|² <= B = (1/4 + 4) units², a function of it and of what was bought;
+4.  A = Σ a aᵀ, every product of two coordinates once, so that steps can be as long in each direction as the records
+    allow;
+5.  in each of T steps Σ r aᵀ, r a record's residuals at coefficients θ that are public by then, whole numbers that
+    are shortened until |r|²|a|² <= C² (`residuals`). The next coefficients are θ - (A + λI)⁻¹ Σ r aᵀ / h, h the
+    curvature of the loss, and λ what the noise of A could hide: its spectral norm is 2 s √m or so, s its deviation in
+    an entry.
+
+**Sensitivity of 4.** A record adds a aᵀ, whose entries have the squares a_i² a_j², which over all pairs i <= j add up
+to no more than over all i and j, which is |a|⁴ <= B². So L2² <= B² for one record more or less. For one replaced
+record |aaᵀ - bbᵀ|² = |a|⁴ + |b|⁴ - 2<a, b>² <= 2B². That of 5 is C² and, for two residuals against each other, (2C)²,
+as in `descent`, which has the proof that what a record adds is a function of that record and θ alone, bit for bit.
+Products of entries of a are sums of whole numbers below 2^53 in every block, so in 4 as well.
+
+What is made of noisy tables is post-processing, in floating point: a poor inverse costs accuracy and no privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import RequestError
+from ..parameters import Number, Settled, Whole, parameter
+from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale
+from ..privacy.neighbours import Neighbours, Sensitivity
+from ..privacy.noise.noise import add_noise
+from ..privacy.noise.randomness import Source as NoiseSource
+from .gaussian_tables import GaussianTables
+from .linear_model import BITS
+from .residuals import RESIDUAL_UNIT, cut, sums_of_slopes
+from .standard_scale import (
+    FARTHEST,
+    FRONT,
+    bought_scale,
+    centre_sensitivity,
+    in_units_of_records,
+    ladder_sensitivity,
+    standardised,
+)
+
+UNIT = 1 << 13
+ANSWERS_SHARE, CENTRE_SHARE, LENGTH_SHARE, MATRIX_SHARE = (Fraction(part, 100) for part in (3, 3, 1, 15))
+"""Of the budget; steps share what is left evenly."""
+LARGEST_WEIGHT = 1 << 28
+"""Of a coefficient, in multiples of 2^-20: beyond 256 it is cut."""
+USUAL_STEPS = 20
+LONGEST_SQUARED = math.floor((FRONT**2 + FARTHEST**2) * UNIT**2)
+"""B: of a record, in squared units."""
+MOST_COORDINATES = 1_500
+"""Beyond which the matrix would have noise for millions of entries, and take minutes to decompose."""
+AT_ONCE = 1 << 13
+THEOREM = (
+    "Sums of whole numbers with discrete Gaussian noise, a matrix and one for each step of a descent that it shapes, "
+    "compose by zCDP (Bun, Steinke 2016; Canonne, Kamath, Steinke 2020)."
+)
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the bought sums of answers say.
+
+    Attributes
+    ----------
+    records : float
+        How many there are, at least 1.
+    scores : np.ndarray
+        Where the search starts: of every record alike, in natural scores, float64 (rows,).
+    spread : float
+        How many natural scores one of the search's is.
+    """
+
+    records: float
+    scores: np.ndarray
+    spread: float = 1.0
+
+
+@dataclass(frozen=True)
+class Preconditioned(GaussianTables):
+    """What boosted regression and second-order classification share.
+
+    Parameters
+    ----------
+    domain, label, radius : Domain, str, float | None
+        As of `Task`.
+    steps : int
+        How many; the second half's mean is released.
+    clip : float | None
+        C, in lengths of the records times scores; None for what the method takes.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range.
+    """
+
+    steps: Settled[int] = parameter(Whole("The number of steps", 1, 1_000), USUAL_STEPS)
+    clip: Settled[float] = parameter(Number("The largest slope", 1e-2, 10.0), None)
+    unit: ClassVar[int] = UNIT
+    usual_clip: ClassVar[float]
+    curvature: ClassVar[float]
+
+    def _check(self) -> None:
+        super()._check()
+        if self.features.dimensions >= MOST_COORDINATES:
+            raise RequestError(
+                f"This method takes at most {MOST_COORDINATES - 1:,} coordinates, as its matrix has their square; take "
+                "noisy gradient descent."
+            )
+        if self.clip is None:
+            self._settle(clip=self.usual_clip)
+
+    @property
+    def heads(self) -> int:
+        """Rows of coefficients."""
+        return max(1, self.rows)
+
+    @property
+    def size(self) -> int:
+        """Coordinates of a record, the 1 in front included."""
+        return self.features.dimensions + 1
+
+    @property
+    def largest(self) -> int:
+        """C², in whole units."""
+        return math.floor((self.clip * UNIT * RESIDUAL_UNIT) ** 2)
+
+    @abstractmethod
+    def answers_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """How far one record moves the sums of what is predicted."""
+
+    @abstractmethod
+    def _answers(self, answers: np.ndarray) -> np.ndarray:
+        """Those sums, exact and private, int64."""
+
+    @abstractmethod
+    def _start(self, noisy: np.ndarray, variance: float) -> Start:
+        """What they say with their noise of that variance."""
+
+    @abstractmethod
+    def _slopes(self, scores: np.ndarray, answers: np.ndarray, start: Start) -> np.ndarray:
+        """Derivatives of each record's loss by its scores, element by element, float64 (n, heads)."""
+
+    def slope_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """How far one record moves the table of a step."""
+        return _of_square(self.largest * (4 if neighbours is Neighbours.REPLACE_ONE else 1), self.heads * self.size)
+
+    def matrix_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """How far one record moves the matrix; see the module."""
+        square = LONGEST_SQUARED**2 * (2 if neighbours is Neighbours.REPLACE_ONE else 1)
+        return _of_square(square, self.size * (self.size + 1) // 2)
+
+    def _tables(self, budget: Budget) -> list[tuple[Sensitivity, Fraction]]:
+        """In the order of the module, those of steps last."""
+        among, size = budget.neighbours, self.features.dimensions
+        bought = [
+            (self.answers_sensitivity(among), ANSWERS_SHARE),
+            (centre_sensitivity(among, self.reach, UNIT, size), CENTRE_SHARE),
+            (ladder_sensitivity(among), LENGTH_SHARE),
+            (self.matrix_sensitivity(among), MATRIX_SHARE),
+        ]
+        left = (1 - sum((share for _, share in bought), Fraction(0))) / self.steps
+        tables = [*bought, *[(self.slope_sensitivity(among), left)] * self.steps]
+        return [(moved.scaled(self.domain.unit.records), share) for moved, share in tables]
+
+    def _found(
+        self, units: np.ndarray, answers: np.ndarray, plan: tuple[NoiseScale, ...], noise_source: NoiseSource
+    ) -> tuple[np.ndarray, dict[str, str]]:
+        """Coefficients of (1, z) in natural scores, in multiples of 2^-20, int64 (heads, m), and the file's details."""
+        of_answers, of_centre, of_lengths, of_matrix, of_step = plan[:5]
+        start = self._start(add_noise(self._answers(answers), of_answers, noise_source), of_answers.variance)
+        scale = bought_scale(units, start.records, (of_centre, of_lengths), self.reach, UNIT, noise_source)
+        records = standardised(units, scale, UNIT)
+        shaping = self._shaping(records, of_matrix, noise_source)
+        weights = self._descended(records, answers, start, shaping, of_step, noise_source)
+        rows = in_units_of_records(weights * start.spread, scale, UNIT)
+        rows[:, 0] += np.rint(start.scores * (1 << BITS)).astype(np.int64)
+        details = {
+            "steps": str(self.steps),
+            "clip": repr(self.clip),
+            "length": repr(scale.length / UNIT),
+            "spread": repr(float(start.spread)),
+            "sigma_squared": str(of_step.parameter),
+        }
+        return rows, details
+
+    def _shaping(self, records: np.ndarray, noise: NoiseScale, noise_source: NoiseSource) -> np.ndarray:
+        """(A + λI)⁻¹ / h from the noisy matrix, with 1 for a coordinate of length 1, float64 (m, m)."""
+        upper = np.triu_indices(self.size)
+        matrix = np.zeros((self.size, self.size))
+        matrix[upper] = add_noise(products_of(records)[upper], noise, noise_source) / UNIT**2
+        values, axes = np.linalg.eigh(np.triu(matrix) + np.triu(matrix, 1).T)
+        ridge = 2.0 * math.sqrt(noise.variance * self.size) / UNIT**2
+        return np.asarray((axes / (np.maximum(values, 0.0) + ridge)) @ axes.T / self.curvature)
+
+    def _descended(
+        self,
+        records: np.ndarray,
+        answers: np.ndarray,
+        start: Start,
+        shaping: np.ndarray,
+        noise: NoiseScale,
+        noise_source: NoiseSource,
+    ) -> np.ndarray:
+        """The mean of the second half of all coefficients, in multiples of 2^-20, float64 (heads, m)."""
+        weights = np.zeros((self.heads, self.size))
+        total, last, most = np.zeros_like(weights), self.steps // 2, self.most(records)
+        for step in range(self.steps):
+            noisy = add_noise(self.step_table(records, answers, start, weights, most), noise, noise_source)
+            moved = weights - np.rint(noisy @ shaping * ((1 << BITS) / (UNIT * RESIDUAL_UNIT)))
+            weights = np.clip(moved, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+            if step >= last:
+                total += weights
+        return np.asarray(total / (self.steps - last))
+
+    def most(self, records: np.ndarray) -> np.ndarray:
+        """The largest squared length of each record's residuals: floor(C²/|a|²), int64 (n,)."""
+        squares = np.einsum("ij,ij->i", records, records).astype(np.int64)
+        return np.asarray(self.largest // np.maximum(squares, 1))
+
+    def step_table(
+        self, records: np.ndarray, answers: np.ndarray, start: Start, weights: np.ndarray, most: np.ndarray
+    ) -> np.ndarray:
+        """The exact sum of residuals times standardised records, int64 (heads, m), at whole coefficients."""
+        return sums_of_slopes(
+            records,
+            weights,
+            float(UNIT << BITS),
+            lambda scores, here: cut(self._slopes(scores, answers[here], start), most[here]),
+        )
+
+
+def products_of(records: np.ndarray) -> np.ndarray:
+    """The exact sum of a aᵀ over whole-number records, float64 (n, m), in blocks that float64 holds: int64 (m, m)."""
+    total = np.zeros((records.shape[1],) * 2, np.int64)
+    for at in range(0, len(records), AT_ONCE):
+        some = records[at : at + AT_ONCE]
+        total += (some.T @ some).astype(np.int64)
+    return total
+
+
+def _of_square(square: int, entries: int) -> Sensitivity:
+    """A sensitivity of which the squared length is known: |v|₁² <= entries · |v|², and |v|₁ <= |v|² of whole ones."""
+    return Sensitivity(min(square, math.isqrt(square * entries) + 1), square)
