@@ -15,6 +15,7 @@ from .output import say
 
 if TYPE_CHECKING:
     from ..domain import Domain
+    from ..forecast.recommendation import Question
     from ..geometry.kernels import Kernel
     from ..privacy.budget import Budget
     from ..sketches.adaptive import Adaptive
@@ -56,7 +57,14 @@ def declared_mechanism(
     name = mechanism_name(shape, domain.holds_sets)
     check_options(shape, name)
     if name == "auto":
-        return _recommended(shape, domain, budget, guess)
+        if guess is None:
+            raise RequestError(
+                "--mechanism auto cannot be given here, as there is nothing to forecast; name a mechanism."
+            )
+        best, sentences = recommended(shape, domain, budget, guess)
+        for sentence in sentences:
+            say(sentence)
+        return best
     made = _made(card(name), shape, domain if shape.label is None else domain.without(shape.label), budget)
     if shape.label is None:
         return made
@@ -196,35 +204,33 @@ def _kernel_of(card: Card, shape: SketchOptions, domain: Domain) -> Kernel:
     return declared_kernel(shape, domain, card.kernel)
 
 
-def _recommended(shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions | None) -> LinearSketch:
-    """The first choice of the recommendation, which is said."""
+def recommended(
+    shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions
+) -> tuple[LinearSketch, list[str]]:
+    """The first choice of the recommendation, and what is to be said of it."""
     from ..forecast.recommendation import recommend
 
-    if guess is None:
-        raise RequestError("--mechanism auto cannot be given here, as there is nothing to forecast; name a mechanism.")
-    asked = question(shape, domain, budget, guess.records)
+    asked, how_finely = question(shape, domain, budget, guess.records)
     sample = guess.public_sample(domain if shape.label is None else domain.without(shape.label))
     best = recommend(domain, guess.records, budget, asked, label=shape.label, density=guess.density, sample=sample)[0]
     if best.sketch is None:
         raise RequestError(f"No mechanism fits: {best.reason}")
-    say(best.reason)
-    return best.sketch
+    return best.sketch, [*how_finely, best.reason]
 
 
-def question(shape: SketchOptions, domain: Domain, budget: Budget, records: float | None):
-    """What is asked, for the recommendation; without a bandwidth, how finely follows from the promise, and is said."""
+def question(shape: SketchOptions, domain: Domain, budget: Budget, records: float | None) -> tuple[Question, list[str]]:
+    """What is asked, for the recommendation; without a bandwidth, how finely follows from the promise, as is said."""
     from ..forecast.recommendation import Closeness, Distances
     from ..forecast.scales import chosen_scales, has_scales
     from ..sketches.card import KERNEL_OPTIONS
 
     if shape.norm is not None:
         refuse_typed([option for option in typed(shape) if option in KERNEL_OPTIONS], "--norm asks for distances")
-        return Distances(shape.norm, shape.radius, seed_of(shape))
+        return Distances(shape.norm, shape.radius, seed_of(shape)), []
     compared = domain if shape.label is None else domain.without(shape.label)
     plain = shape.bandwidth is None and shape.kernel in (None, OTHERWISE) and shape.power == 1 and shape.label is None
     if plain and has_scales(compared):
         scales = chosen_scales(compared, budget, records)
-        say(scales.sentence)
-        return Closeness(scales.kernel, shape.radius, seed_of(shape), finest=scales.finest)
+        return Closeness(scales.kernel, shape.radius, seed_of(shape), finest=scales.finest), [scales.sentence]
     kernel = declared_kernel(shape, compared, "jaccard" if domain.holds_sets else OTHERWISE)
-    return Closeness(kernel, shape.radius, seed_of(shape))
+    return Closeness(kernel, shape.radius, seed_of(shape)), []

@@ -15,7 +15,7 @@ from .options.guess import GuessOptions
 from .options.promise import PromiseOptions
 from .options.size import ClassOptions
 from .options.sketch import KernelOptions, NormOptions, SketchOptions
-from .output import print_json, print_table
+from .output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from ..forecast.recommendation import Recommendation
@@ -53,11 +53,14 @@ def recommend(
     domain = evenly_compared(data, declared_domain(data, classes), norm.norm, radius)
     warn_of_wide_column(data, domain, kernel.bandwidth)
     sample = guess.public_sample(domain if classes.label is None else domain.without(classes.label))
+    what, how_finely = question(asked, domain, promise.budget(), guess.records)
+    for sentence in how_finely:
+        say(sentence)
     found = ranked(
         domain,
         guess.records,
         promise.budget(),
-        question(asked, domain, promise.budget(), guess.records),
+        what,
         label=classes.label,
         density=guess.density,
         sample=sample,

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from .checkpoints import CheckpointOptions
-from .declaring import declared_sketch, like, say_presets, warn_of_wide_column, with_size
+from .declaring import declared_domain, declared_sketch, like, say_presets, warn_of_wide_column, with_size
 from .grouped import grouped
 from .options.data import DataOptions
 from .options.guess import GuessOptions
@@ -23,6 +23,7 @@ from .output import check_writable, reading, say
 from .payment import billed, dataset_name
 
 if TYPE_CHECKING:
+    from ..privacy.accounting import Cost
     from ..privacy.budget import Budget
     from ..privacy.quantiles import Bounds
     from ..privacy.unit import PrivacyUnit
@@ -132,9 +133,10 @@ def release(
         _say_bounds(purchase.bounds_of(made))
     about = rounded(made.records, made.records_error)
     if payer.registered:
+        total = replace(kind.cost, epsilon=budget.epsilon, delta=budget.delta)  # with what a count took
         say(
             f"The ledger did not know the data set {name!r} and registered it with a total of "
-            f"{kind.cost.describe()}, exactly what this release spends."
+            f"{total.describe()}, exactly what this release spends."
         )
     said = count(len(made.parts), "part") if made.parts else table(made.sketch)
     say(f"Wrote {out}: {said}, about {about} records.")
@@ -183,19 +185,23 @@ def _counted(
     from ..forecast.sizing import ANY_RECORDS
     from ..releases.counted import Counted, count_first
     from ..releases.job import kind_of
+    from .mechanisms import recommended
 
-    if purchase is not None or guess.records is not None or shape.mechanism == "auto":
+    if purchase is not None or guess.records is not None:
         return Counted(guess.records or 1.0, budget)
-    sketch = declared_sketch(data, shape, budget)
-    if sketch.sized or not sketch.needs_records:
-        return Counted(1.0 if sketch.sized else ANY_RECORDS, budget)
-    counted = count_first(
-        sketch.domain,
-        source,
-        budget,
-        payer_opened(sketch.domain.unit),
-        lambda left, ordinary: kind_of(sketch, left, ordinary).cost,
-    )
+    chosen = shape.mechanism == "auto"
+    domain = declared_domain(data, shape)
+    if not chosen:
+        sketch = declared_sketch(data, shape, budget)
+        domain = sketch.domain
+        if sketch.sized or not sketch.needs_records:
+            return Counted(1.0 if sketch.sized else ANY_RECORDS, budget)
+
+    def priced(left: Budget, ordinary: float) -> Cost:
+        supposed = replace(guess, records=ordinary)
+        return kind_of(recommended(shape, domain, left, supposed)[0] if chosen else sketch, left, ordinary).cost
+
+    counted = count_first(domain, source, budget, payer_opened(domain.unit), priced)
     price = f"for ε = {counted.bought[0].epsilon:f}" if counted.bought else "at no cost, as their number is public"
     say(f"No --records says how many there are, so they were counted first, {price}: about {counted.records:,.0f}.")
     return counted

@@ -121,7 +121,8 @@ class Forecast:
     @property
     def error_words(self) -> str:
         """The promised error with what it is a share of."""
-        return f"{percent(self.promised_error)} of {'the distance' if self.answers == 'distance' else 'all records'}"
+        whole = "the distance" if self.answers == "distance" else "all records"
+        return f"{percent(self.promised_error)} of {whole}" if self.promised_error < 1.0 else f"more than {whole}"
 
     @property
     def relative_words(self) -> str:
