@@ -190,8 +190,9 @@ def _counted(
     if purchase is not None or guess.records is not None:
         return Counted(guess.records or 1.0, budget)
     chosen = shape.mechanism == "auto"
-    domain = declared_domain(data, shape)
-    if not chosen:
+    if chosen:
+        domain = declared_domain(data, shape)
+    else:
         sketch = declared_sketch(data, shape, budget)
         domain = sketch.domain
         if sketch.sized or not sketch.needs_records:
