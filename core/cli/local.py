@@ -11,14 +11,17 @@ import typer
 from typer import Argument, Option
 
 from ..errors import RequestError
+from ..words.phrases import count
+from .local_answers import places, public_texts
 from .local_records import records
+from .local_texts import texts
 from .output import check_table, check_writable, print_table, progress, say, write_table
 from .reading import TableOption
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ..local.survey import AnySurvey
+    from ..local.released import LocalAnswers
+    from ..local.survey import AnySurvey, OpenSurvey, Survey, TextSurvey
+    from ..local.tally import Tally
 
 commands = typer.Typer(help="Local reports: answers are randomised where they are given, and nobody is trusted.")
 SurveyArgument = Annotated[Path, Argument(metavar="SURVEY", help="A survey file.", show_default=False)]
@@ -27,8 +30,11 @@ ReportsArgument = Annotated[
 ]
 EpsilonOption = Annotated[float, Option(help="The promise to whoever reports once.", show_default=False)]
 OverwriteOption = Annotated[bool, Option("--overwrite", help="Replace an existing file.")]
+CandidatesOption = Annotated[
+    str | None, Option(metavar="FILE", help="Public texts that a sketch is asked about: a table with one a row.")
+]
 ColumnOption = Annotated[str | None, Option(metavar="NAME", help="The column; needed where there are several.")]
-MOST_ANSWERS = 1 << 24
+commands.command()(texts)
 commands.command()(records)
 
 
@@ -69,7 +75,7 @@ def survey(
         search = finder(Alphabet(alphabet, length), Decimal(str(epsilon)), step)
         out.write_text(TextSurvey(question, search).text, encoding="utf-8")
         return
-    answers = _texts(str(values), column)
+    answers = public_texts(str(values), column)
     if oracle == "auto":
         if len(answers) < 2:
             raise RequestError("A survey needs two answers or more, as one says nothing.")
@@ -85,20 +91,61 @@ def privatise(
     values: Annotated[str, Argument(metavar="VALUES", help="A table of answers, one a person.", show_default=False)],
     out: Annotated[Path, Option(metavar="FILE", help="The file of reports to write, Parquet.", show_default=False)],
     column: ColumnOption = None,
+    keep: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="What the devices keep, to report again at no cost; by rappor alone."),
+    ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:
     """Randomise answers, as the devices of those who gave them would: one report a row, and no identity."""
-    from ..local.reports import write_reports
+    from ..local.reports import longitudinal, write_again, write_kept, write_reports
     from ..local.survey import read_survey
     from ..machine.files.transient import unfinished
 
+    _check_parquet(out, overwrite)
+    asked = read_survey(survey)
+    if keep is None:
+        with unfinished(out) as file:
+            written = write_reports(asked, places(asked, values, column), file)
+    else:
+        longitudinal(asked)
+        _check_parquet(keep, overwrite)
+        if keep == out:
+            raise RequestError("What devices keep and what they send are two files, as nobody else sees the first.")
+        with unfinished(keep) as kept:
+            write_kept(asked, places(asked, values, column), kept)
+        with unfinished(out) as file:
+            written = write_again(asked, keep, file)
+    say(f"{written:,} reports were written, each with ε = {asked.oracle.epsilon:f}.")
+
+
+@commands.command()
+def again(
+    survey: SurveyArgument,
+    kept: Annotated[Path, Argument(metavar="KEPT", help="What `privatise --keep` wrote.", show_default=False)],
+    out: Annotated[Path, Option(metavar="FILE", help="The file of reports to write, Parquet.", show_default=False)],
+    overwrite: OverwriteOption = False,
+) -> None:
+    """Report once more from what devices kept: whoever sees all reports of a device learns no more than ε allows."""
+    from ..local.reports import longitudinal, write_again
+    from ..local.survey import read_survey
+    from ..machine.files.transient import unfinished
+
+    _check_parquet(out, overwrite)
+    asked = read_survey(survey)
+    one = longitudinal(asked)
+    with unfinished(out) as file:
+        written = write_again(asked, kept, file)
+    say(
+        f"{written:,} reports were written. Each by itself has ε = {one.once:.3g}, and all of a device together ε = "
+        f"{one.epsilon:f}."
+    )
+
+
+def _check_parquet(out: Path, overwrite: bool) -> None:
     if out.suffix.lower() != ".parquet":
         raise RequestError(f"Reports are written to a file that ends in .parquet; {out.name!r} does not.")
     check_writable(out, overwrite)
-    asked = read_survey(survey)
-    with unfinished(out) as file:
-        written = write_reports(asked, _places(asked, values, column), file)
-    say(f"{written:,} reports were written, each with ε = {asked.oracle.epsilon:f}.")
 
 
 @commands.command()
@@ -106,26 +153,40 @@ def aggregate(
     survey: SurveyArgument,
     reports: ReportsArgument,
     out: Annotated[Path, Option(metavar="FILE", help="The release file to write.", show_default=False)],
+    candidates: CandidatesOption = None,
+    column: ColumnOption = None,
+    top: Annotated[int | None, Option(min=1, max=10_000, help="Texts to find at most; 20 unless you say.")] = None,
     liars: Annotated[float, Option(help="Share of reports that may be lies, to say how far they could go.")] = 0.01,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Count reports of any number of files into a release that opens in Explore; what fits no survey is left out."""
-    from ..local.release import LocalRelease
-    from ..local.reports import counted, read_reports
-    from ..local.survey import RecordSurvey, TextSurvey, read_survey
+    """Sum up reports of any number of files into a release that opens in Explore; what fits no survey is left out.
+
+    Of a sketch, --candidates says which texts it is asked about; any others can be asked later. Of a search, the
+    release holds the texts that were found.
+    """
+    from ..local.reports import counted
+    from ..local.survey import OpenSurvey, RecordSurvey, TextSurvey, read_survey
 
     check_writable(out, overwrite)
     asked = read_survey(survey)
+    if not 0 <= liars <= 1:
+        raise RequestError("A share of liars must lie between 0 and 1.")
+    if (candidates is None) == isinstance(asked, OpenSurvey):
+        raise RequestError(
+            "Say by --candidates which texts the sketch is asked about; others can be asked later."
+            if candidates is None
+            else "--candidates are for a sketch, and this survey says itself which answers there are."
+        )
+    if top is not None and not isinstance(asked, TextSurvey):
+        raise RequestError("--top is for a search, and of this survey every answer is counted.")
+    listed = public_texts(candidates, column) if candidates is not None else []
     if isinstance(asked, TextSurvey):
-        raise RequestError("Answers to this survey are texts: frequent ones are found by `local find`.")
+        _searched(asked, reports, top or 20, liars, out)
+        return
     tally, refused = asked.oracle.zeros(), 0
-    with progress() as bars:
-        bar = bars.add_task("Counting", total=None)
-        for path in reports:
-            for batch in read_reports(asked, path):
-                more, bad = counted(asked, [batch])
-                tally, refused = tally + more, refused + bad
-                bars.update(bar, advance=len(batch))
+    for batch in _batches(asked, reports):
+        more, bad = counted(asked, [batch])
+        tally, refused = tally + more, refused + bad
     found = f"{tally.people:,} reports were counted, and {refused:,} that no device sends were left out."
     if isinstance(asked, RecordSurvey):
         reach = asked.oracle.poisoned(liars, tally.people)
@@ -133,10 +194,61 @@ def aggregate(
         say(found)
         say(f"If {100 * liars:g} in 100 of them lied as one, an answer could be off by {reach:,.0f} records.")
         return
-    made = LocalRelease.of(asked, tally, refused)
-    down, up = made.poisoned(liars)
+    made = _counted(asked, tally, refused, listed)
     made.save(out)
     say(found)
+    _say_of_liars(made, liars)
+
+
+def _batches(asked: AnySurvey, reports: list[Path]) -> Iterator[Any]:
+    """The reports of files, batch by batch, with a bar."""
+    from ..local.reports import read_reports
+
+    with progress() as bars:
+        bar = bars.add_task("Counting", total=None)
+        for path in reports:
+            for batch in read_reports(asked, path):
+                yield batch
+                bars.update(bar, advance=len(batch))
+
+
+def _counted(asked: Survey | OpenSurvey, tally: Tally, refused: int, candidates: list[str]) -> LocalAnswers:
+    from ..local.release import LocalRelease
+    from ..local.sketch_release import SketchRelease
+    from ..local.survey import Survey
+
+    if isinstance(asked, Survey):
+        return LocalRelease.of(asked, tally, refused)
+    return SketchRelease.of(asked, tally, refused, candidates)
+
+
+def _searched(asked: TextSurvey, reports: list[Path], top: int, liars: float, out: Path) -> None:
+    from ..local.found_release import FoundRelease
+
+    every, refused = _fitting(asked, reports)
+    made = FoundRelease.of(asked, every, refused, top)
+    made.save(out)
+    say(
+        f"{made.people:,} reports were searched, and {refused:,} that no device sends were left out. "
+        f"{count(len(made.found), 'text')} came up."
+    )
+    _say_of_liars(made, liars)
+
+
+def _fitting(asked: TextSurvey, reports: list[Path]) -> tuple[Any, int]:
+    """All reports that fit a search, which goes over them more than once, and how many do not."""
+    import numpy as np
+
+    fitting, refused = [np.zeros((0, asked.oracle.report_words), np.uint64)], 0
+    for batch in _batches(asked, reports):
+        fits = asked.oracle.fits(batch)
+        fitting.append(batch[fits])
+        refused += int((~fits).sum())
+    return np.concatenate(fitting), refused
+
+
+def _say_of_liars(made: LocalAnswers, liars: float) -> None:
+    down, up = made.poisoned(liars)
     say(
         f"If {100 * liars:g} in 100 of them lied as one, an answer could seem to have {up:,.0f} more people, or "
         f"{down:,.0f} fewer."
@@ -150,6 +262,12 @@ def estimate(
         str, Option(help="base, base-pos, norm-sub, prob-simplex or base-cut: how estimates are made plausible.")
     ] = "base",
     level: Annotated[float, Option("--level", help="Probability with which an interval holds a count.")] = 0.95,
+    candidates: CandidatesOption = None,
+    column: ColumnOption = None,
+    rows: Annotated[
+        str | None,
+        Option(metavar="median|min", help="Of a sketch of rows, put these together so and not by their mean."),
+    ] = None,
     out: TableOption = None,
 ) -> None:
     """Estimate how many people gave each answer, with intervals: value, estimate, low, high, share."""
@@ -157,12 +275,24 @@ def estimate(
 
     from ..local.post_processing import still_valid
     from ..local.release import load_local
+    from ..local.sketch_release import SketchRelease
 
     check_table(out)
     opened = load_local(release)
+    if not isinstance(opened, SketchRelease):
+        if candidates is not None or rows is not None:
+            raise RequestError("--candidates and --rows are for a sketch, and these answers are no sketch.")
+    elif candidates is not None:
+        opened = opened.asked(public_texts(candidates, column))
+    if rows is not None and isinstance(opened, SketchRelease):
+        if post != "base":
+            raise RequestError("--post is for estimates without bias, which those of --rows are not.")
+        write_table(pa.Table.from_pandas(opened.biased(rows), preserve_index=False), out)
+        say("These estimates are biased by answers that share cells, so there are no intervals around them.")
+        return
     found = opened.table(post, level)
     write_table(pa.Table.from_pandas(found, preserve_index=False), out)
-    say(still_valid(found["low"].to_numpy(), found["high"].to_numpy(), opened.tally.people, post)[2])
+    say(still_valid(found["low"].to_numpy(), found["high"].to_numpy(), opened.people, post)[2])
 
 
 @commands.command()
@@ -173,24 +303,21 @@ def find(
     level: Annotated[float, Option("--level", help="Probability with which an interval holds a count.")] = 0.95,
     out: TableOption = None,
 ) -> None:
-    """Find the texts that most people reported: value, estimate, low, high."""
-    import numpy as np
+    """Find the texts that most people reported: value, estimate, low, high. `aggregate` makes a release of them."""
     import pyarrow as pa
 
-    from ..local.reports import read_reports
     from ..local.survey import TextSurvey, read_survey
 
     check_table(out)
     asked = read_survey(survey)
     if not isinstance(asked, TextSurvey):
-        raise RequestError("Answers to this survey are on a list: all of them are counted by `local aggregate`.")
-    every = np.concatenate([batch for path in reports for batch in read_reports(asked, path)] or [np.zeros((0, 0))])
+        raise RequestError("Answers to this survey are not searched for: `local aggregate` counts them.")
+    every, refused = _fitting(asked, reports)
     if not len(every):
-        raise RequestError("There are no reports in these files.")
-    fits = asked.oracle.fits(every)
-    found = asked.oracle.find(every[fits], top, level)
+        raise RequestError("There are no reports in these files that fit the survey.")
+    found = asked.oracle.find(every, top, level)
     write_table(pa.Table.from_pandas(found, preserve_index=False), out)
-    say(f"{fits.sum():,} reports were searched, and {(~fits).sum():,} that no device sends were left out.")
+    say(f"{len(every):,} reports were searched, and {refused:,} that no device sends were left out.")
 
 
 @commands.command()
@@ -233,63 +360,3 @@ def forecast(
     print(choosing.sentence(best))
     if shuffled:
         print(shuffled)
-
-
-def _texts(name: str, column: str | None) -> list[str]:
-    """The texts of a public table, in order."""
-    found: list[str] = []
-    for texts in _columns(name, column):
-        found += texts.to_pylist()
-        if len(found) > MOST_ANSWERS:
-            raise RequestError(f"A survey may have {MOST_ANSWERS:,} answers.")
-    if any(text is None for text in found):
-        raise RequestError("An answer in the list is missing.")
-    return found
-
-
-def _places(asked: AnySurvey, name: str, column: str | None) -> Iterator[Any]:
-    """Records, texts, or the places of answers, batch by batch; values themselves are never repeated."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from ..local.survey import RecordSurvey, TextSurvey
-    from ..sources import open_source
-
-    if isinstance(asked, RecordSurvey):
-        if column is not None:
-            raise RequestError("--column cannot be given here, as the survey names the columns of a record.")
-        sketch = asked.oracle.sketch
-        yield from (sketch.encode(batch) for batch in open_source(name).batches(sketch.domain))
-        return
-    if isinstance(asked, TextSurvey):
-        for texts in _columns(name, column):
-            if texts.null_count:
-                raise RequestError("Some of the texts are missing, so no report can be made of them.")
-            yield texts.to_pylist()
-        return
-    answers = pa.array(asked.answers, pa.large_string())
-    for texts in _columns(name, column):
-        places = pc.index_in(texts, answers)
-        if places.null_count:
-            raise RequestError(
-                "Some of the values are not among the survey's answers, so no report can be made of them; nothing was "
-                "written."
-            )
-        yield places.to_numpy(zero_copy_only=False).astype("int64")
-
-
-def _columns(name: str, column: str | None) -> Iterator[pa.Array]:
-    """One column of a table as texts, batch by batch."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from ..domain import Categorical, Domain
-    from ..sources import open_source
-
-    source = open_source(name)
-    names = [one.name for one in source.columns]
-    if column is None and len(names) != 1:
-        raise RequestError(f"Say by --column which of the {len(names):,} columns is meant.")
-    # Two stand-ins: categories are read as they stand, whatever they are.
-    for batch in source.batches(Domain((Categorical(column or names[0], ("a", "b")),))):
-        yield pc.cast(batch.column(0), pa.large_string())

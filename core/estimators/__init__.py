@@ -13,6 +13,7 @@ from .kernel_classifier import PrivateKernelClassifier
 from .kernel_density import PrivateKernelDensity
 from .linear_svc import PrivateLinearSVC
 from .local_reports import LocalFrequencies, LocalFrequentTexts, LocalKernelDensity
+from .local_sketches import LocalTextCounts
 from .logistic_regression import PrivateLogisticRegression
 from .pca import PrivatePCA
 from .ridge import PrivateRidge
@@ -21,6 +22,7 @@ __all__ = [
     "LocalFrequencies",
     "LocalFrequentTexts",
     "LocalKernelDensity",
+    "LocalTextCounts",
     "PrivateCentroidClassifier",
     "PrivateChosenClassifier",
     "PrivateDistanceSum",

@@ -29,7 +29,7 @@ from ..local.post_processing import processed, still_valid
 from ..local.race import CellReports
 from ..local.race_forecast import sized
 from ..local.release import LocalRelease
-from ..local.survey import RecordSurvey, Survey, TextSurvey
+from ..local.survey import OpenSurvey, RecordSurvey, Survey, TextSurvey
 from ..local.tally import Tally
 from ..privacy.budget import Number
 from ..releases.release import Release
@@ -44,7 +44,7 @@ class LocalEstimator(BaseEstimator):
 
     @property
     @abstractmethod
-    def survey(self) -> Survey | TextSurvey | RecordSurvey:
+    def survey(self) -> Survey | TextSurvey | OpenSurvey | RecordSurvey:
         """Everything public that devices and collector need; its `text` is a survey file."""
 
     def fit(self, reports: np.ndarray, y: object = None) -> Self:

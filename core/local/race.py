@@ -28,7 +28,6 @@ rows lie apart, and so hold whatever the noise is: coins, picked rows and chance
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -58,13 +57,13 @@ from ..version import SOFTWARE
 from .choosing import outlooks, recommended
 from .oracles.oracle import Matrix, Oracle
 from .oracles.table import described, oracle, oracle_from
+from .rows import RowReports, by_row
 from .tally import Tally
 
 EXACT = ("de", "sue", "oue", "blh", "olh", "hm", "ss", "pgr")
 """Oracles whose variance is a line in the count of a cell, whatever the counts of the others."""
 MOST_COUNTERS = 1 << 26
 FIELDS = ("mechanism", "parameters", "domain", "oracle")
-WORD_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -99,13 +98,11 @@ class CellReports:
                 f"The sketch has {cells_of(self.sketch):,} cells in a row, and the oracle reports "
                 f"{self.cells.domain:,}."
             )
-        if self.rows * self._row_size > MOST_COUNTERS:
+        if self.rows * self.sent.row_size > MOST_COUNTERS:
             raise RequestError(
-                f"{self.rows:,} rows of {self._row_size:,} counters are more than {MOST_COUNTERS:,}, which is the most "
-                "that reports are counted in."
+                f"{self.rows:,} rows of {self.sent.row_size:,} counters are more than {MOST_COUNTERS:,}, which is the "
+                "most that reports are counted in."
             )
-        if not self.cells.report_words and self.rows * self.cells.outcomes > 1 << WORD_BITS:
-            raise RequestError("A report of this row and oracle does not fit into 64 bits; take fewer rows or cells.")
 
     @classmethod
     def of(cls, sketch: Race, epsilon: object, name: str = "auto", bits: int | None = None) -> CellReports:
@@ -131,26 +128,25 @@ class CellReports:
         """R."""
         return self.sketch.shape[0]
 
+    @cached_property
+    def sent(self) -> RowReports:
+        """How a row and the report of a cell are sent as one."""
+        return RowReports(self.rows, self.cells)
+
     @property
     def bits(self) -> int:
         """Bits of a report."""
-        return (self.rows - 1).bit_length() + self.cells.bits
+        return self.sent.bits
 
     @property
     def report_words(self) -> int:
-        """Words of a report, the row first; 0 where a report is one number, row · outcomes + report of the oracle."""
-        return self.cells.report_words + 1 if self.cells.report_words else 0
+        """Words of a report, the row first; 0 where a report is one number."""
+        return self.sent.words
 
     @property
     def report_type(self) -> np.dtype[Any]:
         """The type of a report, or of its words."""
-        if self.report_words:
-            return np.dtype(np.uint64)
-        return np.min_scalar_type(self.rows * self.cells.outcomes - 1)
-
-    @property
-    def _row_size(self) -> int:
-        return math.prod(self.cells.table_shape)
+        return self.sent.type
 
     def privatise(self, points: Array, source: Source | None = None) -> Array:
         """The reports of people with these records: what their devices send.
@@ -164,11 +160,7 @@ class CellReports:
         """
         drawn = SystemSource() if source is None else source
         rows = below(self.rows, len(points), drawn.stream()).astype(np.int64)
-        sent = self.cells.privatise(self.found(points, rows), drawn)
-        if self.report_words:
-            return np.column_stack([rows.astype(np.uint64), sent])
-        packed: Array = (rows.astype(np.uint64) * np.uint64(self.cells.outcomes) + sent).astype(self.report_type)
-        return packed
+        return self.sent.joined(rows, self.cells.privatise(self.found(points, rows), drawn))
 
     def found(self, points: Array, rows: Integers) -> Integers:
         """The cell of each record in the row beside it, int64 (n,)."""
@@ -182,22 +174,11 @@ class CellReports:
 
     def fits(self, reports: Array) -> Truths:
         """Which reports could have been sent by a device that follows the survey, bool (n,)."""
-        shape = (len(reports), self.report_words)[: 1 + bool(self.report_words)]
-        if reports.dtype != self.report_type or reports.shape != shape:
-            raise RequestError("These are no reports of this survey's sketch.")
-        rows, sent = self._taken_apart(reports)
-        fine: Truths = (rows < self.rows) & self.cells.fits(sent)
-        return fine
-
-    def _taken_apart(self, reports: Array) -> tuple[Array, Array]:
-        if self.report_words:
-            return reports[:, 0], np.ascontiguousarray(reports[:, 1:])
-        rows, sent = np.divmod(reports.astype(np.uint64), np.uint64(self.cells.outcomes))
-        return rows, sent.astype(self.cells.report_type)
+        return self.sent.fits(reports)
 
     def zeros(self) -> Tally:
         """The tally of nobody."""
-        return Tally(np.zeros((self.rows, self._row_size + 1), np.int64), 0)
+        return self.sent.zeros()
 
     def aggregate(self, reports: Array, tally: Tally | None = None) -> Tally:
         """The tally of these reports: of each row the oracle's table and, last, how many people picked it.
@@ -207,16 +188,7 @@ class CellReports:
         RequestError
             When a report could not have been sent; see `fits`.
         """
-        if not self.fits(reports).all():
-            raise RequestError("A report cannot have been sent by a device that follows this survey.")
-        rows, sent = self._taken_apart(reports)
-        added = self.zeros()
-        order, ends = by_row(rows.astype(np.int64), self.rows)
-        for row in np.flatnonzero(np.diff(ends)):
-            mine = self.cells.aggregate(sent[order[ends[row] : ends[row + 1]]])
-            added.table[row] = np.append(mine.table, mine.people)
-        added = Tally(added.table, len(reports))
-        return added if tally is None else tally + added
+        return self.sent.aggregate(reports, tally)
 
     def variance(self, people: float, share: float) -> float:
         """Variance of an answer by reports alone, where this share of people's records meets the query in a row.
@@ -264,9 +236,9 @@ class CellReports:
         if not tally.people:
             raise RequestError("No report fits the survey, so there is nothing to release.")
         counters = np.empty(self.sketch.shape, np.int64)
-        for row, sums in enumerate(tally.table):
-            mine = Tally(sums[:-1].reshape(self.cells.table_shape), int(sums[-1]))
-            counters[row] = np.rint(self.rows * self.cells.estimate(mine)[: self.sketch.shape[1]])
+        for row in range(self.rows):
+            told = self.cells.estimate(self.sent.of_row(tally, row))
+            counters[row] = np.rint(self.rows * told[: self.sketch.shape[1]])
         cost = self.plan(tally.people).cost
         privacy = PrivacyRecord(
             self.epsilon,
@@ -324,12 +296,6 @@ class CellReports:
 def cells_of(sketch: Race) -> int:
     """How many values a cell has, as an oracle needs: the columns, and two where a single one holds everybody."""
     return max(sketch.shape[1], 2)
-
-
-def by_row(rows: Integers, count: int) -> tuple[Integers, Integers]:
-    """An order in which people of one row stand together, and where each row begins in it, int64 (count + 1,)."""
-    order = np.argsort(rows, kind="stable")
-    return order, np.searchsorted(rows[order], np.arange(count + 1))
 
 
 def _cells_in(columns: Columns, row: int, points: Array) -> Integers:

@@ -1,43 +1,42 @@
-"""What a collector hands out: counts of reports, with the survey, from which anyone estimates every answer's share.
+"""Counted reports of a survey with a list of answers, from which anyone estimates every answer's share.
 
-The file is a NumPy archive of `manifest` (JSON) and `table` (whole numbers), as released sketches are. All in it is
-made of reports that were private when they were sent, so it costs nobody anything more.
+The reader of all files of local reports, whatever the survey, is here too.
 """
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
-import pandas as pd
 
 from ..checks import check_integer, check_text, exact_fields
 from ..errors import ReleaseFileError, RequestError
 from ..machine.array_types import Floats
-from ..machine.files import npz, strict_json
+from ..machine.files import strict_json
 from ..machine.files.archive import Archive
-from ..machine.files.transient import unfinished
-from ..releases.file import sync_folder
 from ..releases.release import now
 from ..version import SOFTWARE
+from .found_release import FoundRelease
 from .oracles.oracle import MOST_REPORTS
-from .post_processing import processed, still_valid
-from .survey import LARGEST_FILE, Survey
+from .post_processing import WAYS
+from .released import FORMAT, LocalAnswers
+from .sketch_release import SketchRelease
+from .survey import LARGEST_FILE, OpenSurvey, Survey, TextSurvey, survey_from
 from .tally import Tally
 
-FORMAT, FORMAT_VERSION = "frostglass-local", 1
 FIELDS = ("format", "format_version", "survey", "people", "refused", "created", "software")
 ARRAYS = ("manifest", "table")
 MEMORY = 2 << 30
 
 
 @dataclass(frozen=True, eq=False)
-class LocalRelease:
-    """The counted reports of a survey.
+class LocalRelease(LocalAnswers):
+    """The counted reports of a survey with a list of answers.
 
     Attributes
     ----------
@@ -50,6 +49,9 @@ class LocalRelease:
     created, software : str
         When (ISO 8601) and by which program it was made.
     """
+
+    format_version = 1
+    ways = tuple(WAYS)
 
     survey: Survey
     tally: Tally
@@ -64,78 +66,40 @@ class LocalRelease:
             raise RequestError("No report fits the survey, so there is nothing to release.")
         return cls(survey, tally, refused, now(), SOFTWARE)
 
+    @property
+    def people(self) -> int:
+        return self.tally.people
+
+    @property
+    def title(self) -> str:
+        return self.survey.oracle.title
+
     @cached_property
     def estimates(self) -> Floats:
         """How many people gave each answer, without bias; float64 (answers,)."""
         return self.survey.oracle.estimate(self.tally)
 
-    def table(self, post: str = "base", level: float = 0.95) -> pd.DataFrame:
-        """One row an answer: value, estimate, low, high and the share of all reports.
-
-        Parameters
-        ----------
-        post : str
-            How estimates are made plausible; see `core.local.post_processing`.
-        level : float
-            Probability with which an interval holds the count.
-        """
-        people = self.tally.people
+    def _answers(self, level: float) -> tuple[Sequence[str], Floats, Floats, Floats]:
         low, high = self.survey.oracle.interval(self.tally, level)
-        low, high, _ = still_valid(low, high, people, post)
-        estimate = processed(self.estimates, people, post)
-        values = {"value": self.survey.answers, "estimate": estimate, "low": low, "high": high}
-        return pd.DataFrame(values | {"share": estimate / people})
+        return self.survey.answers, self.estimates, low, high
 
-    def poisoned(self, share: float) -> tuple[float, float]:
-        """How far a share of all reports could move any one answer, down and up, if those who sent them lie as one.
+    def _reach(self) -> tuple[float, float]:
+        return self.survey.oracle.reach
 
-        A report moves an estimate by no more than its reach, whatever it says; that of a liar stands where an honest
-        one would have counted between 0 and 1.
-        """
-        if not 0 <= share <= 1:
-            raise RequestError("A share of liars must lie between 0 and 1.")
-        down, up = self.survey.oracle.reach
-        liars = share * self.tally.people
-        return liars * (1.0 - down), liars * up
+    @property
+    def counters(self) -> np.ndarray:
+        return self.tally.table
+
+    def _facts(self) -> dict[str, Any]:
+        return {}
 
     def __add__(self, other: LocalRelease) -> LocalRelease:
         if self.survey != other.survey:
             raise RequestError("Two counts can be merged only when both are of the same survey.")
         return LocalRelease.of(self.survey, self.tally + other.tally, self.refused + other.refused)
 
-    def save(self, path: str | Path) -> None:
-        """Write it to a file that is either whole or not there at all."""
-        place = Path(path)
-        try:
-            with unfinished(place) as file:
-                self._write(file)
-            sync_folder(place.parent)
-        except OSError as problem:
-            raise RequestError(f"The file {str(path)!r} cannot be written: {problem.strerror or problem}.") from None
 
-    def to_bytes(self) -> bytes:
-        """The contents of the file."""
-        file = io.BytesIO()
-        self._write(file)
-        return file.getvalue()
-
-    def _write(self, file: BinaryIO) -> None:
-        text = strict_json.dumps(
-            {
-                "format": FORMAT,
-                "format_version": FORMAT_VERSION,
-                "survey": self.survey.to_dict(),
-                "people": self.tally.people,
-                "refused": self.refused,
-                "created": self.created,
-                "software": self.software,
-            }
-        )
-        table = npz.smallest_integers(self.tally.table)
-        npz.write(file, {"manifest": np.array(text, dtype=f"<U{len(text)}"), "table": table})
-
-
-def load_local(source: str | Path | bytes) -> LocalRelease:
+def load_local(source: str | Path | bytes) -> LocalAnswers:
     """Open a file of counted reports; a stranger's is safe to open.
 
     Raises
@@ -162,7 +126,7 @@ def is_local(data: bytes) -> bool:
     return isinstance(facts, dict) and facts.get("format") == FORMAT
 
 
-def _read(file: BinaryIO) -> LocalRelease:
+def _read(file: BinaryIO) -> LocalAnswers:
     archive = Archive(file, ARRAYS)
     try:
         facts = strict_json.loads(archive.text("manifest", LARGEST_FILE))
@@ -170,20 +134,42 @@ def _read(file: BinaryIO) -> LocalRelease:
         raise ReleaseFileError("The manifest of the file is not JSON of the kind that a release has.") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ReleaseFileError("The file does not hold counted local reports.")
-    if facts.get("format_version") != FORMAT_VERSION:
+    if facts.get("format_version") not in (LocalRelease.format_version, SketchRelease.format_version):
         raise ReleaseFileError("The file is of a format of counted reports that this version does not know.")
     try:
-        given = exact_fields(facts, "count of reports", FIELDS)
-        survey = Survey.from_dict(given["survey"])
-        people = check_integer(given["people"], "The number of people", 1, MOST_REPORTS)
-        refused = check_integer(given["refused"], "The number of refused reports", 0, MOST_REPORTS)
-        for name in ("created", "software"):
-            check_text(given[name], "Time and software of a file")
-        if archive.shape("table") != survey.oracle.table_shape or archive.memory("table") > MEMORY:
-            raise ReleaseFileError("The table of the file has another shape than its survey says.")
-        table = archive.integers("table").astype(np.int64)
+        return _described(facts, archive)
     except ReleaseFileError:
         raise
     except RequestError as problem:
         raise ReleaseFileError(f"The file does not describe counted reports that can be used. {problem}") from None
-    return LocalRelease(survey, Tally(table, people), refused, given["created"], given["software"])
+
+
+def _described(facts: dict[str, Any], archive: Archive) -> LocalAnswers:
+    """What a manifest and its table say; RequestError where they cannot be."""
+    survey = survey_from(facts.get("survey"))
+    if isinstance(survey, Survey) and facts["format_version"] == LocalRelease.format_version:
+        given = exact_fields(facts, "count of reports", FIELDS)
+        return LocalRelease(survey, _tally(survey, given, archive), *_made(given))
+    if isinstance(survey, OpenSurvey) and facts["format_version"] == SketchRelease.format_version:
+        given = exact_fields(facts, "count of reports", (*FIELDS, "candidates"))
+        return SketchRelease(survey, _tally(survey, given, archive), *_made(given), given["candidates"])
+    if isinstance(survey, TextSurvey) and facts["format_version"] == FoundRelease.format_version:
+        given = exact_fields(facts, "search among reports", (*FIELDS, "level", "found"))
+        people = check_integer(given["people"], "The number of people", 1, MOST_REPORTS)
+        return FoundRelease(survey, people, *_made(given), given["level"], FoundRelease.listed(given["found"]))
+    raise ReleaseFileError("The file holds answers to another kind of survey than its format has.")
+
+
+def _made(given: dict[str, Any]) -> tuple[int, str, str]:
+    """How many reports were refused, and when and by what a file was made."""
+    for name in ("created", "software"):
+        check_text(given[name], "Time and software of a file")
+    refused = check_integer(given["refused"], "The number of refused reports", 0, MOST_REPORTS)
+    return refused, given["created"], given["software"]
+
+
+def _tally(survey: Survey | OpenSurvey, given: dict[str, Any], archive: Archive) -> Tally:
+    people = check_integer(given["people"], "The number of people", 1, MOST_REPORTS)
+    if archive.shape("table") != survey.oracle.table_shape or archive.memory("table") > MEMORY:
+        raise ReleaseFileError("The table of the file has another shape than its survey says.")
+    return Tally(archive.integers("table").astype(np.int64), people)

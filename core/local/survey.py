@@ -1,16 +1,17 @@
 """Survey files: everything public that a device needs to report, and a collector to count.
 
 A survey is a question, its answers and an oracle for them, as JSON that anyone may read; or, where anyone may answer
-with a text, an alphabet and a search (`core.local.hitters`); or, where answers are records, columns with their bounds
-and a sketch (`core.local.race`). Its *fingerprint* is written into every file of reports,
-so that reports of one survey are never counted by another. It states the whole-number weight A - B from which devices
-choose (`core.privacy.noise.responses`), so that a device in another language reads it there; a file whose weight is not
-the one that its ε allows is refused.
+with a text, an alphabet and a search for frequent ones (`core.local.hitters`), or a sketch that is asked about any text
+(`core.local.sketches`); or, where answers are records, columns with their bounds and a sketch (`core.local.race`). Its
+*fingerprint* is written into every file of reports, so that reports of one survey are never counted by another. It
+states the whole-number weight A - B from which devices choose (`core.privacy.noise.responses`), so that a device in
+another language reads it there; a file whose weight is not the one that its ε allows is refused.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -19,6 +20,7 @@ from typing import Any
 
 from ..checks import check_text, exact_fields
 from ..errors import RequestError
+from ..machine.array_types import Integers
 from ..machine.files import strict_json
 from ..words.phrases import count
 from .hitters.finder import Finder
@@ -27,10 +29,14 @@ from .hitters.table import finder_from
 from .oracles.oracle import Oracle
 from .oracles.table import described, oracle, oracle_from
 from .race import CellReports
+from .sketches.keys import text_keys
+from .sketches.sketch import LocalSketch
+from .sketches.table import sketch_from
 
 FORMAT, FORMAT_VERSION = "frostglass-survey", 1
 FIELDS = ("format", "format_version", "question", "answers", "oracle", "surplus")
 TEXT_FIELDS = ("format", "format_version", "question", "search")
+OPEN_FIELDS = ("format", "format_version", "question", "texts", "surplus")
 RECORD_FIELDS = ("format", "format_version", "question", "sketch", "surplus")
 MOST_CHARACTERS = 64_000_000
 LARGEST_FILE = 256_000_000
@@ -152,6 +158,47 @@ class TextSurvey(Written):
 
 
 @dataclass(frozen=True)
+class OpenSurvey(Written):
+    """A question that is answered by any text, of which any text may be asked how many gave it.
+
+    Attributes
+    ----------
+    question : str
+        As people read it.
+    oracle : LocalSketch
+        How a text is reported, by its key.
+    """
+
+    question: str
+    oracle: LocalSketch
+
+    def __post_init__(self) -> None:
+        check_text(self.question, "The question")
+
+    def keys(self, texts: Iterable[str]) -> Integers:
+        """The numbers that texts are reported and asked as, int64 (n,)."""
+        return text_keys(texts, self.oracle.seed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A value for JSON."""
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "question": self.question,
+            "texts": self.oracle.written_out(),
+            "surplus": str(self.oracle.surplus),
+        }
+
+    @classmethod
+    def from_dict(cls, facts: object) -> OpenSurvey:
+        """The survey that `to_dict` wrote; RequestError on anything else."""
+        given = exact_fields(facts, "survey of any texts", OPEN_FIELDS)
+        survey = cls(given["question"], sketch_from(given["texts"]))
+        check_weights(given["surplus"], survey.oracle)
+        return survey
+
+
+@dataclass(frozen=True)
 class RecordSurvey(Written):
     """A question that is answered by a record: a row of numbers and categories.
 
@@ -188,10 +235,10 @@ class RecordSurvey(Written):
         return survey
 
 
-AnySurvey = Survey | TextSurvey | RecordSurvey
+AnySurvey = Survey | TextSurvey | OpenSurvey | RecordSurvey
 
 
-def check_weights(surplus: object, one: Oracle) -> None:
+def check_weights(surplus: object, one: Oracle | LocalSketch) -> None:
     """RequestError where a file's weights are not the ones that its ε allows."""
     if surplus != str(one.surplus):
         raise RequestError("The weights of this survey are not those of its epsilon; nobody should report by it.")
@@ -203,12 +250,19 @@ def parse_survey(text: str) -> AnySurvey:
         facts = strict_json.loads(text)
     except ValueError:
         raise RequestError("This is no survey file: it is not JSON.") from None
+    return survey_from(facts)
+
+
+def survey_from(facts: object) -> AnySurvey:
+    """The survey that a value of JSON describes; RequestError on anything else."""
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise RequestError("This is no survey file.")
     if facts.get("format_version") != FORMAT_VERSION:
         raise RequestError(f"This survey is not of format {FORMAT_VERSION}, the only one that this version knows.")
     if "sketch" in facts:
         return RecordSurvey.from_dict(facts)
+    if "texts" in facts:
+        return OpenSurvey.from_dict(facts)
     return TextSurvey.from_dict(facts) if "search" in facts else Survey.from_dict(facts)
 
 

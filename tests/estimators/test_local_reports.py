@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from core import LocalFrequencies, LocalFrequentTexts, LocalKernelDensity, load
+from core import LocalFrequencies, LocalFrequentTexts, LocalKernelDensity, LocalTextCounts, load
 from core.errors import RequestError
 from core.local.survey import parse_survey
 
@@ -13,6 +13,7 @@ FRUIT = ("apple", "pear", "fig")
 KINDS = {
     "frequencies": (LocalFrequencies(values=FRUIT, epsilon=2), np.repeat(FRUIT, [900, 600, 0]).tolist()),
     "texts": (LocalFrequentTexts(alphabet="abc", length=2, epsilon=4, step=1), ["ab"] * 900 + ["ca"] * 600),
+    "any texts": (LocalTextCounts(epsilon=4, settings={"rows": 4, "width": 64}), ["Ulm"] * 900 + ["Rome"] * 600),
     "density": (
         LocalKernelDensity(epsilon=2, bounds=[(-5, 5), (0, 1)], bandwidth=1.0, rows=40),
         np.random.default_rng(1).normal(size=(1_500, 2)),
@@ -65,6 +66,6 @@ def test_density_moves_values_to_the_bounds_and_makes_a_release():
 @pytest.mark.parametrize("name", KINDS)
 def test_nothing_is_known_before_reports_arrive(name):
     given = clone(KINDS[name][0])
-    ask = {"frequencies": "estimate", "texts": "find", "density": "kernel_sum"}[name]
+    ask = {"frequencies": "estimate", "texts": "find", "any texts": "frequencies", "density": "kernel_sum"}[name]
     with pytest.raises(NotFittedError):
-        getattr(given, ask)(*([[[0, 0]]] if name == "density" else []))
+        getattr(given, ask)(*{"density": [[[0, 0]]], "any texts": [["Ulm"]]}.get(name, []))

@@ -61,7 +61,7 @@ def releases(data: bytes) -> str:
 def counts_of_reports(data: bytes) -> str:
     """Files of counted local reports."""
     chances = Chances(data)
-    content = _altered_archive(chances, _counted_reports())
+    content = _altered_archive(chances, chances.one_of(_counted_reports()))
     return refused_or(lambda: load_local(content).table())
 
 
@@ -190,13 +190,24 @@ def _known_releases() -> tuple[bytes, ...]:
 
 
 @cache
-def _counted_reports() -> bytes:
+def _counted_reports() -> tuple[bytes, ...]:
+    """A file of each kind of survey whose answers are counted."""
+    from core.local.found_release import FoundRelease
+    from core.local.hitters.pem import PrefixExtending
+    from core.local.hitters.strings import Alphabet
     from core.local.release import LocalRelease
-    from core.local.survey import Survey
+    from core.local.sketch_release import SketchRelease
+    from core.local.sketches.table import sketch
+    from core.local.survey import OpenSurvey, Survey, TextSurvey
 
     survey = Survey.of("Which?", ("a", "b", "c"), "oue", 1)
     tally = survey.oracle.aggregate(survey.oracle.privatise(np.zeros(50, dtype=np.int64)))
-    return LocalRelease.of(survey, tally, 0).to_bytes()
+    asked = OpenSurvey("Which?", sketch("count-min", 1, rows=3, width=8))
+    counted = asked.oracle.aggregate(asked.oracle.privatise(asked.keys(["a"] * 50)))
+    search = TextSurvey("Which?", PrefixExtending(Alphabet("ab", 2), 4, 1))
+    found = FoundRelease.of(search, search.oracle.privatise(["ab"] * 500), 0)
+    made = (LocalRelease.of(survey, tally, 0), SketchRelease.of(asked, counted, 0, ["a", "b"]), found)
+    return tuple(one.to_bytes() for one in made)
 
 
 @cache
@@ -210,10 +221,12 @@ def _model() -> Any:
 
 @cache
 def _surveys() -> tuple[Any, ...]:
-    from core.local.survey import Survey
+    from core.local.sketches.table import sketch
+    from core.local.survey import OpenSurvey, Survey
 
     names = ("de", "oue", "olh", "hr", "ss")
-    return tuple(json.loads(Survey.of("Which?", ("a", "b", "c"), name, 1).text) for name in names)
+    listed = tuple(json.loads(Survey.of("Which?", ("a", "b", "c"), name, 1).text) for name in names)
+    return listed + tuple(json.loads(OpenSurvey("Which?", sketch(name, 1)).text) for name in ("rappor", "count-min"))
 
 
 @cache

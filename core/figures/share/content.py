@@ -8,7 +8,7 @@ from typing import Any
 
 from scipy.special import ndtri
 
-from ...local.release import LocalRelease
+from ...local.released import LocalAnswers
 from ...models.linear_model import LinearModel
 from ...releases.release import Release
 from ...sketches.classes import Classes
@@ -57,8 +57,8 @@ def contents(file: PublicFile) -> list[dict[str, Any]]:
     """
     if isinstance(file, LinearModel):
         return [{"name": "", **model_facts(file)}]
-    if isinstance(file, LocalRelease):
-        people = {"counted": "people", "records": float(file.tally.people), "reach": float(ndtri(0.5 + LEVEL / 2.0))}
+    if isinstance(file, LocalAnswers):
+        people = {"counted": "people", "records": float(file.people), "reach": float(ndtri(0.5 + LEVEL / 2.0))}
         return [{"name": "", **people, **local_facts(file)}]
     found = subjects(file)[:MOST_SUBJECTS]
     return [facts for one in found if (facts := _facts(one, 1.0 / len(found)))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import RequestError
-from ...local.release import LocalRelease
+from ...local.released import LocalAnswers
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.axes import Axis
@@ -46,10 +46,10 @@ def table_facts(release: Release) -> dict[str, Any] | None:
     }
 
 
-def local_facts(release: LocalRelease) -> dict[str, Any]:
+def local_facts(release: LocalAnswers) -> dict[str, Any]:
     """How many gave each answer, of counted local reports; the most frequent ones where there are many."""
     table = release.table().nlargest(MOST_CELLS, "estimate").sort_index()
-    name = release.survey.question
+    name = release.question
     return {
         "kind": "lattice",
         "counts": True,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ...local.release import LocalRelease, is_local, load_local
+from ...local.release import is_local, load_local
+from ...local.released import LocalAnswers
 from ...models.linear_model import LinearModel, load_model
 from ...releases.release import Release, load
 
-PublicFile = Release | LocalRelease | LinearModel
+PublicFile = Release | LocalAnswers | LinearModel
 ARCHIVE = b"PK"
 """How an archive begins; a model is JSON."""
 

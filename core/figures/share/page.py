@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ...errors import RequestError
-from ...local.release import LocalRelease
+from ...local.released import LocalAnswers
 from ...models.linear_model import LinearModel
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
@@ -109,16 +109,16 @@ def _words(file: PublicFile, data: bytes) -> Shared:
         heading = f"{shown(file.task.label)} from {listed([shown(one) for one in file.features.names], 6)}"
         odds = f"A coin-flip (50%) guess about one record can rise to at most {percent(min(1.0, file.budget.odds), 3)}."
         return Shared(heading, sentences[1], odds if file.private else "", sentences, file.private)
-    if isinstance(file, LocalRelease):
-        epsilon = float(file.survey.oracle.epsilon)
+    if isinstance(file, LocalAnswers):
+        epsilon = float(file.epsilon)
         guess = 1.0 / (1.0 + 2.718281828459045**-epsilon)
-        line = f"{file.tally.people:,} local reports · counted {day(file.created)} · ε = {significant(epsilon, 4)} each"
+        line = f"{file.people:,} local reports · counted {day(file.created)} · ε = {significant(epsilon, 4)} each"
         promise = (
             "Nobody was trusted: every answer was randomised where it was given. Whoever sees a report and thought "
             "before that two answers were equally likely is right about which one it was in at most "
             f"{percent(guess, 3)} of cases."
         )
-        return Shared(shown(file.survey.question), line, promise, (), True)
+        return Shared(shown(file.question), line, promise, (), True)
     label = privacy_label(file, data)
     papers = (
         ("Cite it (BibTeX)", "bib", bibtex(label)),

@@ -78,6 +78,11 @@ class Finder(Declared):
     def _fits(self, reports: Words) -> Truths:
         """The same for words."""
 
+    @property
+    @abstractmethod
+    def reach(self) -> tuple[float, float]:
+        """By how much one report, whatever it says, lowers and raises the estimate of any text that was found."""
+
     @abstractmethod
     def find(self, reports: Array, top: int = 20, level: float = 0.95) -> pd.DataFrame:
         """The most frequent texts, at most `top`: value, estimate, low, high; the most frequent first."""

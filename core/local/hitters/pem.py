@@ -49,6 +49,11 @@ class PrefixExtending(Finder):
         """One for each length, and one for the estimates."""
         return len(self.lengths) + 1
 
+    @property
+    def reach(self) -> tuple[float, float]:
+        down, up = (self.groups * end for end in self.hashing.reach)
+        return down, up
+
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         codes, drawn = self.alphabet.codes(texts), source_or_system(source)
         group = below(self.groups, len(codes), drawn.stream())

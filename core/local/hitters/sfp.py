@@ -72,6 +72,10 @@ class FragmentPuzzle(Finder):
         fragments: Integers = self.alphabet.prefixes(codes, stop) % self.alphabet.base ** (stop - start)
         return fragments
 
+    @property
+    def reach(self) -> tuple[float, float]:
+        return self.hashing.reach
+
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         codes, drawn = self.alphabet.codes(texts), source_or_system(source)
         place = below(len(self.positions), len(codes), drawn.stream())

@@ -43,6 +43,10 @@ class TreeHist(Finder):
         """How each of the two is reported."""
         return self.half()
 
+    @property
+    def reach(self) -> tuple[float, float]:
+        return self.hashing.reach
+
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         codes, drawn = self.alphabet.codes(texts), source_or_system(source)
         level = below(len(self.lengths), len(codes), drawn.stream())

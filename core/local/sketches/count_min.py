@@ -22,7 +22,8 @@ from ...machine.array_types import Floats
 from ...parameters import Choice, Settled, parameter
 from ..oracles.table import ORACLES
 from ..tally import Tally
-from .sketch import CellSketch
+from .cells import CellSketch
+from .sketch import ALIKE, collisions
 
 
 @dataclass(frozen=True)
@@ -30,18 +31,29 @@ class CountMin(CellSketch):
     """Cells are counted."""
 
     name = "count-min"
+    title = "count-min sketch"
+    paper = "Cormode, Muthukrishnan 2005"
     ways = ("mean", "median", "min")
 
-    def combined(self, rows: Floats, tally: Tally, how: str) -> Floats:
-        if how == "mean":
-            mean: Floats = self.stretch * (rows.sum(axis=0) - tally.people / self.width)
-            return mean
-        put = np.median if how == "median" else np.min
-        return np.asarray(self.rows * put(rows, axis=0))
+    def mean(self, rows: Floats, tally: Tally) -> Floats:
+        found: Floats = self.stretch * (rows.sum(axis=0) - tally.people / self.width)
+        return found
 
     @property
     def stretch(self) -> float:
         return self.width / (self.width - 1)
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        down, up = (self.stretch * (end - 1 / self.width) for end in self.inner.reach)
+        return down, up
+
+    def line(self, people: float, alike: float = ALIKE) -> tuple[float, float]:
+        noise, more = self.single
+        chance = (1 / self.width) * (1 - 1 / self.width)
+        nothing = people * (noise + more / self.width) + collisions(people, alike, self.rows, chance)
+        each = more * (1 - 1 / self.width) - chance * (1 - 1 / self.rows)
+        return self.stretch**2 * nothing, self.stretch**2 * each
 
     def variance(self, counts: Mapping[int, float], value: int) -> float:
         """Variance of the mean of one value's rows, over coins, rows and hash functions, for an oracle of pure counts.
@@ -53,17 +65,10 @@ class CountMin(CellSketch):
         value : int
             The one that is asked.
         """
-        m, k = self.width, self.rows
         own = float(counts.get(value, 0.0))
         others = np.array([count for other, count in counts.items() if other != value], np.float64)
-        at = np.zeros(self.inner.domain)
-        at[0] = 1.0
-        single = self.inner.variance(at)
-        noise, more = float(single[1]), float(single[0] - single[1])
-        everyone = own + others.sum()
-        total = everyone * noise + (own + others.sum() / m) * more
-        total += others.sum() * (1 / m) * (1 - 1 / m) * (1 - 1 / k) + (others**2).sum() * (1 - 1 / m) / (k * m)
-        return float(self.stretch**2 * total)
+        people = own + others.sum()
+        return self.typical_variance(people, own, float((others**2).sum()) / people**2)
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,8 @@ class CountMeanSketch(CountMin):
     """Apple's count-mean sketch (2017): the cell among m is reported by symmetric unary encoding."""
 
     name = "cms"
+    title = "count-mean sketch"
+    paper = "Apple 2017"
 
     oracle: Settled[str] = parameter(Choice("The oracle", tuple(ORACLES)), "sue")
 
@@ -80,5 +87,7 @@ class HadamardSketch(CountMin):
     """Apple's Hadamard count-mean sketch (2017): Hadamard coefficients of the cell, few bits beside their place."""
 
     name = "hcms"
+    title = "Hadamard count-mean sketch"
+    paper = "Apple 2017"
 
     oracle: Settled[str] = parameter(Choice("The oracle", tuple(ORACLES)), "hm")

@@ -1,12 +1,11 @@
-"""Rows of hashed cells: every person picks a row, hashes their value to a cell of it, and reports the cell by an
-oracle.
+"""Sketches of values too many to list: every person picks a row, hashes their value in it, and reports that with noise.
 
-The row is uniform and drawn whatever the value is, hash functions are public, and the cell is reported with all of ε:
-so a report is (row, report of the oracle) and keeps what the oracle keeps. No person reports in two rows.
+The row is uniform and drawn whatever the value is, hash functions are public, and what is reported of the row is
+reported with all of ε: so a report keeps ε. No person reports in two rows. Any value can be asked afterwards.
 
-Of each row the oracle estimates how many of its people are in a cell. What an answer makes of a value's cells, one in
-each of k rows, is the sketch's own; its error is measured between rows, which are independent and alike: it holds the
-noise of reports, collisions and who picked which row.
+Of each row the collector estimates how many of its people have a value. What an answer makes of that is the sketch's
+own; its error is measured between rows, which are independent and alike: it holds the noise of reports, collisions and
+who picked which row.
 """
 
 from __future__ import annotations
@@ -15,126 +14,135 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import stdtrit
 
-from ...checks import check_choice
 from ...errors import RequestError
-from ...geometry.hashing.uniforms import PublicRandom
 from ...machine.array_types import Array, Floats, Integers, Truths
-from ...parameters import Choice, Declared, Seed, Settled, Whole, parameter
-from ...privacy.noise.randomness import Source, SystemSource
-from ...privacy.noise.responses import below
-from ..oracles.local_hashing import hashed
-from ..oracles.oracle import Oracle
-from ..oracles.table import ORACLES, oracle
+from ...parameters import Declared, Seed, parameter
+from ...privacy.noise.randomness import Source
 from ..promise import LocalEpsilon
 from ..tally import Tally
 
 LARGEST_VALUE = (1 << 32) - 1
-FAMILY = 0x534B45
+MOST_COUNTERS = 1 << 26
+MOST_READ = 1 << 25
+ALIKE = 0.01
+"""Probability that two people have the same value, where nothing is said of it."""
 
 
 @dataclass(frozen=True)
-class CellSketch(Declared):
-    """Rows of cells over values up to 2^32 - 1.
+class LocalSketch(Declared):
+    """A sketch of values up to 2^32 - 1.
 
     Attributes
     ----------
     epsilon : Decimal
         The promise to whoever reports once.
-    rows, width : int
-        k, and how many cells m each row has.
-    oracle : str
-        By which oracle cells are reported.
     seed : int
         Public; hash functions follow from it.
     """
 
     name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
     described: ClassVar[str] = "local sketch"
-    signed: ClassVar[bool] = False
-    """Whether a value is counted with a random sign, in a cell for each sign."""
 
     epsilon: Decimal = parameter(LocalEpsilon())
-    rows: int = parameter(Whole("The number of rows", 2, 1 << 16), 32)
-    width: int = parameter(Whole("The width", 2, 1 << 22), 1024)
-    oracle: Settled[str] = parameter(Choice("The oracle", tuple(ORACLES)), "olh")
     seed: int = parameter(Seed("The seed of the hash functions"), None)
 
-    @cached_property
-    def inner(self) -> Oracle:
-        """The oracle of one row's cells."""
-        return oracle(self.oracle, self.width * (2 if self.signed else 1), self.epsilon)
+    @property
+    @abstractmethod
+    def surplus(self) -> int:
+        """A - B of the module on responses, whole."""
 
     @property
+    @abstractmethod
+    def groups(self) -> int:
+        """How many rows people are shared out to."""
+
+    @property
+    @abstractmethod
     def bits(self) -> int:
         """Bits of a report."""
-        return (self.rows - 1).bit_length() + self.inner.bits
 
-    @cached_property
-    def _family(self) -> tuple[Array, Array, Array, Array]:
-        words = PublicRandom(self.seed, FAMILY).words(4, self.rows)
-        return words[0], words[1], words[2], words[3]
+    @property
+    @abstractmethod
+    def report_words(self) -> int:
+        """Words of a report; 0 where a report is one number."""
 
-    def cells(self, values: Integers, rows: Integers) -> tuple[Integers, Integers]:
-        """The cell of each value in the row beside it, and its sign there: int64 (n,) each."""
-        a, b, c, d = (words[rows] for words in self._family)
-        sign = 1 - 2 * hashed(c, d, values, 2) if self.signed else np.ones(len(values), np.int64)
-        return hashed(a, b, values, self.width), sign
-
-    def privatise(self, values: object, source: Source | None = None) -> tuple[Integers, Array]:
-        """The reports of people with these values: row and report of the oracle, each with n entries."""
-        given = checked_values(values)
-        drawn = SystemSource() if source is None else source
-        rows = below(self.rows, len(given), drawn.stream()).astype(np.int64)
-        cell, sign = self.cells(given, rows)
-        return rows, self.inner.privatise(2 * cell + (sign < 0) if self.signed else cell, drawn)
-
-    def fits(self, reports: tuple[Integers, Array]) -> Truths:
-        """Which reports could have been sent by a device that follows the survey, bool (n,)."""
-        rows, sent = reports
-        if len(rows) != len(sent):
-            raise RequestError("A report of a sketch is a row and a report of its oracle.")
-        return (rows >= 0) & (rows < self.rows) & self.inner.fits(sent)
-
-    def aggregate(self, reports: tuple[Integers, Array], tally: Tally | None = None) -> Tally:
-        """The tally of these reports; of each row the oracle's table and, last, how many people picked it."""
-        if not self.fits(reports).all():
-            raise RequestError(f"A report cannot have been sent by the sketch {self.name!r} of this survey.")
-        rows, sent = reports
-        table = np.zeros((self.rows, math.prod(self.inner.table_shape) + 1), np.int64)
-        order = np.argsort(rows, kind="stable")
-        ends = np.searchsorted(rows[order], np.arange(self.rows + 1))
-        for row in range(self.rows):
-            mine = self.inner.aggregate(sent[order[ends[row] : ends[row + 1]]])
-            table[row] = np.append(mine.table, mine.people)
-        added = Tally(table, len(rows))
-        return added if tally is None else tally + added
-
-    def each_row(self, tally: Tally, values: object) -> Floats:
-        """What each row alone says of each candidate: how many of its people are in the candidate's cell, signed."""
-        asked = checked_values(values)
-        found = np.empty((self.rows, len(asked)))
-        for row in range(self.rows):
-            table = tally.table[row, :-1].reshape(self.inner.table_shape)
-            estimate = self.inner.estimate(Tally(table, int(tally.table[row, -1])))
-            cell, sign = self.cells(asked, np.full(len(asked), row))
-            if self.signed:
-                found[row] = sign * (estimate[2 * cell] - estimate[2 * cell + 1])
-            else:
-                found[row] = estimate[cell]
-        return found
+    @property
+    @abstractmethod
+    def report_type(self) -> np.dtype[Any]:
+        """The type of a report, or of its words."""
 
     @abstractmethod
-    def combined(self, rows: Floats, tally: Tally, how: str) -> Floats:
-        """Estimates from what each row says."""
+    def privatise(self, values: object, source: Source | None = None) -> Array:
+        """The reports of people with these values: what their devices send."""
 
-    def estimate(self, tally: Tally, values: object, how: str = "mean") -> Floats:
-        """How many people have each candidate value: float64 (k,).
+    @abstractmethod
+    def fits(self, reports: Array) -> Truths:
+        """Which reports could have been sent by a device that follows the survey, bool (n,).
+
+        Raises
+        ------
+        RequestError
+            When they are not of the shape and type of reports at all.
+        """
+
+    @property
+    @abstractmethod
+    def table_shape(self) -> tuple[int, ...]:
+        """The shape of a tally's table."""
+
+    def zeros(self) -> Tally:
+        """The tally of nobody."""
+        return Tally(np.zeros(self.table_shape, np.int64), 0)
+
+    @property
+    def most_candidates(self) -> int:
+        """How many values are asked at a time at most, as every row is read for each."""
+        return MOST_READ // self.groups
+
+    @abstractmethod
+    def aggregate(self, reports: Array, tally: Tally | None = None) -> Tally:
+        """The tally of these reports, added to one of earlier ones where there is one."""
+
+    @abstractmethod
+    def each_row(self, tally: Tally, values: Integers) -> Floats:
+        """What each row alone says of each candidate, float64 (rows, k)."""
+
+    @abstractmethod
+    def mean(self, rows: Floats, tally: Tally) -> Floats:
+        """Estimates without bias from what each row says."""
+
+    @property
+    def stretch(self) -> float:
+        """By what an estimate moves with the sum over rows."""
+        return 1.0
+
+    def estimate(self, tally: Tally, values: object) -> Floats:
+        """How many people have each candidate value, without bias over hash functions and coins: float64 (k,)."""
+        return self.mean(self.each_row(tally, self.asked(values)), tally)
+
+    def asked(self, values: object) -> Integers:
+        """Candidates, int64 (k,); RequestError where they are none, or too many at a time."""
+        candidates = checked_values(values)
+        if len(candidates) > self.most_candidates:
+            raise RequestError(f"This sketch is asked about {self.most_candidates:,} values at a time at most.")
+        return candidates
+
+    def interval(self, tally: Tally, values: object, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Ends of intervals around the estimates, float64 (k,) each; see `answer`."""
+        return self.answer(tally, values, level)[1:]
+
+    def answer(self, tally: Tally, values: object, level: float = 0.95) -> tuple[Floats, Floats, Floats]:
+        """Estimates of candidates and ends of intervals around them, float64 (k,) each, by how much rows differ.
+
+        Rows share people out among them, so what one has more of a value another has less; that part of the difference
+        is no error of their sum and is taken off.
 
         Parameters
         ----------
@@ -142,34 +150,47 @@ class CellSketch(Declared):
             Of all reports.
         values : object
             Candidates, whole numbers (k,).
-        how : str
-            "mean", without bias; "median", or "min" where cells only gain by collisions, are biased.
-        """
-        check_choice(how, "How rows are put together", self.ways)
-        return self.combined(self.each_row(tally, values), tally, how)
-
-    ways: ClassVar[tuple[str, ...]] = ("mean", "median")
-
-    def interval(self, tally: Tally, values: object, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Ends of intervals around the mean over rows, float64 (k,) each, by how much rows differ.
-
-        Rows share people out among them, so what one has more of a value another has less; that part of the difference
-        is no error of their sum and is taken off. There are none around a median or a minimum, whose bias is not known.
+        level : float
+            Probability with which an interval holds a count.
         """
         if not 0.0 < level < 1.0:
             raise RequestError("The level of an interval must lie strictly between 0 and 1, such as 0.95.")
-        rows = self.each_row(tally, values)
-        estimate = self.combined(rows, tally, "mean")
-        spread = self.rows * rows.var(axis=0, ddof=1)
-        shared = np.maximum(estimate, 0.0) * (1 - 1 / self.rows)
+        if self.groups < 2:
+            raise RequestError("Intervals come from how far groups of people lie apart, so there must be two or more.")
+        rows = self.each_row(tally, self.asked(values))
+        estimate = self.mean(rows, tally)
+        spread = self.groups * rows.var(axis=0, ddof=1)
+        shared = np.maximum(estimate, 0.0) * (1 - 1 / self.groups)
         error = np.sqrt(np.maximum(spread - shared, spread / 2)) * self.stretch
-        reach = float(stdtrit(self.rows - 1, 0.5 + level / 2)) * error
-        return estimate - reach, estimate + reach
+        reach = float(stdtrit(self.groups - 1, 0.5 + level / 2)) * error
+        return estimate, estimate - reach, estimate + reach
 
     @property
-    def stretch(self) -> float:
-        """By what an estimate moves with the sum over rows."""
-        return 1.0
+    @abstractmethod
+    def reach(self) -> tuple[float, float]:
+        """By how much one report, whatever it says, lowers and raises any one estimate at most."""
+
+    @abstractmethod
+    def line(self, people: float, alike: float = ALIKE) -> tuple[float, float]:
+        """Variance of an estimate as a line in the count it estimates: at 0, and what each further person adds.
+
+        Parameters
+        ----------
+        people : float
+            How many report.
+        alike : float
+            Probability that two people have the same value: what collisions weigh by.
+        """
+
+    def typical_variance(self, people: float, count: float = 0.0, alike: float = ALIKE) -> float:
+        """Variance of one estimate, over coins, rows and hash functions, of a value that so many people have."""
+        nothing, each = self.line(people, alike)
+        return nothing + each * count
+
+    @property
+    def oracle_title(self) -> str:
+        """The sketch as people read it, with what its cells are reported by."""
+        return self.title
 
     def written_out(self) -> dict[str, Any]:
         """Name and parameters, for JSON."""
@@ -184,3 +205,16 @@ def checked_values(values: object) -> Integers:
     if len(given) and not (0 <= given.min() and given.max() <= LARGEST_VALUE):
         raise RequestError(f"A value must be a whole number from 0 to {LARGEST_VALUE:,}, as it is hashed by 32 bits.")
     return given.astype(np.int64, copy=False)
+
+
+def collisions(people: float, alike: float, rows: int, chance: float) -> float:
+    """Variance of how many others fall on a value, when each does in a row with this variance, `chance`.
+
+    Σf_x'(1 - 1/k) of people who pick rows, and Σf_x'²/k of values that fall together, with Σf_x'² = alike · n².
+    """
+    return chance * (people * (1 - 1 / rows) + alike * people**2 / rows)
+
+
+def standard_error(one: LocalSketch, people: float, alike: float = ALIKE) -> float:
+    """Standard deviation of the estimate of a value that few people have."""
+    return math.sqrt(one.typical_variance(people, 0.0, alike))

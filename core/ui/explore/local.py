@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
 import streamlit as st
 
+from ...errors import RequestError
 from ...figures.local import MOST_BARS, local_bars, local_in_words
 from ...figures.paper import standalone
+from ...local.found_release import FoundRelease
 from ...local.post_processing import SAID, still_valid
+from ...local.released import LocalAnswers
+from ...local.sketch_release import SketchRelease
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import percent, significant
 from ..frame.marks import note, side
@@ -21,21 +26,28 @@ POST = {
     "Adding up to all reports": "norm-sub",
     "Large ones only": "base-cut",
 }
+FOUND = (
+    "Nobody listed these answers: they were found letter by letter, from reports alone. Others with fewer people may "
+    "have been missed, and liars could also hide one."
+)
 LIARS = {"1 in 1,000": 0.001, "1 in 100": 0.01, "5 in 100": 0.05, "20 in 100": 0.2}
 
 
 def local_view(visitor: Session, counted: Counted) -> None:
     """Everything about one file."""
     release = counted.release
-    people, one = release.tally.people, release.survey.oracle
+    people = release.people
     draw(
         f'<p class="fg-odds"><strong>{in_html(counted.name)}</strong> · {people:,} local reports, '
-        f"ε = {one.epsilon:f} each</p>"
+        f"ε = {release.epsilon:f} each</p>"
     )
-    st.header(in_markdown(release.survey.question), anchor=False)
+    st.header(in_markdown(release.question), anchor=False)
     main, aside = st.columns([2, 1], gap="large")
     with main:
-        how = st.selectbox("Estimates", list(POST), key="explore-local-post", width=300)
+        if isinstance(release, SketchRelease):
+            release = _asked(release)
+        ways = [name for name, way in POST.items() if way in release.ways]
+        how = st.selectbox("Estimates", ways, key="explore-local-post", width=300)
         table = release.table(POST[how])
         st.plotly_chart(
             local_bars(table, people),
@@ -47,9 +59,11 @@ def local_view(visitor: Session, counted: Counted) -> None:
             note(f"The {MOST_BARS} largest of {len(table):,} answers are drawn; the file of estimates has all.")
         low, high = table["low"].to_numpy(), table["high"].to_numpy()
         note(SAID["base"] if POST[how] == "base" else still_valid(low, high, people, POST[how])[2])
-        _take_along(counted, table)
+        _take_along(counted, release, table)
     with aside, side("what"):
-        st.markdown(_promise(float(one.epsilon), one.title))
+        st.markdown(_promise(float(release.epsilon), release.title))
+        if isinstance(release, FoundRelease):
+            note(FOUND)
         if release.refused:
             note(f"{release.refused:,} further reports were left out, as no device that follows the survey sends them.")
         _liars(counted)
@@ -69,10 +83,27 @@ def _promise(epsilon: float, title: str) -> str:
     )
 
 
+def _asked(release: SketchRelease) -> SketchRelease:
+    """The sketch, asked about the texts that the file names or those that are typed here."""
+    with st.popover("Ask about other answers"):
+        typed = st.text_area(
+            "Answers, one a line", key="explore-local-ask", placeholder="\n".join(release.candidates[:3]), height=160
+        )
+        note("Everyone answered in their own words. Ask about any answer here, as often as you like: it costs nothing.")
+    asked = [line.strip() for line in typed.splitlines() if line.strip()]
+    if not asked:
+        return release
+    try:
+        return release.asked(asked)
+    except RequestError as error:
+        st.error(in_markdown(error))
+        return release
+
+
 def _liars(counted: Counted) -> None:
     chosen = st.select_slider("If so many of the reports were lies", list(LIARS), "1 in 100", key="explore-local-liars")
     down, up = counted.release.poisoned(LIARS[chosen])
-    people = counted.release.tally.people
+    people = counted.release.people
     st.markdown(
         f"Told by all as one, they could make an answer's share seem up to **{_points(up / people)}** larger, or "
         f"**{_points(down / people)}** smaller, than it is."
@@ -83,7 +114,7 @@ def _points(share: float) -> str:
     return f"{significant(100 * share, 2)} points"
 
 
-def _take_along(counted: Counted, table) -> None:
+def _take_along(counted: Counted, release: LocalAnswers, table: pd.DataFrame) -> None:
     with st.popover("Take this along"):
         stem = counted.name.removesuffix(".npz")
         for label, ending, mime, make in (
@@ -92,7 +123,7 @@ def _take_along(counted: Counted, table) -> None:
                 "Picture that zooms (HTML)",
                 "html",
                 "text/html",
-                lambda: standalone(local_bars(table, counted.release.tally.people), counted.release.survey.question),
+                lambda: standalone(local_bars(table, release.people), release.question),
             ),
         ):
             st.download_button(

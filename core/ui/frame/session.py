@@ -22,7 +22,7 @@ from ...releases.purchases import Purchases
 if TYPE_CHECKING:
     from ...domain import Domain
     from ...geometry.kernels import Bandwidth
-    from ...local.release import LocalRelease
+    from ...local.released import LocalAnswers
     from ...privacy.accounting import Cost
     from ...releases.release import Release
     from ...sources import Source
@@ -101,7 +101,7 @@ class Counted:
     """Public: a file of counted local reports."""
 
     name: str
-    release: LocalRelease
+    release: LocalAnswers
 
 
 @dataclass

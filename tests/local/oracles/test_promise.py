@@ -14,6 +14,7 @@ from core.local.oracles.local_hashing import LocalHashing
 from core.local.oracles.oue import OptimisedUnary
 from core.local.oracles.sue import SymmetricUnary
 from core.local.oracles.table import ORACLES, described, oracle, oracle_from
+from core.local.sketches.table import SKETCHES, sketch
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.responses import UNIT
 from tests.depth import draws
@@ -173,6 +174,14 @@ def shown(one, runs: int) -> float:
 @pytest.mark.parametrize("name", sorted(set(ORACLES) - {"blh", "olh"}))
 def test_an_attack_on_reports_alone_finds_nothing_in_honest_ones(name):
     assert shown(small(name, 4, 1), draws(4_000, 200_000)) <= 1.0
+
+
+@pytest.mark.parametrize("name", SKETCHES)
+def test_the_attack_finds_nothing_in_reports_of_sketches(name):
+    """One row of few cells as good as alone, so that the same reports come often."""
+    further = {"cohorts": 1, "hashes": 2} if name == "rappor" else {"rows": 2, "oracle": "sue"}
+    one = sketch(name, 1, width=4, seed=1, **further)
+    assert shown(one, draws(4_000, 200_000)) <= 1.0
 
 
 def test_the_same_attack_finds_coins_that_are_reused_and_epsilon_counted_once():

@@ -17,22 +17,23 @@ COUNTS = dict(zip(*np.unique(VALUES, return_counts=True), strict=True))
 def test_the_count_mean_sketch_is_apples():
     """Its own formula: M[j] += k(c/2 v + 1/2), f̂ = m/(m-1)(mean_j M[j, h_j(x)] - n/m)."""
     one = CountMeanSketch(1, rows=4, width=16, seed=1)
-    rows, sent = one.privatise(VALUES[:500], SeededSource(1))
+    reports = one.privatise(VALUES[:500], SeededSource(1))
+    rows, sent = one.sent.apart(reports)
     p, q = (float(chance) for chance in one.inner.chances)
     c = 1 / (p - q)
     table = np.zeros((4, 16))
-    for row, report in zip(rows, sent[:, 0], strict=True):
+    for row, report in zip(rows.tolist(), sent[:, 0], strict=True):
         v = np.array([1 if report >> np.uint64(cell) & np.uint64(1) else -1 for cell in range(16)])
         table[row] += 4 * (c / 2 * v + 1 / 2)
     asked = np.array([1, 2, 77])
     mean = np.mean([table[j, one.cells(asked, np.full(3, j))[0]] for j in range(4)], axis=0)
     expected = 16 / 15 * (mean - 500 / 16)
-    np.testing.assert_allclose(one.estimate(one.aggregate((rows, sent)), asked), expected, rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(one.estimate(one.aggregate(reports), asked), expected, rtol=1e-9, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_estimates_are_unbiased_and_intervals_hold(kind):
-    """Over hash functions and coins; 8 standard errors of the mean, a false alarm once in 10^15 if it is normal.
+    """Over hash functions and coins; 10 standard errors of the mean, a false alarm once in 10^15 if it is normal.
 
     Coverage of 15 values in so many runs: the band is that of a binomial with as many trials as runs, at 6 deviations.
     """
@@ -65,15 +66,41 @@ def test_the_variance_of_the_mean_is_as_stated():
 @pytest.mark.parametrize("kind", KINDS)
 def test_tallies_merge_and_bad_reports_are_refused(kind):
     one = kind(1, rows=3, width=32, seed=5)
-    rows, sent = one.privatise(VALUES[:300], SeededSource(2))
-    whole = one.aggregate((rows, sent))
-    parts = one.aggregate((rows[100:], sent[100:])) + one.aggregate((rows[:100], sent[:100]))
+    reports = one.privatise(VALUES[:300], SeededSource(2))
+    whole = one.aggregate(reports)
+    parts = one.aggregate(reports[100:]) + one.aggregate(reports[:100])
     assert parts.people == whole.people == 300 and np.array_equal(parts.table, whole.table)
-    assert len(one.estimate(whole, [5], "median")) == 1
-    for wrong in ((rows + 3, sent), (rows[:5], sent)):
+    assert len(one.biased(whole, [5], "median")) == 1
+    rows, sent = one.sent.apart(reports)
+    for wrong in (one.sent.joined(rows + np.uint64(3), sent), reports.astype(np.float64)):
         with pytest.raises(RequestError):
             one.aggregate(wrong)
     for values in ([-1], [1 << 32], [0.5]):
         with pytest.raises(RequestError):
             one.privatise(values)
     assert kind(1, rows=3, width=32, seed=5) == one and kind(**kind.read(one.written())) == one
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_forecasts_are_the_error_that_is_measured(kind):
+    """Of 60 values that nobody has: mean squares against the forecast, 8 standard deviations of a χ².
+
+    Values of one run share its noise, so its 60 values count as six trials.
+    """
+    runs, asked = draws(8, 150), np.arange(10_000, 10_060)
+    alike = sum((count / len(VALUES)) ** 2 for count in COUNTS.values())
+    squares = []
+    for run in range(runs):
+        one = kind(2, rows=16, width=128, seed=run)
+        squares.append(one.estimate(one.aggregate(one.privatise(VALUES, SeededSource(run))), asked) ** 2)
+    assert abs(np.mean(squares) / one.typical_variance(len(VALUES), 0.0, alike) - 1) < 8 * np.sqrt(2 / (6 * runs))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_report_moves_an_answer_further_than_its_reach(kind):
+    one = kind(1, rows=4, width=16, seed=3)
+    reports = one.privatise(np.arange(200), SeededSource(1))
+    down, up = one.reach
+    singles = np.array([one.estimate(one.aggregate(report[np.newaxis]), np.arange(40)) for report in reports[:60]])
+    assert singles.min() >= down - 1e-9 and singles.max() <= up + 1e-9
+    assert singles.max() > up / 2

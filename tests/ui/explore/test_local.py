@@ -3,8 +3,13 @@
 import numpy as np
 
 from core.figures.local import local_bars, local_in_words
+from core.local.found_release import FoundRelease
+from core.local.hitters.strings import Alphabet
+from core.local.hitters.table import FINDERS
 from core.local.release import LocalRelease
-from core.local.survey import Survey
+from core.local.sketch_release import SketchRelease
+from core.local.sketches.table import sketch
+from core.local.survey import OpenSurvey, Survey, TextSurvey
 from core.privacy.noise.randomness import SeededSource
 from tests.releases_for_tests import small_release
 from tests.ui.explore.test_page import explore, field, labels, shown
@@ -48,3 +53,21 @@ def test_the_picture_says_what_it_shows():
     many = counted(tuple(f"answer {place}" for place in range(60)), 100, "0.1")
     assert "noise hides" in local_in_words(many.table(), 100)
     assert len(local_bars(many.table(), 100).layout.yaxis.ticktext) == 40
+
+
+def test_a_sketch_is_asked_about_any_answer():
+    survey = OpenSurvey("Which town?", sketch("count-min", 3, rows=4, width=64, seed=1))
+    reports = survey.oracle.privatise(survey.keys(["Ulm", "Köln"] * 500), SeededSource(1))
+    made = SketchRelease.of(survey, survey.oracle.aggregate(reports), 0, ["Ulm", "Köln"])
+    app = explore(made.to_bytes(), "towns.npz")
+    assert not app.exception and "1,000 local reports" in shown(app)
+    assert "Adding up to all reports" not in field(app.selectbox, "Estimates").options
+    field(app.text_area, "Answers, one a line").set_value("Rome\n\n Ulm").run()
+    assert not app.exception and not app.error
+
+
+def test_found_texts_open_as_bars():
+    survey = TextSurvey("Which word?", FINDERS["pem"](Alphabet("abc", 3, seed=1), 4, 1))
+    reports = survey.oracle.privatise(["abc"] * 900 + ["cab"] * 600, SeededSource(1))
+    app = explore(FoundRelease.of(survey, reports, 0).to_bytes(), "words.npz")
+    assert not app.exception and "letter by letter" in shown(app) and "1,500 local reports" in shown(app)
