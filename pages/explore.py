@@ -13,6 +13,7 @@ from core.ui.explore.density import density_view
 from core.ui.explore.difference import COMPARE, difference_view
 from core.ui.explore.export import no_report_yet, report_action
 from core.ui.explore.groups import choose_part, choose_question
+from core.ui.explore.layers import follow_old_address
 from core.ui.explore.link import dress_embedded, keep_address, open_linked
 from core.ui.explore.local import local_view
 from core.ui.explore.modes import modes_view
@@ -63,7 +64,7 @@ def views_of(opened: Opened) -> tuple[str, ...]:
         return tuple(view for view in views if has_centres(release) or view != "Centres") if pictured else views[:0:-1]
     live = ("Live ε",) * (sample_of(release) is not None)
     return (
-        ("Density", "Modes", "Anomalies", "Sample", *live, "Your points")
+        ("Density", "Anomalies", "Sample", *live, "Your points")
         if pictured
         else ("Your points", "Anomalies", "Modes", "Sample")
     )
@@ -76,6 +77,7 @@ def explore(visitor: Session, opened: Opened) -> None:
     if len(visitor.opened) > 1 and not part.release.domain.holds_sets and views[0] in ("Overview", *PICTURED):
         views = (*views, COMPARE)
     start_with(part, views[0])
+    follow_old_address(views, VIEW)
     if st.session_state.get(VIEW, views[0]) not in views:  # of another part of the file
         del st.session_state[VIEW]
     with st.container(horizontal=True, gap="small", key="fg-views"):

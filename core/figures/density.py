@@ -33,6 +33,8 @@ CONTOURS = 6
 """Contours divide the highest estimate into that many equal steps."""
 CONTOUR_SMOOTHING = 80
 """Contours are those of the map smoothed over this part of a side, as lines show noise that colours do not."""
+SCALE = "scale"
+"""Name of the words above a colour bar."""
 UNSURE = "No formula says how far off it may be."
 """Beside a picture of answers without a known error."""
 
@@ -78,6 +80,7 @@ def density_figure(
     noun: str,
     marks: Marks | None = None,
     asked: tuple[object, ...] | None = None,
+    lines: tuple[np.ndarray, ...] | None = None,
 ) -> go.Figure:
     """The figure of a picture: a curve, bars or a map, as its columns need.
 
@@ -91,10 +94,12 @@ def density_figure(
         Modes; bars have none.
     asked : tuple[object, ...] | None
         The values of the picture's columns that are asked.
+    lines : tuple[np.ndarray, ...] | None
+        An outline under a map of coordinates; None for coasts and borders.
     """
     columns = {column.name: column for column in domain.columns}
     if isinstance(picture, Heatmap):
-        return density_map(picture, (columns[picture.x], columns[picture.y]), noun, marks, asked)
+        return density_map(picture, (columns[picture.x], columns[picture.y]), noun, marks, asked, lines)
     column, value = columns[picture.column], asked[0] if asked else None
     if isinstance(column, (Categorical, Ordered)):
         return density_bars(picture, column, noun, value)
@@ -170,6 +175,7 @@ def density_map(
     noun: str,
     marks: Marks | None = None,
     asked: tuple[object, object] | None = None,
+    lines: tuple[np.ndarray, ...] | None = None,
 ) -> go.Figure:
     """The density over two columns: colours and contours where it stands out from the noise, hatching elsewhere.
 
@@ -211,7 +217,7 @@ def density_map(
         figure.add_trace(contours(x, y, heatmap.estimate, hidden))
     figure.add_trace(hatch(hidden, x, y))
     if is_map(*columns):
-        figure.add_trace(outline(world(), x, y, columns))
+        figure.add_trace(outline(world() if lines is None else lines, x, y, columns))
     _add_marks(figure, marks)
     figure.add_trace(_lattice(x, y, heatmap, hidden, noun, asked))
     asking.clickable(figure)
@@ -226,8 +232,21 @@ def density_map(
         yanchor="bottom",
         yshift=52,
         showarrow=False,
+        name=SCALE,
     )
     return laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
+
+
+def scale_aside(figure: go.Figure) -> go.Figure:
+    """The figure of a map with its colour bar upright at its right, where a window is wider than high."""
+    said = [note.text for note in figure.layout.annotations if note.name == SCALE]
+    if not said:
+        return figure
+    kept = [note for note in figure.layout.annotations if note.name != SCALE]
+    bar = {"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yref": "paper", "yanchor": "top", "len": 1}
+    title = {"text": said[0], "side": "right"}
+    figure.update_traces(colorbar=bar | {"title": title}, selector={"type": "heatmap"})
+    return figure.update_layout(annotations=kept, margin={"t": 24})
 
 
 def picture_in_words(what: str, picture: Curve | Heatmap, place: str, noun: str) -> str:

@@ -17,7 +17,7 @@ from ..words.escapes import in_plotly
 from ..words.numbers import rounded_all
 from . import asking
 from .axes import Axis, apply
-from .density import COLOUR_BAR, CONTOURS, HEIGHT, MAP_HEIGHT, MAX_TARGETS, Marks, add_column_targets, laid_out
+from .density import COLOUR_BAR, CONTOURS, HEIGHT, MAP_HEIGHT, MAX_TARGETS, SCALE, Marks, add_column_targets, laid_out
 from .palette import FAINT, INK, PAPER, TEAL, faded
 
 NEAREST, CENTRES = "Nearest to everyone", "Centres"
@@ -170,6 +170,7 @@ def _map(
         yanchor="bottom",
         yshift=52,
         showarrow=False,
+        name=SCALE,
     )
     return laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
 

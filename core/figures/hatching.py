@@ -41,11 +41,10 @@ def hatch(mask: np.ndarray, x: Axis, y: Axis, name: str = HATCHED, **where) -> g
 
 def polygon(x: np.ndarray, y: np.ndarray, name: str = HATCHED, **where) -> go.Scatter:
     """A hatched polygon; NaN between its rings. Without any ring it stays out of figure and legend."""
-    if len(x) == 0:
-        return go.Scatter(x=[], y=[], visible=False, name=name, **where)
     line = {"width": 0, "color": FAINT.shape}
     facts = {"mode": "lines", "fill": "toself", "fillpattern": PATTERN, "line": line, "hoverinfo": "skip"}
-    return go.Scatter(**({"x": x, "y": y, "name": name, "showlegend": True} | facts | where))
+    there = {"showlegend": True} if len(x) else {"visible": False}
+    return go.Scatter(**({"x": x, "y": y, "name": name} | there | facts | where))
 
 
 def _runs(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import uniform_filter
 
-from ..tasks.density import Curve, Heatmap
+from ..tasks.density import Picture
 
 WINDOWS = 16
 """Specks much smaller than this part of a side follow their surroundings when these are hidden or shown."""
 
 
-def hidden_by_noise(picture: Curve | Heatmap) -> np.ndarray:
+def hidden_by_noise(picture: Picture) -> np.ndarray:
     """Where the noise hides what there is, without specks; bool, of the picture's shape.
 
     Intervals of 95% let a few cells of noise pass among thousands, and keep back a few of signal. So each place follows
     the majority of the places around it, unless most of its closest neighbours have estimates more than twice as far
     from zero as their intervals reach: then something is there, however small.
     """
-    places = (picture.values,) if isinstance(picture, Curve) else (picture.x_values, picture.y_values)
-    if any(values.dtype == object for values in places):
+    if any(values.dtype == object for values in picture.places):
         return picture.drowned  # categories have no neighbours
     window = [max(1, size // WINDOWS) | 1 for size in picture.drowned.shape]
     certain = ~picture.drowned & (picture.low > picture.estimate - picture.low)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,7 +27,7 @@ PAIRS_READS = 2.0 * READS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture:
+class Picture(ABC):
     """Answers at the places of a picture; arrays of the picture's shape.
 
     Attributes
@@ -65,6 +66,11 @@ class Picture:
         return (self.low <= 0.0) & np.isfinite(self.standard_error)
 
     @property
+    @abstractmethod
+    def places(self) -> tuple[np.ndarray, ...]:
+        """The values along each axis of the picture."""
+
+    @property
     def errors_known(self) -> bool:
         """Whether there are intervals at all: some mechanisms have no formula for how far off they are."""
         return bool(np.isfinite(self.standard_error).all())
@@ -85,6 +91,10 @@ class Curve(Picture):
     column: str
     values: np.ndarray
 
+    @property
+    def places(self) -> tuple[np.ndarray, ...]:
+        return (self.values,)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Heatmap(Picture):
@@ -102,6 +112,10 @@ class Heatmap(Picture):
     y: str
     x_values: np.ndarray
     y_values: np.ndarray
+
+    @property
+    def places(self) -> tuple[np.ndarray, ...]:
+        return self.x_values, self.y_values
 
 
 @dataclass(frozen=True)
@@ -256,7 +270,7 @@ def _curve(release: Release, column: str, at, points: int, level: float, reads: 
     check_integer(points, "The number of points of a curve", 2, MAX_POINTS)
     values = axis(box, column, points, ends=True)
     drawn = {column: box.encode(column, values)}
-    return Curve(column=column, values=values, **_picture(release, box, drawn, at, level, reads, (len(values),)))
+    return Curve(column=column, values=values, **answers_over(release, box, drawn, at, level, reads, (len(values),)))
 
 
 def _heatmap(release: Release, x: str, y: str, at, size: int, level: float, reads: float | None) -> Heatmap:
@@ -272,11 +286,11 @@ def _heatmap(release: Release, x: str, y: str, at, size: int, level: float, read
         x: np.tile(box.encode(x, x_values), (shape[0], 1)),
         y: np.repeat(box.encode(y, y_values), shape[1], axis=0),
     }
-    facts = _picture(release, box, drawn, at, level, reads, shape)
+    facts = answers_over(release, box, drawn, at, level, reads, shape)
     return Heatmap(x=x, y=y, x_values=x_values, y_values=y_values, **facts)
 
 
-def _picture(release: Release, box: Box, drawn, at, level: float, reads: float | None, shape: tuple) -> dict:
+def answers_over(release: Release, box: Box, drawn, at, level: float, reads: float | None, shape: tuple) -> dict:
     """The fields of a `Picture`: answers at the drawn places; with ``reads`` None no column may be averaged over."""
     held = box.encode_fixed(at)
     for name in drawn:

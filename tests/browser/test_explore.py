@@ -175,7 +175,7 @@ def test_every_view_fits_and_is_legible(opened, width, theme):
 @pytest.mark.deep
 def test_every_figure_has_words(opened):
     visit = opened("colours")
-    for view in ("Density", "Modes", "Sample"):
+    for view in ("Density", "Two columns", "Modes", "Film", "Three columns", "Sample"):
         visit.choose(view)
         visit.page.wait_for_selector(".stPlotlyChart .main-svg")
         for figure in visit.page.locator(".stPlotlyChart").all():

@@ -9,8 +9,8 @@ import pytest
 
 from core.errors import RequestError
 from core.experiments.live import EPSILONS, SIZE, has_live_picture, live_picture
+from core.figures.film import film_figure
 from core.figures.hidden import hidden_by_noise
-from core.figures.live import live_figure
 from core.sources.samples import sample, samples
 
 
@@ -37,7 +37,8 @@ def test_what_is_shown_is_the_truth_with_the_noise_of_its_epsilon(live):
 
 def test_every_step_is_a_frame_that_the_browser_shows_by_itself(live):
     pictures = [live.at(epsilon) for epsilon in EPSILONS]
-    figure = live_figure(pictures, [f"at {name}" for name in EPSILONS], EPSILONS, 12, live.sample.domain, "people")
+    words, domain = [f"at {name}" for name in EPSILONS], live.sample.domain
+    figure = film_figure(pictures, words, EPSILONS, 12, domain, "people", "ε = ")
     assert (
         [frame.name for frame in figure.frames] == list(EPSILONS) == [s.label for s in figure.layout.sliders[0].steps]
     )

@@ -22,6 +22,7 @@ from ...tasks.centres import find_centres
 from ...tasks.density import marginal_grid, marginal_line
 from ...tasks.modes import find_modes
 from ...tasks.sampling import sample
+from ...tasks.volume import marginal_volume
 from .tables import table_of
 
 LEVEL = 0.95
@@ -105,6 +106,23 @@ class Density(Step):
         if len(self.columns) == 1:
             return Call(marginal_line, {"column": self.columns[0], "points": self.size, **further})
         return Call(marginal_grid, {"x": self.columns[0], "y": self.columns[1], "size": self.size, **further})
+
+
+@dataclass(frozen=True)
+class Dense(Step):
+    """The density over three columns, with values of those that are held; the others are averaged over."""
+
+    columns: tuple[str, str, str]
+    at: Mapping[str, object]
+    size: int = 24
+    level: float = LEVEL
+    kind: ClassVar[str] = "density"
+    title: ClassVar[str] = "Density over three columns"
+
+    @property
+    def call(self) -> Call:
+        further = {"at": dict(self.at), "size": self.size, "level": self.level}
+        return Call(marginal_volume, dict(zip("xyz", self.columns, strict=True)) | further)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,11 @@ def axes_of(release: Release, picture: Curve | Heatmap) -> tuple[Axis, ...]:
 
 
 def picture_figure(
-    release: Release, picture: Curve | Heatmap, marks: Marks | None = None, asked: tuple[object, ...] | None = None
+    release: Release,
+    picture: Curve | Heatmap,
+    marks: Marks | None = None,
+    asked: tuple[object, ...] | None = None,
+    lines: tuple[np.ndarray, ...] | None = None,
 ) -> go.Figure:
     """The figure of a picture: a curve, bars or a map, as its columns need, of closeness or of average distances.
 
@@ -39,11 +43,13 @@ def picture_figure(
         Modes or centres.
     asked : tuple[object, ...] | None
         The values of the picture's columns that are asked.
+    lines : tuple[np.ndarray, ...] | None
+        An outline under a map of coordinates, longitudes and latitudes; None for coasts and borders.
     """
     if release.sketch.answers == "distance":
         unit = distance_unit(release.sketch)
         return distance_figure(in_units(release, picture), release.domain, unit, marks, asked)
-    return density_figure(picture, release.domain, counted(release.domain), marks, asked)
+    return density_figure(picture, release.domain, counted(release.domain), marks, asked, lines)
 
 
 def figure_of(release: Release, picture: Curve | Heatmap) -> go.Figure:

@@ -13,13 +13,14 @@ from ...tasks.centres import Centre
 from ...tasks.density import Curve, Heatmap
 from ...tasks.modes import Mode
 from ...tasks.sampling import Sample
+from ...tasks.volume import Volume
 
 ANSWERS = ("estimate", "low", "high", "density", "standard_error")
 SCORES = ("density", "low", "high", "score", "anomalous", "certain")
 PEAKS = ("estimate", "low", "high", "density", "prominence", "prominence_error", "significant")
 FIGURES = ("share", "mean", "mean_low", "mean_high")
 
-Answer = Answers | Scores | Curve | Heatmap | Sample | Sequence[Mode] | Sequence[Centre]
+Answer = Answers | Scores | Curve | Heatmap | Volume | Sample | Sequence[Mode] | Sequence[Centre]
 
 
 def table_of(answer: Answer, places: Mapping[str, Sequence] | None = None) -> pd.DataFrame:
@@ -45,6 +46,9 @@ def table_of(answer: Answer, places: Mapping[str, Sequence] | None = None) -> pd
         across = np.tile(answer.x_values, len(answer.y_values))
         up = np.repeat(answer.y_values, len(answer.x_values))
         return _beside({answer.x: across, answer.y: up}, answer, ANSWERS)
+    if isinstance(answer, Volume):
+        up, back, across = (part.ravel() for part in np.meshgrid(*reversed(answer.places), indexing="ij"))
+        return _beside({answer.x: across, answer.y: back, answer.z: up}, answer, ANSWERS)
     if isinstance(answer, (Answers, Scores)):
         return _beside(places or {}, answer, ANSWERS if isinstance(answer, Answers) else SCORES)
     if answer and isinstance(answer[0], Centre):

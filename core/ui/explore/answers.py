@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import streamlit as st
 
+from ...figures.axes import Axis
 from ...figures.report.exploration import MOST_MODES
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
 from ...figures.view import View
@@ -25,6 +26,7 @@ from ...tasks.modes import Mode, find_modes
 from ...tasks.partition import Intersection, intersect_partitions
 from ...tasks.sampling import Sample, sample
 from ...tasks.scale import places_along
+from ...tasks.volume import Volume, marginal_volume
 from ...tasks.work import READS, map_size
 from ..frame.session import Opened
 
@@ -34,6 +36,10 @@ CURVE = 400
 """Places along a curve, or more where the kernel is narrow."""
 MAP_SIZE, AVERAGED_MAP_SIZE = 200, 64
 """Cells along a side; an average reads many points a cell."""
+FRAMES, MOST_FRAMES = 12, 24
+"""Pictures of a film, of numbers and of steps in order."""
+VOLUME_SIZE = 24
+"""Cells along a side of a picture in three dimensions."""
 COARSE, COARSE_SIZE = 1 / 20, 28
 """Of the work of an average, how much a first map of it takes, and its cells along a side."""
 DISTANCE_MAP_SIZE, SMALL_DISTANCE_MAP_SIZE = 24, 16
@@ -64,6 +70,24 @@ def picture(identity: str, _release: Release, view: View) -> density.Curve | den
     # Distances are read with matrices so small that threads spend ten times longer waiting for each other.
     with one_thread():
         return density.grid(_release, *view.columns, held, DISTANCE_MAP_SIZE, LEVEL)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner="Making the film …")
+def film(identity: str, _release: Release, view: View, column: str) -> tuple[np.ndarray, list[density.Heatmap]]:
+    """The values along a column, and the map of a view at each of them."""
+    places = density.axis(Box.of(_release.sketch), column, FRAMES, ends=False)
+    drawn = _release.domain.columns[_release.domain.names.index(column)]
+    places = places[:: -(-len(places) // MOST_FRAMES)]  # of steps in order there may be many
+    axis, size = Axis.of(drawn, places), map_size(_release, AVERAGED_MAP_SIZE, len(places))
+    held = [dict(view.held) | {column: axis.value(place)} for place in axis.values]
+    (x, y), reads = view.columns, READS / len(places)
+    return places, [density.marginal_grid(_release, x, y, at, size, LEVEL, reads) for at in held]
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner="Building the picture in three dimensions …")
+def volume(identity: str, _release: Release, view: View) -> Volume:
+    """The answers over three columns."""
+    return marginal_volume(_release, *view.columns, dict(view.held), VOLUME_SIZE, LEVEL)
 
 
 def coarse_picture(release: Release, view: View) -> density.Heatmap | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ...domain import Domain, Items, Vector
 from ...figures.view import View
@@ -12,8 +13,8 @@ from ...words.escapes import in_markdown
 from ..frame.session import Opened
 from .values import value_field
 
-PAIRS, TWO, ONE = "All pairs", "Two columns", "One column"
-VIEW, SHOW, ACROSS, UP = "view", "show", "x", "y"
+PAIRS, TWO, THREE, ONE = "All pairs", "Two columns", "Three columns", "One column"
+VIEW, SHOW, ACROSS, UP, DEEP, LAYERS = "view", "show", "x", "y", "z", "layers"
 """Keys of the choices, and their names in the address."""
 CHOSEN = "explore-chosen"
 """Set in the run after a kind of picture was chosen otherwise than in its field."""
@@ -22,7 +23,7 @@ FILE = "explore-file-shown"
 LAST = "explore-last"
 """The last choices by key."""
 MOST_PAIRED = 8
-FIELD_WIDTH = 220
+FIELD_WIDTH = 180
 
 
 def drawable(domain: Domain) -> tuple[str, ...]:
@@ -30,21 +31,30 @@ def drawable(domain: Domain) -> tuple[str, ...]:
     return tuple(column.name for column in domain.columns if not isinstance(column, (Items, Vector)))
 
 
-def choose_columns(domain: Domain) -> tuple[str, ...] | None:
-    """Let the visitor pick one or two columns to draw; None asks for the matrix of all pairs."""
+def choices() -> DeltaGenerator:
+    """The line above a picture in which its columns are chosen."""
+    return st.container(horizontal=True, vertical_alignment="center", gap="small", key="fg-choices")
+
+
+def choose_columns(domain: Domain, three: bool = False) -> tuple[str, ...] | None:
+    """Let the visitor pick one or two columns to draw, or ``three``; None asks for the matrix of all pairs."""
     names = drawable(domain)
     if len(names) == 1:
         return names
-    shows = [PAIRS, TWO, ONE] if len(names) > 2 else [TWO, ONE]
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        _recall(SHOW, shows)
-        # A choice that was made already needs no default, and Streamlit would warn that it has two values.
-        default = None if st.session_state.pop(CHOSEN, False) else shows[0]
-        show = st.segmented_control("Picture of", shows, default=default, required=True, key=SHOW, bind="query-params")
-        _remember(SHOW)
-        if show == PAIRS:
-            return None
-        return (_pick("Column", names, ACROSS),) if show == ONE else _pick_two(names)
+    shows = [PAIRS, TWO, *[THREE] * three, ONE] if len(names) > 2 else [TWO, ONE]
+    _recall(SHOW, shows)
+    # A choice that was made already needs no default, and Streamlit would warn that it has two values.
+    default = None if st.session_state.pop(CHOSEN, False) else shows[0]
+    show = st.segmented_control(
+        "Picture of", shows, default=default, required=True, key=SHOW, bind="query-params", label_visibility="collapsed"
+    )
+    _remember(SHOW)
+    if show == PAIRS:
+        return None
+    if show == ONE:
+        return (_pick("Column", names, ACROSS),)
+    drawn = _pick_two(names)
+    return drawn if show == TWO else (*drawn, _pick("And", _without(names, *drawn), DEEP))
 
 
 def choose_two(domain: Domain) -> tuple[str, ...]:
@@ -52,13 +62,17 @@ def choose_two(domain: Domain) -> tuple[str, ...]:
     names = drawable(domain)
     if len(names) <= 2:
         return names
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with choices():
         return _pick_two(names)
 
 
 def _pick_two(names: tuple[str, ...]) -> tuple[str, str]:
     x = _pick("Across", names, ACROSS)
-    return x, _pick("Up", tuple(name for name in names if name != x), UP)
+    return x, _pick("Up", _without(names, x), UP)
+
+
+def _without(names: tuple[str, ...], *taken: str) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in taken)
 
 
 def _pick(label: str, names: tuple[str, ...], key: str) -> str:
@@ -80,7 +94,12 @@ def _recall(key: str, options: Sequence[str]) -> None:
         _choose({key: last})
 
 
-def hold_others(opened: Opened, drawn: tuple[str, ...], centre: Mapping[str, object] | None = None) -> View:
+def hold_others(
+    opened: Opened,
+    drawn: tuple[str, ...],
+    centre: Mapping[str, object] | None = None,
+    chosen: Sequence[str] | None = None,
+) -> View:
     """Let the visitor hold columns that are not drawn at a value; the rest is averaged over, or held at a centre.
 
     Parameters
@@ -91,11 +110,13 @@ def hold_others(opened: Opened, drawn: tuple[str, ...], centre: Mapping[str, obj
         The columns of the picture.
     centre : Mapping[str, object] | None
         A value for every column, at which those are held that the visitor does not hold; None averages over them.
+    chosen : Sequence[str] | None
+        The columns to be held, where they were chosen already.
     """
     domain = opened.release.domain
-    others = [name for name in drawable(domain) if name not in drawn]
-    chosen = _choose_held(opened, drawn, others, centre is None) if others else ()
-    names = [name for name in others if name in chosen]
+    if chosen is None:
+        chosen = choose_held(opened, drawn, centre is None)
+    names = [name for name in _without(drawable(domain), *drawn) if name in chosen]
     held = (
         []
         if centre is None
@@ -108,8 +129,11 @@ def hold_others(opened: Opened, drawn: tuple[str, ...], centre: Mapping[str, obj
     return View(drawn, tuple(held))
 
 
-def _choose_held(opened: Opened, drawn: tuple[str, ...], others: list[str], averaged: bool) -> Sequence[str]:
-    """Which of the other columns the visitor holds."""
+def choose_held(opened: Opened, drawn: tuple[str, ...], averaged: bool) -> Sequence[str]:
+    """Which of the columns that are not drawn the visitor holds; the rest is ``averaged`` over or held at a centre."""
+    others = _without(drawable(opened.release.domain), *drawn)
+    if not others:
+        return ()
     rest = "averaged over all of their values" if averaged else "where everyone is nearest"
     return st.pills(
         "Hold at a value",

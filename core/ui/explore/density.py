@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -26,20 +27,28 @@ from . import answers
 from .area import MODES as KINDS
 from .area import POINT, AskedArea, choose_asking
 from .coarse import coarse_first
-from .columns import MOST_PAIRED, choose_columns, drawable, hold_others, open_picture
+from .columns import MOST_PAIRED, choices, choose_columns, choose_held, drawable, hold_others, open_picture
 from .export import take_along
+from .layers import Layers, add_layers, below, choose_layers, film_of, marks_of
 from .point import AskedPoint
+from .volume import volume_view
 
 CHART, MATRIX = "explore-picture", "explore-pairs"
 
 
+@st.fragment
 def density_view(opened: Opened) -> None:
-    """Everything under Density, or under Distance."""
-    columns = choose_columns(opened.release.domain)
+    """Everything under Density, or under Distance; a change in it draws nothing else of the page again."""
+    with choices():
+        columns = choose_columns(opened.release.domain, three=_near(opened))
+        held = () if columns is None else choose_held(opened, columns, _near(opened))
+        layers = Layers() if columns is None or len(columns) > 2 else choose_layers(opened, columns, held)
     if columns is None:
         _matrix(opened)
+    elif len(columns) > 2:
+        volume_view(opened, columns, held)
     else:
-        _picture(opened, columns)
+        _picture(opened, columns, held, layers)
 
 
 def _matrix(opened: Opened) -> None:
@@ -87,10 +96,9 @@ def _by_click_or_touch(click: str, touch: str) -> None:
     draw(f'<p class="fg-note fg-mouse">{in_html(click)}</p><p class="fg-note fg-touch">{in_html(touch)}</p>')
 
 
-@st.fragment
-def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
+def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], layers: Layers) -> None:
     centre = None if _near(opened) else answers.nearest(opened.identity, opened.release)
-    view = hold_others(opened, columns, centre)
+    view = hold_others(opened, columns, centre, held)
     main, aside = st.columns([2.6, 1], gap="large")
     with aside, side("answer"):
         kind, asking = choose_asking(opened, view), st.container()
@@ -104,7 +112,7 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
         )
     picture = answers.picture(opened.identity, opened.release, view)
     asked = AskedPoint(opened, view)
-    marks = None
+    marks = marks_of(opened, picture, layers)
     if centre is not None:
         nearest = nearest_values(opened.release, view, picture, centre)
         marks = marked(opened.release, picture, [nearest])
@@ -113,7 +121,12 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
         asked.start(peak(opened.release, picture))
     axes = axes_of(opened.release, picture)
     with main:
-        figure = picture_figure(opened.release, picture, marks, asked.ringed())
+        if layers.film is None:
+            figure = picture_figure(opened.release, picture, marks, asked.ringed(), layers.lines)
+        else:
+            figure = film_of(opened, view, layers.film, marks)
+        if isinstance(picture, Heatmap):
+            add_layers(figure, opened, view, layers)
         area = AskedArea(opened, view, kind)
         chart = CHART if kind == POINT else f"{CHART}-{KINDS[kind]}"
         place.plotly_chart(
@@ -126,6 +139,7 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
             config=picture_config(opened),
         )
         note(SHARED_NOISE)
+        below(opened, layers)
         if centre is not None and (held := held_sentence(opened.release, view, centre)):
             note(held)
         take_along(
@@ -142,7 +156,9 @@ def _picture(opened: Opened, columns: tuple[str, ...]) -> None:
             area.ask()
             return
         st.header("Ask a point", anchor=False)
-        _by_click_or_touch("Click anywhere on the picture, or type a point.", "Type the point to be asked.")
+        click = "Click anywhere on the picture, or type a point."
+        typed = "Type the point to be asked."
+        _by_click_or_touch(typed if layers.film else click, typed)
         asked.fields()
         asked.show_answer()
 

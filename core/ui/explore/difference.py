@@ -18,7 +18,7 @@ from ..frame.charts import picture_config
 from ..frame.marks import note
 from ..frame.session import Opened, Session
 from .answers import LEVEL, REMEMBERED
-from .columns import choose_columns, drawable
+from .columns import choices, choose_columns, drawable
 from .groups import part_of, question_of
 
 COMPARE = "Difference"
@@ -80,7 +80,8 @@ def _title(release: Release, shares: bool) -> str:
 def _places(opened: Opened, other: Opened, compared: Comparison) -> None:
     """Along one column, or over two."""
     domain = opened.release.domain
-    columns = choose_columns(domain) or drawable(domain)[:2]
+    with choices():
+        columns = choose_columns(domain) or drawable(domain)[:2]
     picture = _picture(f"{opened.identity} {other.identity} {compared.shares}", compared, tuple(columns))
     shares = compared.shares and opened.release.sketch.answers == "closeness"
     words = difference_in_words(picture.estimate, picture.low, picture.high, shares)

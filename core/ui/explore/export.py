@@ -39,6 +39,7 @@ def take_along(
     title: str = "",
     remark: str = "",
     typed: bool = False,
+    label: str = "Take this along",
 ) -> None:
     """Offer what a view shows as files; each is made when it is asked for.
 
@@ -58,8 +59,10 @@ def take_along(
         What is good to know about the program.
     typed : bool
         Whether the table is offered with the types of its columns, too, and its texts as they are.
+    label : str
+        What the button says.
     """
-    with st.popover("Take this along"):
+    with st.popover(label):
         _file(opened, kind, "Answers (CSV)", "csv", "text/csv", lambda: csv_of(table()))
         if typed:
             mime = "application/vnd.apache.parquet"

@@ -83,7 +83,7 @@ def choose_part(opened: Opened) -> Opened:
 def part_of(opened: Opened, part: str) -> Opened:
     """A part of a file with groups as a file of its own: one group, or `EVERYONE`."""
     release = opened.release.of_everyone() if part == EVERYONE else opened.release.of_class(part)
-    return replace(opened, release=release, part=part)
+    return replace(opened, release=release, part=part, grouped=opened.release)
 
 
 def part_calls(opened: Opened) -> tuple[Call, ...]:

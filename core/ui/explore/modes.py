@@ -1,4 +1,4 @@
-"""The Modes view: where people gather, what the noise leaves of it, and a second opinion by another method."""
+"""Modes: where people gather, what the noise leaves of it, and a second opinion by another method."""
 
 from __future__ import annotations
 
@@ -8,51 +8,36 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...figures.density import Marks, close_by
-from ...figures.report.exploration import MOST_MODES, Density, Modes
-from ...figures.report.pictures import axes_of, in_words, picture_figure
+from ...figures.report.exploration import MOST_MODES, Modes
+from ...figures.report.pictures import axes_of
 from ...figures.report.tables import table_of
 from ...figures.sentences.answers import noun, place_words, standing_out
-from ...figures.view import View
 from ...tasks.density import Curve, Heatmap
 from ...tasks.modes import Mode
 from ...words.escapes import in_markdown
 from ...words.numbers import percent, rounded, rounded_range
-from ...words.phrases import listed, plural
-from ..frame.charts import for_screen, picture_config
+from ...words.phrases import plural
 from ..frame.marks import note
 from ..frame.session import Opened
 from . import answers
-from .columns import choose_two, drawable
 from .export import take_along
 
 
 def modes_view(opened: Opened) -> None:
-    """Everything under Modes."""
+    """Everything that is said about the modes: under a picture that marks them, or where there is none."""
     try:
         found = answers.modes(opened.identity, opened.release)
     except RequestError as error:
         st.info(in_markdown(error))
         return
     _say_how_many(found)
-    figure, title, steps = None, "", (Modes(MOST_MODES),)
-    if drawable(opened.release.domain):
-        columns = choose_two(opened.release.domain)
-        title, steps = f"Modes over {listed(columns)}", (Density(columns, {}), *steps)
-        picture = answers.picture(opened.identity, opened.release, View(columns))
-        figure = picture_figure(opened.release, picture, marks(opened, picture, found))
-        st.plotly_chart(
-            for_screen(figure),
-            key="explore-modes-picture",
-            alt=in_words(opened.release, picture),
-            config=picture_config(opened),
-        )
     st.dataframe(_table(opened, found), hide_index=True, key="explore-modes", alt="The modes, the densest first")
     note(
         f"A mode is a place with more {noun(opened.release)} than anywhere just around it. To tell it from a bump of "
         "noise, one part of the rows found it and another part, which knows nothing of the search, judged how far it "
         "rises above the way to a denser place."
     )
-    take_along(opened, "modes", lambda: table_of(found), steps, figure, title)
+    take_along(opened, "modes", lambda: table_of(found), (Modes(MOST_MODES),), label="Take the modes along")
     _second_opinion(opened)
 
 

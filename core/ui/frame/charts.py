@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
+from ...figures.density import scale_aside
 from .session import Opened
 
 PHONE, AROUND = 270, 130
@@ -13,18 +14,24 @@ ONE_TOOL = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom":
 
 
 def picture_config(opened: Opened) -> dict:
-    """What the buttons of a large picture do: the camera saves it, named after the file."""
-    return {"toImageButtonOptions": {"format": "png", "filename": opened.stem, "scale": 2}, "scrollZoom": False}
+    """What the buttons of a large picture do: the camera saves it, named after the file.
+
+    On a phone they would cover what stands above the picture, and no finger zooms it: the camera is alone there.
+    """
+    tools = {"modeBarButtons": [["toImage"]]} if on_a_phone() else {}
+    return tools | {"toImageButtonOptions": {"format": "png", "filename": opened.stem, "scale": 2}, "scrollZoom": False}
 
 
 def for_screen(figure: go.Figure) -> go.Figure:
-    """A map whose units are equal, as high as it is on a phone where the visitor has one: there is no gap below it.
+    """A map as it suits the visitor's screen: with its colour bar at its side on a wide one, and no gap on a phone.
 
-    Plotly gives a figure its height before the browser says how wide the screen is. So a browser that says that it is
-    a phone's is believed.
+    On a phone a map whose units are equal is as high as they make it: there is no gap below it. Plotly gives a figure
+    its height before the browser says how wide the screen is. So a browser that says that it is a phone's is believed.
     """
+    if not on_a_phone():
+        return scale_aside(figure)
     ratio = figure.layout.yaxis.scaleratio
-    if ratio is None or not on_a_phone():
+    if ratio is None:
         return figure
     (left, right), (low, high) = figure.layout.xaxis.range, figure.layout.yaxis.range
     shape = ratio * (high - low) / (right - left)

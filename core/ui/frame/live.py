@@ -6,8 +6,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ...experiments.live import EPSILONS, has_live_picture, live_picture
+from ...figures.density import highest
+from ...figures.film import film_figure
 from ...figures.hidden import hidden_by_noise
-from ...figures.live import live_figure
 from ...figures.report.words import counted
 from ...releases.release import Release
 from ...sources.samples import Sample, sample, samples
@@ -60,4 +61,5 @@ def _live_figure(name: str, start: int) -> tuple[go.Figure, str]:
             f"a typical answer is {rounded(answer, off)} ± {rounded(2 * off, off)} · {hidden} is hidden"
         )
     said = f"{one.title}. Under ε = {EPSILONS[0]}: {words[0]}. Under ε = {EPSILONS[-1]}: {words[-1]}."
-    return live_figure(pictures, words, EPSILONS, start, one.domain, counted(one.domain)), said
+    noun, top = counted(one.domain), highest(pictures[-1].estimate)
+    return film_figure(pictures, words, EPSILONS, start, one.domain, noun, "ε = ", top), said

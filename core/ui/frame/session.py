@@ -69,7 +69,8 @@ class Opened:
 
     ``part`` says which part of a file with groups ``release`` is: the name of a group, or "" for everyone together;
     None for the file as it is. ``question`` is the name of the part that is asked, of a file that answers several.
-    ``bandwidth`` is what the visitor chose to read it with, None for the file's own.
+    ``bandwidth`` is what the visitor chose to read it with, None for the file's own. ``grouped`` is the release with
+    its groups, which ``release`` is a part of.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Opened:
     part: str | None = None
     question: str | None = None
     bandwidth: Bandwidth | None = None
+    grouped: Release | None = None
 
     @cached_property
     def fingerprint(self) -> str:

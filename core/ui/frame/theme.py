@@ -66,6 +66,12 @@ STYLE = (
 .stApp:has(.fg-opened) [data-testid="stHeader"] { background: none; pointer-events: none;
   & button, & a { pointer-events: auto; } }
 .stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] { max-width: 125rem; }
+@media (min-width: 769px) { /* what is chosen about a picture is one line above it */
+  .st-key-fg-choices :is([data-testid="stSelectbox"], [data-testid="stButtonGroup"]) {
+    display: flex; flex-direction: row; align-items: center; gap: 0.6rem;
+    & > [data-testid="stWidgetLabel"] { margin: 0; min-height: 0; width: auto; flex: none; white-space: nowrap; }
+    & > div:not([data-testid]) { flex: 1; min-width: 0; } }
+}
 @media (max-width: 640px) { /* two columns of a map are chosen side by side, and what a file offers is one line */
   .stApp .st-key-x, .stApp .st-key-y { flex: 0 0 calc(50% - 1.05rem) !important; width: auto; }
   .st-key-fg-views { gap: 0.35rem; & [data-testid="stPopover"] button { padding-inline: 0.55rem; }

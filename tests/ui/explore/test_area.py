@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.figures.sentences.answers import inside_sentence
 from core.tasks.region import Region, count_inside
 from core.ui.frame.session import KEY
-from tests.ui.explore.test_page import choose, explore, field, shown
+from tests.ui.explore.visiting import choose, explore, field, shown
 
 
 def test_a_box_is_typed_and_what_is_inside_is_counted():

@@ -2,7 +2,7 @@
 
 from core.ui.explore.asking import first_question, readable
 from tests.tables_for_tests import table_release
-from tests.ui.explore.test_page import explore, view
+from tests.ui.explore.visiting import explore, view
 
 
 def test_questions_in_sql_are_answered_with_bands_or_refused_in_one_sentence():

@@ -10,7 +10,7 @@ from core.sketches.hashed.race import Race
 from core.ui.explore.bandwidth import FIXED
 from core.ui.explore.groups import part_calls
 from core.ui.frame.session import Opened
-from tests.ui.explore.test_page import explore, labels, shown
+from tests.ui.explore.visiting import explore, labels, shown
 
 LINE = Domain.of(x=(0, 100))
 SLIDER = "How closely to look"

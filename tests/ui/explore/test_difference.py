@@ -10,7 +10,7 @@ from core.sketches.grids.histogram import Histogram
 from core.sketches.making import distance
 from core.sketches.tables.tables import Tables
 from core.ui.explore.difference import CAVEAT, COMPARE
-from tests.ui.explore.test_page import explore, labels, options, shown, view
+from tests.ui.explore.visiting import explore, labels, options, shown, view
 
 LINE = Domain.of(x=(0, 100))
 PEOPLE = Domain((Numeric("age", 0, 100), Categorical("city", ("Bern", "Chur"))))

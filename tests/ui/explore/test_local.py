@@ -12,7 +12,7 @@ from core.local.sketches.table import sketch
 from core.local.survey import OpenSurvey, Survey, TextSurvey
 from core.privacy.noise.randomness import SeededSource
 from tests.releases_for_tests import small_release
-from tests.ui.explore.test_page import explore, field, labels, shown
+from tests.ui.explore.visiting import explore, field, labels, shown
 
 ANSWERS = ("Yes", "No", "I <b>would</b> rather not say", "Other")
 

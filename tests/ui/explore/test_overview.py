@@ -3,7 +3,7 @@
 import re
 
 from tests.tables_for_tests import table_release
-from tests.ui.explore.test_page import explore, field, shown
+from tests.ui.explore.visiting import explore, field, shown
 
 
 def people(app) -> int:

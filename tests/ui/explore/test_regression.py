@@ -8,7 +8,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.tasks.regression.components import components, correlations
 from core.tasks.regression.regression import regression
 from tests.tasks.regression.test_regression import PEOPLE, SKETCH
-from tests.ui.explore.test_page import explore, field, shown
+from tests.ui.explore.visiting import explore, field, shown
 
 RELEASED = release(SKETCH, PEOPLE, Budget(10))
 

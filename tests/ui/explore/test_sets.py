@@ -15,7 +15,7 @@ from core.ui.data.set_commands import basket_command, edges_command
 from core.ui.explore.sets import how_sets_look, items_of, meaning, overlap_sentence, share_sentence
 from core.ui.frame.frame import CLASSIFY, EXPLORE
 from core.ui.frame.session import KEY
-from tests.ui.explore.test_page import choose, explore, field, options, shown
+from tests.ui.explore.visiting import choose, explore, field, options, shown
 
 DOMAIN = Domain((Items("basket"),))
 BASKETS = [["bread", "milk"]] * 3000 + [["bread", "butter", "<b>7</b>"]] * 1000

@@ -11,7 +11,7 @@ from core.local.oracles.table import oracle
 from core.local.poll.store import Polls
 from core.ui.frame.frame import LOCAL
 from tests.local.oracles.written_out import all_reports
-from tests.ui.explore.test_page import field, labels, shown
+from tests.ui.explore.visiting import field, labels, shown
 
 ROOT = Path(__file__).parents[3]
 

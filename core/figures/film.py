@@ -1,0 +1,110 @@
+"""A film: one picture after another along a further column, such as time, played and moved by the browser alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..domain import Domain
+from ..tasks.density import Heatmap
+from .axes import Axis
+from .density import Marks, density_map, highest
+from .hatching import hatch
+from .hidden import hidden_by_noise
+
+ABOVE = 132
+"""Pixels above a map for its words and its slider."""
+ABOVE_ALONE = 104
+"""The same without words."""
+PLAYED = 900
+"""Milliseconds that a frame of a film is seen."""
+
+
+def film_figure(
+    pictures: Sequence[Heatmap],
+    words: Sequence[str],
+    names: Sequence[str],
+    start: int,
+    domain: Domain,
+    noun: str,
+    prefix: str,
+    top: float | None = None,
+    marks: Marks | None = None,
+) -> go.Figure:
+    """A map that a slider takes from frame to frame, in the browser alone.
+
+    Parameters
+    ----------
+    pictures : Sequence[Heatmap]
+        One a frame, of the same cells.
+    words, names : Sequence[str]
+        What stands above each frame, and its mark on the slider.
+    start : int
+        The frame that is shown first.
+    domain : Domain
+        Of the records.
+    noun : str
+        What is counted.
+    prefix : str
+        What stands before the mark of the frame that is shown.
+    top : float | None
+        Where the colours end; None for the highest value that is seen on any of them.
+    marks : Marks | None
+        Modes, which lie on every frame.
+    """
+    columns = {column.name: column for column in domain.columns}
+    pair = (columns[pictures[0].x], columns[pictures[0].y])
+    figure = density_map(pictures[start], pair, noun, marks)
+    x, y = Axis.of(pair[0], pictures[0].x_values), Axis.of(pair[1], pictures[0].y_values)
+    seen = [_seen(picture) for picture in pictures]
+    hatching = next(place for place, trace in enumerate(figure.data) if isinstance(trace, go.Scatter))
+    figure.data[0].update(zmin=0, zmax=max(map(highest, seen)) if top is None else top, zsmooth=False)
+    lines = [place for place, trace in enumerate(figure.data) if isinstance(trace, go.Contour)]
+    figure.data = [trace for place, trace in enumerate(figure.data) if place not in lines and trace.hoverinfo == "skip"]
+    hatching -= len([place for place in lines if place < hatching])
+    figure.data[hatching].update(visible=True, showlegend=True)
+    figure.frames = [
+        go.Frame(
+            name=name,
+            data=[go.Heatmap(z=shown), _hatching(picture, x, y)],
+            traces=[0, hatching],
+            layout={"title": {"text": said}},
+        )
+        for picture, shown, said, name in zip(pictures, seen, words, names, strict=True)
+    ]
+    steps = [{"label": name, "method": "animate", "args": [[name], _each(0)]} for name in names]
+    shown = {"prefix": prefix, "font": {"size": 18}}
+    slider = {"active": start, "steps": steps, "currentvalue": shown, "x": 0, "len": 1, "y": 1, "yanchor": "bottom"}
+    title = {"text": words[start], "x": 0, "xref": "paper", "y": 0.985, "yanchor": "top", "font": {"size": 15}}
+    figure.data[0].showscale = False
+    figure.layout.annotations = ()
+    figure.update_layout(sliders=[slider | {"pad": {"b": 22, "t": 0}}], title=title)
+    return figure.update_layout(margin={"t": ABOVE, "b": 8}, showlegend=False, dragmode=False)
+
+
+def with_buttons(figure: go.Figure) -> go.Figure:
+    """Put buttons beside the slider that play a film and stop it; it never plays by itself."""
+    play = {"label": "▶", "method": "animate", "args": [None, _each(PLAYED) | {"fromcurrent": True}]}
+    stop = {"label": "❚❚", "method": "animate", "args": [[None], _each(0)]}
+    place = {"x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "pad": {"b": 22}, "direction": "left"}
+    figure.update_layout(updatemenus=[{"type": "buttons", "buttons": [play, stop], "showactive": False} | place])
+    return figure.update_layout(sliders=[{"x": 0.16, "len": 0.84}], margin={"t": ABOVE_ALONE})
+
+
+def _each(milliseconds: int) -> dict:
+    """How Plotly goes to a frame: at once, and stays that long."""
+    stay = {"frame": {"duration": milliseconds, "redraw": True}, "transition": {"duration": 0}}
+    return {"mode": "immediate"} | stay
+
+
+def _seen(picture: Heatmap) -> np.ndarray:
+    """What of a map stands out, float32; NaN elsewhere."""
+    return np.where(hidden_by_noise(picture), np.nan, picture.estimate).astype(np.float32)
+
+
+def _hatching(picture: Heatmap, x: Axis, y: Axis) -> go.Scatter:
+    """The rest."""
+    hatched = hatch(hidden_by_noise(picture), x, y)
+    return go.Scatter(x=hatched.x, y=hatched.y)

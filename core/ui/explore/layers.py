@@ -1,0 +1,193 @@
+"""Layers on the picture: modes, groups and distances over the same places, and a film along another column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from ...domain import Categorical
+from ...errors import RequestError
+from ...figures.axes import Axis
+from ...figures.density import Marks
+from ...figures.distances import distance_unit
+from ...figures.film import film_figure, with_buttons
+from ...figures.layers import add_distances, add_groups
+from ...figures.report.pictures import axes_of, in_units
+from ...figures.sentences.answers import noun
+from ...figures.sentences.decisions import rules
+from ...figures.view import View
+from ...releases.release import load
+from ...sources.samples import bundled_distances
+from ...tasks.density import Curve, Heatmap
+from ...words.escapes import in_markdown, in_plotly
+from ..classify.answers import drawn_map
+from ..frame.marks import note
+from ..frame.session import Opened, session
+from . import answers
+from .columns import LAYERS, drawable
+from .modes import marks, modes_view
+from .outline import own_outline
+
+MODES, GROUPS, DISTANCES, FILM = "Modes", "Groups", "Distances", "Film"
+FIRST = "explore-film-column"
+"""Key of the column that a film goes along."""
+WHAT = {
+    MODES: "Modes: where most are, numbered from the densest.",
+    GROUPS: "Groups: where one of them is surely the answer.",
+    DISTANCES: "Distances: lines from which everyone is equally far on average, of another released file.",
+    FILM: "Film: the picture along another column, such as time.",
+}
+
+
+@dataclass(frozen=True)
+class Layers:
+    """What lies on the picture.
+
+    ``far`` is the released file of distances that its lines are of, ``film`` the column that a film goes along.
+    ``lines`` are those of an outline that the visitor brought; None for the bundled one.
+    """
+
+    modes: bool = False
+    groups: bool = False
+    far: Opened | None = None
+    film: str | None = None
+    lines: tuple | None = None
+
+
+def choose_layers(opened: Opened, columns: tuple[str, ...], held: Sequence[str]) -> Layers:
+    """Let the visitor put layers on the picture of some columns; there are as many as the file can give.
+
+    Parameters
+    ----------
+    opened : Opened
+        The released file.
+    columns, held : tuple[str, ...], Sequence[str]
+        The columns that are drawn, and those that are held at a value.
+    """
+    far = _distances(opened, columns)
+    along = [name for name in _ordered(opened, columns) if name not in held]
+    offers = {
+        MODES: not isinstance(_column(opened, columns[0]), Categorical) or len(columns) == 2,
+        GROUPS: opened.grouped is not None and len(columns) == 2,
+        DISTANCES: far is not None,
+        FILM: bool(along),
+    }
+    offered = [name for name, offer in offers.items() if offer and opened.release.sketch.answers == "closeness"]
+    if not offered:
+        return Layers(lines=own_outline(opened, columns))
+    if LAYERS in st.session_state:  # of another file, perhaps
+        st.session_state[LAYERS] = [name for name in st.session_state[LAYERS] if name in offered]
+    chosen = st.pills(
+        "On the picture",
+        offered,
+        selection_mode="multi",
+        key=LAYERS,
+        bind="query-params",
+        persist_state="session",
+        help=" ".join(WHAT[name] for name in offered),
+    )
+    film = None
+    if FILM in chosen:
+        film = st.selectbox("Along", along, format_func=in_markdown, key=FIRST, persist_state="session", width=160)
+    return Layers(
+        MODES in chosen, GROUPS in chosen, far if DISTANCES in chosen else None, film, own_outline(opened, columns)
+    )
+
+
+def _column(opened: Opened, name: str):
+    domain = opened.release.domain
+    return domain.columns[domain.names.index(name)]
+
+
+def _ordered(opened: Opened, columns: tuple[str, ...]) -> list[str]:
+    """Columns that a film of two columns can go along: numbers, dates, and steps in order."""
+    others = [name for name in drawable(opened.release.domain) if name not in columns]
+    return [name for name in others if not isinstance(_column(opened, name), Categorical)] if len(columns) == 2 else []
+
+
+def _distances(opened: Opened, columns: tuple[str, ...]) -> Opened | None:
+    """What knows the distances over the same two columns: a question of this file, another open one, or a bundled."""
+    if len(columns) < 2:
+        return None
+    drawn = [_column(opened, name) for name in columns]
+    visitor = session()
+    whole = visitor.shown
+    parts = [] if whole is None else [Opened(whole.name, whole.data, one, question=name) for name, one in _parts(whole)]
+    for one in (*parts, *reversed(visitor.opened.values())):
+        domain = one.release.domain
+        if one.release.sketch.answers == "distance" and all(column in domain.columns for column in drawn):
+            return one
+    for bundled, path in bundled_distances():
+        if bundled.domain.columns == opened.release.domain.columns:
+            data = path.read_bytes()
+            return Opened(path.name, data, load(data))
+    return None
+
+
+def _parts(whole: Opened):
+    return whole.release.parts.items()
+
+
+def marks_of(opened: Opened, picture: Curve | Heatmap, layers: Layers) -> Marks | None:
+    """The modes as marks, where they are wanted and can be found."""
+    if not layers.modes:
+        return None
+    try:
+        return marks(opened, picture, answers.modes(opened.identity, opened.release))
+    except RequestError:
+        return None  # it is said below the picture
+
+
+def film_of(opened: Opened, view: View, column: str, found: Marks | None) -> go.Figure:
+    """The film of a view along a column that is neither drawn nor held, with the modes on it that were found."""
+    values, pictures = answers.film(opened.identity, opened.release, view, column)
+    axis = Axis.of(_column(opened, column), values)
+    names = [axis.words(value) for value in axis.values]
+    start, prefix = len(names) // 2, in_plotly(f"{axis.name}: ")
+    domain, wordless = opened.release.domain, [""] * len(names)
+    figure = film_figure(pictures, wordless, names, start, domain, noun(opened.release), prefix, marks=found)
+    return with_buttons(figure)
+
+
+def add_layers(figure: go.Figure, opened: Opened, view: View, layers: Layers) -> go.Figure:
+    """Draw the lines of the layers on a figure of a view."""
+    if layers.groups and opened.grouped is not None:
+        rule = rules(opened.grouped)[0]
+        decided = drawn_map(opened.fingerprint, opened.grouped, view, rule, answers.LEVEL)
+        axes = tuple(Axis.of(_column(opened, name), values) for name, values in _places(decided))
+        add_groups(figure, decided, axes)
+    if layers.far is not None:
+        far = layers.far
+        centre = answers.nearest(far.identity, far.release)
+        held = tuple((name, value) for name, value in centre.items() if name not in view.columns)
+        picture = answers.picture(far.identity, far.release, View(view.columns, held))
+        add_distances(
+            figure, in_units(far.release, picture), axes_of(far.release, picture), distance_unit(far.release.sketch)
+        )
+    return figure
+
+
+def _places(decided) -> tuple:
+    return (decided.x, decided.x_values), (decided.y, decided.y_values)
+
+
+def below(opened: Opened, layers: Layers) -> None:
+    """What there is to say about the layers, under the picture."""
+    if layers.groups:
+        note("A group is outlined where it is surely the answer; the page Classify says how surely, and for any place.")
+    if layers.far is not None:
+        note(f"The lines are from {layers.far.name}, a released file with a promise of its own.")
+    if layers.modes:
+        modes_view(opened)
+
+
+def follow_old_address(views: Sequence[str], view: str) -> None:
+    """Modes were a view of their own once; a link to it shows them on the picture."""
+    if st.query_params.get(view) == MODES and MODES not in views:
+        st.query_params[view] = views[0]
+        st.query_params[LAYERS] = MODES
+        st.session_state.pop(view, None)
+        st.session_state[LAYERS] = [MODES]

@@ -1,0 +1,168 @@
+"""The picture of a density on Explore, and what is asked on it, without a browser."""
+
+import re
+
+import numpy as np
+import pytest
+
+from core import Budget, Domain, Numeric, release
+from core.figures.report.exploration import Density, Exploration, Points
+from core.figures.report.html import report_html
+from core.figures.report.script import script_for
+from core.figures.sentences.answers import answer_sentence
+from core.geometry import kernels
+from core.sketches.published.distances.huang_roth import HuangRoth
+from core.sketches.published.grids.mwem import MWEM
+from core.tasks.density import grid
+from core.ui.explore.columns import ONE, PAIRS, THREE, TWO
+from core.ui.explore.point import STRONG
+from core.ui.explore.values import grain, tidy
+from core.ui.frame.session import KEY
+from core.words.escapes import in_html
+from tests.depth import deep
+from tests.releases_for_tests import small_release
+from tests.ui.explore.visiting import (
+    AGE,
+    CITY,
+    FACES,
+    PAY,
+    choose,
+    explore,
+    field,
+    file_of,
+    hold,
+    labels,
+    options,
+    shown,
+    view,
+)
+
+SQUARE = Domain.of(x=(0, 10), y=(0, 10))
+
+
+def said(release, point: list[float]) -> str:
+    """The answer at a point as the page writes it."""
+    answers = release.answer(np.array([point]))
+    parts = (answers.estimate, answers.low, answers.high, answers.standard_error)
+    sentence = answer_sentence(*(float(part[0]) for part in parts), "people")
+    return STRONG.sub(r"<strong>\1</strong>", in_html(sentence))
+
+
+@pytest.mark.parametrize(
+    ("columns", "choices"),
+    [
+        ((AGE,), None),
+        deep((CITY,), None),
+        deep((AGE, PAY), [TWO, ONE]),
+        deep((AGE, CITY), [TWO, ONE]),
+        deep((AGE, PAY, CITY), [PAIRS, TWO, THREE, ONE]),
+        deep((AGE, FACES), None),
+        deep((FACES,), None),
+    ],
+)
+def test_every_kind_of_release_can_be_looked_at_in_every_view(columns, choices):
+    app = explore(file_of(*columns))
+    assert not app.exception and not app.error
+    groups = {group.label: list(group.options) for group in app.segmented_control}
+    assert groups.get("Picture of") == choices
+    for name in reversed(options(app, "View")):
+        view(app, name)
+        assert not app.exception and not app.error, name
+
+
+def test_it_asks_where_most_people_are_and_any_typed_point():
+    app = explore(file_of(AGE, PAY, records=5000))
+    assert len(app.get("plotly_chart")) == 2
+    release = app.session_state[KEY].shown.release
+    picture = grid(release, "age", "pay")
+    row, column = np.unravel_index(picture.estimate.argmax(), picture.estimate.shape)
+    asked = [field(app.number_input, label).value for label in ("age (years)", "pay")]
+    assert np.allclose(asked, [picture.x_values[column], picture.y_values[row]], atol=10)
+    assert said(release, asked) in shown(app)
+    field(app.number_input, "age (years)").set_value(12.5)
+    field(app.number_input, "pay").set_value(300.0)
+    app.run()
+    assert not app.exception and said(release, [12.5, 300.0]) in shown(app)
+
+
+def test_columns_that_are_not_drawn_are_averaged_over_or_held():
+    app = explore(file_of(AGE, PAY, CITY))
+    choose(app, "Picture of", TWO)
+    assert "Averaged over all values of city" in shown(app)
+    hold(app, "city")
+    assert "Averaged over" not in shown(app)
+    field(app.selectbox, "city").set_value("Basel")
+    app.run()
+    assert not app.exception
+    choose(app, "Picture of", ONE)
+    assert "Averaged over all values of pay and city" in shown(app)
+    hold(app, "pay")
+    assert labels(app.slider) == ["pay"] and not app.exception
+
+
+@pytest.mark.deep
+def test_the_columns_of_a_picture_come_back_after_another_view():
+    app = explore(file_of(AGE, PAY, CITY))
+    choose(app, "Picture of", TWO)
+    field(app.selectbox, "Across").set_value("pay")
+    app.run()
+    view(app, "Anomalies")
+    view(app, "Density")
+    assert field(app.selectbox, "Across").value == "pay"
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-5, 20_000), (1e-9, 2e-9), (0, 1e15), (1900, 2100)])
+def test_typed_numbers_are_fine_enough_and_stay_inside_the_bounds(low, high):
+    column = Numeric("x", low, high)
+    width = column.high - column.low
+    assert width / 10_001 <= grain(column) <= width / 999
+    for share in np.linspace(0, 1, 11):
+        value = tidy(low + share * width, column)
+        assert low <= value <= high and abs(value - (low + share * width)) <= grain(column)
+
+
+@pytest.mark.deep
+def test_each_column_may_have_a_bandwidth_of_its_own():
+    kernel = kernels.Laplacian((0.2, 0.3, 1.0))
+    app = explore(small_release(domain=Domain((AGE, PAY, CITY), scale="box"), kernel=kernel).to_bytes())
+    for name in ("Anomalies", "Sample", "Density"):
+        view(app, name)
+        assert not app.exception and not app.error, name
+    choose(app, "Picture of", TWO)
+    assert not app.exception and "Each person counts half at a distance of" in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "first", "kind"),
+    [
+        (MWEM(SQUARE, kernels.Gaussian(2.0), rounds=2, seed=1), "Density", "close by"),
+        (HuangRoth(SQUARE, 4), "Distance", "away on average"),
+    ],
+    ids=["mwem", "huang-roth"],
+)
+def test_answers_whose_error_nobody_knows_are_drawn_and_said_without_one(mechanism, first, kind):
+    people = np.random.default_rng(0).normal(5, 1, (300, 2))
+    made = release(mechanism, people, Budget(4))
+    app = explore(made.to_bytes(), "rival.npz")
+    assert not app.exception and options(app, "View")[0] == first
+    about = rf"about <strong>\d[\d,.]*</strong>.*{kind}\. No formula says how far off it may be\."
+    assert re.search(about, shown(app), re.IGNORECASE)
+    assert "equally likely truths" not in shown(app) and "∞" not in shown(app)
+    steps = (Density(("x",), {"y": 5.0}, 20), Density(("x", "y"), {}, 12), Points({"x": [5.0], "y": [5.0]}))
+    report = report_html(made, steps)
+    assert "No formula says how far off it may be." in report and "inf" not in re.sub(r"<[^>]*>", "", report).split()
+    assert not re.search(r'[dyxh]\w*="[^"]*(?:nan|inf)', report)
+    done = Exploration("rival.npz", "0" * 64, steps)
+    assert "answer" in script_for(done)
+
+
+@pytest.mark.deep
+def test_a_sample_says_that_it_is_nobody_and_is_the_same_for_the_same_number():
+    app = explore(file_of(AGE, PAY))
+    view(app, "Sample")
+    field(app.number_input, "How many").set_value(50)
+    app.run()
+    assert "These points are **nobody**" in shown(app) and not app.exception
+    field(app.selectbox, "Drawn from").set_value("The file's own smooth density")
+    app.run()
+    assert not app.exception

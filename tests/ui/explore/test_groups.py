@@ -1,0 +1,56 @@
+"""Released files with groups on Explore: together, one by one, and as a program asks them."""
+
+import pytest
+
+from core.figures.report.exploration import Exploration
+from core.figures.report.html import report_html
+from core.figures.report.script import script_for
+from core.sources.samples import bundled_groups
+from core.ui.explore.columns import ONE
+from core.ui.explore.export import overview
+from core.ui.explore.groups import part_calls, part_of, whom
+from core.ui.frame.session import KEY, Opened
+from tests.depth import deep
+from tests.ui.explore.visiting import AGE, CITY, PAY, choose, explore, field, options, released, shown, view
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", ["heart", deep("stars")])
+def test_groups_are_explored_together_or_one_by_one(name):
+    path = next(path for one, path in bundled_groups() if one.name == name)
+    app = explore(path.read_bytes(), path.name)
+    choose(app, "Picture of", ONE)
+    whole = app.session_state[KEY].shown.release
+    who = field(app.selectbox, "Who")
+    assert not app.exception and list(who.options) == ["Everyone together", *whole.sketch.categories]
+    everyone = shown(app)
+    who.set_value(whole.sketch.categories[1])
+    app.run()
+    assert not app.exception and shown(app) != everyone
+    for page in ("Your points", "Density"):
+        view(app, page)
+        assert not app.exception and not app.error, page
+
+
+@pytest.mark.deep
+def test_groups_of_distances_are_explored_as_distances():
+    app = explore(released((AGE, PAY), "l1", label=CITY, scale="box").to_bytes())
+    assert not app.exception and options(app, "View") == ["Distance", "Centres", "Your points"]
+    field(app.selectbox, "Who").set_value("Basel")
+    app.run()
+    view(app, "Centres")
+    assert not app.exception and "Everyone is nearest to" in shown(app)
+
+
+@pytest.mark.deep
+def test_a_program_asks_the_part_that_was_explored():
+    release = released((AGE, PAY), "l1", label=CITY, scale="box")
+    opened = Opened("people.npz", release.to_bytes(), release)
+    for part, line in (("Basel", "release = release.of_class(which='Basel')"), ("", "release = release.of_everyone()")):
+        asked = part_of(opened, part)
+        assert asked.fingerprint == opened.fingerprint and asked.identity != opened.identity
+        steps = overview(asked.release)
+        assert line in script_for(Exploration("people.npz", opened.fingerprint, steps, part_calls(asked)))
+    assert part_calls(opened) == () and whom(opened) == "" and whom(asked) == "everyone together"
+    report = report_html(release, overview(asked.release), opened.data, asked.release, whom(asked))
+    assert "(everyone together)" in report and "Centres" in report

@@ -1,0 +1,118 @@
+"""Layers on the picture of Explore, without a browser: modes, groups, distances, a film; and three columns at once."""
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import Domain, Numeric
+from core.figures.outlines import NAME
+from core.figures.report.exploration import MOST_MODES
+from core.geometry import kernels
+from core.sources.samples import bundled_groups, bundled_releases
+from core.tasks.modes import Mode
+from core.ui.explore import modes
+from core.ui.explore.answers import FRAMES
+from core.ui.explore.columns import THREE, TWO
+from core.ui.frame.frame import EXPLORE
+from tests.releases_for_tests import small_release
+from tests.ui.explore.visiting import AGE, PAY, ROOT, choose, explore, field, file_of, hold, labels, layer, shown
+
+
+def test_modes_are_listed_with_their_interval_and_compared_with_the_noise():
+    app = explore(file_of(AGE, PAY, records=5000))
+    layer(app, "Modes")
+    table = app.dataframe[0].value
+    assert list(table.columns) == ["Mode", "age", "pay", "People close by", "Very likely between", "Against the noise"]
+    assert "years" in table["age"][0] and len(table) >= 1
+    field(app.toggle, "Ask the cells too").set_value(True)
+    app.run()
+    assert not app.exception and ("rows overlap at age" in shown(app) or app.info)
+
+
+@pytest.mark.parametrize(("sure", "words"), [(37, "**37 modes** stand out"), (MOST_MODES, "**At least 100 modes**")])
+def test_no_number_of_modes_is_a_silent_limit(monkeypatch, sure, words):
+    mode = Mode({"age": 5.0}, 9.0, 8.0, 10.0, 0.1, 9.0, 1.0, True)
+    said = []
+    monkeypatch.setattr(modes.st, "markdown", said.append)
+    modes._say_how_many((mode,) * sure)
+    assert words in said[0]
+
+
+def test_a_map_marks_every_mode_that_stands_out_in_a_city():
+    _, path = next((one, path) for one, path in bundled_releases() if one.name == "city")
+    app = explore(path.read_bytes(), path.name)
+    layer(app, "Modes")
+    said = app.dataframe[0].value["Against the noise"].str.startswith("stands out")
+    assert said.sum() > 10 and f"**{said.sum()} modes** stand out" in shown(app)
+
+
+def test_answers_count_what_the_owner_calls_a_record():
+    domain = Domain((AGE, PAY), scale="box", record="loan")
+    app = explore(small_release(domain=domain, kernel=kernels.Euclidean(0.4), records=5000).to_bytes())
+    layer(app, "Modes")
+    assert "Loans close by" in app.dataframe[0].value and "with more loans than anywhere" in shown(app)
+
+
+@pytest.fixture(scope="module")
+def three() -> AppTest:
+    return choose(explore(file_of(AGE, PAY, Numeric("day", 0, 30), records=5000)), "Picture of", TWO)
+
+
+def test_a_link_to_the_modes_of_old_shows_them_on_the_picture():
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).switch_page(EXPLORE.path)
+    app.query_params["release"], app.query_params["view"] = "salaries", "Modes"
+    app.run()
+    assert not app.exception and field(app.segmented_control, "View").value == "Density"
+    assert field(app.pills, "On the picture").value == ["Modes"] and "out from the noise" in shown(app)
+
+
+def test_a_film_goes_along_a_column_that_is_not_drawn(three):
+    layer(three, "Film")
+    assert not three.exception and list(field(three.selectbox, "Along").options) == ["day"]
+    figure = json.loads(three.get("plotly_chart")[0].proto.spec)
+    assert len(figure["frames"]) == FRAMES and figure["layout"]["updatemenus"][0]["buttons"][0]["label"] == "▶"
+    hold(three, "day")
+    assert "Film" not in field(three.pills, "On the picture").options and not three.exception
+
+
+def test_three_columns_are_shells_of_what_is_surely_there(three):
+    hold(three)
+    choose(three, "Picture of", THREE)
+    assert not three.exception and "inside a shell at least so many" in shown(three)
+    (shells, _) = three.get("plotly_chart")
+    assert json.loads(shells.proto.spec)["data"][0]["type"] == "isosurface"
+    assert labels(three.number_input) == ["age (years)", "pay", "day"]
+
+
+def test_groups_are_outlined_where_one_is_surely_the_answer():
+    path = next(path for one, path in bundled_groups() if one.name == "health")
+    app = layer(explore(path.read_bytes(), path.name), "Groups")
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert not app.exception and {"female", "male"} <= {trace.get("name") for trace in figure["data"]}
+    assert "surely the answer" in shown(app)
+
+
+def test_the_distances_of_another_file_lie_over_the_picture_of_one():
+    app = explore()
+    field(app.button, "City bicycles").click().run()
+    layer(app, "Distances")
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert not app.exception and "city-distance.npz, a released file with a promise of its own" in shown(app)
+    assert "Average distance (km)" in [trace.get("name") for trace in figure["data"]]
+
+
+def test_an_outline_of_ones_own_takes_the_place_of_the_coasts():
+    app = explore()
+    field(app.button, "Towns of the world").click().run()
+    square = {"type": "LineString", "coordinates": [[0, 0], [10, 0], [10, 10], [0, 0]]}
+    drop = field(app.file_uploader, "Your own outline (GeoJSON, in degrees)")
+    drop.set_value(("fence.geojson", json.dumps(square).encode(), "application/json"))
+    app.run()
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    (drawn,) = [trace for trace in figure["data"] if trace.get("name") == NAME]
+    assert not app.exception and not app.error and len(drawn["x"]) < 10
+    drop = field(app.file_uploader, "Your own outline (GeoJSON, in degrees)")
+    drop.set_value(("bad.geojson", b"{}", "application/json"))
+    app.run()
+    assert not app.exception and "no GeoJSON file" in app.error[0].value

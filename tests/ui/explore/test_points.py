@@ -1,0 +1,98 @@
+"""A visitor's own points on Explore: scored, answered, and nobody's to begin with."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from core import Domain
+from core.domain import Dates
+from core.ui.explore.example import example_of
+from core.ui.explore.points import answer_columns
+from tests.depth import deep
+from tests.releases_for_tests import small_release
+from tests.ui.explore.visiting import (
+    AGE,
+    CITY,
+    FACES,
+    explore,
+    field,
+    file_of,
+    released,
+    shown,
+    view,
+)
+
+
+@pytest.mark.parametrize("name", ["Your points", "Anomalies"])
+def test_it_begins_with_an_example_that_is_nobody(name):
+    app = view(explore(file_of(AGE, CITY, records=5000)), name)
+    assert not app.exception and not app.error and "These places are an example" in shown(app)
+    assert len(app.dataframe[0].value) == 12
+    assert app.dataframe[0].value["age"].between(0, 100).all()
+
+
+def test_places_of_an_example_lie_inside_the_public_bounds():
+    days = Dates("day", "2020-01-01", "2020-12-31", "day")
+    domain = Domain((AGE, CITY, days))
+    table = pd.read_csv(io.BytesIO(example_of(domain, "x").getvalue()))
+    assert len(domain.encode_queries(table)) == 12 and set(table["city"]) == {"Bern", "Basel"}
+    assert example_of(Domain((FACES,)), "x") is None
+
+
+@pytest.mark.deep
+def test_points_are_scored_and_further_columns_come_back():
+    app = explore(file_of(AGE, CITY, records=5000))
+    view(app, "Anomalies")
+    points = b"id,age,city\n7,50,Bern\n8,2000,Basel\n"
+    field(app.file_uploader, "A table of points, with the columns age and city").set_value(
+        ("points.csv", points, "text/csv")
+    )
+    app.run()
+    assert not app.exception and not app.error
+    table = app.dataframe[0].value
+    assert set(table["id"].astype(str)) == {"7", "8"} and str(table["id"].iloc[0]) == "8"
+    assert "of 2 points" in shown(app)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"age\n1\n", "no column 'city'"),
+        deep(b"age,city\n1,Chur\n", "row 1 is not on the public list"),
+        deep(b"", "points.csv"),
+    ],
+)
+def test_points_that_cannot_be_read_get_one_sentence(content, why):
+    app = explore(file_of(AGE, CITY))
+    view(app, "Anomalies")
+    app.file_uploader[-1].set_value(("points.csv", content, "text/csv"))
+    app.run()
+    assert not app.exception and len(app.error) == 1 and why in app.error[0].value
+
+
+@pytest.mark.parametrize("norm", ["l1", deep(None)])
+def test_every_release_answers_at_points_that_are_brought(norm):
+    made = released((AGE, CITY), norm) if norm else small_release(domain=Domain((AGE, CITY)), records=3000)
+    app = explore(made.to_bytes())
+    view(app, "Your points")
+    app.file_uploader[-1].set_value(("points.csv", b"id,age,city\n7,50,Bern\n8,20,Basel\n", "text/csv"))
+    app.run()
+    assert not app.exception and not app.error and "2 points" in shown(app)
+    one = app.session_state["explore-asked-read"][2]
+    field(app.toggle, "Intervals that all hold at once").set_value(True).run()
+    both = app.session_state["explore-asked-read"][2]
+    assert not app.exception and (both.high - both.low > one.high - one.low).all()
+    table = app.dataframe[0].value
+    assert list(table["id"].astype(str)) == ["7", "8"] and "very likely between" in table
+    table = pa.table({"age": [50.0, 20.0], "city": ["Bern", "Basel"]})
+    found = made.answer(table)
+    columns = answer_columns(made, found)
+    assert set(columns) == ({"mean", "low", "high"} if norm else {"estimate", "low", "high", "density"})
+    assert np.allclose(columns["mean"] if norm else columns["density"], found.density)
+    app.file_uploader[-1].set_value(("points.csv", b"age\n1\n", "text/csv"))
+    app.run()
+    assert len(app.error) == 1 and "no column 'city'" in app.error[0].value
