@@ -73,11 +73,23 @@ AtOption = Annotated[
 ]
 
 
-def opened(path: Path, of_class: str | None, part: str | None = None, bandwidth: str | None = None) -> Release:
-    """The release in a file, or one of its parts, or that of one of its classes, read with a bandwidth."""
+def opened(
+    path: Path,
+    of_class: str | None,
+    part: str | None = None,
+    bandwidth: str | None = None,
+    together: bool = False,
+) -> Release:
+    """The release in a file, or one of its parts, or that of one of its classes, read with a bandwidth.
+
+    Where parts can be asked ``together``, a file of several is as it is unless something is said of one.
+    """
     from ..releases.release import load
 
-    release = load(path).part(part)
+    release = load(path)
+    if together and (of_class, part, bandwidth) == (None, None, None) and len(release.parts) > 1:
+        return release
+    release = release.part(part)
     release = release if of_class is None else release.of_class(of_class)
     if bandwidth is None:
         return release

@@ -32,7 +32,9 @@ def sample(
 ) -> None:
     """Make up records that resemble the real ones, at no further cost in privacy.
 
-    Of tables, the records have the released counts as nearly as whole records can; how near is said. Columns have
+    Of tables, the records have the released counts as nearly as whole records can; how near is said. A file that has
+    tables and densities is drawn from as a whole unless --part names one: counts are those of the tables, and values
+    within cells those of the densities. Columns have
     their own types: dates are dates, whole numbers whole, and what was declared missing is missing. In CSV a text that
     begins like a formula (= + - @) gets a quote in front, for spreadsheets; in Parquet it is exact. From 4 dimensions
     on, those of a kernel sketch are not meant for counting or for statistics of single columns.
@@ -43,7 +45,7 @@ def sample(
     from ..tasks.sampling import sample as draw
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth)
+    asked = opened(release, of_class, part, bandwidth, together=True)
     drawn = draw(asked, points, seed, sharpen=not smoothed)
     write_table(pa.Table.from_pandas(drawn.points, preserve_index=False), out)
     say(_trust(drawn))

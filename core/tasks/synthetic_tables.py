@@ -9,7 +9,8 @@ can be.
    values of that cell (gradual updates: Zhang et al., PrivSyn, USENIX Security 2021). Less is moved each round, and the
    best state of all is kept.
 3. Within its cell a record gets a value: a fine cell by the guess of its column, one of the public steps in it, or any
-   number of it, evenly.
+   number of it, evenly; or, where a density was released beside the tables, that of a point drawn from it
+   (`finer_values`).
 
 All of it is post-processing of the released file and of public chance.
 """
@@ -31,6 +32,7 @@ from ..releases.release import Release
 from ..sketches.tables.answers.best_guess import BestGuess
 from ..sketches.tables.axes import Axis
 from ..sketches.tables.layout import Columns, largest
+from .finer_values import Closeness, Finer
 
 ROUNDS = 25
 WORK = 4e8
@@ -53,15 +55,20 @@ class Nearness:
         The largest of all.
     where : tuple[str, ...]
         The columns of the table that is farthest.
+    closeness : tuple[Closeness, ...]
+        The same of densities that were drawn from too.
     """
 
     single: float
     several: float
     worst: float
     where: tuple[str, ...]
+    closeness: tuple[Closeness, ...] = ()
 
 
-def synthetic_table(release: Release, n: int, random: np.random.Generator) -> tuple[pd.DataFrame, Nearness]:
+def synthetic_table(
+    release: Release, n: int, random: np.random.Generator, densities: Sequence[Finer] = ()
+) -> tuple[pd.DataFrame, Nearness]:
     """Records drawn from released tables, and how near they are to them.
 
     Parameters
@@ -72,6 +79,8 @@ def synthetic_table(release: Release, n: int, random: np.random.Generator) -> tu
         How many records.
     random : np.random.Generator
         Public chance.
+    densities : Sequence[Finer]
+        What densities of the same records say within cells, and of columns together.
 
     Raises
     ------
@@ -86,11 +95,17 @@ def synthetic_table(release: Release, n: int, random: np.random.Generator) -> tu
         raise RequestError(f"The column {unknown[0]!r} is in no table of this release, so nothing can be drawn of it.")
     measured = [table for table in reading.noise.by_columns if len(table) > 0]
     targets = {table: _shares(guess, table) for table in measured}
-    cells = _from_tree(targets, [axis.cells for axis in axes], n, random)
-    several = list(largest([table for table in measured if len(table) > 1]))
+    sizes = [axis.cells for axis in axes]
+    joint = {finer.columns: finer.joint(guess, sizes, measured) for finer in densities}
+    wanted = targets | {table: shares for table, shares in joint.items() if shares is not None}
+    cells = _from_tree(wanted, sizes, n, random)
+    several = list(largest([table for table in wanted if len(table) > 1]))
     if several:
-        cells = _updated(cells, {table: targets[table] for table in several}, random)
-    return _frame(release, axes, guess, cells, random), _nearness(cells, targets, [axis.name for axis in axes])
+        cells = _updated(cells, {table: wanted[table] for table in several}, random)
+    records = _frame(release, axes, guess, cells, random)
+    for finer in densities:
+        records = finer.written_into(records, finer.placed(cells, random), random)
+    return records, _nearness(cells, targets, [axis.name for axis in axes])
 
 
 def _shares(guess: BestGuess, table: Columns) -> np.ndarray:

@@ -318,13 +318,13 @@ class Tables(LinearSketch):
         return replaced(self.layout, self.weights, self.domain.keeps_every_record)
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        asked, kept = (self._coarse(points) for points in (queries, records))
+        asked, kept = (self.cells_of(points) for points in (queries, records))
         sums = np.zeros(len(queries))
         for table in self.tables:
             sums += (asked[list(table), :, None] == kept[list(table), None, :]).all(axis=0).sum(axis=1)
         return sums / len(self.tables)
 
-    def _coarse(self, points: np.ndarray) -> np.ndarray:
+    def cells_of(self, points: np.ndarray) -> np.ndarray:
         """The coarse cell of each point along each axis, int64 (axes, n)."""
         halvings = np.array([axis.halvings for axis in self.axes])[:, None]
         return cut(points, self.domain, self.axes).astype(np.int64) >> halvings
@@ -354,7 +354,7 @@ class Tables(LinearSketch):
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
         """The mean over all tables of how many records share the query's cell."""
-        cells = self._coarse(points)
+        cells = self.cells_of(points)
         reading = self.reading(table, counter_variance, None, math.inf)
         errors = np.sqrt(variances(reading.noise, self._shares, cells))
         return Answers.of_errors(shared(reading, self._shares, cells), errors, records, level)
@@ -367,7 +367,7 @@ class Tables(LinearSketch):
         noise = Noise(self.layout, self.weights, counter_variance)
         if points is None:
             return average_variance(noise, self._shares)
-        return variances(noise, self._shares, self._coarse(points))
+        return variances(noise, self._shares, self.cells_of(points))
 
     def total(self, table: np.ndarray) -> float:
         return self.reading(table, 1.0, None, math.inf).records

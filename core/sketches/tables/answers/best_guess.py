@@ -115,13 +115,26 @@ class BestGuess:
             self._check((i,))
         return list(largest(parts))
 
-    def _fitted(self, table: Columns, margins: Sequence[Columns]) -> np.ndarray:
-        """The most even table with guessed margins; where they cover each column once, their product."""
+    def nearest_to(self, table: Columns, counts: np.ndarray) -> np.ndarray:
+        """The table of some columns that has the guessed margins where they were measured, and is most like another.
+
+        Parameters
+        ----------
+        table, counts : Columns, np.ndarray
+            In increasing order; and what it is to be like, in relative entropy, above zero.
+        """
+        return self._fitted(table, self._measured_parts(table), counts)
+
+    def _fitted(self, table: Columns, margins: Sequence[Columns], like: np.ndarray | None = None) -> np.ndarray:
+        """The most even table with guessed margins; where they cover each column once, their product.
+
+        Or the one with these margins that is most like another.
+        """
         layout = self._reading.layout
-        fitted = np.full([layout.axes[i].cells for i in table], 1.0)
+        fitted = np.full([layout.axes[i].cells for i in table], 1.0) if like is None else like.astype(np.float64)
         given = [(tuple(table.index(i) for i in margin), self.counts(margin)) for margin in margins]
         overlapping = sum(len(margin) for margin in margins) > len(table)
-        for _ in range(FITTINGS if overlapping else 1):
+        for _ in range(FITTINGS if overlapping or like is not None else 1):
             off = 0.0
             for kept, wanted in given:
                 others = tuple(side for side in range(len(table)) if side not in kept)

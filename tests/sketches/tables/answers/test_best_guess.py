@@ -16,7 +16,7 @@ from tests.sketches.tables.answers.test_counts import DOMAIN, KINDS, people, rel
 @pytest.fixture(scope="module")
 def exact():
     """The exact counts of any columns."""
-    cells = Tables.of(DOMAIN, 8)._coarse(DOMAIN.encode_queries(people()))
+    cells = Tables.of(DOMAIN, 8).cells_of(DOMAIN.encode_queries(people()))
     sides = [8, 2, 3]
 
     def counts(table):
