@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from .local.oracles.table import oracle
     from .local.release import LocalRelease, load_local
     from .local.survey import Survey
-    from .models.linear_model import LinearModel, load_model
+    from .models.linear_model import LinearModel
+    from .models.number_model import NumberModel
+    from .models.opening import load_model
     from .models.training import train
     from .privacy.budget import Budget
     from .privacy.ledger.ledger import Ledger
@@ -106,6 +108,7 @@ _HOME = {
     "MinHash": ".sketches.hashed.minhash",
     "Moments": ".sketches.distances.moments",
     "Neighbours": ".privacy.neighbours",
+    "NumberModel": ".models.number_model",
     "Numeric": ".domain",
     "Ordered": ".domain",
     "Part": ".sketches.parts",
@@ -141,7 +144,7 @@ _HOME = {
     "load": ".releases.release",
     "load_local": ".local.release",
     "oracle": ".local.oracles.table",
-    "load_model": ".models.linear_model",
+    "load_model": ".models.opening",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".forecast.recommendation",
     "regression": ".tasks.regression.regression",
@@ -178,6 +181,7 @@ __all__ = [
     "MinHash",
     "Moments",
     "Neighbours",
+    "NumberModel",
     "Numeric",
     "Ordered",
     "Part",

@@ -19,7 +19,7 @@ def predict(
     ] = False,
     out: TableOption = None,
 ) -> None:
-    """Ask a model: the columns of QUERIES, the likeliest class, and the probability of every class.
+    """Ask a model: the columns of QUERIES, and what it predicts: a number, or a class with the probability of each.
 
     With --coefficients, the model itself as a table: a score is the intercept, the row without a column, and each
     number times its coefficient, and the coefficient of each category.
@@ -27,7 +27,7 @@ def predict(
     import pyarrow as pa
 
     from ..errors import RequestError
-    from ..models.linear_model import load_model
+    from ..models.opening import load_model
     from ..sources.queries import beside
 
     check_table(out)

@@ -1,4 +1,4 @@
-"""`train`: a model that predicts a column of classes, trained once under a promise."""
+"""`train`: a model that predicts a column, trained once under a promise."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def train(
     source: Annotated[
         str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
     ],
-    target: Annotated[str, Option(metavar="COLUMN", help="The column to predict, of categories.", show_default=False)],
+    target: Annotated[
+        str,
+        Option(metavar="COLUMN", help="The column to predict: of categories, numbers or dates.", show_default=False),
+    ],
     out: Annotated[Path, Option(metavar="FILE", help="The model file to write, JSON.", show_default=False)],
     promise: PromiseOptions,
     data: DataOptions,
@@ -30,8 +33,9 @@ def train(
     method: Annotated[
         str,
         Option(
-            help="objective (pure epsilon), descent, newton, svm, amp (alone in its ledger), or auto: the best beside "
-            "which others can be released."
+            help="For categories: objective (pure epsilon), descent, newton, svm, amp (alone in its ledger); for "
+            "numbers and dates: products (pure epsilon too), descent; or auto: the best beside which others can be "
+            "released."
         ),
     ] = "auto",
     feature_radius: Annotated[

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from ..domain import Domain
 from ..models.linear_model import LinearModel
+from ..models.opening import Model
 from ..models.training import train, trainer_of
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -83,6 +86,6 @@ class PrivateLinearSVC(LinearClassifier):
         trainer = trainer_of("svm", domain, CLASS)
         return Fitting(trainer.cost(budget), lambda source: self._take(trainer.fit(source, budget)))
 
-    def _take(self, model: LinearModel) -> None:
-        self.model_ = model
+    def _take(self, made: Model) -> None:
+        model = self.model_ = cast(LinearModel, made)  # as classes are predicted
         self.coef_, self.intercept_ = model.slopes, model.intercepts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from ..checks import check_choice
@@ -10,6 +12,7 @@ from ..errors import RequestError
 from ..models.linear_model import LinearModel
 from ..models.logistic_model import LogisticModel
 from ..models.objective_perturbation import ObjectivePerturbation
+from ..models.opening import Model
 from ..models.training import AUTO, Trainer, chosen_trainer
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -124,8 +127,8 @@ class PrivateLogisticRegression(LinearClassifier):
         trainer = self._trainer(domain, budget, composable=True)
         return Fitting(trainer.cost(budget), lambda source: self._take(trainer.fit(source, budget)))
 
-    def _take(self, model: LogisticModel | LinearModel) -> None:
-        self.model_ = model
+    def _take(self, made: LogisticModel | Model) -> None:
+        model = self.model_ = cast(LogisticModel | LinearModel, made)  # as classes are predicted
         slopes = model.coefficients if isinstance(model, LogisticModel) else model.slopes
         self.coef_, self.intercept_ = slopes, model.intercepts
 

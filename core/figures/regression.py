@@ -36,14 +36,14 @@ def coefficient_figure(coefficients: pd.DataFrame, unit: str) -> go.Figure:
     Parameters
     ----------
     coefficients : pd.DataFrame
-        Of `Regression.coefficients`.
+        Of `Regression.coefficients`; without bands where its ends are NaN.
     unit : str
         What is predicted, with its unit.
     """
     rows = strongest(coefficients).iloc[::-1]
     scale = np.where(rows.estimate == 0.0, 0.0, rows.carries / rows.estimate.replace(0.0, 1.0))
     low, high = rows.low * scale, rows.high * scale
-    sure = (low > 0.0) | (high < 0.0)
+    sure = (low > 0.0) | (high < 0.0) | low.isna()
     figure = go.Figure(
         go.Scatter(
             x=rows.carries,

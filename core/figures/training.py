@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
@@ -13,10 +14,35 @@ ROOM = 0.04
 """Above and below the curve, in shares of all records."""
 
 
+@dataclass(frozen=True)
+class Measure:
+    """What is forecast, in words.
+
+    Attributes
+    ----------
+    done : str
+        What a share is of, behind "12%".
+    least : str
+        What is always possible without looking at anyone.
+    """
+
+    done: str
+    least: str
+
+
+RIGHT = Measure("right", "always the most common answer")
+EXPLAINED = Measure("explained", "always the mean")
+
+
 def training_figure(
-    epsilons: Sequence[float], right: Sequence[float], epsilon: float, common: float, best: float
+    epsilons: Sequence[float],
+    right: Sequence[float],
+    epsilon: float,
+    common: float,
+    best: float,
+    measure: Measure = RIGHT,
 ) -> go.Figure:
-    """Shares right against ε on a logarithmic axis, between the most common answer and hardly any noise.
+    """Shares right, or explained, against ε on a logarithmic axis, between the least answer and hardly any noise.
 
     Parameters
     ----------
@@ -26,6 +52,8 @@ def training_figure(
         The present one, which is among them.
     common, best : float
         Shares right of always the most common answer, and of a model with hardly any noise.
+    measure : Measure
+        What is forecast.
     """
     figure = go.Figure(
         go.Scatter(
@@ -34,10 +62,10 @@ def training_figure(
             mode="lines+markers",
             line={"color": TEAL.shape, "width": 2},
             marker={"color": TEAL.shape, "size": [11 if one == epsilon else 6 for one in epsilons]},
-            hovertemplate="ε = %{x:,.3~r}: %{y:.1%} right<extra></extra>",
+            hovertemplate=f"ε = %{{x:,.3~r}}: %{{y:.1%}} {measure.done}<extra></extra>",
         )
     )
-    for level, words, below in ((common, "always the most common answer", True), (best, "hardly any noise", False)):
+    for level, words, below in ((common, measure.least, True), (best, "hardly any noise", False)):
         figure.add_hline(
             level,
             line={"color": FAINT.shape, "width": 1, "dash": "dot"},
@@ -60,15 +88,17 @@ def training_figure(
         zeroline=False,
         fixedrange=True,
         tickformat=".0%",
-        title="right",
+        title=measure.done,
     )
     return figure.update_layout(height=220, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False, showlegend=False)
 
 
-def training_in_words(epsilons: Sequence[float], right: Sequence[float], common: float, best: float) -> str:
+def training_in_words(
+    epsilons: Sequence[float], right: Sequence[float], common: float, best: float, measure: Measure = RIGHT
+) -> str:
     """The text alternative: both ends of the curve, and what it lies between."""
-    ends = f"{percent(right[0])} are right at ε = {epsilons[0]:g} and {percent(right[-1])} at ε = {epsilons[-1]:g}"
+    ends = f"{percent(right[0])} at ε = {epsilons[0]:g} and {percent(right[-1])} at ε = {epsilons[-1]:g}"
     return (
-        f"Of made-up records, {ends}; always the most common answer gets {percent(common)}, hardly any noise "
+        f"Of made-up records, shares {measure.done}: {ends}; {measure.least} gets {percent(common)}, hardly any noise "
         f"{percent(best)}."
     )

@@ -61,8 +61,9 @@ from ..privacy.noise.normal_vector import NormalVector
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.unit_shifts import gaussian_delta
 from .certified_logistic import UNIT_BITS, approximate_minimiser
-from .linear_model import BITS, LinearModel
+from .linear_model import LinearModel
 from .method import Method, against_the_rest, signed_problems
+from .model_file import BITS
 
 CONSTANTS = ("sharp", "published")
 SECOND_SHARE = Fraction(1, 100)

@@ -25,10 +25,12 @@ below 2^53 again.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,8 +41,9 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from .gaussian_tables import GaussianTables
-from .linear_model import BITS, LinearModel
-from .method import Method
+from .linear_model import LinearModel
+from .method import Method, Model, Trained
+from .model_file import BITS
 from .residuals import LOSSES, RESIDUAL_UNIT, residuals, sums_of_slopes
 from .standard_scale import (
     FARTHEST,
@@ -69,15 +72,13 @@ THEOREM = (
 
 
 @dataclass(frozen=True)
-class NoisyDescent(GaussianTables, Method):
-    """Full-batch gradient descent with noise in every step.
+class Descent(GaussianTables, Trained[Model]):
+    """Full-batch gradient descent with noise in every step, for any loss whose slopes are whole numbers.
 
     Parameters
     ----------
     domain, label, radius : Domain, str, float | None
         As of `Task`.
-    loss : str
-        "logistic" (multinomial for more than two classes), or "svm", Huber's smooth hinge, each class against the rest.
     steps : int
         How many.
     rate : float | None
@@ -91,14 +92,49 @@ class NoisyDescent(GaussianTables, Method):
         When a parameter is out of range.
     """
 
-    loss: str = parameter(Choice("The loss", LOSSES), "logistic")
     steps: Settled[int] = parameter(Whole("The number of steps", 1, 10_000), USUAL_STEPS)
     rate: float | None = parameter(Number("The rate of steps", 1e-6, 1e6), None)
     clip: Settled[float] = parameter(Number("The largest slope", 1e-2, 10.0), CLIP)
-    name: ClassVar[str] = "descent"
-    described: ClassVar[str] = "noisy gradient descent"
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = UNIT
+    longest_rate: ClassVar[float]
+    score_noise: ClassVar[float]
+    """The longest step, and how far the noise of one step may move the score of a record of the bought length."""
+    farthest: ClassVar[float] = FARTHEST
+    momentum: ClassVar[float] = 0.0
+    """The share of a step that the next one goes on with, so that its noise counts 1/(1 - momentum) times."""
+
+    @abstractmethod
+    def residuals(self, scores: np.ndarray, goals: np.ndarray, most: np.ndarray) -> np.ndarray:
+        """Slopes of the loss at scores (n, rows), whole numbers no longer than most; see `residuals`."""
+
+    @abstractmethod
+    def _goals(
+        self, codes: np.ndarray, records: float, of_step: NoiseScale, bought: Sequence[NoiseScale], noise: NoiseSource
+    ) -> tuple[np.ndarray, Any]:
+        """What residuals are reckoned from, int64 (n,), and what `_made` needs to turn scores back."""
+
+    @abstractmethod
+    def _made(
+        self, weights: np.ndarray, known: Any, budget: Budget, details: dict[str, str], noise_source: NoiseSource
+    ) -> Model:
+        """The model of coefficients of (1, z), in multiples of 2^-20, int64 (rows, d + 1)."""
+
+    def _judged(
+        self,
+        whole: np.ndarray,
+        goals: np.ndarray,
+        weights: np.ndarray,
+        known: Any,
+        bought: Sequence[NoiseScale],
+        noise: NoiseSource,
+    ) -> Any:
+        """What is known, with what was bought about how well the weights fit."""
+        return known
+
+    def _bought(self, neighbours: Neighbours) -> list[tuple[Sensitivity, Fraction]]:
+        """Further tables that `_goals` buys, with their shares of the budget."""
+        return []
 
     @property
     def largest(self) -> int:
@@ -116,16 +152,25 @@ class NoisyDescent(GaussianTables, Method):
         return not (neighbours is Neighbours.REPLACE_ONE and self.domain.keeps_every_record)
 
     def _tables(self, budget: Budget) -> list[tuple[Sensitivity, Fraction]]:
-        """Every table with its share of the budget: those of the steps, the centre, the lengths, and a count if any."""
+        """Every table with its share of the budget: the steps', the centre, the lengths, others, and a count if any."""
         moved, records = self.sensitivity(budget.neighbours), self.domain.unit.records
         bought = [
             (centre_sensitivity(budget.neighbours, self.reach, UNIT, self.features.dimensions), CENTRE_SHARE),
             (ladder_sensitivity(budget.neighbours), LENGTH_SHARE),
         ]
+        bought += self._bought(budget.neighbours)
         if self.counts(budget.neighbours):
             bought.append((Sensitivity(1, 1, unit_shifts=True), COUNT_SHARE))
         share = (1 - sum((part for _, part in bought), Fraction(0))) / self.steps
         return [(moved, share)] * self.steps + [(one.scaled(records), part) for one, part in bought]
+
+    def noise(self, budget: Budget) -> float:
+        """How long the noise is that all steps leave, in records.
+
+        The mean of the second half of the steps has the noise of a step divided by the root of their number.
+        """
+        of_step = math.sqrt(self.noises(budget)[0].variance) / (UNIT * RESIDUAL_UNIT)
+        return of_step * math.sqrt(2.0 * self.rows * (self.features.dimensions + 1) / self.steps)
 
     def _trained(
         self,
@@ -134,65 +179,109 @@ class NoisyDescent(GaussianTables, Method):
         budget: Budget,
         plan: tuple[NoiseScale, ...],
         noise_source: NoiseSource,
-    ) -> LinearModel:
+    ) -> Model:
         of_step, (of_centre, of_lengths) = plan[0], plan[self.steps : self.steps + 2]
         records = float(len(codes))
         if self.counts(budget.neighbours):
             bought = add_noise(np.array([len(codes)], np.int64), plan[-1], noise_source)
             records = max(float(bought[0]), float(plan[-1].variance) ** 0.5, 1.0)
         scale = bought_scale(units, records, (of_centre, of_lengths), self.reach, UNIT, noise_source)
-        weights = self._descended(standardised(units, scale, UNIT), codes, records, of_step, noise_source)
-        kind = "svm" if self.loss == "svm" else "logistic" if self.rows == 1 else "multinomial"
+        goals, known = self._goals(codes, records, of_step, plan[self.steps + 2 :], noise_source)
+        whole = standardised(units, scale, UNIT, self.farthest)
+        weights = self._descended(whole, goals, records, of_step, noise_source)
+        known = self._judged(whole, goals, weights, known, plan[self.steps + 2 :], noise_source)
         details = {
             "steps": str(self.steps),
             "rate": repr(self.longest_step(of_step, records)),
             "clip": repr(self.clip),
-            "loss": self.loss,
             "length": repr(scale.length / UNIT),
             "sigma_squared": str(of_step.parameter),
         }
-        described, rows = f"{self.described} in {self.steps:,} steps", in_units_of_records(weights, scale, UNIT)
-        return self._model(kind, 1.0, rows, budget, details, noise_source, described)
+        return self._made(in_units_of_records(weights, scale, UNIT), known, budget, details, noise_source)
 
     def _descended(
-        self, units: np.ndarray, codes: np.ndarray, records: float, noise: NoiseScale, noise_source: NoiseSource
+        self, units: np.ndarray, goals: np.ndarray, records: float, noise: NoiseScale, noise_source: NoiseSource
     ) -> np.ndarray:
         """The mean of the second half of all coefficients, in multiples of 2^-20, float64 (rows, d + 1)."""
         weights = np.zeros((self.rows, units.shape[1]))
-        total, last = np.zeros_like(weights), self.steps // 2
+        total, last, pace = np.zeros_like(weights), self.steps // 2, np.zeros_like(weights)
         most = self.most(units)
         length = self.longest_step(noise, records) / records / (UNIT * RESIDUAL_UNIT)
         for step in range(self.steps):
-            table = self.slopes(units, codes, weights, most)
-            noisy = add_noise(table, noise, noise_source)
-            moved = weights - np.rint(length * (1 << BITS) * noisy)
-            weights = np.clip(moved, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+            table = self.slopes(units, goals, weights, most)
+            pace = self.momentum * pace - length * (1 << BITS) * add_noise(table, noise, noise_source)
+            weights = np.clip(weights + np.rint(pace), -LARGEST_WEIGHT, LARGEST_WEIGHT)
             if step >= last:
                 total += weights
         return np.asarray(total / (self.steps - last))
 
-    def longest_step(self, noise: NoiseScale, records: float) -> float:
-        """The rate that steps have for so many records, which are public or bought."""
+    def longest_step(self, noise: NoiseScale, records: float, longest: float | None = None) -> float:
+        """The rate that steps have for so many records, which are public or bought, and no more than the longest."""
         if self.rate is not None:
             return self.rate
-        return min(LONGEST_RATE, SCORE_NOISE * records * UNIT * RESIDUAL_UNIT / math.sqrt(noise.variance))
+        room = self.score_noise * records * UNIT * RESIDUAL_UNIT / math.sqrt(noise.variance)
+        return min(self.longest_rate if longest is None else longest, room * (1.0 - self.momentum))
 
     def most(self, units: np.ndarray) -> np.ndarray:
         """The largest squared length of each record's residuals: floor(C²/|z|²), int64 (n,)."""
         squares = np.einsum("ij,ij->i", units, units).astype(np.int64)
         return np.asarray(self.largest // np.maximum(squares, 1))
 
-    def slopes(self, units: np.ndarray, codes: np.ndarray, weights: np.ndarray, most: np.ndarray) -> np.ndarray:
+    def slopes(self, units: np.ndarray, goals: np.ndarray, weights: np.ndarray, most: np.ndarray) -> np.ndarray:
         """The exact sum of residuals times standardised records, int64 (rows, d + 1), at whole coefficients."""
         return sums_of_slopes(
             units,
             weights,
             float(UNIT << BITS),
-            lambda scores, here: residuals(scores, codes[here], self.loss, most[here]),
+            lambda scores, here: self.residuals(scores, goals[here], most[here]),
         )
 
     @cached_property
     def largest_sum(self) -> int:
         """Of scores in whole numbers, which float64 must hold exactly: below 2^53 for every domain that is taken."""
-        length = math.hypot(FARTHEST, FRONT) * UNIT
+        length = math.hypot(self.farthest, FRONT) * UNIT
         return math.ceil(math.sqrt(self.features.dimensions + 1) * length) * LARGEST_WEIGHT
+
+
+def scores_of(whole: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Scores of standardised records at whole coefficients, float64 (n, rows), exact."""
+    return np.asarray(np.ldexp(whole @ weights.T, -BITS) / UNIT)
+
+
+@dataclass(frozen=True)
+class NoisyDescent(Descent[LinearModel], Method):
+    """Classes by full-batch gradient descent with noise in every step.
+
+    Parameters
+    ----------
+    domain, label, radius, steps, rate, clip : Domain, str, float | None, int, float | None, float
+        As of `Descent`.
+    loss : str
+        "logistic" (multinomial for more than two classes), or "svm", Huber's smooth hinge, each class against the rest.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range.
+    """
+
+    loss: str = parameter(Choice("The loss", LOSSES), "logistic")
+    name: ClassVar[str] = "descent"
+    described: ClassVar[str] = "noisy gradient descent"
+    longest_rate: ClassVar[float] = LONGEST_RATE
+    score_noise: ClassVar[float] = SCORE_NOISE
+
+    def residuals(self, scores: np.ndarray, goals: np.ndarray, most: np.ndarray) -> np.ndarray:
+        return residuals(scores, goals, self.loss, most)
+
+    def _goals(
+        self, codes: np.ndarray, records: float, of_step: NoiseScale, bought: Sequence[NoiseScale], noise: NoiseSource
+    ) -> tuple[np.ndarray, None]:
+        return codes, None
+
+    def _made(
+        self, weights: np.ndarray, known: None, budget: Budget, details: dict[str, str], noise_source: NoiseSource
+    ) -> LinearModel:
+        kind = "svm" if self.loss == "svm" else "logistic" if self.rows == 1 else "multinomial"
+        said = f"{self.described} in {self.steps:,} steps"
+        return self._model(kind, 1.0, weights, budget, details | {"loss": self.loss}, noise_source, said)

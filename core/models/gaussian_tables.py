@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from fractions import Fraction
+from typing import ClassVar
 
 from ..errors import RequestError
 from ..privacy.accounting import Cost
@@ -23,6 +24,9 @@ from .records import Task
 class GaussianTables(Task, ABC):
     """A method whose price is that of its tables."""
 
+    instead: ClassVar[str] = "objective perturbation"
+    """What predicts the same without a delta."""
+
     @abstractmethod
     def _tables(self, budget: Budget) -> list[tuple[Sensitivity, Fraction]]:
         """How far one person moves every table, in a fixed order, and its share of the budget."""
@@ -31,7 +35,7 @@ class GaussianTables(Task, ABC):
         """The noise of every table, in their order; RequestError under a pure promise."""
         if budget.pure:
             said = self.described[0].upper() + self.described[1:]
-            raise RequestError(f"{said} needs a delta above 0, and objective perturbation none.")
+            raise RequestError(f"{said} needs a delta above 0, and {self.instead} none.")
         promise = Fraction(budget.epsilon), Fraction(budget.delta)
         return calibrate_shares(self._tables(budget), *promise, gaussian_only=True)
 

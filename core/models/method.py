@@ -16,9 +16,15 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import SystemSource
 from ..sources import Source
 from .linear_model import LinearModel
+from .model_file import BITS, LARGEST
+from .number_model import NumberModel
 from .records import Task
 
 Model = TypeVar("Model")
+FINE = 1 << 24
+"""What 1 counts where a model is judged by public records."""
+LEAST_VARIANCE = 1e-12
+"""Of what is predicted, between -1 and 1, so that nothing is divided by zero."""
 
 
 class Fitted(ABC, Generic[Model]):
@@ -85,8 +91,8 @@ class Fitted(ABC, Generic[Model]):
 
 
 @dataclass(frozen=True)
-class Method(Task, Fitted[LinearModel]):
-    """A way to train a linear model that predicts classes: one file each, beside this one.
+class Trained(Task, Fitted[Model]):
+    """A way to train a model of a `Task`, which can be rehearsed on public records.
 
     Attributes
     ----------
@@ -99,17 +105,21 @@ class Method(Task, Fitted[LinearModel]):
     theorem: ClassVar[str]
     unit: ClassVar[int]
 
-    def _check(self) -> None:
-        super()._check()
-        self.check_classes()
-
     @abstractmethod
     def _beside(self, plan: Any, share: Fraction) -> Any:
         """A plan whose noise is to so many fewer records what the given one's is to all of them."""
 
+    @abstractmethod
+    def _never_private(self, model: Model) -> Model:
+        """The model, marked as one that protects nobody."""
+
+    @abstractmethod
+    def score(self, model: Model, points: np.ndarray) -> float:
+        """How good a model is on encoded public records: 1 is without a mistake."""
+
     def rehearsed(
         self, units: np.ndarray, codes: np.ndarray, budget: Budget, share: Fraction, noise_source: NoiseSource
-    ) -> LinearModel:
+    ) -> Model:
         """A model of public records that stand for more of them: never private, never a release.
 
         Its noise is shorter than the promise asks of these records. So it is marked as not private whatever the source
@@ -126,8 +136,15 @@ class Method(Task, Fitted[LinearModel]):
         noise_source : NoiseSource
             A seeded one, or the system's where many must be independent.
         """
-        model = self._trained(units, codes, budget, self._beside(self._planned(budget), share), noise_source)
-        return replace(model, private=False)
+        plan = self._beside(self._planned(budget), share)
+        return self._never_private(self._trained(units, codes, budget, plan, noise_source))
+
+    def tried(
+        self, points: np.ndarray, rest: np.ndarray, budget: Budget, share: Fraction, noise_source: NoiseSource
+    ) -> float:
+        """How good a model of encoded public records is on the rest of them; see `rehearsed`."""
+        units, codes = self.encoded(points, self.unit)
+        return self.score(self.rehearsed(units, codes, budget, share, noise_source), rest)
 
     def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
         return self.gather(source, self.unit)
@@ -135,6 +152,30 @@ class Method(Task, Fitted[LinearModel]):
     def parameters(self) -> dict:
         """All public parameters but the domain, for JSON."""
         return self.written()
+
+    @property
+    def task(self) -> Task:
+        """What is predicted from what, without the method's own parameters: what the file of a model knows."""
+        return Task(self.domain, self.label, self.radius)
+
+
+@dataclass(frozen=True)
+class Method(Trained[LinearModel]):
+    """A way to train a linear model that predicts classes: one file each, beside this one."""
+
+    def _check(self) -> None:
+        super()._check()
+        self.check_classes()
+
+    def _never_private(self, model: LinearModel) -> LinearModel:
+        return replace(model, private=False)
+
+    def score(self, model: LinearModel, points: np.ndarray) -> float:
+        """The share that is right of encoded public records."""
+        units, codes = self.encoded(points, self.unit)
+        scores = (units / self.unit) @ model.rows.T
+        said = (scores[:, 0] > 0).astype(np.int64) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return float(np.mean(said == codes))
 
     def _model(
         self,
@@ -146,10 +187,55 @@ class Method(Task, Fitted[LinearModel]):
         noise_source: NoiseSource,
         described: str = "",
     ) -> LinearModel:
-        """The file of what was trained, which knows the task and not the method's own parameters."""
-        task = Task(self.domain, self.label, self.radius)
+        """The file of what was trained."""
         said = described or self.described
-        return LinearModel(task, kind, scale, rows, budget, said, self.theorem, details, noise_source.private)
+        return LinearModel(self.task, kind, scale, rows, budget, said, self.theorem, details, noise_source.private)
+
+
+@dataclass(frozen=True)
+class NumberMethod(Trained[NumberModel]):
+    """A way to train a linear model that predicts a number: one file each, beside this one."""
+
+    def _check(self) -> None:
+        super()._check()
+        self.check_number()
+
+    def _never_private(self, model: NumberModel) -> NumberModel:
+        return replace(model, private=False)
+
+    def score(self, model: NumberModel, points: np.ndarray) -> float:
+        """The share of the variance that is explained of encoded public records; below 0 where their mean is better."""
+        units, goals = self.encoded(points, FINE)
+        found = np.clip((units / FINE) @ model.weights[0], -1.0, 1.0)
+        wanted = goals / FINE
+        return max(-1.0, 1.0 - float(np.mean((found - wanted) ** 2)) / max(float(wanted.var()), LEAST_VARIANCE))
+
+    def _model(
+        self,
+        weights: np.ndarray,
+        budget: Budget,
+        details: dict[str, str],
+        noise_source: NoiseSource,
+        *,
+        errors: np.ndarray | None = None,
+        residual: float | None = None,
+    ) -> NumberModel:
+        """The file of what was trained: coefficients of coordinates between -1 and 1, float64 (d + 1,)."""
+        most = (LARGEST >> 1) / (1 << BITS)
+        rows = np.rint(np.clip(weights, -most, most) * (1 << BITS)).astype(np.int64)[None]
+        return NumberModel(
+            self.task,
+            "number",
+            1.0,
+            rows,
+            budget,
+            self.described,
+            self.theorem,
+            details,
+            noise_source.private,
+            errors=errors,
+            residual=residual,
+        )
 
 
 def signed_problems(vectors: np.ndarray, codes: np.ndarray, problems: int) -> Iterator[np.ndarray]:

@@ -41,7 +41,7 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from .gaussian_tables import GaussianTables
-from .linear_model import BITS
+from .model_file import BITS
 from .residuals import RESIDUAL_UNIT, cut, sums_of_slopes
 from .standard_scale import (
     FARTHEST,

@@ -7,16 +7,17 @@ numbers and categories are longer than a public radius is shortened to it; the 1
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..domain import Categorical, Cyclic, Domain
+from ..domain import Categorical, Column, Cyclic, Domain, Scalar
 from ..errors import RequestError
 from ..parameters import Declared, Number, Settled, Text, parameter
 from ..sketches.products.products import Products
+from ..tasks.regression.sums import Term, terms_of
 
 if TYPE_CHECKING:  # whoever asks a model must not reach private records by it
     from ..sources import Source
@@ -84,15 +85,28 @@ class Task(Declared):
     @property
     def categories(self) -> tuple[str, ...]:
         """The public list of classes; none where a number is predicted."""
-        column = next(column for column in self.domain.columns if column.name == self.label)
-        if isinstance(column, Categorical) and not isinstance(column, Cyclic):
-            return column.categories
-        return ()
+        column = self.target
+        return column.categories if isinstance(column, Categorical) and not isinstance(column, Cyclic) else ()
+
+    @cached_property
+    def target(self) -> Column:
+        """The column that is predicted."""
+        return next(column for column in self.domain.columns if column.name == self.label)
+
+    @cached_property
+    def goal(self) -> Term:
+        """How numbers that are predicted lie between -1 and 1."""
+        return terms_of(self._alone)[0]
+
+    @cached_property
+    def _alone(self) -> Domain:
+        """The domain of what is predicted and nothing else."""
+        return replace(self.domain, columns=(self.target,))
 
     @property
     def rows(self) -> int:
-        """Rows of coefficients: one for two classes, which speaks for the second, otherwise one a class."""
-        return 1 if len(self.categories) == 2 else len(self.categories)
+        """Rows of coefficients: one for a number or for the second of two classes, otherwise one a class."""
+        return 1 if len(self.categories) in (0, 2) else len(self.categories)
 
     def check_classes(self) -> None:
         """RequestError unless a class is predicted."""
@@ -101,8 +115,15 @@ class Task(Declared):
                 f"This method predicts a column of categories, the public list of classes, and {self.label!r} is none."
             )
 
+    def check_number(self) -> None:
+        """RequestError unless a number is predicted."""
+        if not isinstance(self.target, Scalar):
+            raise RequestError(f"This method predicts a column of numbers or dates, and {self.label!r} is none.")
+
     def gather(self, source: Source, unit: int) -> tuple[np.ndarray, np.ndarray]:
-        """All records: units of their coordinates, int64 (n, d + 1), and the places of their classes, int64 (n,).
+        """All records: units of their coordinates, int64 (n, d + 1), and what is predicted, int64 (n,).
+
+        That is the places of their classes, or units of their numbers between -1 and 1.
 
         Parameters
         ----------
@@ -138,7 +159,14 @@ class Task(Declared):
         names = [column.name for column in self.domain.columns for _ in range(column.width)]
         labels = np.array([name == self.label for name in names])
         vectors = self.encoding.vectors(points[:, ~labels])
-        return whole_vectors(vectors, self.radius, unit), np.argmax(points[:, labels], axis=1)
+        return whole_vectors(vectors, self.radius, unit), self._told(points[:, labels], unit)
+
+    def _told(self, points: np.ndarray, unit: int) -> np.ndarray:
+        """What is predicted: the places of classes, or numbers in units that are cut toward zero, int64 (n,)."""
+        if self.categories:
+            return np.argmax(points, axis=1)
+        numbers = Products(self._alone).vectors(points)[:, 1]
+        return np.asarray(np.clip(numbers, -1.0, 1.0) * unit, np.int64)
 
     def longest(self, unit: int) -> int:
         """The largest squared length of what `gather` gives, in units, the 1 in front included."""

@@ -19,8 +19,10 @@ from ..domain import Domain
 from ..forecast.reference_population import REFERENCE_POINTS, reference_populations
 from ..privacy.budget import Budget
 from ..privacy.noise.randomness import SeededSource
-from .descent import NoisyDescent
-from .method import Method
+from .descent import Descent, NoisyDescent
+from .from_products import FromProducts
+from .method import Method, NumberMethod
+from .number_descent import NumberDescent
 from .pure import PureLogistic
 from .records import Task
 
@@ -40,7 +42,7 @@ class Rehearsal:
     Attributes
     ----------
     right : float
-        Share of the points, mean over the shapes.
+        Share of the points, or of the variance of a number that was explained: mean over the shapes.
     by_shape : tuple[float, ...]
         For each shape of `reference_populations`.
     """
@@ -50,12 +52,12 @@ class Rehearsal:
 
 
 @lru_cache(maxsize=256)
-def rehearse_training(method: Method, budget: Budget, records: int = USUAL_RECORDS) -> Rehearsal | None:
+def rehearse_training(method: Method | NumberMethod, budget: Budget, records: int = USUAL_RECORDS) -> Rehearsal | None:
     """Train a method on reference populations that stand for so many records; None where that would take too long.
 
     Parameters
     ----------
-    method : Method
+    method : Method | NumberMethod
         With all its parameters, which are public.
     budget : Budget
         The promise.
@@ -63,22 +65,24 @@ def rehearse_training(method: Method, budget: Budget, records: int = USUAL_RECOR
         How many there are, from public knowledge.
     """
     size = method.features.dimensions + 1
-    if not isinstance(method, NoisyDescent) and size**2 * method.rows > MOST_WORK:
+    if not isinstance(method, Descent) and size**2 * method.rows > MOST_WORK:
         return None
     share, found = Fraction(TRAINED_ON, max(1, records)), []
     for place, points in enumerate(_populations(method.domain)):
-        units, codes = method.encoded(points, method.unit)
-        model = method.rehearsed(units[:TRAINED_ON], codes[:TRAINED_ON], budget, share, SeededSource(place))
-        scores = (units[TRAINED_ON:] / method.unit) @ model.rows.T
-        said = (scores[:, 0] > 0).astype(np.int64) if scores.shape[1] == 1 else scores.argmax(axis=1)
-        found.append(float(np.mean(said == codes[TRAINED_ON:])))
+        found.append(method.tried(points[:TRAINED_ON], points[TRAINED_ON:], budget, share, SeededSource(place)))
     return Rehearsal(float(np.mean(found)), tuple(found))
 
 
 @lru_cache(maxsize=16)
 def yardsticks(domain: Domain, label: str) -> tuple[float, float]:
-    """Shares right on the reference populations of the most common answer, and of a model with hardly any noise."""
+    """Shares right on the reference populations of the most common answer, and of a model with hardly any noise.
+
+    Where a number is predicted, shares of its variance that the mean explains, which is none, and such a model.
+    """
     task, common = Task(domain, label), []
+    if not task.categories:
+        numbers = [rehearse_training(method(domain, label), *PLENTY) for method in (NumberDescent, FromProducts)]
+        return 0.0, max(0.0, *(one.right for one in numbers if one is not None))
     for points in _populations(domain):
         codes = task.encoded(points, 1 << 10)[1]
         most = np.bincount(codes[:TRAINED_ON]).argmax()

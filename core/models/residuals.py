@@ -14,7 +14,8 @@ import numpy as np
 from .certified_logistic import LOG2_HIGH, LOG2_LOW, TERMS, logistic_weights
 
 LOSSES = ("logistic", "svm")
-RESIDUAL_UNIT = 1 << 12
+RESIDUAL_BITS = 12
+RESIDUAL_UNIT = 1 << RESIDUAL_BITS
 HUBER = 0.1
 LOWEST = -40.0
 AT_ONCE = 1 << 14
@@ -35,6 +36,21 @@ def residuals(scores: np.ndarray, codes: np.ndarray, loss: str, most: np.ndarray
         The largest squared length of each record's residuals in their units, int64 (n,).
     """
     return cut(slopes_of(scores, codes, loss), most)
+
+
+def offsets(scores: np.ndarray, goals: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """Slopes of half the squared error, as `residuals` has them: scores less what they should be.
+
+    Parameters
+    ----------
+    scores : np.ndarray
+        float64 (n, 1).
+    goals : np.ndarray
+        Whole numbers of 2^-12, int64 (n,).
+    most : np.ndarray
+        As of `residuals`.
+    """
+    return cut(scores - np.ldexp(goals.astype(np.float64), -RESIDUAL_BITS)[:, None], most)
 
 
 def cut(found: np.ndarray, most: np.ndarray) -> np.ndarray:

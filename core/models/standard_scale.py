@@ -33,7 +33,7 @@ from .records import longest_features
 FRONT = 0.5
 """The coordinate in front of every standardised record, which carries the intercept."""
 FARTHEST = 2.0
-"""The longest that a standardised record's features are; longer ones are shortened."""
+"""The longest that a standardised record's features usually are; longer ones are shortened."""
 STEPS = 16
 LADDER = 2.0 ** (1.0 - np.arange(STEPS)[::-1] / 4.0)
 """Lengths, in radii: from a little below a seventh to twice the radius, which no offset between two records passes."""
@@ -130,15 +130,15 @@ def length_of(noisy: np.ndarray, variance: float, radius: float, unit: int) -> i
     return max(1, round(share * radius * unit))
 
 
-def standardised(units: np.ndarray, scale: Scale, unit: int) -> np.ndarray:
-    """Records (1/2, (z - c)/m) in whole units, cut toward zero, float64 (n, d + 1); features no longer than 2."""
+def standardised(units: np.ndarray, scale: Scale, unit: int, farthest: float = FARTHEST) -> np.ndarray:
+    """Records (1/2, (z - c)/m) in whole units, cut toward zero, float64 (n, d + 1), features no longer than said."""
     found = np.empty(units.shape)
     found[:, 0] = FRONT * unit
-    most = (FARTHEST * unit) ** 2
+    most = (farthest * unit) ** 2
     for start in range(0, len(units), AT_ONCE):
         offsets = units[start : start + AT_ONCE, 1:] - scale.centre
         lengths = np.sqrt((offsets * offsets).sum(axis=1).astype(np.float64))
-        factors = np.minimum(unit / scale.length, FARTHEST * unit / np.maximum(lengths, 1.0))
+        factors = np.minimum(unit / scale.length, farthest * unit / np.maximum(lengths, 1.0))
         some = np.trunc(offsets * factors[:, None])
         while (long := np.flatnonzero((some * some).sum(axis=1) > most)).size:
             some[long] -= np.sign(some[long])

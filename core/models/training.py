@@ -18,18 +18,31 @@ from ..releases.payment import payer_of, spending
 from ..sources import Source, open_source
 from ..words.numbers import percent
 from .amp import ApproximateMinima
-from .descent import UNIT, NoisyDescent
+from .descent import Descent, NoisyDescent
+from .from_products import FromProducts
 from .linear_model import LinearModel
 from .newton import SecondOrder
+from .number_descent import NumberDescent
+from .number_model import NumberModel
 from .pure import PureLogistic
+from .records import Task
 from .rehearsal import USUAL_RECORDS, Rehearsal, rehearse_training
-from .residuals import RESIDUAL_UNIT
 
-Trainer = PureLogistic | ApproximateMinima | NoisyDescent | SecondOrder
+Trainer = PureLogistic | ApproximateMinima | NoisyDescent | SecondOrder | FromProducts | NumberDescent
 METHODS = ("objective", "amp", "descent", "newton", "svm")
+"""That predict classes."""
+NUMBER_METHODS = ("products", "descent")
+"""That predict numbers and dates."""
 AUTO = "auto"
 ALIKE, LITTLE = 0.01, 0.001
 """Shares right that a rehearsal cannot tell apart, and of how many records noise is so little that solving pays."""
+
+
+NEEDS = {
+    "objective": "it needs no δ",
+    "amp": "it is alone in a ledger",
+    "products": "it says how far its coefficients may be off",
+}
 
 
 @dataclass(frozen=True)
@@ -57,17 +70,26 @@ class Offer:
     @property
     def reason(self) -> str:
         """Why it stands where it does, in a part of a sentence."""
-        needs = "it needs no δ" if self.method == "objective" else ""
-        needs = "it is alone in a ledger" if self.method == "amp" else needs
+        needs = NEEDS.get(self.method, "")
         if self.rehearsal is None:
             said = f"its noise is {self.noise:,.0f} records long"
-        else:
+        elif self.trainer.categories:
             said = f"it got {percent(self.rehearsal.right, 3)} right of public reference records"
+        else:
+            share = percent(max(0.0, self.rehearsal.right), 3)
+            said = f"it explained {share} of how public reference records differ"
         return ", and ".join(part for part in (said, needs) if part)
 
 
 def trainer_of(method: str, domain: Domain, label: str, radius: float | None = None) -> Trainer:
     """The trainer of a name; RequestError where there is none of this name or it cannot predict such a column."""
+    if not Task(domain, label).categories:
+        if method == "products":
+            return FromProducts(domain, label, radius)
+        if method == "descent":
+            return NumberDescent(domain, label, radius)
+        known = ", ".join((AUTO, *NUMBER_METHODS))
+        raise RequestError(f"There is no method {str(method)!r} for numbers; there are {known}.")
     if method == "objective":
         return PureLogistic(domain, label, radius)
     if method == "amp":
@@ -92,7 +114,8 @@ def offers(
 
     Those within a hundredth of the best count as alike, as a rehearsal cannot tell them apart: of them, first comes
     what solves its problem where its noise is below a thousandth of the records, otherwise what has the least noise.
-    Where a rehearsal would take too long a method is behind the others.
+    Where a rehearsal would take too long a method is behind the others. Of methods that predict numbers the best is
+    what explains most of how reference records differ.
 
     The slopes of one record are no longer than the record, and their sum over all of them is what noise hides. Pure
     noise on m coordinates is m/r long, Gaussian noise s √m; where several problems share the promise each has that
@@ -114,8 +137,10 @@ def offers(
     Raises
     ------
     RequestError
-        When no class is predicted.
+        When the column cannot be predicted.
     """
+    if not Task(domain, label).categories:
+        return _number_offers(domain, label, budget, radius, records)
     found = [_pure(PureLogistic(domain, label, radius), budget)]
     if budget.pure:
         return found
@@ -129,10 +154,24 @@ def offers(
         right = -1.0 if offer.rehearsal is None else offer.rehearsal.right
         if right < best - ALIKE:
             return 2, -right
-        solved = not isinstance(offer.trainer, NoisyDescent) and offer.noise < LITTLE * records
+        solved = not isinstance(offer.trainer, Descent) and offer.noise < LITTLE * records
         return 0 if solved else 1, offer.noise
 
     return sorted(tried, key=rank)
+
+
+def _number_offers(domain: Domain, label: str, budget: Budget, radius: float | None, records: int) -> list[Offer]:
+    """The methods that predict a number under a promise, the best first."""
+    found: list[Offer] = []
+    if radius is None or radius >= Task(domain, label).radius:
+        sums = FromProducts(domain, label)
+        found.append(Offer(sums, "products", sums.noise(budget)))
+    if not budget.pure:
+        found.append(_descent(NumberDescent(domain, label, radius), budget))
+    if not found:
+        raise RequestError("Without a delta numbers are predicted from records of any length: leave the radius out.")
+    tried = [replace(one, rehearsal=rehearse_training(one.trainer, budget, records)) for one in found]
+    return sorted(tried, key=lambda one: -2.0 if one.rehearsal is None else one.rehearsal.right, reverse=True)
 
 
 def _pure(trainer: PureLogistic, budget: Budget) -> Offer:
@@ -144,11 +183,8 @@ def _amp(trainer: ApproximateMinima, budget: Budget) -> Offer:
     return Offer(trainer, "amp", float(trainer.perturbed(budget).deviation) * math.sqrt(size))
 
 
-def _descent(trainer: NoisyDescent, budget: Budget) -> Offer:
-    size = trainer.features.dimensions + 1
-    of_step = math.sqrt(trainer.noises(budget)[0].variance) / (UNIT * RESIDUAL_UNIT)
-    # The mean of the second half of the steps has the noise of a step divided by the root of their number.
-    return Offer(trainer, "descent", of_step * math.sqrt(2.0 * size * trainer.rows / trainer.steps))
+def _descent(trainer: NoisyDescent | NumberDescent, budget: Budget) -> Offer:
+    return Offer(trainer, "descent", trainer.noise(budget))
 
 
 def forecast_curve(
@@ -191,22 +227,22 @@ def train(
     records: int = USUAL_RECORDS,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
-) -> LinearModel:
-    """Predict a column of classes from all others: read the records, pay, and train.
+) -> LinearModel | NumberModel:
+    """Predict a column from all others: read the records, pay, and train.
 
     Parameters
     ----------
     data : object
         The private records: a `Source`, or whatever one is made of.
     label : str
-        The column to predict, of categories.
+        The column to predict: of categories, numbers or dates.
     domain : Domain
         The public facts about all columns.
     budget : Budget
         The promise.
     method : str
-        "objective", "amp", "descent", "newton", "svm", or "auto" for the best of `offers`, beside which others can be
-        released where a ledger pays.
+        "objective", "amp", "descent", "newton", "svm" for classes, "products", "descent" for numbers, or "auto" for the
+        best of `offers`, beside which others can be released where a ledger pays.
     radius : float | None
         A public length of coordinates between -1 and 1; longer records are shortened to it.
     records : int

@@ -13,7 +13,7 @@ from core.domain import Vector
 from core.errors import RequestError
 from core.models import residuals, standard_scale
 from core.models.descent import UNIT, NoisyDescent
-from core.models.linear_model import BITS
+from core.models.model_file import BITS
 from core.models.residuals import RESIDUAL_UNIT
 from core.models.standard_scale import Scale, standardised
 from core.privacy.neighbours import Neighbours

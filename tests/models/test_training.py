@@ -123,5 +123,5 @@ def test_the_commands_train_and_ask(command, tmp_path):  # noqa: F811
     assert "intercept" not in command("predict", "model.json", "--coefficients").stdout
     assert "as QUERIES" in refused(command("predict", "model.json"))
     assert "nothing was spent" in refused(
-        command("train", "people.csv", *said[:-1], "x", "--epsilon", "1", "--out", "b.json")
+        command("train", "people.csv", *said[:-1], "z", "--epsilon", "1", "--out", "b.json")
     )

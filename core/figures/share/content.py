@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from ...local.released import LocalAnswers
 from ...models.linear_model import LinearModel
+from ...models.number_model import NumberModel
 from ...releases.release import Release
 from ...sketches.classes import Classes
 from ..distances import distance_unit
@@ -18,7 +19,7 @@ from .counts import local_facts, table_facts
 from .files import PublicFile
 from .grids import grid_facts
 from .lattices import LEVEL, lattice_facts
-from .models import model_facts, regression_facts
+from .models import model_facts, number_facts, regression_facts
 
 MOST_SUBJECTS = 40
 """Questions and groups that a page shows."""
@@ -57,6 +58,8 @@ def contents(file: PublicFile) -> list[dict[str, Any]]:
     """
     if isinstance(file, LinearModel):
         return [{"name": "", **model_facts(file)}]
+    if isinstance(file, NumberModel):
+        return [{"name": "", **number_facts(file)}]
     if isinstance(file, LocalAnswers):
         people = {"counted": "people", "records": float(file.people), "reach": float(ndtri(0.5 + LEVEL / 2.0))}
         return [{"name": "", **people, **local_facts(file)}]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...local.release import is_local, load_local
 from ...local.released import LocalAnswers
-from ...models.linear_model import LinearModel, load_model
+from ...models.opening import Model, load_model
 from ...releases.release import Release, load
 
-PublicFile = Release | LocalAnswers | LinearModel
+PublicFile = Release | LocalAnswers | Model
 ARCHIVE = b"PK"
 """How an archive begins; a model is JSON."""
 

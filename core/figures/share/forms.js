@@ -129,7 +129,12 @@ const regressionsView = (facts) => {
   const choice = element("select", { id: "target" }, ...facts.targets.map(({ name }, i) => element("option", { value: i }, name)));
   const show = () => {
     const target = facts.targets[Number(choice.value)];
-    const parts = [element("p", {}, `The others explain ${percent(target.explained)} of how it varies; a record is about ${significant(target.deviation, 2)} away from what is predicted.`)];
+    const parts = [];
+    if (target.explained !== null) {
+      parts.push(element("p", {}, `The others explain ${percent(target.explained)} of how it varies; a record is about ${significant(target.deviation, 2)} away from what is predicted.`));
+    } else if (target.deviation !== null) {
+      parts.push(element("p", {}, `A record is about ${significant(target.deviation, 2)} away from what is predicted.`));
+    }
     const fields = facts.fields.filter(({ name }) => target.terms.some(([column]) => column === name));
     if (fields.length) {
       const said = element("p", { class: "odds", role: "status" });

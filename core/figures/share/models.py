@@ -8,7 +8,9 @@ import numpy as np
 
 from ...domain import Categorical, Column, Cyclic, Domain, Ordered, Vector
 from ...errors import RequestError
-from ...models.linear_model import BITS, LinearModel
+from ...models.linear_model import LinearModel
+from ...models.number_model import NumberModel
+from ...models.records import Task
 from ...releases.release import Release
 from ...sketches.products.products import Products
 from ...tasks.regression.regression import Regression, regression
@@ -27,8 +29,7 @@ def model_facts(model: LinearModel) -> dict[str, Any]:
     """
     fields = _fields(model.features)
     terms = terms_of(model.features)
-    rows = model.rows * (model.scale * 2.0**-BITS)
-    named = model.categories[1:] if len(rows) == 1 else model.categories
+    named = model.categories[1:] if len(model.rows) == 1 else model.categories
     whole = np.array([1.0 if term.category else 2.0 * term.half for term in terms])
     return {
         "kind": "model",
@@ -38,12 +39,37 @@ def model_facts(model: LinearModel) -> dict[str, Any]:
         "radius": model.task.radius,
         "fields": fields,
         "terms": [_term(term) for term in terms],
-        "rows": rows.tolist(),
+        "rows": model.weights.tolist(),
         "coefficients": [
             {"name": name, "rows": [[term.name, move, None, None] for term, move in zip(terms, moves, strict=True)]}
             for name, moves in zip(named, (model.slopes * whole).tolist(), strict=True)
         ],
     }
+
+
+def number_facts(model: NumberModel) -> dict[str, Any]:
+    """A trained model of numbers, as one regression: without fields where a form could not ask or would be wrong.
+
+    Parameters
+    ----------
+    model : NumberModel
+        Any.
+    """
+    table, goal = model.coefficients().iloc[1:], model.goal
+    names = [f"{row.column} = {row.category}" if row.category else row.column for row in table.itertuples()]
+    ends = [[None if np.isnan(one) else one for one in (row.low, row.high)] for row in table.itertuples()]
+    target = {
+        "name": model.named,
+        "intercept": float(model.coefficients().estimate.iloc[0]),
+        "low": goal.middle - goal.half,
+        "high": goal.middle + goal.half,
+        "explained": None,
+        "deviation": model.residual_deviation,
+        "terms": [[row.column, row.category] for row in table.itertuples()],
+        "rows": [[name, row.estimate, *end] for name, row, end in zip(names, table.itertuples(), ends, strict=True)],
+    }
+    shortened = model.task.radius < Task(model.task.domain, model.task.label).radius
+    return {"kind": "regressions", "fields": [] if shortened else _fields(model.features), "targets": [target]}
 
 
 def regression_facts(release: Release) -> dict[str, Any] | None:

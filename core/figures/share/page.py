@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ...errors import RequestError
 from ...local.released import LocalAnswers
-from ...models.linear_model import LinearModel
+from ...models.model_file import ModelFile
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
 from ...words.phrases import day, listed, shown
@@ -93,7 +93,7 @@ def share_html(file: PublicFile, data: bytes, name: str) -> str:
     payload = {
         "title": words.heading,
         "name": name,
-        "mime": "application/json" if isinstance(file, LinearModel) else "application/octet-stream",
+        "mime": "application/json" if isinstance(file, ModelFile) else "application/octet-stream",
         "papers": [list(paper) for paper in words.papers],
         "sharedNoise": SHARED_NOISE,
         "subjects": contents(file),
@@ -104,7 +104,7 @@ def share_html(file: PublicFile, data: bytes, name: str) -> str:
 
 def _words(file: PublicFile, data: bytes) -> Shared:
     """What a file says of itself."""
-    if isinstance(file, LinearModel):
+    if isinstance(file, ModelFile):
         sentences = tuple(file.card())
         heading = f"{shown(file.task.label)} from {listed([shown(one) for one in file.features.names], 6)}"
         odds = f"A coin-flip (50%) guess about one record can rise to at most {percent(min(1.0, file.budget.odds), 3)}."

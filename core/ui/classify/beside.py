@@ -13,6 +13,7 @@ from ...figures.classes import decision_figure, decision_in_words, probability_f
 from ...figures.view import View
 from ...models.decisions import model_map, probabilities_in_order, unlike
 from ...models.linear_model import LinearModel
+from ...models.number_model import NumberModel
 from ...privacy.budget import Budget, decimal_text
 from ...releases.release import Release
 from ...sketches.classes import Classes
@@ -39,12 +40,20 @@ NOT_PRIVATE = "A teaching file: its noise protects nobody."
 
 def open_model_here(key: str) -> LinearModel | None:
     """The model that is open, as on the page Train; a drop zone for another one."""
-    model: LinearModel | None = st.session_state.get(MODEL)
+    model = _of_classes()
     open_model(f"classify-{key}")
     if model is not None and st.button("Close the model", key=f"classify-{key}-close", type="tertiary"):
         del st.session_state[MODEL]
         st.rerun()
     return model
+
+
+def _of_classes() -> LinearModel | None:
+    """The model that is open, if it tells groups apart."""
+    model = st.session_state.get(MODEL)
+    if isinstance(model, NumberModel):
+        note(in_markdown(f"The model that is open predicts {model.named}, a number: see it on the page Train."))
+    return model if isinstance(model, LinearModel) else None
 
 
 def model_alone(model: LinearModel) -> None:
@@ -61,7 +70,7 @@ def model_alone(model: LinearModel) -> None:
 
 def beside_view(opened: Opened, rule: str, level: float) -> None:
     """Everything under Beside a model."""
-    model: LinearModel | None = st.session_state.get(MODEL)
+    model = _of_classes()
     if model is None:
         note("Open a model that was trained for the same groups by the same columns, and see where they differ.")
         open_model_here("beside")

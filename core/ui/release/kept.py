@@ -143,7 +143,7 @@ def _explore(visitor: Session, shelf: Shelf, entry: Entry) -> None:
     page = EXPLORE
     try:
         if entry.name.endswith(WRITTEN):
-            from ...models.linear_model import load_model
+            from ...models.opening import load_model
             from ..train.choosing import MODEL
 
             st.session_state[MODEL], page = load_model(shelf.path(entry.name)), TRAIN

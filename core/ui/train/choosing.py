@@ -9,9 +9,9 @@ from decimal import Decimal
 
 import streamlit as st
 
-from ...domain import Categorical, Column, Cyclic
+from ...domain import Categorical, Column, Cyclic, Scalar
 from ...errors import RequestError
-from ...models.linear_model import LinearModel
+from ...models.opening import Model
 from ...models.training import Offer, Trainer, offers
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account, price
@@ -32,6 +32,7 @@ CALLED = {
     "objective": "Objective perturbation",
     "descent": "Noisy gradient descent",
     "amp": "Approximate minima perturbation",
+    "products": "Sums of products",
 }
 BOUGHT = "columns whose bounds were not bought, which a model cannot promise for yet"
 
@@ -48,16 +49,14 @@ class Wish:
 
 def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     """The controls and the button with the price on it."""
-    targets = [column.name for column in own.domain.columns if _has_classes(column)]
+    targets = [column.name for column in own.domain.columns if _predictable(column)]
     if not targets or len(own.domain.columns) < 2:
-        note(
-            "There is no column of categories beside others that could be predicted. Numbers are predicted from a "
-            "release that is asked “What predicts what”, on the page Release."
-        )
-        main_action("Train", ["a column of categories to predict"], "train")
+        note("A model predicts one column of categories, numbers or dates from others, and there are none such here.")
+        main_action("Train", ["a column to predict, and another one"], "train")
         return
     st.header("1 · What should be predicted?", anchor=False)
-    target = st.selectbox("Column", targets, len(targets) - 1, key="train-target", width=320)
+    usual = [column.name for column in own.domain.columns if _predictable(column) and isinstance(column, Categorical)]
+    target = st.selectbox("Column", targets, targets.index((usual or targets)[-1]), key="train-target", width=320)
     st.header("2 · How much privacy?", anchor=False)
     epsilon, slack, records = _epsilon(), choose_slack(), choose_records()
     number = 0 if visitor.records is None else visitor.records.number
@@ -91,8 +90,8 @@ def _epsilon() -> Decimal:
     return chosen
 
 
-def _has_classes(column: Column) -> bool:
-    return isinstance(column, Categorical) and not isinstance(column, Cyclic)
+def _predictable(column: Column) -> bool:
+    return isinstance(column, Scalar) or (isinstance(column, Categorical) and not isinstance(column, Cyclic))
 
 
 def _method(found: Sequence[Offer]) -> Offer:
@@ -112,7 +111,14 @@ def _method(found: Sequence[Offer]) -> Offer:
 
 def _why(offer: Offer) -> str:
     people = f"{offer.noise:,.0f}" if offer.noise >= 10 else f"{offer.noise:.2g}"
-    right = "" if offer.rehearsal is None else f"{percent(offer.rehearsal.right, 3)} right of made-up records. "
+    right = ""
+    if offer.rehearsal is not None:
+        share = percent(max(0.0, offer.rehearsal.right), 3)
+        right = f"{share} right of made-up records. "
+        if not offer.trainer.categories:
+            right = f"It explained {share} of how made-up records differ. "
+    if offer.method == "products":
+        right += "It says how far its coefficients may be off. "
     return f"{right}Its noise weighs as much as about {people} records that say the same; many times more outweigh it."
 
 
@@ -136,7 +142,7 @@ def confirm(own: OwnData, ledger: Ledger, wish: Wish) -> None:
         st.rerun()
 
 
-def trained(own: OwnData, ledger: Ledger, wish: Wish) -> LinearModel:
+def trained(own: OwnData, ledger: Ledger, wish: Wish) -> Model:
     """The model; the price is in the ledger before any noise exists."""
     account, unit = wish.account, unit_words(own.domain.unit)
     payer = Payer(ledger, account.name, wish.budget, unit, None if account.known else account.total)

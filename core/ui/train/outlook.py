@@ -7,7 +7,7 @@ from decimal import Decimal
 import streamlit as st
 
 from ...domain import Domain
-from ...figures.training import training_figure, training_in_words
+from ...figures.training import EXPLAINED, RIGHT, training_figure, training_in_words
 from ...models.records import Task
 from ...models.rehearsal import USUAL_RECORDS, yardsticks
 from ...models.training import forecast_curve
@@ -45,19 +45,19 @@ def outlook(domain: Domain, label: str, budget: Budget, records: int) -> None:
     budgets = tuple(Budget(epsilon, budget.delta, budget.neighbours) for epsilon in epsilons)
     curve = forecast_curve(domain, label, budgets, records=records)
     common, best = yardsticks(domain, label)
-    right = [0.0 if offer.rehearsal is None else offer.rehearsal.right for _, offer in curve]
-    best = max(best, *right)
+    right = [0.0 if offer.rehearsal is None else max(0.0, offer.rehearsal.right) for _, offer in curve]
+    best, measure = max(best, *right), RIGHT if task.categories else EXPLAINED
     here = right[epsilons.index(budget.epsilon)]
     steps = [float(epsilon) for epsilon in epsilons]
     kept = max(0.0, here - common) / max(best - common, 1e-9)
     st.markdown(
-        f"A forecast on made-up records: about **{percent(min(kept, 1.0))}** of what could be learnt beyond the most "
-        "common answer is kept."
+        f"A forecast on made-up records: about **{percent(min(kept, 1.0))}** of what could be learnt beyond "
+        f"{measure.least} is kept."
     )
     show(
-        training_figure(steps, right, float(budget.epsilon), common, best),
+        training_figure(steps, right, float(budget.epsilon), common, best, measure),
         "train-outlook",
-        training_in_words(steps, right, common, best),
+        training_in_words(steps, right, common, best, measure),
     )
     note(
         "How predictable your own column is, only your records know, and nobody looked at them. The curve says at "

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from ...domain import Vector
+from ...domain import Dates, Vector
 from ...errors import RequestError
 from ...figures.model import model_figure, model_in_words
+from ...figures.regression import coefficient_figure, coefficients_in_words
 from ...figures.share.page import share_html
-from ...models.linear_model import LinearModel, load_model
+from ...models.linear_model import LinearModel
+from ...models.number_model import NumberModel
+from ...models.opening import Model, load_model
 from ...words.escapes import in_markdown
-from ...words.numbers import percent
+from ...words.numbers import percent, significant
 from ..explore.point import say
 from ..explore.values import value_field
 from ..frame.charts import show
@@ -22,7 +25,7 @@ from .choosing import MODEL
 MOST_FIELDS = 12
 
 
-def model_view(model: LinearModel) -> None:
+def model_view(model: Model) -> None:
     """Everything about a model, with the way to another one."""
     with rail(Visibility.PUBLIC, "model", "The model may be handed out"):
         facts((sentence, "") for sentence in model.card())
@@ -44,11 +47,28 @@ def model_view(model: LinearModel) -> None:
     if not model.private:
         st.warning("A teaching file: its noise protects nobody.", icon=":material/school:")
     st.header("What carries it", anchor=False)
+    if isinstance(model, NumberModel):
+        _carries_number(model)
+    else:
+        _carries_class(model)
+    st.header("For one record", anchor=False)
+    _one_record(model)
+
+
+def _carries_class(model: LinearModel) -> None:
     row = _row(model)
     show(model_figure(model, row), "train-coefficients", model_in_words(model, row))
     note("Each bar is how far a column moves the score over its range. Small ones may be noise.")
-    st.header("For one record", anchor=False)
-    _one_record(model)
+
+
+def _carries_number(model: NumberModel) -> None:
+    table = model.coefficients().iloc[1:]
+    show(coefficient_figure(table, model.named), "train-coefficients", coefficients_in_words(table, model.named))
+    bands = "Lines hold with 95% what the same method would give without noise, and hollow dots may as well be zero."
+    note(
+        "Each dot says how far a column moves the prediction over its range. "
+        + (bands if model.errors is not None else "Small ones may be noise.")
+    )
 
 
 def _row(model: LinearModel) -> int:
@@ -58,7 +78,7 @@ def _row(model: LinearModel) -> int:
     return model.categories.index(str(named))
 
 
-def _one_record(model: LinearModel) -> None:
+def _one_record(model: Model) -> None:
     asked = [column for column in model.features.columns if not isinstance(column, Vector)]
     if len(asked) < len(model.features.columns):
         note("Columns of vectors are asked about from Python or the command line.")
@@ -69,9 +89,31 @@ def _one_record(model: LinearModel) -> None:
         for place, column in enumerate(asked):
             with fields[place % 3]:
                 values[column.name] = [value_field(column, f"train-{column.name}", slides=True)]
-    probabilities = model.probabilities(pd.DataFrame(values))[0]
+    say(predicted_in_words(model, pd.DataFrame(values)))
+
+
+def predicted_in_words(model: Model, record: pd.DataFrame) -> str:
+    """What a model says of one record, in Markdown."""
+    if isinstance(model, NumberModel):
+        said = model.predict(record).predicted.iloc[0]
+        if isinstance(model.task.target, Dates):
+            return f"Predicted: **{said:%Y-%m-%d}**{_off(model)}."
+        words = significant(float(said), 4) if isinstance(said, (int, float)) else in_markdown(str(said))
+        return f"Predicted: **{words}** {in_markdown(model.task.target.unit)}".rstrip() + f"{_off(model)}."
+    probabilities = model.probabilities(record)[0]
     best = int(probabilities.argmax())
-    say(f"Most likely **{model.categories[best]}**, with a probability of {percent(float(probabilities[best]))}.")
+    name = in_markdown(model.categories[best])
+    return f"Most likely **{name}**, with a probability of {percent(float(probabilities[best]))}."
+
+
+def _off(model: NumberModel) -> str:
+    """How far off it typically is, where that is known."""
+    if model.residual_deviation is None:
+        return ""
+    measure = getattr(model.task.target, "measure", "")
+    return (
+        f"; records are typically {significant(model.residual_deviation, 2)} {in_markdown(measure)}".rstrip() + " off"
+    )
 
 
 def _download(label: str, content: bytes, name: str, mime: str) -> None:

@@ -17,8 +17,10 @@ from core.sources import open_source
 from core.ui.frame.frame import TRAIN
 from core.ui.frame.session import KEY, OwnData, Session
 from core.ui.train.choosing import MODEL, Wish, trained
+from core.ui.train.result import predicted_in_words
 from tests.models.test_amp import PLANE, plane
 from tests.models.test_descent import THREE, three
+from tests.models.test_numbers import LINE, line
 
 ROOT = Path(__file__).parents[3]
 
@@ -124,3 +126,17 @@ def test_a_model_of_three_classes_is_shown_class_by_class(ledger):
     assert not app.exception and "It predicts kind (a, b, c)" in shown(app)
     names, moves = reaches(model, 1)
     assert len(model_figure(model, 1).data[0].x) == len(names) == 2 and abs(moves[0]) >= abs(moves[1])
+
+
+def test_a_number_is_predicted_as_classes_are(ledger):
+    """The column is chosen, the forecast speaks of what is explained, and the model says a number and how far off."""
+    app = page(**{KEY: owner()})
+    app.selectbox(key="train-target").set_value("y")
+    app.number_input(key="release-total-1").set_value(3.0)
+    app.run()
+    assert not app.exception and "beyond always the mean" in shown(app) and not app.button(key="train").disabled
+    model = train(line(500), "y", LINE, Budget(5))
+    app = page(**{MODEL: model})
+    assert not app.exception and "It predicts y from x, town." in shown(app)
+    assert "Predicted: " in shown(app) and "hollow dots" in shown(app)
+    assert "Most likely" in predicted_in_words(train(plane(), "kind", PLANE, Budget(5)), pd.DataFrame(plane(1)))

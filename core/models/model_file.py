@@ -1,0 +1,248 @@
+"""What every model file holds: whole-number coefficients, and the promise that they keep. JSON, and no code."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+
+from ..checks import check_choice, check_number, exact_fields
+from ..domain import Domain
+from ..errors import RequestError
+from ..machine.files import strict_json
+from ..machine.files.transient import unfinished
+from ..privacy.budget import Budget, decimal_text
+from ..privacy.neighbours import Neighbours
+from ..tasks.regression.sums import terms_of
+from ..version import SOFTWARE
+from .records import Task
+
+FORMAT, FORMAT_VERSION = "frostglass-model", 1
+BITS = 20
+"""Coefficients are whole multiples of 2^-20 times the model's scale."""
+HIDDEN = {
+    Neighbours.ADD_REMOVE: "whether anyone is among the records",
+    Neighbours.REPLACE_ONE: "what anyone's record says",
+}
+FIELDS = ("format", "format_version", "domain", "task", "kind", "scale", "rows", "privacy", "private", "software")
+LARGEST = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFile(ABC):
+    """Coefficients that anyone may use for ever, under one promise.
+
+    Attributes
+    ----------
+    task : Task
+        What is predicted from what: public.
+    kind : str
+        How scores become answers; each subclass lists its own.
+    scale : float
+        A score is scale · 2^-20 · <row, z>.
+    rows : np.ndarray
+        int64 (rows, d + 1), that of the 1 in front first.
+    budget : Budget
+        The promise.
+    method, theorem : str
+        How the model was trained, and why that keeps the promise.
+    details : Mapping[str, str]
+        Exact numbers of the noise and of the training, as text.
+    private : bool
+        False for what protects nobody: its noise was seeded, or shorter than the promise asks.
+    """
+
+    task: Task
+    kind: str
+    scale: float
+    rows: np.ndarray
+    budget: Budget
+    method: str
+    theorem: str
+    details: Mapping[str, str] = field(default_factory=dict)
+    private: bool = True
+    software: str = SOFTWARE
+    kinds: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def features(self) -> Domain:
+        """The columns that a query has."""
+        return self.task.features
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Of coordinates between -1 and 1, float64 (rows, d + 1)."""
+        return self.rows * (self.scale * 2.0**-BITS)
+
+    @cached_property
+    def slopes(self) -> np.ndarray:
+        """Of coordinates in the columns' own units, float64 (rows, d)."""
+        return self.weights[:, 1:] / np.array([term.half for term in terms_of(self.features)])
+
+    @cached_property
+    def intercepts(self) -> np.ndarray:
+        """Float64 (rows,)."""
+        return self.weights[:, 0] - self.slopes @ np.array([term.middle for term in terms_of(self.features)])
+
+    def decision(self, queries: object) -> np.ndarray:
+        """Scores at n queries in natural units, float64 (n, rows)."""
+        encoding = self.task.encoding
+        return self.decision_points(self.features.encode_queries(queries, encoding.metric))
+
+    def decision_points(self, points: np.ndarray) -> np.ndarray:
+        """The same of queries that are encoded as `features` says."""
+        vectors = self.task.encoding.vectors(points)
+        vectors[:, 1:] = shortened(np.clip(vectors[:, 1:], -1.0, 1.0), self.task.radius)
+        return vectors @ self.weights.T
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """What it predicts, for its card."""
+
+    @abstractmethod
+    def predict(self, queries: object) -> pd.DataFrame:
+        """What it says of n queries in natural units, a row each."""
+
+    @abstractmethod
+    def coefficients(self) -> pd.DataFrame:
+        """Rows of column, category ("" for numbers) and coefficients in the columns' own units, the intercept first."""
+
+    @staticmethod
+    @abstractmethod
+    def check_task(task: Task) -> None:
+        """RequestError unless such a model predicts what the task says."""
+
+    @staticmethod
+    @abstractmethod
+    def rows_of(task: Task) -> set[int]:
+        """How many rows of coefficients there may be."""
+
+    def card(self) -> list[str]:
+        """The model card: sentences on what it is, from what, and what it must not be used for."""
+        budget = self.budget
+        promise = f"ε = {decimal_text(budget.epsilon)}" + (
+            f", δ = {decimal_text(budget.delta)}" if budget.delta else ""
+        )
+        kept = (
+            [
+                f"It was trained by {self.method} under {promise}, which hides {HIDDEN[budget.neighbours]}.",
+                f"It holds {self.rows.size:,} coefficients and no record.",
+                self.theorem,
+            ]
+            if self.private
+            else [f"It was trained by {self.method} for teaching: its noise hides nobody, and it keeps no promise."]
+        )
+        return [
+            f"It predicts {self.subject} from {', '.join(self.features.names)}.",
+            *kept,
+            *self.about(),
+            "Its coefficients have noise: what a single one says of a column may be the noise's.",
+            "Queries outside the public bounds are judged as if they were on them.",
+            "It says how records like these tend to be, and must not alone decide about a person.",
+        ]
+
+    def about(self) -> list[str]:
+        """What its card says of how good it is."""
+        return []
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, for JSON."""
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "domain": self.task.domain.to_dict(),
+            "task": self.task.written(),
+            "kind": self.kind,
+            "scale": self.scale,
+            "rows": self.rows.tolist(),
+            "privacy": {
+                "epsilon": decimal_text(self.budget.epsilon),
+                "delta": decimal_text(self.budget.delta),
+                "neighbours": str(self.budget.neighbours),
+                "method": self.method,
+                "theorem": self.theorem,
+                "details": dict(self.details),
+            },
+            "private": self.private,
+            "software": self.software,
+        }
+
+    @classmethod
+    def from_dict(cls, value: object) -> Self:
+        """The model that `to_dict` wrote; RequestError on anything else, as the file may come from a stranger."""
+        return cls(**cls._read(exact_fields(value, "model", FIELDS)))
+
+    @classmethod
+    def _read(cls, facts: dict[str, Any]) -> dict[str, Any]:
+        """Arguments of the class by name, checked."""
+        if (facts["format"], facts["format_version"]) != (FORMAT, FORMAT_VERSION):
+            raise RequestError("This is no model of a version that can be read here.")
+        promised = ("epsilon", "delta", "neighbours", "method", "theorem", "details")
+        promise = exact_fields(facts["privacy"], "promise of a model", promised)
+        task = Task(Domain.from_dict(facts["domain"]), **Task.read(facts["task"]))
+        cls.check_task(task)
+        check_choice(facts["kind"], "The kind of a model", cls.kinds)
+        scale = check_number(facts["scale"], "The scale of a model")
+        details, software = promise["details"], facts["software"]
+        texts = (promise["method"], promise["theorem"], software)
+        if not isinstance(details, dict) or not all(isinstance(text, str) for text in (*texts, *details.values())):
+            raise RequestError("The promise of a model must be written in texts.")
+        if not isinstance(facts["private"], bool) or not 0.0 < scale < 1e100:
+            raise RequestError("A model must say whether it is private, and have a scale above 0.")
+        return {
+            "task": task,
+            "kind": facts["kind"],
+            "scale": scale,
+            "rows": _checked_rows(facts["rows"], task, cls.rows_of(task)),
+            "budget": Budget(promise["epsilon"], promise["delta"], promise["neighbours"]),
+            "method": promise["method"],
+            "theorem": promise["theorem"],
+            "details": details,
+            "private": facts["private"],
+            "software": software,
+        }
+
+    def to_bytes(self, teaching: bool = False) -> bytes:
+        """The contents of a file: JSON, which holds no code.
+
+        Raises
+        ------
+        RequestError
+            When the model's noise protects nobody and it is not meant for teaching.
+        """
+        if not (self.private or teaching):
+            raise RequestError("This model's noise was seeded or made short, which protects nobody: it is not written.")
+        return strict_json.dumps(self.to_dict()).encode()
+
+    def save(self, path: str | Path, teaching: bool = False) -> None:
+        """Write the model to a file that is either whole or not there at all; RequestError where it cannot be."""
+        content = self.to_bytes(teaching)
+        try:
+            with unfinished(Path(path)) as file:
+                file.write(content)
+        except OSError as problem:
+            raise RequestError(f"The model cannot be written: {problem.strerror or problem}.") from None
+
+
+def shortened(features: np.ndarray, radius: float) -> np.ndarray:
+    """Features (n, d) no longer than the radius."""
+    lengths = np.sqrt((features**2).sum(axis=1, keepdims=True))
+    return features * np.minimum(1.0, radius / np.maximum(lengths, 1e-300))
+
+
+def _checked_rows(rows: object, task: Task, counts: set[int]) -> np.ndarray:
+    width = task.features.dimensions + 1
+    if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == width for row in rows):
+        raise RequestError("A model has a coefficient for every coordinate of its columns.")
+    if len(rows) not in counts:
+        raise RequestError("A model has a row of coefficients for every class, or one for two or for a number.")
+    if not all(type(value) is int and abs(value) <= LARGEST for row in rows for value in row):
+        raise RequestError("The coefficients of a model are whole numbers of 63 bits at most.")
+    return np.array(rows, np.int64)

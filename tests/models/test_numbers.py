@@ -1,0 +1,170 @@
+"""Numbers and dates that are predicted: what a record moves, the fit without noise, files, the choice, commands."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import Budget, Domain, load_model, train
+from core.domain import Dates, Numeric
+from core.errors import ReleaseFileError, RequestError
+from core.models.descent import UNIT
+from core.models.from_products import FromProducts
+from core.models.number_descent import NumberDescent, goals_sensitivity, goals_table, squares, whole_goals
+from core.models.number_model import NumberModel
+from core.models.residuals import RESIDUAL_UNIT
+from core.models.standard_scale import Scale, standardised
+from core.models.training import NUMBER_METHODS, forecast_curve, offers
+from core.privacy.neighbours import Neighbours
+from core.privacy.noise.randomness import SeededSource
+from core.sources import open_source
+from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)
+
+LINE = Domain.of(x=(-4, 4), town=["Basel", "Bern"], y=(0, 8), missing="drop")
+PLENTY = Budget(100, "1e-4")
+corner = st.one_of(st.sampled_from([-1.0, 0.0, 1.0]), st.floats(-1.1, 1.1))
+
+
+def line(records: int = 4_000) -> dict:
+    """y = 4 + x/2 + 1 in Bern, and a little besides."""
+    random = np.random.default_rng(5)
+    x, bern = random.uniform(-4, 4, records), random.random(records) < 0.4
+    y = 4 + x / 2 + bern + random.normal(0, 0.3, records)
+    return {"x": x, "town": np.where(bern, "Bern", "Basel"), "y": np.clip(y, 0, 8)}
+
+
+@given(corner, corner)
+def test_no_record_moves_the_goals_further_than_declared(one, other):
+    tables = [goals_table(np.array([int(np.clip(y, -1, 1) * UNIT)])) for y in (one, other)]
+    for relation, moved in ((Neighbours.ADD_REMOVE, tables[0]), (Neighbours.REPLACE_ONE, tables[0] - tables[1])):
+        declared = goals_sensitivity(relation)
+        assert (moved**2).sum() <= declared.l2_squared and np.abs(moved).sum() <= declared.l1
+
+
+@given(
+    st.lists(st.integers(-(1 << 28), 1 << 28), min_size=4, max_size=4),
+    st.tuples(corner, st.sampled_from(["Basel", "Bern"]), corner),
+    st.tuples(corner, st.sampled_from(["Basel", "Bern"]), corner),
+    st.tuples(st.floats(-1, 1), st.floats(1 / 64, 4), st.integers(UNIT // 8, 2 * UNIT)),
+)
+def test_no_record_moves_a_step_or_the_fit_further_than_declared(weights, one, other, bought):
+    """At any coefficients and whatever was bought, corners included; also a replaced record."""
+    task = NumberDescent(LINE, "y")
+    scale, at, steps, fits = Scale(np.array([0, 0, 0]), bought[2]), np.array([weights], float), [], []
+    for x, town, y in (one, other):
+        units, numbers = task.gather(open_source({"x": [4 * x], "town": [town], "y": [4 + 4 * y]}), UNIT)
+        whole, goals = standardised(units, scale, UNIT, task.farthest), whole_goals(numbers, *bought[:2])
+        steps.append(task.slopes(whole, goals, at, task.most(whole)))
+        fits.append(squares(whole, goals, at, 4.0 * bought[1]))
+    for relation in Neighbours:
+        replaced = relation is Neighbours.REPLACE_ONE
+        moved = steps[0] - steps[1] if replaced else steps[0]
+        declared = task.sensitivity(relation)
+        assert (moved**2).sum() <= declared.l2_squared and np.abs(moved).sum() <= declared.l1
+        fit = task._bought(relation)[1][0]
+        assert abs(fits[0] - fits[1] if replaced else fits[0]) <= fit.l1 and fit.l1**2 == fit.l2_squared
+
+
+def test_slopes_are_those_of_the_squared_error_until_they_are_cut():
+    task = NumberDescent(LINE, "y")
+    units, numbers = task.gather(open_source(line(200)), UNIT)
+    whole, goals = standardised(units, Scale(np.zeros(3, np.int64), UNIT), UNIT, 8.0), whole_goals(numbers, 0.1, 0.5)
+    weights, vectors = np.array([[1 << 19, -(1 << 20), 1 << 18, 0]], float), whole / UNIT
+    off = vectors @ [0.5, -1.0, 0.25, 0.0] - (numbers / UNIT - 0.1) / 0.5
+    shares = np.minimum(1.0, 1.0 / (np.abs(off) * np.linalg.norm(vectors, axis=1)))
+    assert (shares < 1).any() and (shares == 1).any()
+    found = task.slopes(whole, goals, weights, task.most(whole)) / (UNIT * RESIDUAL_UNIT)
+    assert found[0] == pytest.approx((off * shares) @ vectors, abs=200 * 3 / RESIDUAL_UNIT)
+
+
+@pytest.mark.parametrize("method", NUMBER_METHODS)
+def test_without_noise_it_is_least_squares(method):
+    frame = line()
+    model = train(frame, "y", LINE, PLENTY, method)
+    design = np.column_stack((np.ones(len(frame["x"])), frame["x"], frame["town"] == "Bern"))
+    expected = np.linalg.lstsq(design, frame["y"], rcond=None)[0]
+    wanted = design @ expected
+    assert np.abs(model.numbers(frame) - wanted).max() < 0.02
+    assert model.residual_deviation == pytest.approx(0.3, abs=0.02) and "0.3" in " ".join(model.card())
+    table = model.coefficients().set_index(["column", "category"])
+    assert table.estimate["x", ""] == pytest.approx(expected[1], abs=0.01)
+    assert table.carries["x", ""] == pytest.approx(8 * table.estimate["x", ""])
+    assert table.low.isna().all() == (method == "descent")
+
+
+def test_sums_that_are_read_and_sums_of_held_records_are_the_same():
+    """What is rehearsed is what is done: both ways, with noise that hardly is any."""
+    task = FromProducts(LINE, "y")
+    units, numbers = task.gather(open_source(line(300)), task.unit)
+    held = task._trained(units, numbers, PLENTY, task._planned(PLENTY), SeededSource(1))
+    read = task.fit(open_source(line(300)), PLENTY, noise_source=SeededSource(1))
+    assert held.numbers(line(50)) == pytest.approx(read.numbers(line(50)), abs=0.02)
+    assert held.residual == pytest.approx(read.residual, rel=0.1)
+
+
+def test_the_best_for_few_and_many_records_comes_first():
+    """Slopes that are cut need less noise; sums need no δ, and say how far coefficients may be off."""
+    wide = Domain.of(**{f"x{place}": (0, 1) for place in range(30)})
+    assert [one.method for one in offers(wide, "x29", Budget(1))] == ["products"]
+    first, second = offers(wide, "x29", Budget("0.1", "1e-6"), records=20_000)
+    assert first.rehearsal.right >= second.rehearsal.right and first.rehearsal.right > 0.0
+    assert "% of how public reference records differ" in first.reason
+    assert any("may be off" in one.reason for one in (first, second))
+    curve = forecast_curve(LINE, "y", (Budget("0.01", "1e-6"), Budget(10, "1e-6")))
+    assert curve[0][1].rehearsal.right < curve[1][1].rehearsal.right
+
+
+def test_dates_are_predicted_as_dates():
+    domain = Domain((Numeric("x", 0, 100), Dates("day", "2020-01-01", "2020-12-31")))
+    x = np.random.default_rng(1).uniform(0, 100, 3_000)
+    days = np.datetime64("2020-01-01") + (50 + 2 * x).astype("timedelta64[D]")
+    model = train({"x": x, "day": days.astype(str)}, "day", domain, Budget(100, "1e-4"))
+    found = model.predict({"x": [10.0, 90.0]}).predicted
+    off = (found.to_numpy() - np.array(["2020-03-11", "2020-08-18"], "datetime64[D]")) / np.timedelta64(1, "D")
+    assert np.abs(off).max() <= 2 and "days" in " ".join(model.card())
+
+
+def test_a_file_gives_back_the_model_and_strangers_are_refused(tmp_path):
+    model = train(line(300), "y", LINE, Budget(5))
+    model.save(tmp_path / "model.json")
+    again = load_model(tmp_path / "model.json")
+    assert isinstance(again, NumberModel) and again.to_dict() == model.to_dict()
+    assert np.array_equal(again.numbers(line(20)), model.numbers(line(20)))
+    wrong = (
+        {"errors": [1.0]},
+        {"errors": [-1.0] * 4},
+        {"errors": "x"},
+        {"residual": 3},
+        {"kind": "logistic"},
+        {"x": 1},
+    )
+    for change in (*wrong, {"rows": model.rows.tolist() * 2}, {"task": {"label": "town", "radius": None}}):
+        with pytest.raises(ReleaseFileError):
+            load_model(json.dumps(model.to_dict() | change).encode())
+
+
+def test_what_cannot_be_done_is_refused():
+    with pytest.raises(RequestError, match="no method 'svm' for numbers; there are auto, products, descent"):
+        train(line(30), "y", LINE, Budget(1, "1e-6"), "svm")
+    with pytest.raises(RequestError, match="needs a delta"):
+        train(line(30), "y", LINE, Budget(1), "descent")
+    with pytest.raises(RequestError, match="leave the radius out"):
+        train(line(30), "y", LINE, Budget(1), radius=0.5)
+    with pytest.raises(RequestError, match="numbers or dates"):
+        FromProducts(LINE, "town")
+
+
+def test_the_commands_predict_a_number(command, tmp_path):  # noqa: F811
+    pd.DataFrame(line(500)).to_csv(tmp_path / "people.csv", index=False)
+    said = ("--bounds", "x=-4:4", "--bounds", "y=0:8", "--categories", "town=Basel,Bern", "--target", "y")
+    made = command("train", "people.csv", *said, "--epsilon", "5", "--out", "model.json")
+    assert made.exit_code == 0 and "The method is products" in made.output, made.output
+    (tmp_path / "asked.csv").write_text("x,town\n-4,Basel\n4,Bern\n")
+    asked = command("predict", "model.json", "asked.csv", "--out", "answers.csv")
+    assert asked.exit_code == 0, asked.output
+    low, high = pd.read_csv(tmp_path / "answers.csv").predicted
+    assert low < 4 < high
+    assert "estimate" in command("predict", "model.json", "--coefficients").stdout
