@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from ..forecast.scales import Scales, in_unit
+from ..forecast.scales import Scales
 from ..words.numbers import percent
 from .palette import FAINT, INK, TEAL, faded
 
@@ -50,7 +50,7 @@ def smoothing_figure(scales: Scales) -> go.Figure:
         zeroline=False,
         title="bandwidth",
         tickvals=list(labelled),
-        ticktext=[in_unit(scales.domain, one) for one in labelled],
+        ticktext=[scales.in_words(one) for one in labelled],
         fixedrange=True,
     )
     figure.update_yaxes(
@@ -79,7 +79,7 @@ def smoothing_in_words(scales: Scales) -> str:
     least = int(scales.errors.argmin())
     return (
         f"Over ordinary populations, from one hump to narrow heaps, the typical error of the picture is "
-        f"{percent(float(scales.errors[0]))} at a bandwidth of {in_unit(scales.domain, scales.tried[0])}, least "
-        f"({percent(float(scales.errors[least]))}) at {in_unit(scales.domain, scales.tried[least])}, and "
-        f"{percent(float(scales.errors[-1]))} at {in_unit(scales.domain, scales.tried[-1])}."
+        f"{percent(float(scales.errors[0]))} at a bandwidth of {scales.in_words(scales.tried[0])}, least "
+        f"({percent(float(scales.errors[least]))}) at {scales.in_words(scales.tried[least])}, and "
+        f"{percent(float(scales.errors[-1]))} at {scales.in_words(scales.tried[-1])}."
     )

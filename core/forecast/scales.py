@@ -10,30 +10,30 @@ The grid is released once, and its counts are smoothed when they are read, so it
 would do. The one that is chosen has the least error by geometric mean over the kinds, each with the bandwidth that
 suits it, beside the best of all grids; `bandwidth` is the one with the least error over the ordinary kinds, for answers
 where nobody chooses. How fine a grid may be is limited by the steps that are publicly known of a
-column, and by the time of reading.
+column, and by the time of reading. Around a circle every value has a counter of its own, so only the bandwidth is
+chosen there.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from ..domain import Dates, Domain, Numeric
+from ..domain import Cyclic, Dates, Domain, Numeric
 from ..errors import RequestError
 from ..geometry.kernels import Gaussian
 from ..machine.array_types import Floats
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
-from ..sketches.grids.axes import Axis
 from ..sketches.grids.bandwidths import STEP, ladder
 from ..sketches.grids.histogram import Histogram
-from ..sketches.grids.smoothing import Smoothing
 from ..words.numbers import significant
 from .guesses import checked_records
+from .smoothing_risks import Way, risks
 
 HEAPS = ((1 / 6, 1.0), (0.05, 0.15), (0.015, 0.15), (0.005, 0.15), (0.0015, 0.15))
 """Of each population the spread of a heap, in shares of the widest bounds, and the sum of the heaps' squared shares."""
@@ -51,6 +51,8 @@ APART = 3.0
 """Bandwidths by which two equal spikes must lie apart for the picture to fall by a third between them."""
 UNLIKE = 3.0
 """Ranges that differ by more have bandwidths of their own, unless their units are the same."""
+CIRCLES_FROM = 0.25
+"""Steps around a circle in the narrowest bandwidth: at this one a value's neighbours hardly count."""
 MOST_NUMBERS = 3
 """Columns of numbers for which a grid is fine enough to choose from."""
 
@@ -103,10 +105,14 @@ class Scales:
         """What is released."""
         return Histogram(self.domain, self.kernel, finest=self.finest)
 
+    def in_words(self, distance: float) -> str:
+        """A distance as people read it: where columns are `unlike`, as a share of the range of each."""
+        return in_unit(replace(self.domain, scale="box") if unlike(self.domain) else self.domain, distance)
+
     @property
     def sentence(self) -> str:
         """The choice in a few words."""
-        usual, narrow = (in_unit(self.domain, one) for one in (self.bandwidth, self.narrowest))
+        usual, narrow = map(self.in_words, (self.bandwidth, self.narrowest))
         return (
             f"The bandwidth is {usual} where readers choose none, and they may choose down to {narrow}. {self.detail}"
         )
@@ -114,15 +120,17 @@ class Scales:
     @property
     def detail(self) -> str:
         """What detail will be visible, in a sentence."""
+        if self.apart >= max(self.tried) / WIDEST / 2.0:
+            return "Only the broadest outline will be visible; everything finer drowns in the noise."
         return (
-            f"Detail down to spikes {in_unit(self.domain, self.apart)} apart will be visible where a spike holds a "
+            f"Detail down to spikes {self.in_words(self.apart)} apart will be visible where a spike holds a "
             "tenth of the records; finer detail drowns, or is smoothed away."
         )
 
 
 def in_unit(domain: Domain, distance: float) -> str:
-    """A distance as people read it."""
-    if domain.scale == "box" or (has_scales(domain) and unlike(domain)):
+    """A bandwidth as people read it."""
+    if domain.scale == "box":
         return f"{significant(100 * distance, 2)}% of the range"
     units = {getattr(column, "measure", "") for column in domain.columns} - {""}
     return f"{significant(distance, 2)} {units.pop() if len(units) == 1 else ''}".strip()
@@ -130,7 +138,7 @@ def in_unit(domain: Domain, distance: float) -> str:
 
 def has_scales(domain: Domain) -> bool:
     """Whether a grid of these columns can be smoothed as its readers like."""
-    numbers = [column for column in domain.columns if isinstance(column, (Numeric, Dates))]
+    numbers = [column for column in domain.columns if isinstance(column, (Numeric, Dates, Cyclic))]
     return len(numbers) == len(domain.columns) <= MOST_NUMBERS
 
 
@@ -140,7 +148,7 @@ def chosen_scales(domain: Domain, budget: Budget, records: float | None) -> Scal
     Parameters
     ----------
     domain : Domain
-        From one to three columns of numbers or dates.
+        From one to three columns of numbers, dates or values around a circle.
     budget : Budget
         The promise.
     records : float | None
@@ -154,15 +162,14 @@ def chosen_scales(domain: Domain, budget: Budget, records: float | None) -> Scal
     records = checked_records(records)
     if not has_scales(domain):
         raise RequestError(
-            f"A bandwidth is chosen for one to {MOST_NUMBERS} columns of numbers or dates; for others it must be said: "
-            "the distance at which closeness fades."
+            f"A bandwidth is chosen for one to {MOST_NUMBERS} columns of numbers, dates or circles; for others it "
+            "must be said: the distance at which closeness fades."
         )
-    low, high = domain.bounds("l2")
-    units = high - low
-    if not unlike(domain):
-        units = np.full(len(units), units.max())
-    spans = tuple(((high - low) / units).tolist())
-    found = _chosen(spans, _variance(domain, budget), float(records), _least_cell(domain, units))
+    spans = _spans(domain)
+    units = spans if unlike(domain) else np.full(len(spans), spans.max())
+    values = [len(column.categories) if isinstance(column, Cyclic) else 0 for column in domain.columns]
+    ways = tuple(Way(float(length), count) for length, count in zip(spans / units, values, strict=True))
+    found = _chosen(ways, _variance(domain, budget), float(records), _least_cell(domain, units))
     pitch, tried, usual, apart, curves = found
     widest = 1.0 if unlike(domain) else float(units[0])
     lengths = tuple(one * widest for one in tried)
@@ -172,16 +179,21 @@ def chosen_scales(domain: Domain, budget: Budget, records: float | None) -> Scal
 
 def _variance(domain: Domain, budget: Budget) -> float:
     """Of the noise in a counter, in records: the sensitivity is the same for all numbers of cells."""
-    sketch = Histogram(domain, Gaussian(1.0), (1,) * len(domain.columns))
+    sketch = Histogram(domain, Gaussian(1.0), (1,) * sum(not isinstance(one, Cyclic) for one in domain.columns))
     noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
     return noise.variance / sketch.scale**2
 
 
 def unlike(domain: Domain) -> bool:
     """Whether columns are so unlike that each is smoothed in shares of its own range, as a metre is no year."""
-    low, high = domain.bounds("l2")
+    spans = _spans(domain)
     units = {getattr(column, "measure", "") for column in domain.columns}
-    return domain.scale != "box" and float((high - low).max() / (high - low).min()) > UNLIKE and len(units - {""}) != 1
+    return domain.scale != "box" and float(spans.max() / spans.min()) > UNLIKE and len(units - {""}) != 1
+
+
+def _spans(domain: Domain) -> Floats:
+    """From bound to bound of each column, or once around, as records are compared."""
+    return np.array([1.0 if domain.scale == "box" else column.span for column in domain.columns])  # type: ignore[union-attr]
 
 
 def _least_cell(domain: Domain, units: Floats) -> float:
@@ -192,58 +204,44 @@ def _least_cell(domain: Domain, units: Floats) -> float:
             _, width = column.scaling(domain.scale)
             step = column.step if isinstance(column, Numeric) else 1.0
             steps.append(step / float(np.max(width)) / float(unit))
-    return min(steps) / 2.0
+    return min(steps, default=0.0) / 2.0
 
 
 @lru_cache(maxsize=256)
 def _chosen(
-    spans: tuple[float, ...], variance: float, records: float, least: float
+    ways: tuple[Way, ...], variance: float, records: float, least: float
 ) -> tuple[float, tuple[float, ...], float, float, tuple[Floats, Floats, Floats]]:
     """Cells, bandwidths, the usual one, what is told apart, and the curves; all lengths in the widest bounds."""
-    most = int(min(MOST_CELLS, (MOST_COUNTERS / math.prod(spans)) ** (1.0 / len(spans)), 1.0 / max(least, 1e-9)))
-    pitches = [1.0 / cells for cells in sorted({max(2, round(most / STEP**step)) for step in range(20)})]
-    pitches = [pitch for pitch in pitches if pitch <= COARSEST] or pitches[-1:]
-    risks = {pitch: _risks(spans, pitch, variance, records) for pitch in pitches}
-    least_of_grid = {pitch: np.log(parts.sum(axis=0).min(axis=0)) for pitch, parts in risks.items()}
-    pitch = min(pitches, key=lambda one: float(least_of_grid[one].mean()))
-    parts = risks[pitch]
-    tried = ladder(pitch, max(WIDEST, pitch))
+    narrowest = _narrowest(ways, least)
+    found = {one: risks(ways, one, _tried(one), HEAPS, variance, records) for one in narrowest}
+    least_of_grid = {one: np.log(parts.sum(axis=0).min(axis=0)) for one, parts in found.items()}
+    narrow = min(narrowest, key=lambda one: float(least_of_grid[one].mean()))
+    parts, tried = found[narrow], _tried(narrow)
     whole = parts.sum(axis=0)
     usual = max(1, int(whole[:, :ORDINARY].mean(axis=1).argmin()))
     best = whole.argmin(axis=0)
     shown = [tried[best[kind]] for kind in range(len(HEAPS)) if whole[best[kind], kind] <= SEEN]
-    apart = APART * min(shown, default=tried[usual])
+    apart = max(APART * min(shown, default=tried[usual]), 2.0 * _longest_step(ways))
     smoothing, noise = (np.sqrt(part[:, :ORDINARY].mean(axis=1)) for part in parts)
-    return pitch, tried, tried[usual], apart, (smoothing, noise, np.sqrt(smoothing**2 + noise**2))
+    return narrow, tried, tried[usual], apart, (smoothing, noise, np.sqrt(smoothing**2 + noise**2))
 
 
-def _risks(spans: tuple[float, ...], pitch: float, variance: float, records: float) -> Floats:
-    """Integrated squared errors over the integrated squared density: smoothing, and noise with chance.
-
-    float64 (2, bandwidths, populations). A product of Gaussians of variances a and b integrates to
-    (2 pi (a + b))^(-d/2).
-    """
-    dimensions, volume = len(spans), math.prod(spans)
-    tried = np.array(ladder(pitch, max(WIDEST, pitch)))[:, None]
-    spread, weight = np.array(HEAPS).T
-
-    def meeting(squares: Floats) -> Floats:
-        return np.asarray((2.0 * np.pi * squares) ** (-dimensions / 2.0))
-
-    density = weight * meeting(2.0 * spread**2)
-    lost = weight * (
-        meeting(2.0 * spread**2) - 2.0 * meeting(2.0 * spread**2 + tried**2) + meeting(2.0 * spread**2 + 2.0 * tried**2)
-    )
-    gains = np.array([_gain(round(float(one) / pitch, 6)) for one in tried[:, 0]])[:, None] ** dimensions
-    noise = volume * variance * gains / (records * meeting(tried**2) ** -1.0) ** 2
-    chance = meeting(2.0 * tried**2) / records
-    return np.stack([lost / density, (noise + chance) / density])
+def _longest_step(ways: tuple[Way, ...]) -> float:
+    """Between two values around any of the circles; 0 where there is none."""
+    return max((way.length / way.values for way in ways if way.values), default=0.0)
 
 
-@lru_cache(maxsize=64)
-def _gain(ratio: float) -> float:
-    """Variance of an answer along one axis when every counter's is 1, for a bandwidth of so many cells."""
-    cells = 2 * math.ceil(5.0 * ratio) + 8
-    axis = Axis(0, 0.0, 1.0, cells, 0)
-    middle = np.array([cells // 2 + 0.25])
-    return float(Smoothing(Gaussian(ratio), (axis,), middle, (1,)).noise_gains(middle[None])[0])
+def _tried(narrowest: float) -> tuple[float, ...]:
+    return ladder(narrowest, max(WIDEST, narrowest))
+
+
+def _narrowest(ways: tuple[Way, ...], least: float) -> list[float]:
+    """The narrowest bandwidths of the grids that there may be: one cell, or part of a step around circles alone."""
+    lines = [way.length for way in ways if not way.values]
+    if not lines:
+        return [CIRCLES_FROM * _longest_step(ways)]
+    counters = MOST_COUNTERS / math.prod(way.values for way in ways if way.values)
+    most = (counters / math.prod(lines)) ** (1.0 / len(lines))
+    most = int(max(2.0, min(MOST_CELLS, most, 1.0 / max(least, 1e-9))))
+    pitches = [1.0 / cells for cells in sorted({max(2, round(most / STEP**step)) for step in range(20)})]
+    return [pitch for pitch in pitches if pitch <= COARSEST] or pitches[-1:]

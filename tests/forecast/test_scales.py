@@ -5,11 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.domain import Categorical, Domain, Numeric
+from core.domain import Categorical, Cyclic, Domain, Numeric
 from core.errors import RequestError
 from core.figures.smoothing import smoothing_figure, smoothing_in_words
 from core.forecast.recommendation import Closeness, recommend
 from core.forecast.scales import chosen_scales, has_scales, in_unit
+from core.forecast.smoothing_risks import Way, risks
+from core.geometry.kernels import Gaussian
 from core.privacy.budget import Budget
 
 PAY = Domain((Numeric("pay", 0, 400_000, "€"),))
@@ -50,6 +52,40 @@ def test_columns_of_other_units_have_bandwidths_of_their_own():
     assert pay == pytest.approx(90 * age, rel=1e-3)
     assert "% of the range" in scales.detail
     assert len(set(scales.sketch.sized_for(Budget(1), 10_000).cells)) == 1
+
+
+@pytest.mark.parametrize("part", ["hour", "weekday", "day_of_year"])
+def test_around_a_circle_every_value_is_told_where_noise_lets_it(part):
+    domain = Domain((Cyclic("when", part=part),))
+    many, few = (chosen_scales(domain, Budget(epsilon), records) for epsilon, records in ((1, 100_000), (0.1, 100)))
+    assert many.bandwidth < few.bandwidth and many.narrowest == few.narrowest == pytest.approx(0.25)
+    assert "spikes 2 " in many.detail
+    sized = many.sketch.sized_for(Budget(1), 100_000)
+    assert sized.shape == (len(domain.columns[0].categories),) and sized.open_bandwidth
+    assert sized.smoothed(many.narrowest).kernel.bandwidth == pytest.approx(0.25)
+    assert "broadest outline" in chosen_scales(Domain((Cyclic("d", part="day_of_year"),)), Budget("0.1"), 300).detail
+
+
+def test_risks_around_a_circle_are_those_of_whole_matrices():
+    way, heap, wide, variance, records = Way(24.0, 24), (2.0, 0.5), 1.5, 9.0, 500.0
+    ((lost,),), ((noise,),) = risks([way], 1.0, [wide], [heap], variance, records)
+    turn = 2.0 * np.pi * np.arange(24) / 24
+    places = 24 / (2 * np.pi) * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    kernel = Gaussian(wide).evaluate(places, places)
+    around = np.minimum(np.arange(24), 24 - np.arange(24))
+    shape = np.exp(-((around / heap[0]) ** 2) / 2)
+    shape /= shape.sum()
+    smooth = kernel / kernel[0].sum()
+    assert lost == pytest.approx(((smooth @ shape - shape) ** 2).sum() / (shape**2).sum())
+    blurred = (24 * variance / records**2 + 1 / records) * (smooth[0] ** 2).sum()
+    assert noise == pytest.approx(blurred / (heap[1] * (shape**2).sum()))
+
+
+def test_a_circle_beside_a_number_has_a_bandwidth_of_its_own():
+    scales = chosen_scales(Domain((Cyclic("at", part="hour"), Numeric("pay", 0, 9_000, "€"))), Budget(1), 10_000)
+    hours, pay = scales.kernel.bandwidth
+    assert pay / hours == pytest.approx(9_000 / 24, rel=1e-3)
+    assert scales.sketch.sized_for(Budget(1), 10_000).sized
 
 
 def test_it_says_in_words_what_will_be_seen():

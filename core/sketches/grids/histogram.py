@@ -283,9 +283,12 @@ class Histogram(LinearSketch):
 
     @property
     def narrowest(self) -> float:
-        """The narrowest bandwidth that can be read, as a share of the kernel's: half a cell of the finest axis."""
+        """The narrowest bandwidth that can be read, as a share of the kernel's: half a cell of the finest axis.
+
+        Around a circle, half of that: its values have counters of their own, and nothing lies between them.
+        """
         axes = [axis for axis in self.axes if axis.radius or not axis.categories]
-        pitches = [2.0 * math.pi * axis.radius / axis.categories if axis.radius else axis.pitch for axis in axes]
+        pitches = [math.pi * axis.radius / axis.categories if axis.radius else axis.pitch for axis in axes]
         reaches = [wide for _, wide in self._lengths]
         finest = max((pitch / wide for pitch, wide in zip(pitches, reaches, strict=True)), default=1.0)
         return min(1.0, NARROWEST * min(finest, 1.0 / NARROWEST))

@@ -21,7 +21,7 @@ from ...forecast.nearness import (
     stretched,
     suggested_kernel,
 )
-from ...forecast.scales import chosen_scales, has_scales, in_unit
+from ...forecast.scales import chosen_scales, has_scales
 from ...geometry.kernels import (
     MAX_POWER,
     Angular,
@@ -136,7 +136,7 @@ def chosen_by_forecast(draft: Draft) -> Draft:
     show(smoothing_figure(scales), "release-smoothing-figure", smoothing_in_words(scales))
     note(
         f"The grid is released once, with its noise; smoothing it costs nothing. Answers are given at a bandwidth of "
-        f"{in_unit(draft.compared, scales.bandwidth)} where nobody chooses another."
+        f"{scales.in_words(scales.bandwidth)} where nobody chooses another."
     )
     return replace(draft, kernel=scales.kernel, finest=scales.finest)
 
