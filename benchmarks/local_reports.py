@@ -1,9 +1,8 @@
-"""Local reports: errors against the closed forms, coverage of intervals, times, and searches for frequent words.
+"""Local reports of listed answers: errors against the closed forms, coverage of intervals, and times.
 
     python -m benchmarks.local_reports errors [--runs 20]
     python -m benchmarks.local_reports times [--rival PYTHON]
     python -m benchmarks.local_reports large
-    python -m benchmarks.local_reports words FILE.parquet COLUMN [--people 1000000]
 
 A rival is a Python that has pure-ldp; it is timed on fewer people, as every person costs it the same.
 """
@@ -15,15 +14,11 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 from time import process_time
 
 import numpy as np
 
-from core.local.hitters.priv_trie import PrivTrie
-from core.local.hitters.strings import Alphabet
-from core.local.hitters.table import FINDERS
 from core.local.oracles.table import ORACLES, oracle, warm
 from core.local.reports import counted, read_reports, write_reports
 from core.local.survey import Survey
@@ -35,7 +30,6 @@ RIVALS = {
     "hm": "HM", "hr": "HR",
 }  # fmt: skip
 RIVAL_PEOPLE = 1_000
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 RIVAL = """
 import json, sys, time
@@ -168,71 +162,19 @@ def large() -> None:
             )
 
 
-def words(path: str, column: str, people: int, top: int = 20, epsilon: int = 3) -> None:
-    """Recall and mean relative error of the most frequent words cut to six letters, for all four searches."""
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(path)
-    texts = [str(text).lower() for text in table[column].to_pylist()]
-    weights = np.ones(len(texts))
-    for name in ("count", "frequency", "n"):
-        if name in table.column_names:
-            weights = np.asarray(table[name].to_pylist(), float)
-    fine = np.array([bool(text) and set(text) <= set(LETTERS) for text in texts])
-    random = np.random.default_rng(1)
-    place = random.choice(np.flatnonzero(fine), people, p=weights[fine] / weights[fine].sum())
-    said = [texts[one][:6] for one in place]
-    distinct, counts = np.unique(said, return_counts=True)
-    order = np.argsort(-counts)[:top]
-    truth = dict(zip(distinct[order].tolist(), counts[order].tolist(), strict=True))
-    alphabet = Alphabet(LETTERS, 6)
-    print(f"{people:,} people, ε = {epsilon}, top {top} of {len(distinct):,} words of up to six letters")
-    print("| search | found of the top | mean relative error of those | intervals that hold | seconds |")
-    print("|---|---|---|---|---|")
-    for name in (*FINDERS, "privtrie"):
-        start = process_time()
-        if name == "privtrie":
-            one = PrivTrie(alphabet, Decimal(epsilon), threshold=min(truth.values()) / people, step=2)
-            codes, at = alphabet.codes(said), [0]
-
-            def ask(length: int, count: int, one: PrivTrie = one, codes: np.ndarray = codes, at: list = at):
-                mine = codes[at[0] : at[0] + count]
-                at[0] += len(mine)
-                return one.report(mine, length)
-
-            found = one.find(ask, people, top)
-        else:
-            search = FINDERS[name](alphabet, Decimal(epsilon))
-            found = search.find(search.privatise(said), top)
-        took = process_time() - start
-        every = dict(zip(distinct.tolist(), counts.tolist(), strict=True))
-        hit = found[found["value"].isin(list(truth))]
-        real = hit["value"].map(every)
-        held = [low <= every.get(text, 0) <= high for text, low, high in found[["value", "low", "high"]].to_numpy()]
-        error = float((abs(hit["estimate"] - real) / real).mean())
-        print(
-            f"| {name} | {len(hit)} of {top} | {100 * error:.1f}% | {sum(held)} of {len(held)} | {took:.1f} |",
-            flush=True,
-        )
-
-
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("errors", "times", "large", "words"))
-    parser.add_argument("of", nargs="*")
+    parser.add_argument("what", choices=("errors", "times", "large"))
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--rival")
-    parser.add_argument("--people", type=int, default=1_000_000)
     asked = parser.parse_args()
     if asked.what == "errors":
         errors(asked.runs)
     elif asked.what == "times":
         times(asked.rival)
-    elif asked.what == "large":
-        large()
     else:
-        words(*asked.of, people=asked.people)
+        large()
 
 
 if __name__ == "__main__":

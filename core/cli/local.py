@@ -266,7 +266,9 @@ def estimate(
     column: ColumnOption = None,
     rows: Annotated[
         str | None,
-        Option(metavar="median|min", help="Of a sketch of rows, put these together so and not by their mean."),
+        Option(
+            metavar="mean|median|min", help="Of a sketch of rows: by the cells of each text alone, put together so."
+        ),
     ] = None,
     out: TableOption = None,
 ) -> None:
@@ -286,9 +288,9 @@ def estimate(
         opened = opened.asked(public_texts(candidates, column))
     if rows is not None and isinstance(opened, SketchRelease):
         if post != "base":
-            raise RequestError("--post is for estimates without bias, which those of --rows are not.")
-        write_table(pa.Table.from_pandas(opened.biased(rows), preserve_index=False), out)
-        say("These estimates are biased by answers that share cells, so there are no intervals around them.")
+            raise RequestError("--post is for estimates by all cells together, which those of --rows are not.")
+        write_table(pa.Table.from_pandas(opened.alone(rows), preserve_index=False), out)
+        say("These estimates are as the sketch was published: answers that share cells are counted together.")
         return
     found = opened.table(post, level)
     write_table(pa.Table.from_pandas(found, preserve_index=False), out)

@@ -88,12 +88,12 @@ class SketchRelease(LocalAnswers):
         keys = self.survey.keys(self.candidates)
         return (self.candidates, *self.survey.oracle.answer(self.tally, keys, level))
 
-    def biased(self, how: str) -> pd.DataFrame:
-        """Estimates by the median or minimum over rows: value, estimate and share, without intervals."""
+    def alone(self, how: str) -> pd.DataFrame:
+        """Estimates by the cells of each candidate alone, put together so: value, estimate and share."""
         one = self.survey.oracle
         if not isinstance(one, CellSketch):
-            raise RequestError("The sketch 'rappor' has no median or minimum of rows, as its bits are read together.")
-        estimate = one.biased(self.tally, self.survey.keys(self.candidates), how)
+            raise RequestError("The sketch 'rappor' has no rows of cells that could be put together so.")
+        estimate = one.alone(self.tally, self.survey.keys(self.candidates), how)
         return pd.DataFrame({"value": self.candidates, "estimate": estimate, "share": estimate / self.people})
 
     def _reach(self) -> tuple[float, float]:

@@ -40,7 +40,7 @@ def test_any_text_is_reported_and_asked_later(command, answers):
     other = command("local", "estimate", "R.npz", "--candidates", "other.csv")
     assert "Oslo" in other.stdout and "Ulm" not in other.stdout
     least = command("local", "estimate", "R.npz", "--rows", "min")
-    assert "low" not in least.stdout and "biased" in least.stderr
+    assert "low" not in least.stdout and "share cells" in least.stderr
     refused(command("local", "estimate", "R.npz", "--rows", "mode"))
     refused(command("local", "estimate", "R.npz", "--rows", "min", "--post", "base-pos"))
     refused(command("local", "aggregate", "S.json", "R.parquet", "--out", "T.npz"))

@@ -54,7 +54,7 @@ def test_a_sketch_comes_back_from_its_file_and_is_asked_about_any_text(name):
     with pytest.raises(RequestError):
         made.table("norm-sub")
     with pytest.raises(RequestError):
-        made.biased("median" if name == "rappor" else "mode")
+        made.alone("median" if name == "rappor" else "mode")
 
 
 @pytest.mark.parametrize("name", SKETCHES)

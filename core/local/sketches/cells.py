@@ -20,6 +20,7 @@ from ..oracles.oracle import Oracle
 from ..oracles.table import ORACLES, oracle
 from ..rows import RowReports
 from ..tally import Tally
+from .explaining import Cells
 from .sketch import MOST_COUNTERS, LocalSketch, checked_values
 
 FAMILY = 0x534B45
@@ -115,30 +116,50 @@ class CellSketch(LocalSketch):
         return self.sent.aggregate(reports, tally)
 
     def each_row(self, tally: Tally, values: Integers) -> Floats:
-        """What each row alone says of each candidate: how many of its people are in the candidate's cell, signed."""
-        found = np.empty((self.rows, len(values)))
+        """How many people of each row have each candidate, less what other candidates explain."""
+        return self.cells_of(tally, values).beyond_others()
+
+    def mean(self, rows: Floats, tally: Tally) -> Floats:
+        return np.asarray(rows.sum(axis=0))
+
+    def cells_of(self, tally: Tally, values: Integers) -> Cells:
+        """The estimated cells of all rows, and in which of them candidates lie."""
+        told = np.empty((self.rows, self.width))
         for row in range(self.rows):
             estimate = self.inner.estimate(self.sent.of_row(tally, row))
-            cell, sign = self.cells(values, np.full(len(values), row))
-            if self.signed:
-                found[row] = sign * (estimate[2 * cell] - estimate[2 * cell + 1])
-            else:
-                found[row] = estimate[cell]
-        return found
+            told[row] = estimate[::2] - estimate[1::2] if self.signed else estimate
+        found = [self.cells(values, np.full(len(values), row)) for row in range(self.rows)]
+        people = tally.table[:, -1].astype(np.float64)
+        noise = np.sqrt(np.maximum(people, 1.0) * self.single[0] * (2 if self.signed else 1))
+        signs = np.stack([sign for _, sign in found]) if self.signed else None
+        return Cells(told, people, noise, np.stack([cell for cell, _ in found])[:, np.newaxis], signs)
 
-    def biased(self, tally: Tally, values: object, how: str) -> Floats:
-        """Estimates by the median over rows, or the minimum where cells only gain by collisions: float64 (k,).
+    def alone(self, tally: Tally, values: object, how: str = "mean") -> Floats:
+        """Estimates by the own cells of each value alone, as the sketch was published: float64 (k,).
 
-        There are no intervals around them, as their bias is not known.
+        Parameters
+        ----------
+        tally : Tally
+            Of all reports.
+        values : object
+            Candidates, whole numbers (k,).
+        how : str
+            The "mean" over rows, less what others bring to a cell on average; or, with a bias that nobody knows, their
+            "median", or the "min" where cells only gain by collisions.
         """
-        check_choice(how, "How rows are put together", self.ways[1:])
-        rows = self.each_row(tally, self.asked(values))
+        check_choice(how, "How rows are put together", self.ways)
+        cells = self.cells_of(tally, self.asked(values))
+        if how == "mean":
+            return np.asarray(cells.alone().sum(axis=0))
+        rows = cells.alone(people=np.zeros(self.rows)) * (1 - cells.density)
         return np.asarray(self.rows * (np.median if how == "median" else np.min)(rows, axis=0))
 
     @cached_property
     def single(self) -> tuple[float, float]:
-        """What one person adds to the variance of a cell they are not in, and how much more to their own."""
-        at = np.zeros(self.inner.domain)
+        """What one person of any cell adds to the variance of a cell, and how much more one of that cell does."""
+        cells = self.inner.domain
+        at = np.zeros(cells)
         at[0] = 1.0
-        own, other = self.inner.variance(at)[:2]
-        return float(other), float(own - other)
+        own = float(self.inner.variance(at)[0])
+        other = (float(self.inner.variance(np.full(cells, 1 / cells))[0]) - own / cells) / (1 - 1 / cells)
+        return other, own - other

@@ -9,6 +9,8 @@ each person of the cell and v for each other, its variance is
 
 summed over x' ≠ x: noise, who picked which row, and collisions. The minimum and the median over rows are steadier
 against one bad collision and biased; noise is larger than most collisions, so the minimum of noisy rows is far too low.
+Where several values are asked together, the frequent among them are taken off first (`explaining`), and the last sum is
+over values that nobody asked for: at ε = 3 that halves the error of the survey's setting.
 """
 
 from __future__ import annotations
@@ -18,10 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...machine.array_types import Floats
 from ...parameters import Choice, Settled, parameter
 from ..oracles.table import ORACLES
-from ..tally import Tally
 from .cells import CellSketch
 from .sketch import ALIKE, collisions
 
@@ -35,17 +35,9 @@ class CountMin(CellSketch):
     paper = "Cormode, Muthukrishnan 2005"
     ways = ("mean", "median", "min")
 
-    def mean(self, rows: Floats, tally: Tally) -> Floats:
-        found: Floats = self.stretch * (rows.sum(axis=0) - tally.people / self.width)
-        return found
-
-    @property
-    def stretch(self) -> float:
-        return self.width / (self.width - 1)
-
     @property
     def reach(self) -> tuple[float, float]:
-        down, up = (self.stretch * (end - 1 / self.width) for end in self.inner.reach)
+        down, up = ((end - 1 / self.width) / (1 - 1 / self.width) for end in self.inner.reach)
         return down, up
 
     def line(self, people: float, alike: float = ALIKE) -> tuple[float, float]:
@@ -53,10 +45,10 @@ class CountMin(CellSketch):
         chance = (1 / self.width) * (1 - 1 / self.width)
         nothing = people * (noise + more / self.width) + collisions(people, alike, self.rows, chance)
         each = more * (1 - 1 / self.width) - chance * (1 - 1 / self.rows)
-        return self.stretch**2 * nothing, self.stretch**2 * each
+        return nothing / (1 - 1 / self.width) ** 2, each / (1 - 1 / self.width) ** 2
 
     def variance(self, counts: Mapping[int, float], value: int) -> float:
-        """Variance of the mean of one value's rows, over coins, rows and hash functions, for an oracle of pure counts.
+        """Variance of one value's estimate where it alone is asked, for an oracle of pure counts.
 
         Parameters
         ----------

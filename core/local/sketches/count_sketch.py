@@ -2,8 +2,8 @@
 
 A value has a public sign in each row beside its cell, and cell and sign together are reported by an oracle over 2m
 signed cells. The difference of a cell's two counts, times the sign of x, has mean f_x: others come with either sign
-equally often. So with v and w as for `count_min`, and an oracle whose estimates of two cells are as good as
-uncorrelated, the variance is
+equally often. Frequent candidates are taken off first (`explaining`). With v and w as for `count_min`, and an oracle
+whose estimates of two cells are as good as uncorrelated, the variance is
 
     2nv + (f_x + (n - f_x)/m) w + Σf_x'(1/m)(1 - 1/k) + Σf_x'²/(km).
 """
@@ -12,10 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from ...machine.array_types import Floats
-from ..tally import Tally
 from .cells import CellSketch
 from .sketch import ALIKE, collisions
 
@@ -28,9 +24,6 @@ class CountSketch(CellSketch):
     title = "count sketch"
     paper = "Charikar, Chen, Farach-Colton 2002"
     signed = True
-
-    def mean(self, rows: Floats, tally: Tally) -> Floats:
-        return np.asarray(rows.sum(axis=0))
 
     @property
     def reach(self) -> tuple[float, float]:

@@ -13,12 +13,7 @@ Each time a report is sent, what it gives away *by itself* is less, `once`: h ln
 p* how often a bit of the value, and another, is sent as one.
 
 A bit's count in a cohort, less what noise sets by itself, is the number of its people who have a value with that bit.
-The collector looks for counts of candidate values that explain all bits of all cohorts: a regression without negative
-coefficients that leaves out what noise alone could bring (Lasso), and least squares over what it kept. Such counts are
-biased by what was left out. So each cohort then says of each candidate what its bits hold beyond the counts of *other*
-candidates and beyond what values that nobody asked for bring on average (a de-biased Lasso; Zhang, Zhang 2014;
-Javanmard, Montanari 2014). These answers of cohorts are as those of rows: independent, alike and without bias, so
-intervals around their sum come from how far they lie apart.
+The collector finds how many have a candidate value by a regression over all bits of all cohorts (`explaining`).
 """
 
 from __future__ import annotations
@@ -30,7 +25,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import optimize, sparse
 
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
@@ -45,16 +39,11 @@ from ..oracles.unary import last_word
 from ..promise import surplus
 from ..rows import by_row
 from ..tally import Tally
+from .explaining import Cells, density
 from .sketch import ALIKE, MOST_COUNTERS, MOST_READ, LocalSketch, checked_values, collisions
 
 FAMILY = 0x424C4D
 CERTAIN = 1.0
-MOST_EXPLAINING = 1_000
-"""Candidates that the regression tries, those that the bits speak for most."""
-MOST_ENTRIES = 1 << 24
-"""Of the regression's design."""
-UNPENALISED = 1e4
-"""By what the column of values that nobody asked for is enlarged, so that the penalty is none for it."""
 
 
 @dataclass(frozen=True)
@@ -227,88 +216,26 @@ class Rappor(LocalSketch):
     @cached_property
     def density(self) -> float:
         """The share of bits that a value sets on average: how often one of any other value is among them."""
-        return 1 - (1 - 1 / self.width) ** self.hashes
-
-    @property
-    def _beyond(self) -> float:
-        """By what the bits of a value are multiplied once those that others set anyway are taken off."""
-        return 1 / (1 - self.density)
-
-    def mean(self, rows: Floats, tally: Tally) -> Floats:
-        return np.asarray(rows.sum(axis=0))
+        return density(self.width, self.hashes)
 
     def each_row(self, tally: Tally, values: Integers) -> Floats:
         """How many people of each cohort have each candidate, less what other candidates explain."""
+        return self.bits_of(tally, values).beyond_others()
+
+    def bits_of(self, tally: Tally, values: Integers) -> Cells:
+        """The bits of all cohorts, and which of them candidates set."""
         one, zero = self.chances
         people = tally.table[:, -1].astype(np.float64)
         told = (tally.table[:, :-1] - people[:, np.newaxis] * zero) / (one - zero)
-        share = people / max(tally.people, 1)
-        places = np.stack([self.places(values, np.full(len(values), cohort)) for cohort in range(self.cohorts)])
-        alone = self._alone(told, people, places)
-        chosen = self._explaining(alone)
-        counts = np.zeros(len(values))
-        counts[chosen] = self._explained(told, people, places[:, :, chosen])
-        for cohort in range(self.cohorts):
-            mine = places[cohort][:, chosen]
-            told[cohort] -= share[cohort] * _set_bits(mine, counts[chosen], self.width)
-        left = people - share * counts.sum()
-        found: Floats = self._alone(told, left, places) + share[:, np.newaxis] * counts
-        return found
-
-    def _alone(self, told: Floats, people: Floats, places: Integers) -> Floats:
-        """What the bits of each candidate hold beyond those of so many other people: float64 (c, k)."""
-        held = np.stack([told[cohort][mine].mean(axis=0) for cohort, mine in enumerate(places)])
-        found: Floats = self._beyond * (held - people[:, np.newaxis] * self.density)
-        return found
-
-    def _explaining(self, alone: Floats) -> Integers:
-        """The candidates that bits speak for most."""
-        most = min(MOST_EXPLAINING, max(MOST_ENTRIES // (self.cohorts * self.width), 1))
-        chosen: Integers = np.argsort(-alone.sum(axis=0), kind="stable")[:most]
-        return chosen
-
-    def _explained(self, told: Floats, people: Floats, places: Integers) -> Floats:
-        """Counts of candidates that explain the bits: Lasso without negative coefficients, then least squares."""
-        from sklearn.linear_model import Lasso
-
-        one, zero = self.chances
-        count = places.shape[2]
         noise = np.sqrt(np.maximum(people * zero * (1 - zero), 1.0)) / (one - zero)
-        design = self._design(people / max(people.sum(), 1.0) / noise, places)
-        target = (told / noise[:, np.newaxis]).reshape(-1)
-        norms = np.sqrt(np.asarray(design.multiply(design).sum(axis=0)).reshape(-1))
-        scale = 1.0 / np.maximum(norms, 1e-12)
-        scale[-1] *= UNPENALISED
-        penalty = math.sqrt(2 * math.log(max(count, 2)))
-        lasso = Lasso(alpha=penalty / len(target), positive=True, fit_intercept=False, max_iter=5_000)
-        lasso.fit(sparse.csc_matrix(design @ sparse.diags(scale)), target)
-        kept = np.flatnonzero(lasso.coef_[:-1] > 0)
-        columns = design[:, np.append(kept, count)]
-        explained, size = np.zeros(count), len(kept) + 1
-        gram, with_target = (columns.T @ columns).toarray(), columns.T @ target
-        gram += 1e-9 * np.diag(np.diag(gram))  # two candidates may set the same bits
-        triangle = np.linalg.cholesky(gram)
-        found, _ = optimize.nnls(triangle.T, np.linalg.solve(triangle, with_target), maxiter=10 * size + 100)
-        explained[kept] = found[:-1]
-        return explained
-
-    def _design(self, share: Floats, places: Integers) -> sparse.csc_matrix:
-        """What one person of a value adds to each bit on average and, last, one of any value that nobody asked for."""
-        count = places.shape[2]
-        rows = (places + self.width * np.arange(self.cohorts)[:, np.newaxis, np.newaxis]).reshape(-1)
-        columns = np.broadcast_to(np.arange(count), places.shape).reshape(-1)
-        entries = np.broadcast_to(share[:, np.newaxis, np.newaxis], places.shape).reshape(-1)
-        shape = (self.cohorts * self.width, count)
-        set_once = sparse.coo_matrix((np.ones(len(rows)), (rows, columns)), shape).tocsc()
-        added = sparse.coo_matrix((entries, (rows, columns)), shape).tocsc()
-        added.data /= set_once.data  # two hashes may set one bit
-        anyone = np.repeat(share * self.density, self.width)[:, np.newaxis]
-        return sparse.csc_matrix(sparse.hstack([added, sparse.csc_matrix(anyone)]))
+        every = range(self.cohorts)
+        places = np.stack([self.places(values, np.full(len(values), cohort)) for cohort in every])
+        return Cells(told, people, noise, places)
 
     @property
     def reach(self) -> tuple[float, float]:
         one, zero = self.chances
-        down, up = (self._beyond * (end / (one - zero) - self.density) for end in (-zero, 1 - zero))
+        down, up = ((end / (one - zero) - self.density) / (1 - self.density) for end in (-zero, 1 - zero))
         return down, up
 
     def line(self, people: float, alike: float = ALIKE) -> tuple[float, float]:
@@ -319,13 +246,4 @@ class Rappor(LocalSketch):
         chance = share * self.density * (1 - self.density)
         nothing = people * (quiet + self.density * (more - quiet)) + collisions(people, alike, self.cohorts, chance)
         each = (1 - self.density) * (more - quiet) - chance * (1 - 1 / self.cohorts)
-        return self._beyond**2 * nothing, self._beyond**2 * each
-
-
-def _set_bits(places: Integers, counts: Floats, width: int) -> Floats:
-    """How many people of these values set each bit: float64 (m,)."""
-    weights = np.broadcast_to(counts, places.shape).copy()
-    for h in range(1, len(places)):
-        weights[h][(places[:h] == places[h]).any(axis=0)] = 0.0  # two hashes may set one bit
-    set_bits: Floats = np.bincount(places.reshape(-1), weights.reshape(-1), minlength=width).astype(np.float64)
-    return set_bits
+        return nothing / (1 - self.density) ** 2, each / (1 - self.density) ** 2

@@ -3,9 +3,9 @@
 The row is uniform and drawn whatever the value is, hash functions are public, and what is reported of the row is
 reported with all of ε: so a report keeps ε. No person reports in two rows. Any value can be asked afterwards.
 
-Of each row the collector estimates how many of its people have a value. What an answer makes of that is the sketch's
-own; its error is measured between rows, which are independent and alike: it holds the noise of reports, collisions and
-who picked which row.
+Of each row the collector estimates how many of its people have a value, less what other values bring to its cells, and
+adds rows up. The error is measured between rows, which are independent and alike: it holds the noise of reports,
+collisions and who picked which row.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from ..tally import Tally
 LARGEST_VALUE = (1 << 32) - 1
 MOST_COUNTERS = 1 << 26
 MOST_READ = 1 << 25
-ALIKE = 0.01
-"""Probability that two people have the same value, where nothing is said of it."""
+ALIKE = 0.0
+"""Probability that two people have the same value, of those that nobody asks about, where nothing is said of it."""
 
 
 @dataclass(frozen=True)
@@ -112,20 +112,11 @@ class LocalSketch(Declared):
 
     @abstractmethod
     def each_row(self, tally: Tally, values: Integers) -> Floats:
-        """What each row alone says of each candidate, float64 (rows, k)."""
-
-    @abstractmethod
-    def mean(self, rows: Floats, tally: Tally) -> Floats:
-        """Estimates without bias from what each row says."""
-
-    @property
-    def stretch(self) -> float:
-        """By what an estimate moves with the sum over rows."""
-        return 1.0
+        """How many people of each row have each candidate, by that row, float64 (rows, k)."""
 
     def estimate(self, tally: Tally, values: object) -> Floats:
         """How many people have each candidate value, without bias over hash functions and coins: float64 (k,)."""
-        return self.mean(self.each_row(tally, self.asked(values)), tally)
+        return np.asarray(self.each_row(tally, self.asked(values)).sum(axis=0))
 
     def asked(self, values: object) -> Integers:
         """Candidates, int64 (k,); RequestError where they are none, or too many at a time."""
@@ -158,10 +149,10 @@ class LocalSketch(Declared):
         if self.groups < 2:
             raise RequestError("Intervals come from how far groups of people lie apart, so there must be two or more.")
         rows = self.each_row(tally, self.asked(values))
-        estimate = self.mean(rows, tally)
+        estimate = rows.sum(axis=0)
         spread = self.groups * rows.var(axis=0, ddof=1)
         shared = np.maximum(estimate, 0.0) * (1 - 1 / self.groups)
-        error = np.sqrt(np.maximum(spread - shared, spread / 2)) * self.stretch
+        error = np.sqrt(np.maximum(spread - shared, spread / 2))
         reach = float(stdtrit(self.groups - 1, 0.5 + level / 2)) * error
         return estimate, estimate - reach, estimate + reach
 
@@ -179,7 +170,8 @@ class LocalSketch(Declared):
         people : float
             How many report.
         alike : float
-            Probability that two people have the same value: what collisions weigh by.
+            Probability that two people have the same value, of values that nobody asks about, as frequent candidates
+            are taken off: what collisions weigh by.
         """
 
     def typical_variance(self, people: float, count: float = 0.0, alike: float = ALIKE) -> float:

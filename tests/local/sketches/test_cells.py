@@ -28,7 +28,7 @@ def test_the_count_mean_sketch_is_apples():
     asked = np.array([1, 2, 77])
     mean = np.mean([table[j, one.cells(asked, np.full(3, j))[0]] for j in range(4)], axis=0)
     expected = 16 / 15 * (mean - 500 / 16)
-    np.testing.assert_allclose(one.estimate(one.aggregate(reports), asked), expected, rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(one.alone(one.aggregate(reports), asked), expected, rtol=1e-9, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -70,7 +70,7 @@ def test_tallies_merge_and_bad_reports_are_refused(kind):
     whole = one.aggregate(reports)
     parts = one.aggregate(reports[100:]) + one.aggregate(reports[:100])
     assert parts.people == whole.people == 300 and np.array_equal(parts.table, whole.table)
-    assert len(one.biased(whole, [5], "median")) == 1
+    assert len(one.alone(whole, [5], "median")) == 1
     rows, sent = one.sent.apart(reports)
     for wrong in (one.sent.joined(rows + np.uint64(3), sent), reports.astype(np.float64)):
         with pytest.raises(RequestError):
@@ -82,18 +82,37 @@ def test_tallies_merge_and_bad_reports_are_refused(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_forecasts_are_the_error_that_is_measured(kind):
+@pytest.mark.parametrize("oracle", ["hr", "flh", "olh"])
+def test_forecasts_are_the_error_that_is_measured(kind, oracle):
     """Of 60 values that nobody has: mean squares against the forecast, 8 standard deviations of a χ².
 
     Values of one run share its noise, so its 60 values count as six trials.
     """
-    runs, asked = draws(8, 150), np.arange(10_000, 10_060)
+    runs, asked = draws(6, 150), np.arange(10_000, 10_060)
     alike = sum((count / len(VALUES)) ** 2 for count in COUNTS.values())
     squares = []
     for run in range(runs):
-        one = kind(2, rows=16, width=128, seed=run)
+        one = kind(2, rows=16, width=128, oracle=oracle, seed=run)
         squares.append(one.estimate(one.aggregate(one.privatise(VALUES, SeededSource(run))), asked) ** 2)
     assert abs(np.mean(squares) / one.typical_variance(len(VALUES), 0.0, alike) - 1) < 8 * np.sqrt(2 / (6 * runs))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frequent_candidates_are_no_error_of_others(kind):
+    """All values are asked: the error is that of noise, where that of cells alone is three times as large."""
+    values = np.repeat(np.arange(2_000), (60_000 / np.arange(1, 2_001) ** 1.3).astype(int))
+    counts, runs, held = np.bincount(values), draws(1, 40), []
+    explained, alone = [], []
+    for run in range(runs):
+        one = kind(4, rows=16, width=256, seed=run)
+        tally = one.aggregate(one.privatise(values, SeededSource(run)))
+        estimate, low, high = one.answer(tally, np.arange(2_000))
+        explained.append(((estimate - counts) ** 2).mean())
+        alone.append(((one.alone(tally, np.arange(2_000)) - counts) ** 2).mean())
+        held.append(((low <= counts) & (counts <= high)).mean())
+    noise = one.typical_variance(len(values))
+    assert np.mean(explained) < 1.4 * noise and np.mean(alone) > 2 * np.mean(explained)
+    assert abs(np.mean(held) - 0.95) < 0.03
 
 
 @pytest.mark.parametrize("kind", KINDS)

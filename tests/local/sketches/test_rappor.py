@@ -116,18 +116,9 @@ def test_many_candidates_are_told_apart_where_all_are_listed():
     values = np.repeat(np.arange(1_000), counts)
     tally = one.aggregate(one.privatise(values, SeededSource(1)))
     estimate, low, high = one.answer(tally, np.arange(1_000))
-    alone = alone_of(one, tally, np.arange(1_000))
+    alone = one.bits_of(tally, np.arange(1_000)).alone().sum(axis=0)
     assert np.square(estimate - counts).mean() < 0.5 * np.square(alone - counts).mean()
     assert abs(((low <= counts) & (counts <= high)).mean() - 0.95) < 0.05
-
-
-def alone_of(one, tally, values):
-    """Estimates by the bits of each value, nothing explained."""
-    sent, zero = one.chances
-    people = tally.table[:, -1].astype(float)
-    told = (tally.table[:, :-1] - people[:, np.newaxis] * zero) / (sent - zero)
-    places = np.stack([one.places(values, np.full(len(values), cohort)) for cohort in range(one.cohorts)])
-    return one._alone(told, people, places).sum(axis=0)
 
 
 def test_no_report_moves_an_answer_further_than_its_reach():
@@ -135,7 +126,8 @@ def test_no_report_moves_an_answer_further_than_its_reach():
     one = Rappor(1, width=16, hashes=2, cohorts=4, seed=3)
     down, up = one.reach
     reports = np.column_stack([np.arange(8) % 4, [0, (1 << 16) - 1] * 4]).astype(np.uint64)
-    moved = np.array([alone_of(one, one.aggregate(report[np.newaxis]), np.arange(9)) for report in reports])
+    tallies = [one.aggregate(report[np.newaxis]) for report in reports]
+    moved = np.array([one.bits_of(tally, np.arange(9)).alone().sum(axis=0) for tally in tallies])
     assert moved.min() == pytest.approx(down) and moved.max() == pytest.approx(up)
 
 
