@@ -12,6 +12,7 @@ from core.ui.frame.marks import Visibility, facts, rail
 from core.ui.frame.markup import draw
 from core.ui.frame.session import Session
 from core.ui.frame.visiting import opens
+from core.ui.home.tour import offer_tour, tour, touring
 from core.ui.release.kept import kept_releases
 from core.words.escapes import in_markdown
 
@@ -118,9 +119,10 @@ def what_is_protected() -> None:
         )
 
 
-with frame(HOME) as visitor:
+def home(visitor: Session) -> None:
     with st.container(key="fg-hero"):
         hero()
+    offer_tour()
     st.header("Released already: look at one", anchor=False)
     showcase(visitor)
     st.space("small")
@@ -132,3 +134,10 @@ with frame(HOME) as visitor:
     how_it_works()
     st.space("medium")
     what_is_protected()
+
+
+with frame(HOME) as visitor:
+    if touring():
+        tour(visitor)
+    else:
+        home(visitor)

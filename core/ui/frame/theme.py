@@ -275,6 +275,18 @@ body .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(
 .fg-door-private { border-top-color: var(--amber-shape); } .fg-door-public { border-top-color: var(--teal-shape); }
 .stApp .fg-door h2 { padding: 0; margin: 0 0 0.4rem; }
 
+/* The tour: large words, and a line that runs out as the step does, unless little motion is asked for. */
+.stApp .fg-tour h1 { padding: 0.2rem 0 0.4rem; font-size: clamp(1.8rem, 4vw, 2.8rem); }
+.fg-tour-clock { height: 3px; background: var(--hairline); margin-top: 0.6rem; }
+.fg-tour-clock i { display: block; height: 100%; width: 0; background: var(--teal-shape); }
+.fg-tour-plays .fg-tour-clock i { animation: fg-clock 15s linear forwards; }
+@keyframes fg-clock { to { width: 100%; } }
+.stMain .fg-tour-still { display: none; }
+@media (prefers-reduced-motion: reduce) {
+  .fg-tour-clock { display: none; } .stMain:has(.fg-tour-plays) .fg-tour-still { display: block; }
+}
+.stMain:has(.fg-tour) .fg-step svg { max-width: 34rem; }
+
 /* Questions to choose from: a radio button that looks like a card, all of which can be pressed. */
 .st-key-release-question [data-testid="stRadioGroup"] { display: grid; width: 100%; align-items: stretch;
   grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.7rem; }

@@ -8,6 +8,7 @@ from ..frame.marks import main_action
 from . import averaging, bounds, cells, epsilon, flips, floating_point, rows, slack, trust
 from .lesson import Lesson, show_lesson
 from .plan import plan
+from .sheets import offer_sheets
 
 LESSON = "lesson"
 """Key of the choice, and its name in the address."""
@@ -49,6 +50,7 @@ def course() -> bool:
         _to_the_top(chosen)
     show_lesson(LESSONS[place], place + 1, len(LESSONS))
     plan()
+    offer_sheets(LESSONS, place)
     last = place + 1 == len(LESSONS)
     label = "Try it on sample data" if last else f"Next: {LESSONS[place + 1].title}"
     if not main_action(label, (), "learn-next", LINK):

@@ -1,0 +1,1 @@
+"""The page Home: what only it has."""
