@@ -19,6 +19,9 @@ def inspect(
             "--verify", help="Read all of a large release's table too, compare its checksum and give the fingerprint."
         ),
     ] = False,
+    program: Annotated[
+        bool, Option("--program", help="Print a Python program that makes the release once more, of other records.")
+    ] = False,
 ) -> None:
     """Say what a release is, what it promises to whom, and what noise was added."""
     import mmap
@@ -28,6 +31,12 @@ def inspect(
     from ..releases.release import load
 
     opened = load(release, verify=verify)
+    if program:
+        from ..figures.report.again import command_for, program_for
+
+        print(program_for(opened), end="")
+        say(f"The same by a command, beside the file: {command_for(opened, release.name)}")
+        return
     # A file that is read through for its fingerprint need not be in memory for that.
     with release.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         content = None if isinstance(opened.counters, Table) and not verify else mapped

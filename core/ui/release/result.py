@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ...figures.report.again import command_for, program_for
 from ...figures.report.label import PrivacyLabel, privacy_label
 from ...releases.release import Release
 from ...releases.shelf import public_name
@@ -58,7 +59,25 @@ def _go_on(opened: Opened, making: Making) -> None:
             key="release-save",
             on_click="ignore",
         )
+        _as_program(opened)
         note(f"{size(len(opened.data))}. {_where_kept(making)}")
+
+
+def _as_program(opened: Opened) -> None:
+    """The same release as a program and as a command, for other records: next month's, or another branch's."""
+    with st.popover("As a program"):
+        st.caption("The same columns, question and promise for other records, such as those of next month.")
+        st.download_button(
+            "Python program",
+            lambda: program_for(opened.release).encode(),
+            f"{opened.stem}-again.py",
+            "text/x-python",
+            key="release-program",
+            on_click="ignore",
+            width="stretch",
+        )
+        st.caption("On the command line, with the file beside it:")
+        st.code(command_for(opened.release, opened.name), language=None, wrap_lines=True)
 
 
 def _where_kept(making: Making) -> str:
