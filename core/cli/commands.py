@@ -20,6 +20,7 @@ from .exit_codes import Commands
 from .forecast import forecast
 from .grid import grid
 from .inspect import inspect
+from .judge import judge
 from .line import line
 from .merge import merge
 from .modes import modes
@@ -82,6 +83,7 @@ for panel, commands in {
         compare,
         sample,
         predict,
+        judge,
         share,
     ),
     CHECKING: (audit,),

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from scipy.ndimage import distance_transform_edt
 
 from ..domain import Domain
-from ..tasks.classes.confusion import DONT_KNOW, Confusion
+from ..tasks.classes.confusion import DONT_KNOW, TRAINED, Confusion
 from ..tasks.classes.decision_map import DecisionMap
 from ..words.escapes import in_plotly
 from ..words.numbers import percent
@@ -142,25 +142,24 @@ def probability_in_words(classes: Sequence[str], probabilities: np.ndarray, cert
 def confusion_figure(made: Confusion) -> go.Figure:
     """Shares of each true class by what was said: one row a true class, "don't know" in a column of its own.
 
-    Right answers lie on the diagonal, which is framed.
+    Right answers lie on the diagonal, which is framed. A trained model always answers, and has no such column.
     """
     size = len(made.classes)
     names = [in_plotly(shortened(name)) for name in made.classes]
     shares = np.nan_to_num(made.rates.estimate)
-    figure = go.Figure(
-        [
-            _cells(shares, np.arange(size), [*names, DONT_KNOW], names, {"coloraxis": "coloraxis"}),
-            _cells(shares, np.array([size]), [*names, DONT_KNOW], names, {"colorscale": _GREYS, "showscale": False}),
-        ]
-    )
+    answers = names if made.rule == TRAINED else [*names, DONT_KNOW]
+    figure = go.Figure(_cells(shares, np.arange(size), answers, names, {"coloraxis": "coloraxis"}))
+    if len(answers) > size:
+        greys = {"colorscale": _GREYS, "showscale": False}
+        figure.add_trace(_cells(shares, np.array([size]), answers, names, greys))
     for place in range(size):
         edge = {"x0": place - 0.5, "x1": place + 0.5, "y0": place - 0.5, "y1": place + 0.5}
         figure.add_shape(type="rect", line={"width": 2, "color": INK.shape}, **edge)
     bar = {"tickformat": ".0%", "outlinewidth": 0, "thickness": 10, "title": {"text": "of true class", "side": "right"}}
     plainly = {"showgrid": False, "zeroline": False, "tickmode": "array"}
-    said = {"tickvals": np.arange(size + 1), "ticktext": [*names, DONT_KNOW], "range": [-0.52, size + 0.52]}
+    said = {"tickvals": np.arange(len(answers)), "ticktext": answers, "range": [-0.52, len(answers) - 0.48]}
     true = {"tickvals": np.arange(size), "ticktext": names, "range": [size - 0.48, -0.52]}
-    figure.update_xaxes(title={"text": "what the release says"}, **said, **plainly)
+    figure.update_xaxes(title={"text": "what is said"}, **said, **plainly)
     figure.update_yaxes(title={"text": "true class"}, **true, **plainly)
     figure.update_layout(coloraxis={"cmin": 0, "cmax": 1, "colorbar": bar})
     return _laid_out(figure, 150 + CELL * min(size, MOST_NAMED))
@@ -171,11 +170,11 @@ def confusion_in_words(made: Confusion) -> str:
     wrong = np.array(made.counts[:, :-1])
     np.fill_diagonal(wrong, 0)
     text = f"Table of confusions. Right in {percent(float(made.accuracy.estimate))} of all places"
-    if made.certain_accuracy.estimate == made.certain_accuracy.estimate:
+    if made.rule != TRAINED and made.certain_accuracy.estimate == made.certain_accuracy.estimate:
         text += f", in {percent(float(made.certain_accuracy.estimate))} of those that it is certain of"
-    text += f"; {DONT_KNOW} in {percent(1.0 - float(made.certain.estimate))}."
+    text += "." if made.rule == TRAINED else f"; {DONT_KNOW} in {percent(1.0 - float(made.certain.estimate))}."
     if not wrong.any():
-        return f"{text} No class is surely taken for another."
+        return f"{text} No class is {'' if made.rule == TRAINED else 'surely '}taken for another."
     true, said = np.unravel_index(wrong.argmax(), wrong.shape)
     return (
         f"{text} Most often {made.classes[true]} is taken for {made.classes[said]}: "

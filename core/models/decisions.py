@@ -10,11 +10,10 @@ from ..errors import RequestError
 from ..releases.release import Release
 from ..sketches.classes import Classes
 from ..tasks.box import Box
+from ..tasks.classes.confusion import TRAINED
 from ..tasks.classes.decision_map import DecisionMap, map_axes, map_grid
 from ..words.phrases import listed
 from .linear_model import LinearModel
-
-RULE = "model"
 
 
 def probabilities_in_order(model: LinearModel, queries: object, classes: Sequence[str]) -> np.ndarray:
@@ -62,7 +61,7 @@ def model_map(
     shape, codes = (len(y_values), len(x_values)), found.argmax(axis=1)
     sure, shares = np.ones(shape), found.reshape(*shape, -1)
     return DecisionMap(
-        x, y, x_values, y_values, classes, RULE, codes.reshape(shape), sure, sure > 0, shares, dict(held or {}), ()
+        x, y, x_values, y_values, classes, TRAINED, codes.reshape(shape), sure, sure > 0, shares, dict(held or {}), ()
     )
 
 

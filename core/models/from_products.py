@@ -126,8 +126,7 @@ class FromProducts(NumberMethod):
     @property
     def _place(self) -> int:
         """The coordinate that is predicted, after the 1 in front."""
-        names = [column.name for column in self.domain.columns for _ in range(column.width)]
-        return 1 + names.index(self.label)
+        return 1 + int(np.argmax(self.places))
 
     def _from(self, found: Regression, budget: Budget, plan: Plan, noise_source: NoiseSource) -> NumberModel:
         details = {"ridge": repr(found.ridge), "noise": plan.noise.describe()}

@@ -12,6 +12,8 @@ from ..tasks.regression.sums import terms_of
 from .model_file import ModelFile
 from .records import Task
 
+CALIBRATED = "calibrated on public records"
+"""The detail that says on how many."""
 KINDS = ("logistic", "multinomial", "one-vs-rest", "svm")
 
 
@@ -41,6 +43,10 @@ class LinearModel(ModelFile):
     @property
     def subject(self) -> str:
         return f"{self.task.label} ({', '.join(self.categories)})"
+
+    def about(self) -> list[str]:
+        records = self.details.get(CALIBRATED)
+        return [f"Its probabilities were made to fit {records} public records."] if records else []
 
     def coefficients(self) -> pd.DataFrame:
         """Rows of column, category ("" for numbers) and, for each class that has a row, the score's change.

@@ -108,6 +108,12 @@ class Task(Declared):
         """Rows of coefficients: one for a number or for the second of two classes, otherwise one a class."""
         return 1 if len(self.categories) in (0, 2) else len(self.categories)
 
+    @cached_property
+    def places(self) -> np.ndarray:
+        """Which coordinates of an encoded record are of what is predicted, bool (d,)."""
+        names = [column.name for column in self.domain.columns for _ in range(column.width)]
+        return np.array([name == self.label for name in names])
+
     def check_classes(self) -> None:
         """RequestError unless a class is predicted."""
         if not self.categories:
@@ -156,17 +162,18 @@ class Task(Declared):
 
     def encoded(self, points: np.ndarray, unit: int) -> tuple[np.ndarray, np.ndarray]:
         """What `gather` gives of records that the domain has encoded, float64 (n, d)."""
-        names = [column.name for column in self.domain.columns for _ in range(column.width)]
-        labels = np.array([name == self.label for name in names])
-        vectors = self.encoding.vectors(points[:, ~labels])
-        return whole_vectors(vectors, self.radius, unit), self._told(points[:, labels], unit)
+        vectors = self.encoding.vectors(points[:, ~self.places])
+        return whole_vectors(vectors, self.radius, unit), self._told(points[:, self.places], unit)
 
     def _told(self, points: np.ndarray, unit: int) -> np.ndarray:
         """What is predicted: the places of classes, or numbers in units that are cut toward zero, int64 (n,)."""
         if self.categories:
             return np.argmax(points, axis=1)
-        numbers = Products(self._alone).vectors(points)[:, 1]
-        return np.asarray(np.clip(numbers, -1.0, 1.0) * unit, np.int64)
+        return np.asarray(self.between(points) * unit, np.int64)
+
+    def between(self, points: np.ndarray) -> np.ndarray:
+        """Encoded numbers that are predicted, between -1 and 1, float64 (n,)."""
+        return np.asarray(np.clip(Products(self._alone).vectors(points)[:, 1], -1.0, 1.0))
 
     def longest(self, unit: int) -> int:
         """The largest squared length of what `gather` gives, in units, the 1 in front included."""

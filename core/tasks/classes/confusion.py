@@ -17,6 +17,8 @@ from .classification import Classification, classify
 from .scores import classes_of
 
 DONT_KNOW = "don't know"
+TRAINED = "model"
+"""The rule of a trained model, which always answers."""
 
 
 @dataclass(frozen=True)
@@ -112,14 +114,20 @@ def confusion_of(found: Classification, codes: np.ndarray, level: float = 0.95) 
     check_level(level)
     if len(codes) != len(found.codes):
         raise RequestError(f"There are {len(found.codes):,} places and {len(codes):,} labels; each place needs one.")
-    size = len(found.classes)
-    said = np.where(found.certain, found.codes, size)
+    return counted(found.classes, found.rule, found.codes, found.certain, codes, level)
+
+
+def counted(
+    classes: tuple[str, ...], rule: str, said: np.ndarray, certain: np.ndarray, codes: np.ndarray, level: float
+) -> Confusion:
+    """What was said of n places, by the numbers of the classes, int64 (n,), and of which it is certain, bool (n,)."""
+    size = len(classes)
     counts = np.zeros((size, size + 1), dtype=np.int64)
-    np.add.at(counts, (codes, said), 1)
-    right, certain = found.codes == codes, found.certain
+    np.add.at(counts, (codes, np.where(certain, said, size)), 1)
+    right = said == codes
     return Confusion(
-        found.classes,
-        found.rule,
+        classes,
+        rule,
         counts,
         Rate.of(counts, counts.sum(axis=1, keepdims=True), level),
         Rate.of(right.sum(), len(right), level),

@@ -31,6 +31,7 @@ from ..frame.charts import show
 from ..frame.marks import Visibility, facts, mark, note, rail
 from ..frame.session import Opened
 from ..train.choosing import MODEL
+from ..train.judging import judge_view
 from ..train.result import open_model
 from .answers import RESOLUTION, at_place, drawn_map
 from .points import rate_words
@@ -66,6 +67,8 @@ def model_alone(model: LinearModel) -> None:
     if place is None:
         return
     _model_side(model, model.categories, place)
+    st.header("On a public test file", anchor=False)
+    judge_view(model, "classify-alone")
 
 
 def beside_view(opened: Opened, rule: str, level: float) -> None:

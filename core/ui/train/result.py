@@ -21,6 +21,7 @@ from ..frame.charts import show
 from ..frame.marks import Visibility, facts, note, rail
 from ..release.shelves import keep_opened
 from .choosing import MODEL
+from .judging import judge_view
 
 MOST_FIELDS = 12
 
@@ -53,6 +54,8 @@ def model_view(model: Model) -> None:
         _carries_class(model)
     st.header("For one record", anchor=False)
     _one_record(model)
+    st.header("On a public test file", anchor=False)
+    judge_view(model)
 
 
 def _carries_class(model: LinearModel) -> None:

@@ -7,7 +7,7 @@ import pytest
 from core import Budget, train
 from core.domain import Domain
 from core.errors import RequestError
-from core.models.decisions import RULE, model_map, probabilities_in_order, unlike
+from core.models.decisions import model_map, probabilities_in_order, unlike
 from core.models.linear_model import LinearModel
 from core.models.training import trainer_of
 from core.privacy.noise.randomness import SeededSource
@@ -15,6 +15,7 @@ from core.releases.release import load
 from core.sources import open_source
 from core.sources.samples import sample
 from core.tasks.classes.classification import classify
+from core.tasks.classes.confusion import TRAINED
 from core.ui.classify.beside import compared_in_words
 from core.ui.frame.session import Session
 from core.ui.train.choosing import MODEL
@@ -80,7 +81,7 @@ def test_every_cell_of_a_map_is_what_the_model_predicts_there(heart):
     order = heart.categories[::-1]
     drawn = model_map(heart, "age", "heart_rate", held, 8, order)
     places = pd.DataFrame([{"age": x, "heart_rate": y} | held for y in drawn.y_values for x in drawn.x_values])
-    assert drawn.rule == RULE and drawn.certain.all() and drawn.classes == order
+    assert drawn.rule == TRAINED and drawn.certain.all() and drawn.classes == order
     assert np.allclose(drawn.probabilities.reshape(-1, 2), heart.probabilities(places)[:, ::-1])
     assert (probabilities_in_order(heart, places, order).argmax(axis=1) == drawn.codes.ravel()).all()
     with pytest.raises(RequestError, match="a value for every column that is not drawn"):

@@ -140,3 +140,17 @@ def test_a_number_is_predicted_as_classes_are(ledger):
     assert not app.exception and "It predicts y from x, town." in shown(app)
     assert "Predicted: " in shown(app) and "hollow dots" in shown(app)
     assert "Most likely" in predicted_in_words(train(plane(), "kind", PLANE, Budget(5)), pd.DataFrame(plane(1)))
+
+
+def test_a_public_test_file_says_how_good_a_model_is(ledger):
+    app = page(**{MODEL: train(plane(), "kind", PLANE, Budget(5))})
+    frame = pd.DataFrame(plane(200)).to_csv(index=False).encode()
+    app.file_uploader(key="train-test").set_value(("public.csv", frame, "text/csv")).run()
+    assert not app.exception and "of 200 public records" in shown(app)
+    assert "Do its probabilities mean what they say?" in [one.value for one in app.subheader]
+    app.file_uploader(key="train-test").set_value(("bad.csv", b"x,y\n1,2\n", "text/csv")).run()
+    assert not app.exception and "kind" in app.error[0].value
+    app = page(**{MODEL: train(line(500), "y", LINE, Budget(5))})
+    frame = pd.DataFrame(line(200)).to_csv(index=False).encode()
+    app.file_uploader(key="train-test").set_value(("public.csv", frame, "text/csv")).run()
+    assert not app.exception and "Typically off by" in shown(app)
