@@ -52,6 +52,11 @@ def targets(
     return go.Scatter(**({"x": x, "y": y, "text": list(words)} | facts | where))
 
 
+def ring(x: float, y: float) -> go.Scatter:
+    """The ring alone, for a figure whose targets were made for everyone who looks at it."""
+    return targets(np.array([x]), np.array([y]), [""], selectedpoints=[0])
+
+
 def for_areas(figure: go.Figure, tool: str) -> go.Figure:
     """A figure on which areas are drawn with a tool, "box" or "lasso": no target inside is ringed."""
     figure = go.Figure(figure).update_layout(dragmode={"box": "select"}.get(tool, tool))

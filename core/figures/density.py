@@ -35,6 +35,11 @@ CONTOUR_SMOOTHING = 80
 """Contours are those of the map smoothed over this part of a side, as lines show noise that colours do not."""
 SCALE = "scale"
 """Name of the words above a colour bar."""
+CONTOUR_CELLS = 100
+"""Contours of a finer map are drawn through every other cell or fewer: smoothed, they lose nothing by it."""
+SHADES, HEIGHTS = 2**8, 2**12
+"""Colours and contours are drawn to such parts of the highest estimate: more than eyes or screens tell apart. Numbers
+that end early take half the bytes once compressed."""
 UNSURE = "No formula says how far off it may be."
 """Beside a picture of answers without a known error."""
 
@@ -63,6 +68,12 @@ def close_by(noun: str) -> str:
 def highest(seen: np.ndarray) -> float:
     """Where a colour scale ends: the highest value shown, or 1 where none is."""
     return float(np.nanmax(seen)) if np.isfinite(seen).any() else 1.0
+
+
+def short(values: np.ndarray, parts: int) -> np.ndarray:
+    """Values to at most one in ``parts`` of the highest, by a power of two, so that float32 holds them in few bits."""
+    step = 2.0 ** np.floor(np.log2(max(highest(values), np.finfo(np.float32).tiny) / parts))
+    return (np.rint(values / step) * step).astype(np.float32)
 
 
 def answers_in_words(estimates: np.ndarray, errors: np.ndarray, hidden: np.ndarray, noun: str) -> list[str]:
@@ -193,7 +204,7 @@ def density_map(
     x, y = Axis.of(columns[0], heatmap.x_values), Axis.of(columns[1], heatmap.y_values)
     ordered = not x.categories and not y.categories
     hidden = hidden_by_noise(heatmap)
-    seen = np.where(hidden, np.nan, heatmap.estimate).astype(np.float32)
+    seen = short(np.where(hidden, np.nan, heatmap.estimate), SHADES)
     bar = {
         "orientation": "h",
         "x": 0,
@@ -308,12 +319,13 @@ def _hidden_band(x: Axis, curve: Curve, hidden: np.ndarray) -> tuple[np.ndarray,
 
 def contours(x: Axis, y: Axis, estimate: np.ndarray, hidden: np.ndarray) -> go.Contour:
     smooth = gaussian_filter(estimate, [size / CONTOUR_SMOOTHING for size in estimate.shape], mode="nearest")
-    heights = np.where(hidden, np.nan, smooth).astype(np.float32)
-    step = float(np.nanmax(heights)) / CONTOURS
+    up, across = (slice(None, None, max(1, size // CONTOUR_CELLS)) for size in estimate.shape)
+    heights = short(np.where(hidden, np.nan, smooth)[up, across], HEIGHTS)
+    step = highest(heights) / CONTOURS
     levels = {"coloring": "none", "start": step, "end": step * (CONTOURS - 1), "size": step}
     return go.Contour(
-        x=x.values,
-        y=y.values,
+        x=x.values[across],
+        y=y.values[up],
         z=heights,
         contours=levels,
         line={"color": FAINT.shape, "width": 1},

@@ -69,18 +69,23 @@ def dots(outcomes: Sequence[float] | np.ndarray, name: str, colour: str = TEAL.s
         ``#RRGGBB``; teal unless the number is private.
     """
     x, height = stacked(outcomes)
-    figure = go.Figure(
-        go.Scatter(
-            x=x, y=height + 0.5, mode="markers", marker={"size": 11, "color": colour}, hoverinfo="x", showlegend=False
-        )
-    )
     # Room on both sides keeps the dots of a stack close to those of the next.
     room = max(0.45 * float(x.max() - x.min()), 1e-9 * max(1.0, float(np.abs(x).max())))
     span = [float(x.min()) - room, float(x.max()) + room]
-    figure.update_xaxes(title=name, range=span, showgrid=False, zeroline=False, nticks=6, tickformat=",")
-    figure.update_yaxes(visible=False, range=[0, max(8.0, float(height.max()) + 1.5)], fixedrange=True)
-    figure.update_layout(height=190, margin={"l": 8, "r": 8, "t": 8, "b": 44}, dragmode=False)
-    return figure
+    across = {"title": {"text": name}, "range": span, "showgrid": False, "zeroline": False, "nticks": 6}
+    up = {"visible": False, "range": [0, max(8.0, float(height.max()) + 1.5)], "fixedrange": True}
+    return go.Figure(
+        go.Scatter(
+            x=x, y=height + 0.5, mode="markers", marker={"size": 11, "color": colour}, hoverinfo="x", showlegend=False
+        ),
+        {
+            "xaxis": across | {"tickformat": ","},
+            "yaxis": up,
+            "height": 190,
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 44},
+            "dragmode": False,
+        },
+    )
 
 
 def dots_in_words(outcomes: Sequence[float] | np.ndarray, name: str) -> str:

@@ -21,6 +21,7 @@ from ..releases.release import Release
 from ..sketches.tables.answers import TableAnswers
 from ..sketches.tables.answers.conditions import chosen, missing_label, places_of
 from ..sketches.tables.axes import Axis
+from ..words.escapes import steers
 from ..words.phrases import listed, shown
 
 LONGEST = 20_000
@@ -91,6 +92,8 @@ def ask_sql(release: Release, question: str, level: float = 0.95) -> pd.DataFram
 def _parsed(question: str) -> exp.Select:
     if not isinstance(question, str) or len(question) > LONGEST:
         raise RequestError(f"A question is a text of at most {LONGEST:,} characters.")
+    if any(steers(sign) and not sign.isspace() for sign in question):
+        raise RequestError("A question has no control or direction characters, as its names are shown in the answer.")
     try:
         statements = sqlglot.parse(question, dialect="duckdb")
     except (sqlglot.errors.SqlglotError, RecursionError):

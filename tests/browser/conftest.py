@@ -32,9 +32,26 @@ WIDTHS = {"desktop": 1280, "phone": 360}
 
 
 @pytest.fixture(scope="session")
-def url(tmp_path_factory):
-    """Address of a fresh server, which keeps its ledger and settings in a folder of its own."""
-    home = tmp_path_factory.mktemp("home")
+def home(tmp_path_factory):
+    """The folder in which the server keeps its ledger, its settings and files that were opened."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def nothing_kept(home):
+    """Takes away the files that earlier visits have made or opened, of which Explore shows the last one first."""
+
+    def take_away():
+        for kept in home.rglob("*.npz"):
+            kept.unlink()
+
+    take_away()
+    return take_away
+
+
+@pytest.fixture(scope="session")
+def url(home):
+    """Address of a fresh server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -19,10 +19,11 @@ PICTURE = ".st-key-explore-picture"
 
 
 @pytest.fixture
-def opened(visitor):
+def opened(visitor, nothing_kept):
     """Opens a bundled release in a fresh app by dropping its file."""
 
     def open_file(name, width="desktop", theme="light", path="/explore"):
+        nothing_kept()
         visit = visitor(width, theme)
         visit.go(path)
         visit.drop(f"{name}.npz", (RELEASES / f"{name}.npz").read_bytes(), "application/octet-stream")
@@ -183,7 +184,7 @@ def test_every_figure_has_words(opened):
 
 
 @pytest.mark.deep
-def test_nothing_is_fetched_for_a_strangers_file(visitor):
+def test_nothing_is_fetched_for_a_strangers_file(visitor, nothing_kept):
     """Names may look like pictures and markup; they stay text wherever they are shown."""
     foreign = "![x](http://stranger.example/a.png) <img src='http://stranger.example/b.png'> $x$"
     columns = (Numeric(foreign, 0, 1, foreign[:40]), Numeric("y", 0, 1), Categorical("z" + foreign, (foreign, "q")))
@@ -200,7 +201,7 @@ def test_nothing_is_fetched_for_a_strangers_file(visitor):
 
 
 @pytest.mark.deep
-def test_on_a_phone_a_finger_scrolls_the_page_and_leaves_the_picture(browser, url):
+def test_on_a_phone_a_finger_scrolls_the_page_and_leaves_the_picture(browser, url, nothing_kept):
     context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     context.add_init_script(QUIET)
     try:

@@ -17,10 +17,11 @@ def file():
 
 
 @pytest.fixture
-def opened(visitor, file):
+def opened(visitor, file, nothing_kept):
     """Opens the table in a fresh app."""
 
     def open_it(width="desktop", theme="light"):
+        nothing_kept()
         visit = visitor(width, theme)
         visit.go("/explore")
         visit.drop("people.npz", file, "application/octet-stream")

@@ -64,7 +64,7 @@ class Chances:
             return [self.anything(depth - 1) for _ in range(self.below(4))]
         if kind == 2 and depth:
             return {self.text(): self.anything(depth - 1) for _ in range(self.below(4))}
-        return self.one_of((NUMBERS, TEXTS, OTHERS)[kind % 3])
+        return copy.deepcopy(self.one_of((NUMBERS, TEXTS, OTHERS)[kind % 3]))  # it may be altered in turn
 
     def altered(self, value: Any) -> Any:
         """A JSON value with up to three parts changed, removed, doubled, or swapped for another of its parts."""

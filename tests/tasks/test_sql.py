@@ -106,6 +106,7 @@ def test_it_says_what_the_methods_say(made):
         ("DROP TABLE records", "one SELECT"),
         ("SELECT COUNT(*); SELECT COUNT(*)", "one SELECT"),
         ("what is the mean age?", "SELECT"),
+        ('SELECT COUNT(*) AS "\udcf5" FROM records', "control or direction characters"),
         ("SELECT COUNT(*) FROM records WHERE age > 50 AND age < 20", "low end below"),
     ],
 )

@@ -28,6 +28,7 @@ from .area import MODES as KINDS
 from .area import POINT, AskedArea, choose_asking
 from .coarse import coarse_first
 from .columns import MOST_PAIRED, choices, choose_columns, choose_held, drawable, hold_others, open_picture
+from .drawing import drawing
 from .export import take_along
 from .layers import Layers, add_layers, below, choose_layers, film_of, marks_of
 from .point import AskedPoint
@@ -122,7 +123,7 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
     axes = axes_of(opened.release, picture)
     with main:
         if layers.film is None:
-            figure = picture_figure(opened.release, picture, marks, asked.ringed(), layers.lines)
+            figure = drawing(opened, view, picture, marks, asked.ringed(), layers.lines)
         else:
             figure = film_of(opened, view, layers.film, marks)
         if isinstance(picture, Heatmap):

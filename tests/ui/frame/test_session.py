@@ -73,6 +73,7 @@ ANSWERS = (
     "classify/answers.py",
     "explore/answers.py",
     "explore/difference.py",
+    "explore/drawing.py",
     "explore/overview.py",
     "explore/point.py",
 )

@@ -1,0 +1,58 @@
+"""The figure of a map, made once for everyone who looks at the same part of the same file.
+
+Making it takes ten times as long as anything else that a click does. What differs from visitor to visitor is the ring
+around the point that is asked, which is put on it afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from ...figures.asking import ring
+from ...figures.density import Marks
+from ...figures.report.pictures import axes_of, picture_figure
+from ...figures.view import View
+from ...releases.release import Release
+from ...tasks.density import Curve, Heatmap
+from ..frame.session import Opened
+from .answers import REMEMBERED
+
+
+def drawing(
+    opened: Opened,
+    view: View,
+    picture: Curve | Heatmap,
+    marks: Marks | None,
+    asked: tuple[object, ...],
+    lines: tuple[np.ndarray, ...] | None = None,
+) -> go.Figure:
+    """The figure of a picture, with a ring around what is asked; it may be changed.
+
+    Parameters
+    ----------
+    opened, view : Opened, View
+        What is looked at: `answers.picture` of them is the ``picture``.
+    marks : Marks | None
+        Modes or centres.
+    asked : tuple[object, ...]
+        The values of the picture's columns.
+    lines : tuple[np.ndarray, ...] | None
+        An outline that the visitor brought; a figure with it is made for them alone.
+    """
+    if isinstance(picture, Curve) or lines is not None:
+        return picture_figure(opened.release, picture, marks, asked, lines)
+    # It was checked when it was made.
+    figure = go.Figure(_map(opened.identity, opened.release, picture, view, marks), _validate=False)
+    x, y = (axis.place(value) for axis, value in zip(axes_of(opened.release, picture), asked, strict=True))
+    return figure.add_trace(ring(x, y))
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def _map(identity: str, _release: Release, _picture: Heatmap, view: View, marks: Marks | None) -> dict[str, Any]:
+    """The figure as it is sent."""
+    figure: dict[str, Any] = picture_figure(_release, _picture, marks).to_dict()
+    return figure
