@@ -33,9 +33,9 @@ def train(
     method: Annotated[
         str,
         Option(
-            help="For categories: objective (pure epsilon), descent, newton, svm, amp (alone in its ledger); for "
-            "numbers and dates: products (pure epsilon too), descent; or auto: the best beside which others can be "
-            "released."
+            help="For categories: objective (pure epsilon), frank-wolfe (pure epsilon too), descent, newton, svm, amp "
+            "and tuned-amp (each alone in its ledger); for numbers and dates: products (pure epsilon too), descent, "
+            "boosted; or auto: the best beside which others can be released."
         ),
     ] = "auto",
     feature_radius: Annotated[

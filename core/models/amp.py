@@ -135,9 +135,9 @@ class ApproximateMinima(Method):
         event = Alone(Fraction(budget.epsilon), Fraction(budget.delta))
         return Cost((event,), budget.epsilon, budget.delta)
 
-    def perturbed(self, budget: Budget) -> Perturbed:
-        """Noise and curvature of every problem, from public facts alone."""
-        epsilon, delta = (Fraction(value) / self.rows for value in (budget.epsilon, budget.delta))
+    def perturbed(self, budget: Budget, models: int = 1) -> Perturbed:
+        """Noise and curvature of every problem, from public facts alone; of each of several models that share it."""
+        epsilon, delta = (Fraction(value) / (self.rows * models) for value in (budget.epsilon, budget.delta))
         first = epsilon * (1 - SECOND_SHARE), delta * (1 - SECOND_SHARE)
         if self.constants == "published":
             deviation, curvature = published_constants(float(epsilon), float(first[0]), float(first[1]))

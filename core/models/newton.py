@@ -65,7 +65,7 @@ class SecondOrder(Preconditioned, Method):
     def _start(self, noisy: np.ndarray, variance: float) -> Start:
         counts = np.maximum(noisy.astype(np.float64), max(1.0, float(variance) ** 0.5))
         levels = np.log(counts / counts.sum())
-        return Start(float(counts.sum()), levels[1:] - levels[:1] if self.heads == 1 else levels)
+        return Start(float(counts.sum()), levels[1:] - levels[:1] if self.rows == 1 else levels)
 
     def _slopes(self, scores: np.ndarray, answers: np.ndarray, start: Start) -> np.ndarray:
         return slopes_of(scores + start.scores, answers, "logistic")
@@ -78,6 +78,8 @@ class SecondOrder(Preconditioned, Method):
         plan: tuple[NoiseScale, ...],
         noise_source: NoiseSource,
     ) -> LinearModel:
-        rows, details = self._found(units, codes, plan, noise_source)
-        kind = "logistic" if self.heads == 1 else "multinomial"
-        return self._model(kind, 1.0, rows, budget, details, noise_source, f"{self.described}, {self.steps:,} of them")
+        found = self._found(units, codes, plan, noise_source)
+        kind = "logistic" if self.rows == 1 else "multinomial"
+        return self._model(
+            kind, 1.0, found.rows, budget, found.details, noise_source, f"{self.described}, {self.steps:,} of them"
+        )

@@ -32,19 +32,16 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
+from .bought_residual import FIT_SENSITIVITY, FIT_SHARE, bought_residual, sum_of_squares
 from .descent import UNIT, Descent, scores_of
 from .method import NumberMethod
 from .model_file import BITS
 from .number_model import NumberModel
-from .residuals import RESIDUAL_BITS, RESIDUAL_UNIT, offsets
+from .residuals import RESIDUAL_BITS, offsets
 
-GOALS_SHARE, FIT_SHARE = Fraction(1, 100), Fraction(2, 100)
+GOALS_SHARE = Fraction(1, 100)
 SHORTEST, LONGEST = 1.0 / 64.0, 4.0
 """The least length of goals between -1 and 1, and the most standard deviations that a length is."""
-FARTHEST_OFF = 2 * RESIDUAL_UNIT
-"""Where residuals are cut before they are squared: two standard deviations of what is predicted."""
-DOUBT = 0.5
-"""Of a sum of squares, the share that noise may be for the model to say how far off it is."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
     def _bought(self, neighbours: Neighbours) -> list[tuple[Sensitivity, Fraction]]:
         return [
             (goals_sensitivity(neighbours), GOALS_SHARE),
-            (Sensitivity(FARTHEST_OFF**2, FARTHEST_OFF**4), FIT_SHARE),
+            (FIT_SENSITIVITY, FIT_SHARE),
         ]
 
     def _goals(
@@ -124,11 +121,9 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
         bought: Sequence[NoiseScale],
         noise: NoiseSource,
     ) -> Goals:
-        exact = np.array([squares(whole, goals, np.rint(weights), known.length / known.deviation)], np.int64)
-        square = float(add_noise(exact, bought[1], noise)[0])
-        if square <= math.sqrt(bought[1].variance) / DOUBT:
-            return known
-        return replace(known, residual=known.deviation * math.sqrt(square / known.records) / RESIDUAL_UNIT)
+        exact = squares(whole, goals, np.rint(weights), known.length / known.deviation)
+        off = bought_residual(exact, known.records, bought[1], noise)
+        return known if off is None else replace(known, residual=known.deviation * off)
 
     def _made(
         self, weights: np.ndarray, known: Goals, budget: Budget, details: dict[str, str], noise_source: NoiseSource
@@ -167,5 +162,4 @@ def squares(whole: np.ndarray, goals: np.ndarray, weights: np.ndarray, lengths: 
         How many standard deviations a length is.
     """
     off = (scores_of(whole, weights)[:, 0] - np.ldexp(goals.astype(np.float64), -RESIDUAL_BITS)) * lengths
-    cut = np.clip(off * RESIDUAL_UNIT, -FARTHEST_OFF, FARTHEST_OFF).astype(np.int64)
-    return int((cut * cut).sum())
+    return sum_of_squares(off)

@@ -89,6 +89,25 @@ class Start:
     spread: float = 1.0
 
 
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a descent came to.
+
+    Attributes
+    ----------
+    rows : np.ndarray
+        Coefficients of (1, z) in natural scores, in multiples of 2^-20, int64 (rows, m).
+    details : dict[str, str]
+        For the file.
+    residual : float | None
+        How far off a record typically is, in natural scores, as far as was bought.
+    """
+
+    rows: np.ndarray
+    details: dict[str, str]
+    residual: float | None
+
+
 @dataclass(frozen=True)
 class Preconditioned(GaussianTables):
     """What boosted regression and second-order classification share.
@@ -125,11 +144,6 @@ class Preconditioned(GaussianTables):
             self._settle(clip=self.usual_clip)
 
     @property
-    def heads(self) -> int:
-        """Rows of coefficients."""
-        return max(1, self.rows)
-
-    @property
     def size(self) -> int:
         """Coordinates of a record, the 1 in front included."""
         return self.features.dimensions + 1
@@ -143,6 +157,10 @@ class Preconditioned(GaussianTables):
     def answers_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one record moves the sums of what is predicted."""
 
+    def judging(self) -> list[tuple[Sensitivity, Fraction]]:
+        """A table that is bought after the last step, if any, with its share."""
+        return []
+
     @abstractmethod
     def _answers(self, answers: np.ndarray) -> np.ndarray:
         """Those sums, exact and private, int64."""
@@ -153,11 +171,11 @@ class Preconditioned(GaussianTables):
 
     @abstractmethod
     def _slopes(self, scores: np.ndarray, answers: np.ndarray, start: Start) -> np.ndarray:
-        """Derivatives of each record's loss by its scores, element by element, float64 (n, heads)."""
+        """Derivatives of each record's loss by its scores, element by element, float64 (n, rows)."""
 
     def slope_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one record moves the table of a step."""
-        return _of_square(self.largest * (4 if neighbours is Neighbours.REPLACE_ONE else 1), self.heads * self.size)
+        return _of_square(self.largest * (4 if neighbours is Neighbours.REPLACE_ONE else 1), self.rows * self.size)
 
     def matrix_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one record moves the matrix; see the module."""
@@ -165,7 +183,7 @@ class Preconditioned(GaussianTables):
         return _of_square(square, self.size * (self.size + 1) // 2)
 
     def _tables(self, budget: Budget) -> list[tuple[Sensitivity, Fraction]]:
-        """In the order of the module, those of steps last."""
+        """In the order of the module, then that of `judging`."""
         among, size = budget.neighbours, self.features.dimensions
         bought = [
             (self.answers_sensitivity(among), ANSWERS_SHARE),
@@ -173,20 +191,27 @@ class Preconditioned(GaussianTables):
             (ladder_sensitivity(among), LENGTH_SHARE),
             (self.matrix_sensitivity(among), MATRIX_SHARE),
         ]
-        left = (1 - sum((share for _, share in bought), Fraction(0))) / self.steps
-        tables = [*bought, *[(self.slope_sensitivity(among), left)] * self.steps]
+        judged = self.judging()
+        left = (1 - sum((share for _, share in (*bought, *judged)), Fraction(0))) / self.steps
+        tables = [*bought, *[(self.slope_sensitivity(among), left)] * self.steps, *judged]
         return [(moved.scaled(self.domain.unit.records), share) for moved, share in tables]
+
+    def noise(self, budget: Budget) -> float:
+        """How long the noise is that all steps leave, in records; the second half of them are averaged."""
+        of_step = math.sqrt(self.noises(budget)[4].variance) / (UNIT * RESIDUAL_UNIT)
+        return of_step * math.sqrt(2.0 * self.rows * self.size / self.steps)
 
     def _found(
         self, units: np.ndarray, answers: np.ndarray, plan: tuple[NoiseScale, ...], noise_source: NoiseSource
-    ) -> tuple[np.ndarray, dict[str, str]]:
-        """Coefficients of (1, z) in natural scores, in multiples of 2^-20, int64 (heads, m), and the file's details."""
+    ) -> Found:
+        """Everything drawn and learnt; it was paid for."""
         of_answers, of_centre, of_lengths, of_matrix, of_step = plan[:5]
         start = self._start(add_noise(self._answers(answers), of_answers, noise_source), of_answers.variance)
         scale = bought_scale(units, start.records, (of_centre, of_lengths), self.reach, UNIT, noise_source)
         records = standardised(units, scale, UNIT)
         shaping = self._shaping(records, of_matrix, noise_source)
         weights = self._descended(records, answers, start, shaping, of_step, noise_source)
+        residual = self._judged(records, answers, start, np.rint(weights), plan[-1], noise_source)
         rows = in_units_of_records(weights * start.spread, scale, UNIT)
         rows[:, 0] += np.rint(start.scores * (1 << BITS)).astype(np.int64)
         details = {
@@ -196,7 +221,19 @@ class Preconditioned(GaussianTables):
             "spread": repr(float(start.spread)),
             "sigma_squared": str(of_step.parameter),
         }
-        return rows, details
+        return Found(rows, details, residual)
+
+    def _judged(
+        self,
+        records: np.ndarray,
+        answers: np.ndarray,
+        start: Start,
+        weights: np.ndarray,
+        noise: NoiseScale,
+        noise_source: NoiseSource,
+    ) -> float | None:
+        """How far off a record typically is at whole coefficients, where a table is bought that says so."""
+        return None
 
     def _shaping(self, records: np.ndarray, noise: NoiseScale, noise_source: NoiseSource) -> np.ndarray:
         """(A + λI)⁻¹ / h from the noisy matrix, with 1 for a coordinate of length 1, float64 (m, m)."""
@@ -216,8 +253,8 @@ class Preconditioned(GaussianTables):
         noise: NoiseScale,
         noise_source: NoiseSource,
     ) -> np.ndarray:
-        """The mean of the second half of all coefficients, in multiples of 2^-20, float64 (heads, m)."""
-        weights = np.zeros((self.heads, self.size))
+        """The mean of the second half of all coefficients, in multiples of 2^-20, float64 (rows, m)."""
+        weights = np.zeros((self.rows, self.size))
         total, last, most = np.zeros_like(weights), self.steps // 2, self.most(records)
         for step in range(self.steps):
             noisy = add_noise(self.step_table(records, answers, start, weights, most), noise, noise_source)
@@ -235,7 +272,7 @@ class Preconditioned(GaussianTables):
     def step_table(
         self, records: np.ndarray, answers: np.ndarray, start: Start, weights: np.ndarray, most: np.ndarray
     ) -> np.ndarray:
-        """The exact sum of residuals times standardised records, int64 (heads, m), at whole coefficients."""
+        """The exact sum of residuals times standardised records, int64 (rows, m), at whole coefficients."""
         return sums_of_slopes(
             records,
             weights,

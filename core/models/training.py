@@ -7,8 +7,9 @@ method that needs no δ keeps every promise with one, so it stands beside those 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ..domain import Domain
 from ..errors import RequestError
@@ -18,21 +19,47 @@ from ..releases.payment import payer_of, spending
 from ..sources import Source, open_source
 from ..words.numbers import percent
 from .amp import ApproximateMinima
+from .boosted import Boosted
 from .descent import Descent, NoisyDescent
+from .frank_wolfe import FrankWolfe
 from .from_products import FromProducts
 from .linear_model import LinearModel
 from .newton import SecondOrder
 from .number_descent import NumberDescent
 from .number_model import NumberModel
+from .preconditioned import MOST_COORDINATES
 from .pure import PureLogistic
 from .records import Task
 from .rehearsal import USUAL_RECORDS, Rehearsal, rehearse_training
+from .tuned_amp import TunedMinima
 
-Trainer = PureLogistic | ApproximateMinima | NoisyDescent | SecondOrder | FromProducts | NumberDescent
-METHODS = ("objective", "amp", "descent", "newton", "svm")
-"""That predict classes."""
-NUMBER_METHODS = ("products", "descent")
-"""That predict numbers and dates."""
+Trainer = (
+    PureLogistic
+    | ApproximateMinima
+    | TunedMinima
+    | NoisyDescent
+    | SecondOrder
+    | FrankWolfe
+    | FromProducts
+    | NumberDescent
+    | Boosted
+)
+OF_CLASSES: dict[str, Callable[..., Trainer]] = {
+    "objective": PureLogistic,
+    "amp": ApproximateMinima,
+    "tuned-amp": TunedMinima,
+    "descent": NoisyDescent,
+    "newton": SecondOrder,
+    "svm": partial(NoisyDescent, loss="svm"),
+    "frank-wolfe": FrankWolfe,
+}
+OF_NUMBERS: dict[str, Callable[..., Trainer]] = {
+    "products": FromProducts,
+    "descent": NumberDescent,
+    "boosted": Boosted,
+}
+METHODS, NUMBER_METHODS = tuple(OF_CLASSES), tuple(OF_NUMBERS)
+"""That predict classes, and that predict numbers and dates."""
 AUTO = "auto"
 ALIKE, LITTLE = 0.01, 0.001
 """Shares right that a rehearsal cannot tell apart, and of how many records noise is so little that solving pays."""
@@ -83,22 +110,11 @@ class Offer:
 
 def trainer_of(method: str, domain: Domain, label: str, radius: float | None = None) -> Trainer:
     """The trainer of a name; RequestError where there is none of this name or it cannot predict such a column."""
-    if not Task(domain, label).categories:
-        if method == "products":
-            return FromProducts(domain, label, radius)
-        if method == "descent":
-            return NumberDescent(domain, label, radius)
-        known = ", ".join((AUTO, *NUMBER_METHODS))
-        raise RequestError(f"There is no method {str(method)!r} for numbers; there are {known}.")
-    if method == "objective":
-        return PureLogistic(domain, label, radius)
-    if method == "amp":
-        return ApproximateMinima(domain, label, radius)
-    if method == "newton":
-        return SecondOrder(domain, label, radius)
-    if method in ("descent", "svm"):
-        return NoisyDescent(domain, label, radius, loss="svm" if method == "svm" else "logistic")
-    raise RequestError(f"There is no method {str(method)!r}; there are {', '.join((AUTO, *METHODS))}.")
+    known = OF_CLASSES if Task(domain, label).categories else OF_NUMBERS
+    if method not in known:
+        goal = "classes" if known is OF_CLASSES else "numbers"
+        raise RequestError(f"There is no method {str(method)!r} for {goal}; there are {', '.join((AUTO, *known))}.")
+    return known[method](domain, label, radius)
 
 
 def offers(
@@ -168,6 +184,9 @@ def _number_offers(domain: Domain, label: str, budget: Budget, radius: float | N
         found.append(Offer(sums, "products", sums.noise(budget)))
     if not budget.pure:
         found.append(_descent(NumberDescent(domain, label, radius), budget))
+        if Task(domain, label).features.dimensions < MOST_COORDINATES:
+            boosted = Boosted(domain, label, radius)
+            found.append(Offer(boosted, "boosted", boosted.noise(budget)))
     if not found:
         raise RequestError("Without a delta numbers are predicted from records of any length: leave the radius out.")
     tried = [replace(one, rehearsal=rehearse_training(one.trainer, budget, records)) for one in found]
@@ -241,8 +260,8 @@ def train(
     budget : Budget
         The promise.
     method : str
-        "objective", "amp", "descent", "newton", "svm" for classes, "products", "descent" for numbers, or "auto" for the
-        best of `offers`, beside which others can be released where a ledger pays.
+        One of `METHODS` for classes, of `NUMBER_METHODS` for numbers and dates, or "auto" for the best of `offers`,
+        beside which others can be released where a ledger pays.
     radius : float | None
         A public length of coordinates between -1 and 1; longer records are shortened to it.
     records : int

@@ -13,8 +13,10 @@ from core import Budget, Domain
 from core.models import amp
 from core.models.amp import ApproximateMinima
 from core.models.descent import NoisyDescent
+from core.models.frank_wolfe import FrankWolfe
 from core.models.newton import SecondOrder
 from core.models.pure import PureLogistic
+from core.models.tuned_amp import TunedMinima
 from core.privacy.audit import audit
 from core.privacy.noise.normal_vector import NormalVector
 from core.privacy.noise.randomness import SystemSource
@@ -27,10 +29,14 @@ CANARY = {"x": [1.0] * 5, "kind": ["yes"] * 4 + ["no"]}
 CALM = {"x": [1.0] * 5, "kind": ["yes"] * 5}
 LEVEL = 1 - 1e-8
 PAIRS = {"add_remove": (CANARY, CROWD), "replace_one": (CANARY, CALM)}
+SHORTER = {"newton": 8, "tuned-amp": 64, "frank-wolfe": 8}
+"""Methods that show less of their noise, and so are run more often, and how many times too short it is to be found."""
 METHODS = {
     "objective": PureLogistic(LINE, "kind"),
     "amp": ApproximateMinima(LINE, "kind"),
+    "tuned-amp": TunedMinima(LINE, "kind"),
     "descent": NoisyDescent(LINE, "kind", steps=3),
+    "frank-wolfe": FrankWolfe(LINE, "kind", steps=2),
     "newton": SecondOrder(LINE, "kind", steps=3),
 }
 
@@ -55,9 +61,9 @@ def test_a_canary_is_hidden(method, relation):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_noise_that_is_too_short_is_found(method):
-    """As long as if there were eight times as many records as there are: what a wrong constant does."""
-    runs = 1_500 if method == "newton" else 600  # its few steps have less noise to begin with
-    assert not found(METHODS[method], "add_remove", Fraction(1, 8), runs).passed
+    """As long as if there were many times as many records as there are: what a wrong constant does."""
+    share = Fraction(1, SHORTER.get(method, 8))
+    assert not found(METHODS[method], "add_remove", share, 1_500 if method in SHORTER else 600).passed
 
 
 def test_slopes_that_are_not_cut_are_found(monkeypatch):

@@ -33,6 +33,7 @@ CALLED = {
     "descent": "Noisy gradient descent",
     "amp": "Approximate minima perturbation",
     "products": "Sums of products",
+    "boosted": "Boosted least squares",
 }
 BOUGHT = "columns whose bounds were not bought, which a model cannot promise for yet"
 
