@@ -8,11 +8,11 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 
+from core import warming
 from core.experiments.comparison.work import Bench
 from core.sources import Source, open_source
 from core.tasks.classes import decision_map
 from core.tasks.work import READS
-from core.ui.frame import frame
 from core.ui.frame.parting import Parting
 from tests.depth import DEEP
 
@@ -73,7 +73,7 @@ def no_foreign_components():
 def no_warming_beside_tests():
     """The app compiles its loops, and forgets closed pages, in threads that would take time from tests that measure."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(frame, "warm_in_background", lambda: None)
+        patched.setattr(warming, "warm_in_background", lambda: None)
         patched.setattr(Parting, "start", lambda self: None)
         yield
 

@@ -11,7 +11,6 @@ import streamlit as st
 
 from ...machine.faults import keep_values_out_of_logs
 from ...machine.files.transient import sweep
-from ...warming import warm_in_background
 from ...words.escapes import in_html
 from ..release.news import release_news
 from . import theme
@@ -206,13 +205,21 @@ def frame(page: Page) -> Iterator[Session]:
     _once().note()
     yield session()
     draw(f'<p class="fg-footer">{in_html(FOOTER if visitor_now() is None else SERVED_FOOTER)}</p>')
+    _warm_once()  # once the first page stands: until then it needs all there is of the processor
 
 
 @st.cache_resource(show_spinner=False)
 def _once() -> Parting:
-    """At the first visit, and never again: remove what a server that was killed has left, and compile the hot loops."""
+    """At the first visit, and never again: remove what a server that was killed has left."""
     sweep()
-    warm_in_background()
     parting = Parting(forget)
     parting.start()
     return parting
+
+
+@st.cache_resource(show_spinner=False)
+def _warm_once() -> None:
+    """Compile the hot loops, or load them; after the first page, and never again."""
+    from ...warming import warm_in_background  # which loads every mechanism
+
+    warm_in_background()

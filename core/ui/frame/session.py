@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from ...errors import RequestError
-from ...releases.purchases import Purchases
 
 if TYPE_CHECKING:
     from ...domain import Domain
     from ...geometry.kernels import Bandwidth
     from ...local.released import LocalAnswers
     from ...privacy.accounting import Cost
+    from ...releases.purchases import Purchases
     from ...releases.release import Release
     from ...sources import Source
     from ...sources.found import Found
@@ -122,8 +122,6 @@ class Session:
         Released files by name, oldest first.
     current : str | None
         Name of the released file that the pages on released sketches show.
-    purchases : Purchases
-        Bounds that were bought.
     counted : Counted | None
         The file of local reports that Explore shows in place of ``current``, if any.
     """
@@ -133,8 +131,14 @@ class Session:
     dataset: str | None = None
     opened: dict[str, Opened] = field(default_factory=dict)
     current: str | None = None
-    purchases: Purchases = field(default_factory=Purchases)
     counted: Counted | None = None
+
+    @cached_property
+    def purchases(self) -> Purchases:
+        """Bounds that were bought."""
+        from ...releases.purchases import Purchases  # what prices them takes a while to load, and each page has a visit
+
+        return Purchases()
 
     @cached_property
     def folder(self) -> Path:

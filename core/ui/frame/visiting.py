@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...privacy.ledger.log import Did
 from ...serving.door import STRANGER, TOKEN_HEADER, Visitor, the_door
-from ...serving.ledger import served_ledger
 from ...serving.roles import may_open
 from ...words.escapes import in_html
 from .markup import draw
+
+if TYPE_CHECKING:
+    from ...privacy.ledger.log import Did
 
 PERSON = "frostglass-person"
 """Session state: the mark of the sign-in that the session belongs to."""
@@ -72,4 +73,6 @@ def write_down(did: Did, about: dict[str, Any]) -> None:
     """
     visitor = visitor_now()
     if visitor is not None:
+        from ...serving.ledger import served_ledger  # which takes a while to load, and every page comes through here
+
         served_ledger(the_door().started, visitor.name).log.write(visitor.name, did, about)

@@ -24,9 +24,8 @@ from ..frame.live import live_view
 from ..frame.markup import draw
 from ..frame.session import Opened, Session
 from ..frame.visiting import opens
+from .beginning import TOUR
 
-TOUR = "tour"
-"""Key of the switch, and its name in the address: ``?tour=true`` begins it."""
 AT, WAITS, FILE = "tour-at", "tour-waits", "tour-file"
 """Session state: the step that is shown, whether the tour pauses, and the released file that it is about."""
 SHOWN = "health"
@@ -57,21 +56,6 @@ window.fgTouring ||= (() => {
 })();
 """
 """Space pauses unless it presses a button; the clock of a step begins anew whenever it was paused."""
-
-
-def offer_tour() -> None:
-    """The button that begins the tour."""
-    if st.button("Watch the tour: 90 seconds", key="tour-begin", icon=":material/play_circle:", type="tertiary"):
-        st.session_state[TOUR] = True
-        st.query_params[TOUR] = "true"
-        st.rerun()
-
-
-def touring() -> bool:
-    """Whether the tour is what Home shows: it was begun here, or the address begins it."""
-    if st.query_params.get(TOUR) == "true":
-        st.session_state[TOUR] = True
-    return bool(st.session_state.get(TOUR)) and SHOWN in {one.name for one, _ in bundled_releases()}
 
 
 @st.fragment

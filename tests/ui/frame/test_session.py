@@ -61,7 +61,8 @@ def test_memory_is_bounded():
 
 
 SHARED = {
-    "_once": "compiles loops and forgets who has left; it takes nothing and keeps nothing",
+    "_once": "forgets who has left; it takes nothing and keeps nothing",
+    "_warm_once": "compiles loops; it takes nothing and keeps nothing",
     "_sample_subject": "a bundled sample's exact answers, which are everyone's",
     "_live_figure": "a bundled sample at every ε, which is everyone's",
     "_digest_of_bundled": "the digest of a bundled file, which is everyone's",
