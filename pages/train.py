@@ -7,12 +7,15 @@ from core.ui.frame.frame import DATA, TRAIN, frame
 from core.ui.frame.marks import main_action, note
 from core.ui.ledger.opening import ledger_for
 from core.ui.train.choosing import MODEL, choose
+from core.ui.train.chosen import chosen_view
 from core.ui.train.result import model_view, open_model
 from core.words.escapes import in_markdown
 
 with frame(TRAIN) as visitor:
     if MODEL in st.session_state:
         model_view(st.session_state[MODEL])
+    elif chosen_view(visitor):
+        note("It was kept because it was right of most held-out records; Classify asks it about places and people.")
     elif visitor.own is None:
         note("There is nothing to train on yet: say first which data it is, or take a sample. Or open a model:")
         st.page_link(DATA.path, label="Describe your data")

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..forecast.scales import MOST_NUMBERS
+from ..models.contest.choice import Choice, choose_classifier, chosen_among
+from ..models.contest.contest import Contest, Contestant, Maker, Way, contest
+from ..models.contest.entrants import File
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
-from ..privacy.held_out import ChoicePlan, choose, halvings_for, held_out, plan_choice
 from ..privacy.ledger.ledger import Ledger
-from ..privacy.shares import shared_equally
 from ..releases.bounds_paid import promising
 from ..releases.counted import Counted, count_first
-from ..releases.payment import payer_of
-from ..sources import open_source
+from ..releases.payment import Payer, payer_of
+from ..releases.release import Release
+from ..sketches.classes import Classes
+from ..sketches.distances.moments import Moments
+from ..sources import Source, open_source
 from ..tasks.classes.scores import checked_rule, class_scores, classes_of, rules_of
 from .centroid_classifier import PrivateCentroidClassifier
 from .classifier import Fitting, LabelledEstimator, PrivateClassifier
@@ -29,19 +32,15 @@ from .kernel_classifier import PrivateKernelClassifier
 from .logistic_regression import PrivateLogisticRegression
 from .private import CLASS, as_table
 
-TYPICAL_SPREAD = 1.0 / 6.0
-"""Standard deviation of a column that nothing is known of, in shares of its bounds."""
-NARROW, WIDE = 0.25, 0.5
-"""Bandwidths, in shares of how far two records are typically apart."""
-
 
 class PrivateChosenClassifier(LabelledEstimator):
     """Several classifiers made under one promise, of which the one that predicts best is kept.
 
     An eighth of the records (of more than 16,384 about 2,000), by coins for each, is left out of making them; what each
     gets right of those decides, by report noisy max. This costs nothing beside making them (`core.privacy.held_out` has
-    the proof), so what a choice costs is that the classifiers share the budget: name few. Rules of decision of one
-    classifier share a release, and are all tried.
+    the proof), so what a choice costs is that the classifiers share the budget. Where candidates are not named, those
+    that cannot pay for themselves are left out by forecast (`core.models.contest`), and where one alone promises most,
+    all of the budget and all records go to it. Rules of decision of one classifier share a release, and are all tried.
 
     Parameters
     ----------
@@ -53,8 +52,8 @@ class PrivateChosenClassifier(LabelledEstimator):
         The public list of labels.
     candidates : Sequence[LabelledEstimator] | None
         Private classifiers, such as `PrivateKernelClassifier(bandwidth=0.5)`, which take promise, classes and, where
-        they have none, bounds from here; None for kernels (of a narrow and a wide bandwidth with more than three
-        features), nearest means and logistic regression.
+        they have none, bounds from here, and are all made: name few. None for what is worth making of kernel sums (of
+        three bandwidths with more than three features), nearest means and logistic regression.
 
     Attributes
     ----------
@@ -115,34 +114,58 @@ class PrivateChosenClassifier(LabelledEstimator):
         RequestError
             When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
         """
-        domain, X, labels = self._labelled(X, y)
-        made = self._candidates(X, y)
+        domain, points, labels = self._labelled(X, y)
         budget = self._budget()
         payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
+        if self.candidates is None:
+            self._keep_usual(domain, open_source(as_table(domain, points, labels)), budget, payer)
+        else:
+            self._keep_given(domain, points, labels, y, budget, payer)
+        return self
 
-        def planned(left: Budget, records: float) -> tuple[Cost, list[Fitting]]:
-            kept = records * (1.0 - 2.0 ** -halvings_for(records))
-            return shared_equally(left, len(made), lambda own: [_priced(one, own, kept) for one in made])
+    def _keep_usual(self, domain: Domain, source: Source, budget: Budget, payer: Payer | None) -> None:
+        """Of those that may suit, the ones that are worth making by forecast."""
+        made = choose_classifier(source, domain, CLASS, budget, payer, self.records)
+        self.chosen_ = self._around(made)
+        self.rule_ = cast(Classes, made.sketch).rule if isinstance(made, Release) else None
+        self.candidates_ = list(chosen_among(made)) or [type(self.chosen_).__name__]
+
+    def _around(self, made: File) -> LabelledEstimator:
+        """The estimator that answers from a file."""
+        facts: dict[str, Any] = {"classes": self.classes, "bounds": self.bounds, "neighbours": self.neighbours}
+        facts |= {"epsilon": self.epsilon, "delta": self.delta}
+        if isinstance(made, Release):
+            means = isinstance(cast(Classes, made.sketch).inner, Moments)
+            one: Any = (PrivateCentroidClassifier if means else PrivateKernelClassifier)(**facts)
+        else:
+            one = PrivateLogisticRegression(**facts)
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(one, name, getattr(self, name))
+        one._take(made)
+        return one
+
+    def _keep_given(
+        self, domain: Domain, points: np.ndarray, labels: np.ndarray, y: object, budget: Budget, payer: Payer | None
+    ) -> None:
+        """All of those that were named, whatever a forecast would say."""
+        made = self._candidates(points, y)
+
+        def settled(left: Budget, records: float) -> Contest:
+            return contest(made, left, records, domain.unit, apart=True)
 
         if self.records is None:
-            source = open_source(as_table(domain, X, labels))
-            counted = count_first(domain, source, budget, payer, lambda *guess: planned(*guess)[0])
+            source = open_source(as_table(domain, points, labels))
+            counted = count_first(domain, source, budget, payer, lambda *guess: settled(*guess).cost)
         else:
             counted = Counted(self.records, budget)
-        together, fittings = planned(counted.left, counted.records)
-        plan = plan_choice(together, counted.left.neighbours)
+        planned = settled(counted.left, counted.records)
         if payer is not None:
-            payer.check(plan.cost)
-            payer.spend(plan.cost, Choosing([repr(one.estimator) for one in made]))
-        out = held_out(len(X), halvings=halvings_for(counted.records))
-        for one, fitting in zip(made, fittings, strict=True):
-            fitting.run(open_source(as_table(one.domain, one.points[~out], one.labels[~out])))
-        ways = [(one, rule) for one in made for rule in one.rules]
-        right = np.array([one.right(np.flatnonzero(out), rule) for one, rule in ways], np.int64)
-        best, self.rule_ = ways[choose(right, plan)]
-        self.candidates_ = [_named(one, rule) for one, rule in ways]
-        self.chosen_ = _promising(best.ruled_by(self.rule_), budget, plan)
-        return self
+            payer.check(planned.cost)
+            payer.spend(planned.cost, Choosing([repr(one.estimator) for one in made]))
+        won, self.candidates_ = planned.run(len(points))
+        best, self.rule_ = won.kept
+        self.chosen_ = _promising(best.ruled_by(self.rule_), budget, planned.cost)
 
     def predict(self, X: object) -> np.ndarray:
         """The likeliest class at each point, (n,)."""
@@ -165,7 +188,7 @@ class PrivateChosenClassifier(LabelledEstimator):
 
     def _candidates(self, X: np.ndarray, y: object) -> list[Candidate]:
         """What there is to choose from, with all public facts; RequestError where one cannot be made."""
-        given = self._usual() if self.candidates is None else list(self.candidates)
+        given = list(self.candidates or ())
         if not given or not all(isinstance(one, LabelledEstimator) for one in given):
             raise RequestError("Candidates are private classifiers, such as PrivateKernelClassifier(bandwidth=0.5).")
         made = []
@@ -180,25 +203,28 @@ class PrivateChosenClassifier(LabelledEstimator):
             made.append(Candidate(mine, *mine._labelled(X, y)))
         return made
 
-    def _usual(self) -> list[LabelledEstimator]:
-        """Kernels, of one released grid or of two bandwidths, nearest means and logistic regression."""
-        others = [PrivateCentroidClassifier(), PrivateLogisticRegression()]
-        if self.n_features_in_ <= MOST_NUMBERS:
-            return [PrivateKernelClassifier(), *others]
-        bounds = np.asarray(self.bounds, np.float64)
-        apart = math.sqrt(self.n_features_in_) * TYPICAL_SPREAD * (bounds[..., 1] - bounds[..., 0])
-        kernels = [PrivateKernelClassifier(bandwidth=_plain(share * apart)) for share in (NARROW, WIDE)]
-        return [*kernels, *others]
+
+Kept = tuple["Candidate", str | None]
+"""A candidate and its rule of decision; None where it has but one way."""
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Contestant[Kept]):
     """A classifier that is to be made, and the records as it reads them."""
 
     estimator: LabelledEstimator
     domain: Domain
     points: np.ndarray
     labels: np.ndarray
+
+    def priced(self, budget: Budget, records: float) -> tuple[Cost, Maker[Kept]]:
+        fitting = self.estimator._fitting(self.domain, budget, records)
+
+        def make(kept: np.ndarray) -> list[Way[Kept]]:
+            fitting.run(open_source(as_table(self.domain, self.points[kept], self.labels[kept])))
+            return [Way(self.named(rule), partial(self.right, rule=rule), (self, rule)) for rule in self.rules]
+
+        return fitting.cost, make
 
     @property
     def rules(self) -> list[str | None]:
@@ -207,13 +233,10 @@ class Candidate:
             return [None]
         return list(rules_of(classes_of(self.estimator.release_)))
 
-    def right(self, chosen: np.ndarray, rule: str | None) -> int:
-        """How many of the chosen records it predicts right.
-
-        Each is asked by itself, so that what it adds is a function of it alone (`core.privacy.held_out`).
-        """
+    def right(self, place: int, rule: str | None) -> bool:
+        """Whether it predicts a record right, which it is asked about by itself; see `core.privacy.held_out`."""
         names = self.domain.categories_of(CLASS)
-        return sum(names[self._code(self.points[place : place + 1], rule)] == self.labels[place] for place in chosen)
+        return bool(names[self._code(self.points[place : place + 1], rule)] == self.labels[place])
 
     def _code(self, point: np.ndarray, rule: str | None) -> int:
         """The place of the class that is predicted for one point, (1, d)."""
@@ -228,37 +251,28 @@ class Candidate:
         """The classifier, with that rule."""
         return self.estimator if rule is None else self.estimator.set_params(rule=rule)
 
+    def named(self, rule: str | None) -> str:
+        """It with its rule, as people tell them apart."""
+        kind = type(self.estimator).__name__
+        return kind if rule is None else f"{kind}, rule {rule}"
+
 
 @dataclass(frozen=True)
 class Choosing:
     """Only a name for the ledger's note, and the names of what is chosen from."""
 
     names: list[str]
-    name: str = "chosen classifier"
+    name: str = Choice.name
 
     def parameters(self) -> dict[str, Any]:
         """What is chosen from."""
         return {"candidates": self.names}
 
 
-def _priced(one: Candidate, budget: Budget, records: float) -> tuple[Cost, Fitting]:
-    fitting = one.estimator._fitting(one.domain, budget, records)
-    return fitting.cost, fitting
-
-
-def _named(one: Candidate, rule: str | None) -> str:
-    kind = type(one.estimator).__name__
-    return kind if rule is None else f"{kind}, rule {rule}"
-
-
-def _promising(estimator: LabelledEstimator, budget: Budget, plan: ChoicePlan) -> LabelledEstimator:
+def _promising(estimator: LabelledEstimator, budget: Budget, cost: Cost) -> LabelledEstimator:
     """The same, whose release or model promises what all of it does: that it was chosen says something too."""
     if isinstance(estimator, PrivateClassifier):
-        estimator.release_ = promising(estimator.release_, budget, plan.cost.rho)
+        estimator.release_ = promising(estimator.release_, budget, cost.rho)
     else:
         estimator.model_ = replace(estimator.model_, budget=budget)
     return estimator
-
-
-def _plain(bandwidth: np.ndarray) -> float | tuple[float, ...]:
-    return float(bandwidth) if bandwidth.ndim == 0 else tuple(float(one) for one in bandwidth)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..domain import Domain, Numeric
-from ..forecast.scales import MOST_NUMBERS, chosen_scales
+from ..domain import Domain
+from ..forecast.scales import by_coordinates, chosen_scales
 from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -92,10 +92,9 @@ class PrivateKernelClassifier(PrivateClassifier):
         return self.bandwidth is None and self.kernel == "gaussian" and self.mechanism is None and self.rows is None
 
     def _inner(self, domain: Domain, records: float, budget: Budget) -> LinearSketch:
-        if self._open and domain.dimensions <= MOST_NUMBERS:
-            low, high = domain.bounds("l2")
-            each = enumerate(zip(low.tolist(), high.tolist(), strict=True))
-            scales = chosen_scales(Domain(tuple(Numeric(f"x{place}", *ends) for place, ends in each)), budget, records)
+        columns = by_coordinates(domain) if self._open else None
+        if columns is not None:
+            scales = chosen_scales(columns, budget, records)
             return Histogram(domain, scales.kernel, finest=scales.finest)
         kernel = kernel_of(self.kernel, self.bandwidth)
         return kernel_sketch(domain, kernel, self.mechanism, self.rows, records, budget, self._hash_seed())

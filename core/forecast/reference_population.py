@@ -64,6 +64,19 @@ def reference_population(domain: Domain, metric: str, kernel: Kernel | None, den
     return _placed(domain, metric, kernel, density, _long)
 
 
+def placed(domain: Domain, metric: str, shaped: Callable[[int], np.ndarray]) -> np.ndarray:
+    """Points of any shape at the usual spread, inside the bounds and on the steps of the columns.
+
+    Parameters
+    ----------
+    domain, metric : Domain, str
+        What is encoded, and how.
+    shaped : Callable[[int], np.ndarray]
+        From a number of coordinates, points in standard deviations of the usual spread, float64 (n, d).
+    """
+    return _placed(domain, metric, None, None, shaped)
+
+
 def far_and_near(domain: Domain, metric: str) -> tuple[np.ndarray, np.ndarray]:
     """Points spread evenly over the bounds, and points four times closer together than usual, (REFERENCE_POINTS, d).
 

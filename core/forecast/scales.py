@@ -23,7 +23,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..domain import Cyclic, Dates, Domain, Numeric
+from ..domain import Cyclic, Dates, Domain, Numeric, Vector
 from ..errors import RequestError
 from ..geometry.kernels import Gaussian
 from ..machine.array_types import Floats
@@ -140,6 +140,20 @@ def has_scales(domain: Domain) -> bool:
     """Whether a grid of these columns can be smoothed as its readers like."""
     numbers = [column for column in domain.columns if isinstance(column, (Numeric, Dates, Cyclic))]
     return len(numbers) == len(domain.columns) <= MOST_NUMBERS
+
+
+def by_coordinates(domain: Domain) -> Domain | None:
+    """Columns of numbers, one for each coordinate of columns of numbers and vectors; None where a grid has too many.
+
+    A grid of either has the same cells.
+    """
+    if has_scales(domain):
+        return domain
+    if domain.dimensions > MOST_NUMBERS or not all(isinstance(one, (Numeric, Dates, Vector)) for one in domain.columns):
+        return None
+    low, high = domain.bounds("l2")
+    each = enumerate(zip(low.tolist(), high.tolist(), strict=True))
+    return Domain(tuple(Numeric(f"x{place}", *ends) for place, ends in each))
 
 
 def chosen_scales(domain: Domain, budget: Budget, records: float | None) -> Scales:

@@ -43,7 +43,7 @@ def shared_equally(
     RequestError
         When so many do not fit the promise, or from ``planned``.
     """
-    even, largest = Fraction(budget.epsilon) / number, _largest_share(budget, number)
+    even, largest = Fraction(budget.epsilon) / number, _largest(budget, number)
     for epsilon in (*(largest * part for part in PARTS if largest * part > even), even, even / 2):
         made = planned(replace(budget, epsilon=decimal_below(epsilon)))
         events = tuple(event for cost, _ in made for event in cost.events)
@@ -52,7 +52,12 @@ def shared_equally(
     raise RequestError(f"{number} mechanisms do not fit one promise of epsilon = {budget.epsilon:f}; make fewer.")
 
 
-def _largest_share(budget: Budget, number: int) -> Fraction:
+def largest_share(budget: Budget, number: int) -> Budget:
+    """About what each of several mechanisms will have, for forecasts: how much it is, the pricing of all will tell."""
+    return replace(budget, epsilon=decimal_below(_largest(budget, number)))
+
+
+def _largest(budget: Budget, number: int) -> Fraction:
     """The share that is tried first: the part of ρ, and never less than an equal part of epsilon."""
     whole = Fraction(budget.epsilon)
     if budget.pure or number == 1:

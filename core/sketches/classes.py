@@ -17,16 +17,17 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 import pyarrow as pa
 
-from ..checks import check_integer
+from ..checks import check_choice, check_integer
 from ..domain import Categorical, Cyclic, Domain
 from ..domain.sets import Encoded
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
 from ..machine.array_types import Integers
 from ..machine.tables import Counters, sum_of_slabs
-from ..parameters import Text, parameter
+from ..parameters import Several, Text, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
+from ..words.phrases import listed
 from .answers import Answers
 from .card import Card
 from .distances.ball import Rows, rows_of
@@ -34,6 +35,9 @@ from .distances.directions import Directions
 from .inner import InnerKind
 from .linear import MAX_COUNTERS, Counts, LinearSketch
 from .registry import card_of, sketch_from_parameters
+
+MOST_NAMED = 64
+"""Classifiers that a file names as those it was chosen among."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +52,23 @@ class Classes(LinearSketch):
         The name of a column of categories, the public list of K classes.
     inner : LinearSketch
         Any sketch on `domain` without that column.
+    rule : str | None
+        The rule of decision that it is to be read by, where one was chosen; None for the usual one.
+    among : tuple[str, ...]
+        What it was chosen among on held-out records, under the promise of the file; nothing where it was not chosen.
 
     Raises
     ------
     RequestError
-        When the label is not a column of categories, or the inner sketch is of another domain or has classes itself.
+        When the label is not a column of categories, the inner sketch is of another domain or has classes itself, or
+        the rule is none of its rules.
     """
 
     domain: Domain
     label: str = parameter(Text("The name of the column of classes"))
     inner: LinearSketch = parameter(InnerKind("The sketch of one class", LinearSketch))
+    rule: str | None = parameter(Text("The rule of decision"), None)
+    among: tuple[str, ...] = parameter(Several("What was chosen from", Text("A classifier"), 0, MOST_NAMED), ())
     name: ClassVar[str] = "classes"
     described: ClassVar[str] = "sketch of classes"
 
@@ -71,6 +82,8 @@ class Classes(LinearSketch):
             raise RequestError("The sketch of one class cannot have classes itself.")
         if self.inner.domain != self.domain.without(self.label):
             raise RequestError("The sketch of one class must be of the domain without the column of classes.")
+        if self.rule is not None:
+            check_choice(self.rule, "The rule", self.inner.class_rules)
 
     @property
     def label_column(self) -> Categorical:
@@ -162,7 +175,8 @@ class Classes(LinearSketch):
 
     @property
     def class_rules(self) -> tuple[str, ...]:
-        return self.inner.class_rules
+        rules = self.inner.class_rules
+        return rules if self.rule is None else (self.rule, *(rule for rule in rules if rule != self.rule))
 
     @property
     def distance_norm(self) -> str:
@@ -219,16 +233,16 @@ class Classes(LinearSketch):
         if isinstance(points, Rows):
             self.inner.add_rows(table, points)
             return
-        codes = self._codes(points)
+        codes = self.codes(points)
         order = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes, minlength=len(self.categories)))
-        unlabelled = self._unlabelled(points)
+        unlabelled = self.unlabelled(points)
         for slab, part in zip(table, np.split(order, ends[:-1]), strict=True):
             if len(part):
                 self.inner.add(slab, np.asfortranarray(unlabelled[part]))
 
     def count(self, points: np.ndarray | Rows) -> np.ndarray:
-        codes = points.slabs if isinstance(points, Rows) else self._codes(points)
+        codes = points.slabs if isinstance(points, Rows) else self.codes(points)
         return np.bincount(codes, minlength=len(self.categories)).astype(np.int64)
 
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
@@ -269,11 +283,11 @@ class Classes(LinearSketch):
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         """The exact sums over records of all classes."""
-        return self.inner.exact(queries, self._unlabelled(records))
+        return self.inner.exact(queries, self.unlabelled(records))
 
     def exact_of_classes(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         """The exact sums over the records of each class, float64 (n, K)."""
-        codes, unlabelled = self._codes(records), self._unlabelled(records)
+        codes, unlabelled = self.codes(records), self.unlabelled(records)
         return np.column_stack(
             [self.inner.exact(queries, unlabelled[codes == code]) for code in range(len(self.categories))]
         )
@@ -296,27 +310,33 @@ class Classes(LinearSketch):
         """Variance of the total of each class."""
         return self.inner.total_variance(counter_variance)
 
+    def parameters(self) -> dict[str, Any]:
+        """As every sketch has them; files of what was not chosen are as they were before there was a choice."""
+        chosen = {"rule": self.rule, "among": self.among}
+        return {name: value for name, value in super().parameters().items() if chosen.get(name, True)}
+
     @classmethod
     def from_parameters(cls, domain: Domain, parameters: object) -> Self:
+        if isinstance(parameters, dict):
+            parameters = {"rule": None, "among": []} | parameters
         facts = cls.read(parameters)
         label, inner = facts["label"], facts["inner"]
         if inner["mechanism"] == cls.name:
             raise RequestError("The sketch of one class cannot have classes itself.")
-        return cls(
-            domain, label, sketch_from_parameters(inner["mechanism"], domain.without(label), inner["parameters"])
-        )
+        made = sketch_from_parameters(inner["mechanism"], domain.without(label), inner["parameters"])
+        return cls(domain, label, made, facts["rule"], facts["among"])
 
     @cached_property
     def _labelled(self) -> np.ndarray:
         """Which coordinates of an encoded record say its class, bool (dimensions,)."""
         return np.repeat([name == self.label for name in self.domain.names], [c.width for c in self.domain.columns])
 
-    def _codes(self, points: np.ndarray) -> np.ndarray:
+    def codes(self, points: np.ndarray) -> np.ndarray:
         """The class of each encoded record, int64 (n,): its one coordinate that is raised."""
         codes: Integers = points[:, self._labelled].argmax(axis=1)
         return codes
 
-    def _unlabelled(self, points: np.ndarray) -> np.ndarray:
+    def unlabelled(self, points: np.ndarray) -> np.ndarray:
         """Encoded records without their class, (n, dimensions of `inner.domain`)."""
         return points[:, ~self._labelled]
 
@@ -330,5 +350,6 @@ CARD = Card(
     command=False,
     holds=lambda sketch: (
         f"a table for each of {len(sketch.categories):,} classes, with {card_of(sketch.inner).holds(sketch.inner)} each"
+        + (f", chosen on held-out records among {listed(sketch.among)}" if sketch.among else "")
     ),
 )

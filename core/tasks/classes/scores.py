@@ -95,6 +95,12 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
     if rule == "mean":
         numbers, spread = class_sizes(release).number, max(SQUARE_SPREAD[n.distribution] for n in release.privacy.noise)
         return Scores(*mean_scores(cast(Moments, sketch.inner), release.counters, numbers, counter, points, spread))
+    return scores_of_sums(release, *class_sums(release, points), rule)
+
+
+def class_sums(release: Release, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over the records of each class at encoded points, and the variance of their noise, float64 (n, K) each."""
+    sketch, counter = classes_of(release), release.privacy.counter_variance
     sums = np.column_stack(
         [
             sketch.inner.answer(slab, float(records), points, counter, 0.95).estimate
@@ -102,7 +108,7 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
         ]
     )
     variance = np.asarray(sketch.inner.noise_variance(counter, points))[:, None]
-    return scores_of_sums(release, sums, np.broadcast_to(variance, sums.shape), rule)
+    return sums, np.broadcast_to(variance, sums.shape)
 
 
 def scores_of_sums(release: Release, sums: np.ndarray, variance: np.ndarray, rule: str) -> Scores:

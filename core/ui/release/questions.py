@@ -252,6 +252,7 @@ def _group(draft: Draft, number: int, sample: Sample | None) -> Draft:
         persist_state="session",
     )
     note(COMPARED[compared][1])
+    st.page_link("pages/train.py", label="Not sure which suits? Train lets several compete for the same price")
     norm = None if compared == "closeness" else _norm("release-group-norm")
     draft = replace(draft, norm=norm)
     if label is None:

@@ -11,19 +11,25 @@ import streamlit as st
 
 from ...domain import Categorical, Column, Cyclic, Scalar
 from ...errors import RequestError
+from ...models.contest.choice import Choice
+from ...models.contest.entrants import File
 from ...models.opening import Model
 from ...models.training import Offer, Trainer, offers
+from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account, price
 from ...privacy.ledger.ledger import Ledger
 from ...releases.payment import Payer, spending, unit_words
+from ...releases.release import Release
 from ...words.escapes import in_markdown
 from ...words.numbers import amount, percent
+from ...words.phrases import listed
 from ..frame.marks import main_action, note
 from ..frame.odds import odds_sentence
 from ..frame.session import OwnData, Session
 from ..release.payer import choose_payer
 from ..release.privacy import EPSILONS, SLACK, START, choose_slack
+from .chosen import RELEASED, keep_release
 from .outlook import choose_records, outlook
 
 MODEL, USED = "train-model", "train-used"
@@ -34,7 +40,13 @@ CALLED = {
     "amp": "Approximate minima perturbation",
     "products": "Sums of products",
     "boosted": "Boosted least squares",
+    "choose": "Whatever predicts best",
 }
+CHOOSE = "choose"
+SEVERAL = (
+    "Kernel sums, nearest means and a linear model, as far as the budget pays for more than one. An eighth of the "
+    "records is held out and decides which is kept, all for the same price."
+)
 BOUGHT = "columns whose bounds were not bought, which a model cannot promise for yet"
 
 
@@ -42,10 +54,15 @@ BOUGHT = "columns whose bounds were not bought, which a model cannot promise for
 class Wish:
     """A model that an owner asks for, complete: what is confirmed is what is trained."""
 
-    trainer: Trainer
+    trainer: Trainer | Choice
     budget: Budget
     account: Account
     ticket: str
+
+    @property
+    def cost(self) -> Cost:
+        """The price."""
+        return self.trainer.cost if isinstance(self.trainer, Choice) else self.trainer.cost(self.budget)
 
 
 def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
@@ -71,8 +88,10 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
         with st.spinner("Trying methods on made-up records"):
             outlook(own.domain, str(target), budget, records)
             found = offers(own.domain, str(target), budget, composable=True, records=records)
-        offer = _method(found)
-        refused = account.after(offer.trainer.cost(budget)).refusal
+        classes = bool(found[0].trainer.categories)
+        trainer = _method(found, Choice(own.domain, str(target), budget, records) if classes else None)
+        wish = Wish(trainer, budget, account, secrets.token_hex(16))
+        refused = account.after(wish.cost).refusal
     except RequestError as error:
         st.error(in_markdown(error))
         main_action("Train", ["settings that can be used"], "train")
@@ -80,7 +99,7 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     if refused:
         st.error(in_markdown(refused))
     if main_action(f"Train for {price(budget)}", ["budget that is left"] if refused else [], "train"):
-        confirm(own, ledger, Wish(offer.trainer, budget, account, secrets.token_hex(16)))
+        confirm(visitor, own, ledger, wish)
 
 
 def _epsilon() -> Decimal:
@@ -95,19 +114,34 @@ def _predictable(column: Column) -> bool:
     return isinstance(column, Scalar) or (isinstance(column, Categorical) and not isinstance(column, Cyclic))
 
 
-def _method(found: Sequence[Offer]) -> Offer:
-    """Let the owner choose a method; the one with the best forecast is first."""
+def _method(found: Sequence[Offer], choice: Choice | None) -> Trainer | Choice:
+    """Let the owner choose a method; the linear model with the best forecast is first."""
     st.header("3 · How?", anchor=False)
     names = {offer.method: offer for offer in found}
     method = st.radio(
         "Method",
-        list(names),
-        format_func=lambda name: CALLED[name] + (" (best forecast)" if name == found[0].method else ""),
-        captions=[_why(offer) for offer in found],
+        [*names, *([] if choice is None else [CHOOSE])],
+        format_func=lambda name: CALLED[name] + (" (best forecast of these)" if name == found[0].method else ""),
+        captions=[*map(_why, found), *([] if choice is None else [SEVERAL])],
         key=f"train-method-{'-'.join(names)}",
         label_visibility="collapsed",
     )
-    return names[method]
+    if choice is None or method != CHOOSE:
+        return names[method].trainer
+    with st.spinner("Trying classifiers on made-up records"):
+        note(_worth(choice))
+    return choice
+
+
+def _worth(choice: Choice) -> str:
+    """What will be made, and why."""
+    forecast = choice.prospect
+    alone = listed([f"{one.title} {percent(right, 2)}" for one, right in forecast.alone])
+    said = f"Right of made-up records, each with the whole promise: {alone}."
+    made = [one.title for one in forecast.entrants]
+    if len(made) == 1:
+        return f"{said} Several would leave too little for each, so all of it goes to {made[0]}."
+    return f"{said} All of {listed(made)} are made, and the one that is right of most held-out records is kept."
 
 
 def _why(offer: Offer) -> str:
@@ -124,10 +158,10 @@ def _why(offer: Offer) -> str:
 
 
 @st.dialog("Train it?", on_dismiss="rerun")
-def confirm(own: OwnData, ledger: Ledger, wish: Wish) -> None:
+def confirm(visitor: Session, own: OwnData, ledger: Ledger, wish: Wish) -> None:
     """Ask once more, in words; a wish comes true once, however often the button is pressed."""
     odds = odds_sentence(float(wish.budget.epsilon), float(wish.budget.delta), "person")
-    st.markdown(f"You make one model file, which may be handed out, at the price of **{price(wish.budget)}**. {odds}")
+    st.markdown(f"You make one file, which may be handed out, at the price of **{price(wish.budget)}**. {odds}")
     st.text(f"It is paid from the budget of “{wish.account.name}”.")
     st.markdown("What is spent cannot be had back, even if nobody ever gets the file.")
     if st.button("Train it", type="primary", key="train-confirm"):
@@ -136,17 +170,22 @@ def confirm(own: OwnData, ledger: Ledger, wish: Wish) -> None:
             used.add(wish.ticket)
             try:
                 with st.spinner("Training"):
-                    st.session_state[MODEL] = trained(own, ledger, wish)
+                    made = trained(own, ledger, wish)
             except RequestError as error:
                 st.error(in_markdown(error))
                 return
+            if isinstance(made, Release):
+                st.session_state[RELEASED] = keep_release(visitor, made, wish.ticket)
+            else:
+                st.session_state[MODEL] = made
         st.rerun()
 
 
-def trained(own: OwnData, ledger: Ledger, wish: Wish) -> Model:
-    """The model; the price is in the ledger before any noise exists."""
+def trained(own: OwnData, ledger: Ledger, wish: Wish) -> Model | File:
+    """The model, or a release with a table a class; the price is in the ledger before any noise exists."""
     account, unit = wish.account, unit_words(own.domain.unit)
     payer = Payer(ledger, account.name, wish.budget, unit, None if account.known else account.total)
-    return wish.trainer.fit(
-        own.source, wish.budget, spend=spending(payer, wish.trainer.cost(wish.budget), wish.trainer)
-    )
+    spend = spending(payer, wish.cost, wish.trainer)
+    if isinstance(wish.trainer, Choice):
+        return wish.trainer.fit(own.source, spend=spend)
+    return wish.trainer.fit(own.source, wish.budget, spend=spend)

@@ -30,7 +30,8 @@ def choose_records() -> int:
         USUAL_RECORDS,
         format_func=lambda records: f"{records:,}",
         key="train-records",
-        help="Say what anyone may know, and do not count your records for it. Nothing but the forecast depends on it.",
+        help="Say what anyone may know, and do not count your records for it. The forecast depends on it, and where "
+        "several classifiers compete how they are made.",
     )
     return count
 

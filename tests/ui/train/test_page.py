@@ -10,6 +10,9 @@ from streamlit.testing.v1 import AppTest
 from core import Budget, Domain
 from core.figures.model import model_figure, reaches
 from core.figures.training import training_figure, training_in_words
+from core.models.contest.choice import Choice
+from core.models.contest.entrants import NearestMeans
+from core.models.contest.prospects import Prospect
 from core.models.training import offers, train
 from core.privacy.ledger.account import Account
 from core.privacy.ledger.ledger import Ledger
@@ -17,6 +20,7 @@ from core.sources import open_source
 from core.ui.frame.frame import TRAIN
 from core.ui.frame.session import KEY, OwnData, Session
 from core.ui.train.choosing import MODEL, Wish, trained
+from core.ui.train.chosen import RELEASED, keep_release
 from core.ui.train.result import predicted_in_words
 from tests.models.test_amp import PLANE, plane
 from tests.models.test_descent import THREE, three
@@ -96,6 +100,20 @@ def test_from_a_file_with_categories_and_gaps_to_a_model(ledger, tmp_path):
     model = app.session_state[MODEL]
     assert model.private and "It predicts kind" in shown(app) and "Most likely" in shown(app)
     assert model.codes({"x": [4.0], "y": [0.0], "town": ["Bern"]}).shape == (1,)
+
+
+def test_what_was_chosen_among_several_is_shown_and_opens_where_it_is_asked(ledger):
+    """The choice itself is tested beside its module; here it is between two whose rehearsal takes no time."""
+    session = owner()
+    choice = Choice(PLANE, "kind", Budget(1), 1000)
+    choice.__dict__["prospect"] = Prospect((NearestMeans(PLANE, "kind"),), 0.8, ())
+    made = trained(session.own, ledger, Wish(choice, Budget(1), Account("people", Budget(1), "record"), "ticket"))
+    assert ledger.status("people").spent == 1.0
+    name = keep_release(session, made, "ticket")
+    app = page(**{KEY: session, RELEASED: name})
+    assert "table for each of 2 classes" in shown(app) and app.button(key="train-classify")
+    app.button(key="train-again").click().run()
+    assert not app.exception and "What should be predicted" in "".join(one.value for one in app.header)
 
 
 def test_a_forecast_lies_between_the_most_common_answer_and_hardly_any_noise():

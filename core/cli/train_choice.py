@@ -1,0 +1,64 @@
+"""`train --method choose`: the classifier that predicts best, chosen among several under one promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..words.numbers import percent
+from ..words.phrases import listed
+from .output import check_writable, say
+
+if TYPE_CHECKING:
+    from ..domain import Domain
+    from ..models.contest.choice import Choice
+    from ..privacy.budget import Budget
+    from ..releases.payment import Payer
+    from ..sources import Source
+
+ENDINGS = (".npz", ".json")
+
+
+def check_places(out: Path, overwrite: bool) -> None:
+    """RequestError when one of the two files that may come out has no place."""
+    for ending in ENDINGS:
+        check_writable(out.with_suffix(ending), overwrite)
+
+
+def choose(
+    source: Source, domain: Domain, target: str, budget: Budget, payer: Payer, records: int | None, out: Path
+) -> Path:
+    """Choose, write the file with the ending of its kind, and say what it is.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+    """
+    from ..models.contest.choice import choose_classifier, chosen_among
+    from ..models.linear_model import LinearModel
+
+    made = choose_classifier(source, domain, target, budget, payer, records, _announce)
+    model = isinstance(made, LinearModel)
+    place = out.with_suffix(".json" if model else ".npz")
+    made.save(place)
+    among = chosen_among(made)
+    if among:
+        say(f"It was chosen by records held out, as far as noise lets one tell, among {listed(among)}.")
+    for sentence in made.card() if isinstance(made, LinearModel) else []:
+        say(sentence)
+    kind = "a model: ask it by `predict" if model else "a release with a table for each class: ask it by `classify"
+    say(f"It is {kind} {place} QUERIES`.")
+    return place
+
+
+def _announce(choice: Choice) -> None:
+    """What is worth making, before anything is spent on it."""
+    forecast = choice.prospect
+    alone = "; ".join(f"{one.title} {percent(right, 2)}" for one, right in forecast.alone)
+    say(f"Right of made-up records by itself under this promise: {alone}.")
+    names = [one.title for one in forecast.entrants]
+    if len(names) == 1:
+        say(f"More than one would leave too little for each, so the whole promise goes to {names[0]}.")
+    else:
+        say(f"Made and compared on records held out: {listed(names)}.")

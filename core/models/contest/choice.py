@@ -1,0 +1,247 @@
+"""The classifier that suits a column of classes, for whoever has records in a file or a database: one call, one file.
+
+What is worth making is forecast from public facts (`prospects`), all of it is made under one promise, and the best on
+held-out records is kept (`contest`). What comes out is a release with a table a class, or a linear model; either says
+what it was chosen among, and promises what making all of them and choosing have cost together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from ...domain import Domain
+from ...privacy.accounting import Cost
+from ...privacy.budget import Budget
+from ...privacy.held_out import ChoicePlan
+from ...privacy.noise.randomness import Source as NoiseSource
+from ...releases.bounds_paid import covering_bounds, promising
+from ...releases.counted import Counted, count_first
+from ...releases.payment import Payer
+from ...sketches.classes import Classes
+from ...sources import Source
+from ...sources.drawn import Drawn
+from ..linear_model import LinearModel
+from ..records import MAX_NUMBERS, Task
+from .contest import Contest, Contestant, Maker, Way, contest
+from .entrants import Entrant, File, domain_of, rules_for, said, usual_entrants
+from .prospects import Prospect, prospect
+
+AMONG = "chosen among"
+"""Of the details of a model: the titles of what it was chosen from, with semicolons between."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is predicted from what, under which promise, for how many records; all else follows from these.
+
+    Parameters
+    ----------
+    domain : Domain
+        The public facts about the records, the class among them.
+    label : str
+        The column of classes.
+    budget : Budget
+        The promise of everything together.
+    records : float
+        About how many there are, from public knowledge or from a count that was bought.
+
+    Raises
+    ------
+    RequestError
+        When no class is predicted, or nothing can be made.
+    """
+
+    domain: Domain
+    label: str
+    budget: Budget
+    records: float
+
+    name = "chosen classifier"
+
+    def __post_init__(self) -> None:
+        Task(self.domain, self.label).check_classes()
+
+    @cached_property
+    def prospect(self) -> Prospect:
+        """What is worth making."""
+        return prospect(usual_entrants(self.domain, self.label), self.budget, self.records)
+
+    @cached_property
+    def _held(self) -> Held:
+        return Held()
+
+    @cached_property
+    def _contest(self) -> Contest[File]:
+        contestants = [Competing(one, self._held) for one in self.prospect.entrants]
+        return contest(contestants, self.budget, self.records, self.domain.unit)
+
+    @property
+    def cost(self) -> Cost:
+        """Of everything: one entry in a ledger."""
+        return self._contest.cost
+
+    def parameters(self) -> dict[str, Any]:
+        """What the ledger notes."""
+        return {"label": self.label, "candidates": [one.title for one in self.prospect.entrants]}
+
+    def fit(
+        self,
+        source: Source,
+        *,
+        spend: Callable[[Cost], object] | None = None,
+        noise_source: NoiseSource | None = None,
+    ) -> File:
+        """Read the records once, spend the budget, make everything and keep the best.
+
+        Parameters
+        ----------
+        source : Source
+            The private records.
+        spend : Callable[[Cost], object] | None
+            Writes the cost to a ledger, durably, or raises; called before any noise exists.
+        noise_source : NoiseSource | None
+            None in any real run.
+
+        Raises
+        ------
+        RequestError, BudgetError
+            When the data cannot be used, or from ``spend``; nothing was released.
+        """
+        settled, held = self._contest, self._held
+        held.read(Drawn.of(source, self.domain, MAX_NUMBERS), [one.encoded for one in self.prospect.entrants])
+        held.noise_source = noise_source
+        try:
+            if spend is not None:
+                spend(self.cost)
+            won, among = settled.run(len(held.drawn), noise_source)
+        finally:
+            held.forget()
+        return _signed(won, among, self.budget, settled.plan)
+
+
+class Held:
+    """The records of one contest while it lasts."""
+
+    noise_source: NoiseSource | None = None
+
+    def read(self, drawn: Drawn, domains: Sequence[Domain]) -> None:
+        """Hold records, which every domain must be able to read: what it refuses comes out here."""
+        self.drawn = drawn
+        for domain in domains:
+            for batch in drawn.batches(domain):
+                domain.encode(batch)
+
+    def one(self, place: int, domain: Domain) -> np.ndarray:
+        """A record, encoded by itself, float64 (1, d); (0, d) where the domain leaves it out."""
+        (batch,) = self.drawn.table.slice(place, 1).to_batches()
+        return np.asarray(domain.encode(batch))
+
+    def forget(self) -> None:
+        """Let go of them."""
+        del self.drawn
+
+
+@dataclass(frozen=True)
+class Competing(Contestant[File]):
+    """An entrant, and where the records will be."""
+
+    entrant: Entrant
+    held: Held
+
+    def priced(self, budget: Budget, records: float) -> tuple[Cost, Maker[File]]:
+        ready = self.entrant.settled(budget, records)
+
+        def make(kept: np.ndarray) -> list[Way[File]]:
+            file = ready.made(self.held.drawn.where(kept), self.held.noise_source)
+            said_right = cache(lambda place: self._right(file, place))
+
+            def way(number: int, rule: str | None) -> Way[File]:
+                title = self.entrant.title if number == 0 else f"{self.entrant.title} by {rule}"
+                return Way(title, lambda place: said_right(place)[number], _ruled(file, rule))
+
+            return [way(number, rule) for number, rule in enumerate(rules_for(file))]
+
+        return ready.cost, make
+
+    def _right(self, file: File, place: int) -> tuple[bool, ...]:
+        """Whether each way to read a file is right of the record at a place, asked by itself."""
+        point = self.held.one(place, domain_of(file))
+        if not len(point):
+            return (False,) * len(rules_for(file))
+        return tuple(bool(codes[0] == self.entrant.codes(point)[0]) for codes in said(file, point))
+
+
+def _ruled(file: File, rule: str | None) -> File:
+    """The file, that is read by a rule where nobody says another."""
+    if isinstance(file, LinearModel) or rule == rules_for(file)[0]:
+        return file
+    return replace(file, sketch=replace(cast(Classes, file.sketch), rule=rule))
+
+
+def _signed(won: Way[File], among: Sequence[str], budget: Budget, plan: ChoicePlan | None) -> File:
+    """The winner, which says what it was chosen among and promises what everything has cost."""
+    file = won.kept
+    if plan is None:
+        return file
+    if isinstance(file, LinearModel):
+        details = {**file.details, AMONG: "; ".join(among), "promise of its own": str(file.budget.epsilon)}
+        return replace(file, budget=budget, method=f"{file.method}, chosen among {len(among)} ways", details=details)
+    named = replace(file, sketch=replace(cast(Classes, file.sketch), among=tuple(among)))
+    return promising(named, budget, plan.cost.rho)
+
+
+def choose_classifier(
+    source: Source,
+    domain: Domain,
+    label: str,
+    budget: Budget,
+    payer: Payer | None = None,
+    records: float | None = None,
+    say: Callable[[Choice], object] = lambda choice: None,
+) -> File:
+    """Find what suits a column of classes: count, plan, read, pay, make, and keep the best.
+
+    Parameters
+    ----------
+    source, domain, label, budget : Source, Domain, str, Budget
+        The private records, the public facts about them, the column of classes, and the promise of everything.
+    payer : Payer | None
+        Who pays; nobody where adding up is left to the caller.
+    records : float | None
+        How many there are at least, as anybody may know; a count is bought first where nobody says it.
+    say : Callable[[Choice], object]
+        Told what will be made, before anything is spent on it.
+
+    Raises
+    ------
+    RequestError, BudgetError
+        When something is refused; nothing was spent.
+    """
+    if records is None:
+
+        def priced(left: Budget, guess: float) -> Cost:
+            return Choice(domain, label, left, guess).cost
+
+        counted = count_first(domain, source, budget, payer, priced)
+    else:
+        counted = Counted(records, budget)
+    choice = Choice(domain, label, counted.left, counted.records)
+    say(choice)
+    if payer is not None:
+        payer.check(choice.cost)
+    file = choice.fit(source, spend=None if payer is None else lambda cost: payer.spend(cost, choice))
+    if isinstance(file, LinearModel):
+        return replace(file, budget=budget)
+    return covering_bounds(file, counted.bought)
+
+
+def chosen_among(file: File) -> tuple[str, ...]:
+    """What a file was chosen among; nothing where it was made alone."""
+    if isinstance(file, LinearModel):
+        return tuple(one for one in file.details.get(AMONG, "").split("; ") if one)
+    return cast(Classes, file.sketch).among

@@ -1,0 +1,284 @@
+"""What may compete: kernel sums, nearest means and linear models, as public facts alone describe them.
+
+An entrant is settled by a promise and a number of records: then its noise and its price are known. A settled one makes
+its file of records that were paid for, or is rehearsed on public points that stand for so many records. Columns are
+compared as shares of their bounds, so that none drowns another.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+
+from ...domain import Domain
+from ...forecast.recommendation import Closeness, recommend
+from ...forecast.rehearsal import scaled_table
+from ...forecast.scales import by_coordinates, chosen_scales
+from ...geometry.kernels import Gaussian
+from ...privacy.accounting import Cost
+from ...privacy.budget import Budget
+from ...privacy.noise.randomness import Source as NoiseSource
+from ...releases.job import Job
+from ...releases.plain import Plain
+from ...releases.release import Release
+from ...releases.seal import noised
+from ...releases.sizing import with_chosen_size
+from ...sketches.classes import Classes
+from ...sketches.distances.moments import Moments
+from ...sketches.grids.histogram import Histogram
+from ...sketches.hashed.features import Features
+from ...sketches.linear import LinearSketch
+from ...sources import Source
+from ...tasks.classes.scores import class_scores, class_sums, classes_of, rules_of, scores_of_sums
+from ...words.numbers import significant
+from ..descent import NoisyDescent
+from ..linear_model import LinearModel
+from ..pure import PureLogistic
+from ..records import Task
+from ..training import Trainer
+
+File = Release | LinearModel
+"""What a classifier is kept as: a table a class, or coefficients."""
+SPREAD = 1.0 / 6.0
+"""Standard deviation of a column that nothing is known of, in shares of its bounds."""
+NARROW, USUAL, WIDE = 0.25, 0.5, 1.0
+"""Bandwidths of more columns than a grid is for, in shares of how far two such records are typically apart."""
+MOST_ROWS = 4_096
+"""Of random features under a delta, where their noise does not grow with them: what classes differ by is seen by fewer
+rows than how many records are close, and everything that competes has to be asked about every held-out record."""
+
+
+class Settled(ABC):
+    """An entrant with a promise: its price is known, and it can be made."""
+
+    @property
+    @abstractmethod
+    def cost(self) -> Cost:
+        """What making it costs."""
+
+    @abstractmethod
+    def made(self, source: Source, noise_source: NoiseSource | None = None) -> File:
+        """Its file; whoever calls it has paid."""
+
+    @abstractmethod
+    def rehearsed(self, points: np.ndarray, records: float, noise_source: NoiseSource) -> File:
+        """A file that protects nobody, of public points (n, d) of the entrant's domain that stand for so many."""
+
+
+class Entrant(ABC):
+    """A way to tell classes apart.
+
+    Attributes
+    ----------
+    domain : Domain
+        The public facts about the records, the class among them.
+    label : str
+        The column of classes.
+    """
+
+    domain: Domain
+    label: str
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What people call it."""
+
+    @property
+    def encoded(self) -> Domain:
+        """How it reads records."""
+        return self.domain
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The classes, in their public order."""
+        return Task(self.domain, self.label).categories
+
+    def codes(self, points: np.ndarray) -> np.ndarray:
+        """The places of the classes of records that are encoded as it reads them, int64 (n,)."""
+        return np.argmax(points[:, Task(self.encoded, self.label).places], axis=1)
+
+    @abstractmethod
+    def settled(self, budget: Budget, records: float, seed: int | None = None) -> Settled:
+        """It under a promise, for about so many records; RequestError where it cannot be made so."""
+
+
+@dataclass(frozen=True)
+class Tables(Settled):
+    """A release with a table a class."""
+
+    kind: Plain
+
+    @property
+    def cost(self) -> Cost:
+        return self.kind.cost
+
+    def made(self, source: Source, noise_source: NoiseSource | None = None) -> Release:
+        return _read_best(Job(self.kind, source, noise_source=noise_source).run())
+
+    def rehearsed(self, points: np.ndarray, records: float, noise_source: NoiseSource) -> Release:
+        sketch, points = self.kind.sketch, np.asfortranarray(points)
+        counts = np.rint(sketch.count(points) * (records / len(points))).astype(np.int64)
+        table = scaled_table(sketch, points, records)
+        return noised(sketch, (table, counts), self.kind.planned, self.kind.budget, noise_source)
+
+
+def _read_best(made: Release) -> Release:
+    """Read with the bandwidth that suits its noisy counts, where its owner fixed none."""
+    return made.smoothed() if made.sketch.open_bandwidth else made
+
+
+@dataclass(frozen=True)
+class OfTables(Entrant):
+    """What is released with a table a class."""
+
+    domain: Domain
+    label: str
+
+    @cached_property
+    def encoded(self) -> Domain:  # type: ignore[override]
+        """The columns as shares of their bounds."""
+        return replace(self.domain, scale="box")
+
+    @abstractmethod
+    def inner(self, budget: Budget, records: float, seed: int | None) -> LinearSketch:
+        """The sketch of one class of so many records."""
+
+    def settled(self, budget: Budget, records: float, seed: int | None = None) -> Tables:
+        inner = self.inner(budget, records / len(self.categories), seed)
+        sketch = Classes(self.encoded, self.label, inner)
+        return Tables(Plain(cast(Classes, with_chosen_size(sketch, budget, records)), budget))
+
+
+@dataclass(frozen=True)
+class KernelSums(OfTables):
+    """The class whose records are densest around a place.
+
+    Parameters
+    ----------
+    domain, label : Domain, str
+        As of every entrant.
+    share : float | None
+        The bandwidth, in shares of how far two records are typically apart; None for a grid whose bandwidth is chosen
+        when it is read, of up to three columns of numbers.
+    """
+
+    share: float | None = None
+
+    @property
+    def title(self) -> str:
+        if self.share is None:
+            return "kernel sums"
+        return f"kernel sums of bandwidth {significant(100 * self.bandwidth, 2)}% of the bounds"
+
+    @property
+    def bandwidth(self) -> float:
+        """Of the kernel, in shares of the bounds."""
+        features = self.encoded.without(self.label)
+        return float(f"{(self.share or USUAL) * math.sqrt(features.dimensions) * math.sqrt(2.0) * SPREAD:.3g}")
+
+    def inner(self, budget: Budget, records: float, seed: int | None) -> LinearSketch:
+        features = self.encoded.without(self.label)
+        if self.share is None:
+            scales = chosen_scales(by_coordinates(features) or features, budget, records)
+            return Histogram(features, scales.kernel, finest=scales.finest)
+        kernel = Gaussian(self.bandwidth)
+        if budget.pure:
+            return recommend(features, records, budget, Closeness(kernel, seed=seed))[0].answering
+        made = Features(features, kernel, rows=MOST_ROWS)
+        return made if seed is None else made.reseeded(seed)
+
+
+@dataclass(frozen=True)
+class NearestMeans(OfTables):
+    """The class whose mean is nearest."""
+
+    @property
+    def title(self) -> str:
+        return "nearest means"
+
+    def inner(self, budget: Budget, records: float, seed: int | None) -> LinearSketch:
+        return Moments(self.encoded.without(self.label)).for_mean()
+
+
+@dataclass(frozen=True)
+class Trained(Settled):
+    """A linear model."""
+
+    trainer: Trainer
+    budget: Budget
+
+    @property
+    def cost(self) -> Cost:
+        return self.trainer.cost(self.budget)
+
+    def made(self, source: Source, noise_source: NoiseSource | None = None) -> LinearModel:
+        return self.trainer.fit(source, self.budget, noise_source=noise_source)
+
+    def rehearsed(self, points: np.ndarray, records: float, noise_source: NoiseSource) -> LinearModel:
+        units, codes = self.trainer.encoded(points, self.trainer.unit)
+        share = Fraction(len(points), max(1, round(records)))
+        return self.trainer.rehearsed(units, codes, self.budget, share, noise_source)
+
+
+@dataclass(frozen=True)
+class Logistic(Entrant):
+    """A logistic regression: objective perturbation at a pure promise, noisy descent under a delta."""
+
+    domain: Domain
+    label: str
+
+    @property
+    def title(self) -> str:
+        return "logistic regression"
+
+    def settled(self, budget: Budget, records: float, seed: int | None = None) -> Trained:
+        method = PureLogistic if budget.pure else NoisyDescent
+        return Trained(method(self.domain, self.label), budget)
+
+
+def usual_entrants(domain: Domain, label: str) -> list[Entrant]:
+    """Everything that may suit a column of classes."""
+    features = domain.without(label)
+    kernels = [NARROW, USUAL, WIDE] if by_coordinates(features) is None else [None]
+    return [
+        *(KernelSums(domain, label, share) for share in kernels),
+        NearestMeans(domain, label),
+        Logistic(domain, label),
+    ]
+
+
+def rules_for(file: File) -> tuple[str | None, ...]:
+    """The rules of decision that a file can be read by, the usual one first; None where there is but one way."""
+    return rules_of(classes_of(file)) if isinstance(file, Release) else (None,)
+
+
+def said(file: File, points: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The places of the classes that a file says of records by each of `rules_for`, int64 (n,) each.
+
+    Parameters
+    ----------
+    file : Release | LinearModel
+        What is asked.
+    points : np.ndarray
+        float64 (n, d), encoded by the file's own domain, their class among the coordinates, which is not looked at.
+    """
+    if isinstance(file, LinearModel):
+        scores = file.decision_points(points[:, ~file.task.places])
+        return ((scores[:, 0] > 0).astype(np.int64) if scores.shape[1] == 1 else scores.argmax(axis=1),)
+    features, rules = np.asfortranarray(classes_of(file).unlabelled(points)), classes_of(file).class_rules
+    if "likelihood" in rules and "direction" not in rules:  # both rules read the same sums, which take most of the time
+        sums = class_sums(file, features)
+        return tuple(scores_of_sums(file, *sums, rule).value.argmax(axis=1) for rule in rules)
+    return tuple(class_scores(file, features, rule).value.argmax(axis=1) for rule in rules)
+
+
+def domain_of(file: File) -> Domain:
+    """How records are encoded for a file, their class among them."""
+    return file.domain if isinstance(file, Release) else file.task.domain

@@ -1,0 +1,135 @@
+"""Labelled populations that classifiers are tried on: public random points whose classes lie in seven ways.
+
+Nobody may look at the private records to see how their classes lie. Shapes stand for what they may be like, in a few
+hidden directions that all columns follow, as those of ordinary tables and pictures do:
+
+* *apart*: one heap a class, their middles four standard deviations from each other on average;
+* *lumpy*: three heaps a class, so that a class has no middle that says much;
+* *sides*: a class for each of K random directions, the one along which a point lies farthest out;
+* *tilted*: one long heap a class, whose middles lie apart across its length and not along it, and a first class that
+  has most points;
+* *nested*: one class around the other, by the distance from the middle in two hidden directions;
+
+and the first once more where everything fills a third of the usual part of the bounds, and where it fills them to their
+ends, as the values of a picture do. Classes are of unequal size: the first has about twice as many points as the last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache, partial
+
+import numpy as np
+from scipy.special import ndtri
+
+from ...domain import Domain
+from ...forecast.reference_population import REFERENCE_POINTS, placed
+from ...geometry.hashing.uniforms import PublicRandom
+
+HIDDEN = 8
+"""Directions that columns follow, where there are so many columns, and:"""
+OWN = 0.3
+"""what a column does by itself, beside what it shares with the others."""
+APART, LUMPS, CLOSER, FARTHER = 4.0, 3, 1.0 / 3.0, 2.0
+LENGTH = 3.0
+"""Of *tilted*: how much longer a heap is than wide."""
+NOISY = 0.3
+"""Of *sides*: what the records do not say of their class."""
+ENDS = 40.0
+"""Far beyond all other coordinates: where the label's own lie, so that every point has its class."""
+
+Shape = Callable[[PublicRandom, int, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def labelled_populations(domain: Domain, label: str) -> tuple[np.ndarray, ...]:
+    """Public random points of every shape, float64 (REFERENCE_POINTS, d) each, encoded as the domain says.
+
+    Parameters
+    ----------
+    domain : Domain
+        The public facts about the records, the class among them.
+    label : str
+        The column of classes.
+    """
+    return _populations(domain, label)
+
+
+@lru_cache(maxsize=8)
+def _populations(domain: Domain, label: str) -> tuple[np.ndarray, ...]:
+    blocks = np.repeat([column.name == label for column in domain.columns], [one.width for one in domain.columns])
+    return tuple(
+        placed(domain, "l2", partial(_labelled, blocks, place, shape, spread))
+        for place, (shape, spread) in enumerate(SHAPES.values())
+    )
+
+
+def _labelled(blocks: np.ndarray, place: int, shape: Shape, spread: float, dimensions: int) -> np.ndarray:
+    """Points of one shape, in standard deviations of the usual spread; far out along the coordinate of their class."""
+    random, classes = PublicRandom(0, 31, place), int(blocks.sum())
+    features = dimensions - classes
+    hidden = min(features, HIDDEN)
+    codes = (classes * random.uniforms(REFERENCE_POINTS) ** 1.3).astype(np.int64)
+    found, codes = shape(random, hidden, codes)
+    found = (found - found.mean(axis=0)) / found.std()
+    axes = np.linalg.qr(ndtri(random.uniforms(features, features)))[0][:hidden]
+    own = OWN * ndtri(random.uniforms(REFERENCE_POINTS, features))
+    points = np.zeros((REFERENCE_POINTS, dimensions))
+    points[:, ~blocks] = spread * (found @ axes * np.sqrt(features / hidden) + own)
+    points[:, blocks] = np.where(np.arange(classes) == codes[:, None], ENDS, -ENDS)
+    return points
+
+
+def _apart(random: PublicRandom, hidden: int, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    middles = ndtri(random.uniforms(int(codes.max()) + 1, hidden))
+    return _around(random, middles[codes], middles), codes
+
+
+def _lumpy(random: PublicRandom, hidden: int, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    classes = int(codes.max()) + 1
+    middles = ndtri(random.uniforms(classes * LUMPS, hidden))
+    lumps = codes + classes * (LUMPS * random.uniforms(len(codes))).astype(np.int64)
+    return _around(random, middles[lumps], middles), codes
+
+
+def _around(random: PublicRandom, own: np.ndarray, middles: np.ndarray) -> np.ndarray:
+    """Bells around middles that are moved so far from each other that they are apart."""
+    between = np.linalg.norm(middles[:, None] - middles[None], axis=2)
+    mean = between.sum() / (len(middles) * (len(middles) - 1))
+    return own * APART / mean + ndtri(random.uniforms(*own.shape))
+
+
+def _tilted(random: PublicRandom, hidden: int, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    classes = int(codes.max()) + 1
+    codes = (classes * (codes + random.uniforms(len(codes))) ** 2 / classes**2).astype(np.int64)
+    long = np.where(np.arange(hidden) < hidden // 2, LENGTH, 1.0)
+    middles = ndtri(random.uniforms(classes, hidden)) / long
+    own, mean = middles[codes], middles.mean(axis=0)
+    spread = np.linalg.norm(middles - mean, axis=1).mean()
+    return (own - mean) * APART / math.sqrt(2.0) / spread + long * ndtri(random.uniforms(*own.shape)), codes
+
+
+def _sides(random: PublicRandom, hidden: int, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    points, classes = ndtri(random.uniforms(len(codes), hidden)), int(codes.max()) + 1
+    directions = ndtri(random.uniforms(hidden, classes))
+    scores = points @ (directions / np.linalg.norm(directions, axis=0))
+    return points, (scores + NOISY * ndtri(random.uniforms(*scores.shape))).argmax(axis=1)
+
+
+def _nested(random: PublicRandom, hidden: int, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    points, classes = ndtri(random.uniforms(len(codes), hidden)), int(codes.max()) + 1
+    radius = np.linalg.norm(points[:, :2], axis=1)
+    order = np.argsort(np.argsort(radius))
+    return points * (0.7 + 0.6 * (order * classes // len(codes)) / classes)[:, None], order * classes // len(codes)
+
+
+SHAPES = {
+    "apart": (_apart, 1.0),
+    "lumpy": (_lumpy, 1.0),
+    "sides": (_sides, 1.0),
+    "tilted": (_tilted, 1.0),
+    "nested": (_nested, 1.0),
+    "apart, close together": (_apart, CLOSER),
+    "apart, from end to end": (_apart, FARTHER),
+}
+"""How classes lie, and how far points spread beside the usual."""

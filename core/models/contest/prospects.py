@@ -1,0 +1,127 @@
+"""Which classifiers are worth making: all share one promise, so what cannot pay for itself is left out beforehand.
+
+Every entrant is rehearsed on labelled populations, with its real noise but a seeded source, under the share of the
+promise that it would have among so many. The set of entrants is taken whose winner gets most right on average over the
+populations: more of them suit more shapes, and leave less for each. What the choice itself loses is counted too, as
+records held out are few and their counts noisy. One alone has all records and all of the promise, and nothing is held
+out. All of this is public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+from scipy.special import ndtri
+
+from ...errors import RequestError
+from ...forecast.reference_population import REFERENCE_POINTS
+from ...geometry.hashing.uniforms import PublicRandom
+from ...privacy.budget import Budget
+from ...privacy.held_out import halvings_for
+from ...privacy.noise.randomness import SeededSource
+from ...privacy.shares import largest_share
+from .entrants import Entrant, Logistic, said
+from .populations import labelled_populations
+
+TRAINED_ON = 2 * REFERENCE_POINTS // 3
+MOST_TOGETHER = 3
+WORTH = 0.01
+"""Shares right by which one more entrant must better the forecast: less than that, a rehearsal cannot tell."""
+DRAWS = 400
+"""Of the choice, in imagination."""
+MOST_WORK = 5 * 10**6
+"""Squared coordinates times classes, beyond which a logistic regression is not tried out and so does not compete."""
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """Entrants that are worth making together.
+
+    Attributes
+    ----------
+    entrants : tuple[Entrant, ...]
+        From one to three of them, the one with the best forecast first.
+    right : float
+        Share that the winner gets right of the populations, on average.
+    alone : tuple[tuple[Entrant, float], ...]
+        Of every entrant, what it would get right by itself under the whole promise, the best first.
+    """
+
+    entrants: tuple[Entrant, ...]
+    right: float
+    alone: tuple[tuple[Entrant, float], ...]
+
+
+def prospect(entrants: Sequence[Entrant], budget: Budget, records: float) -> Prospect:
+    """The entrants to make under a promise, from public facts alone.
+
+    Parameters
+    ----------
+    entrants : Sequence[Entrant]
+        Of one column of classes.
+    budget : Budget
+        The promise of everything together.
+    records : float
+        How many there are, from public knowledge or from a count that was bought.
+
+    Raises
+    ------
+    RequestError
+        When none can be made under such a promise.
+    """
+    alone = {one: found for one in entrants if (found := _rights(one, budget, records)) is not None}
+    if not alone:
+        raise RequestError("No classifier can be made of these columns under this promise; take fewer columns.")
+    ranked = sorted(alone, key=lambda one: -float(np.mean(alone[one])))
+    chosen: tuple[Entrant, ...] = (ranked[0],)
+    best = float(np.mean(alone[ranked[0]]))
+    for number in range(2, min(MOST_TOGETHER, len(ranked)) + 1):
+        for together in combinations(ranked, number):
+            if float(np.mean(np.max([alone[one] for one in together], axis=0))) < best + WORTH:
+                continue  # even under the whole promise each
+            right = _together(together, budget, records)
+            if right > best + WORTH:
+                chosen, best = together, right
+    return Prospect(chosen, best, tuple((one, float(np.mean(alone[one]))) for one in ranked))
+
+
+def _together(entrants: tuple[Entrant, ...], budget: Budget, records: float) -> float:
+    """What the winner of several gets right, on average over the populations; -1 where one of them cannot be made."""
+    share = largest_share(budget, len(entrants))
+    held = 2.0 ** -halvings_for(records)
+    found = [_rights(one, share, records * (1.0 - held)) for one in entrants]
+    if any(one is None for one in found):
+        return -1.0
+    rights = np.array(found, np.float64)  # (entrants, populations)
+    chance = np.sqrt(rights * (1.0 - rights) / (records * held)) + 1.0 / (float(budget.epsilon) * records * held)
+    luck = ndtri(PublicRandom(0, 32).uniforms(DRAWS, *rights.shape))
+    taken = (rights + chance * luck).argmax(axis=1)
+    return float(np.mean(np.take_along_axis(rights[None], taken[:, None, :], axis=1)))
+
+
+def _rights(entrant: Entrant, budget: Budget, records: float) -> tuple[float, ...] | None:
+    """Shares that it gets right of every population; None where it cannot be made, or not be tried in time."""
+    return _rehearsed(entrant, budget, float(f"{records:.3g}"))
+
+
+@lru_cache(maxsize=256)
+def _rehearsed(entrant: Entrant, budget: Budget, records: float) -> tuple[float, ...] | None:
+    """Cached, as a page asks again at every move of a slider; arguments are public, and so is the answer."""
+    features = entrant.domain.without(entrant.label).dimensions
+    if isinstance(entrant, Logistic) and (features + 1) ** 2 * len(entrant.categories) > MOST_WORK:
+        return None
+    try:
+        ready = entrant.settled(budget, records, seed=0)
+    except RequestError:
+        return None
+    made_of = int(min(max(records, 2.0), TRAINED_ON))
+    found = []
+    for place, points in enumerate(labelled_populations(entrant.encoded, entrant.label)):
+        file = ready.rehearsed(points[:made_of], records, SeededSource(place))
+        asked = points[TRAINED_ON:]
+        found.append(float(np.mean(said(file, asked)[0] == entrant.codes(asked))))
+    return tuple(found)

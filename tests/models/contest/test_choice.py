@@ -1,0 +1,145 @@
+"""Which classifiers are worth making, what making and choosing cost, and what the file that is kept says of itself."""
+
+import numpy as np
+import pytest
+
+from core import Budget, Domain, load
+from core.errors import RequestError
+from core.models.contest import prospects
+from core.models.contest.choice import Choice, choose_classifier, chosen_among
+from core.models.contest.contest import Contestant, Way, contest
+from core.models.contest.entrants import KernelSums, Logistic, NearestMeans, domain_of, said, usual_entrants
+from core.models.contest.populations import SHAPES, labelled_populations
+from core.models.linear_model import LinearModel, load_model
+from core.privacy.accounting import Cost
+from core.privacy.budget import Budget as Promise
+from core.privacy.events import PureParts
+from core.privacy.ledger.ledger import Ledger
+from core.privacy.noise.randomness import SeededSource
+from core.privacy.unit import PrivacyUnit
+from core.releases.payment import Payer
+from core.releases.release import Release
+from core.sources import open_source
+from core.tasks.classes.classification import classify
+
+PLANE = Domain.of(x=(-4, 4), y=(-4, 4), kind=["in", "out"])
+
+
+def ring(count=1500):
+    """One class around the other: no line and no mean tells them apart."""
+    random = np.random.default_rng(0)
+    points = random.normal(0, 1, (count, 2))
+    far = np.hypot(*points.T) > 1.2
+    points *= np.where(far, 1.4, 0.8)[:, None]
+    return {"x": points[:, 0], "y": points[:, 1], "kind": np.where(far, "out", "in")}
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """Two ways to tell the classes of the ring apart, made under one promise, with repeatable noise."""
+    choice = Choice(PLANE, "kind", Promise(2), 600)
+    together = (KernelSums(PLANE, "kind"), NearestMeans(PLANE, "kind"))
+    choice.__dict__["prospect"] = prospects.Prospect(together, 0.9, ())
+    paid = []
+    file = choice.fit(open_source(ring(600)), spend=paid.append, noise_source=SeededSource(1))
+    return choice, file, paid
+
+
+def test_the_winner_says_what_it_was_chosen_among_and_promises_what_all_of_it_cost(kept):
+    choice, file, (paid,) = kept
+    assert isinstance(file, Release) and chosen_among(file)[0] == "kernel sums" and len(chosen_among(file)) == 4
+    assert (file.privacy.epsilon, file.privacy.rho) == (2, paid.rho) and paid == choice.cost
+    assert sum(event.epsilon * event.count for event in paid.events) == 2
+    records = ring(600)
+    found = classify(file, {"x": records["x"], "y": records["y"]})
+    assert np.mean(found.labels == records["kind"]) > 0.8
+    opened = load(file.to_bytes(teaching=True))
+    assert opened == file and opened.sketch.class_rules[0] == (file.sketch.rule or "likelihood")
+
+
+def test_what_is_said_of_a_record_does_not_depend_on_who_else_is_asked_about(kept):
+    _, file, _ = kept
+    (batch,) = open_source(ring(60)).batches(PLANE)
+    points = domain_of(file).encode(batch)
+    alone = np.array([said(file, points[place : place + 1])[0][0] for place in range(60)])
+    assert np.mean(alone == said(file, points)[0]) > 0.9
+
+
+def test_one_alone_has_all_records_and_all_of_the_promise():
+    choice = Choice(PLANE, "kind", Promise("0.5"), 200)
+    choice.__dict__["prospect"] = prospects.Prospect((Logistic(PLANE, "kind"),), 0.7, ())
+    file = choice.fit(open_source(ring(200)))
+    assert isinstance(file, LinearModel) and chosen_among(file) == () and file.details["rate"] == "1/2"
+    assert load_model(file.to_bytes()).budget == Promise("0.5")
+
+
+def test_a_second_linear_classifier_hardly_betters_the_first_and_is_left_out():
+    found = prospects.prospect([NearestMeans(PLANE, "kind"), Logistic(PLANE, "kind")], Budget("0.1"), 150)
+    assert len(found.entrants) == 1 and len(found.alone) == 2 and found.right == found.alone[0][1]
+
+
+@pytest.mark.deep
+def test_entrants_that_cannot_pay_for_themselves_are_left_out():
+    few = prospects.prospect(usual_entrants(PLANE, "kind"), Budget("0.1"), 150)
+    many = prospects.prospect(usual_entrants(PLANE, "kind"), Budget(4), 20_000)
+    assert len(few.entrants) == 1 and many.entrants[0].title == "kernel sums"
+    assert many.right > few.right and len(many.alone) == 3
+
+
+def test_a_choice_is_one_entry_and_a_bought_count_another(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "core.models.contest.choice.prospect",
+        lambda entrants, budget, records: prospects.Prospect((NearestMeans(PLANE, "kind"), entrants[-1]), 0.5, ()),
+    )
+    for records, entries in ((1500, 1), (None, 2)):
+        ledger = Ledger(tmp_path / f"{records}.db")
+        file = choose_classifier(
+            open_source(ring(400)), PLANE, "kind", Promise(1), Payer(ledger, "ring", Promise(1), "record"), records
+        )
+        assert len(ledger.status("ring").releases) == entries and float(ledger.status("ring").spent) == 1
+        promised = file.privacy if isinstance(file, Release) else file.budget
+        assert promised.epsilon == 1
+
+
+def test_nothing_is_paid_where_somebody_could_be_on_both_sides():
+    several = Domain(PLANE.columns, unit=PrivacyUnit("id", 3))
+    with pytest.raises(RequestError, match="one record"):
+        _ = Choice(several, "kind", Promise(1), 1000).cost
+    with pytest.raises(RequestError, match="column of categories"):
+        Choice(PLANE, "x", Promise(1), 1000)
+
+
+class Coins(Contestant[str]):
+    """Two ways, of which the second is always right."""
+
+    def __init__(self):
+        self.kept = []
+
+    def priced(self, budget, records):
+        cost = Cost((PureParts(budget.epsilon),), budget.epsilon, budget.delta)
+
+        def make(kept):
+            self.kept.append(kept)
+            return [Way("wrong", lambda place: False, "wrong"), Way("right", lambda place: not kept[place], "right")]
+
+        return cost, make
+
+
+def test_a_contest_asks_about_records_that_nothing_was_made_of():
+    coins = Coins(), Coins()
+    won, titles = contest(coins, Promise(1), 800).run(800, SeededSource(2))
+    assert won.kept == "right" and titles == ["wrong", "right"] * 2
+    first, second = (one.kept[0] for one in coins)
+    assert np.array_equal(first, second) and 40 < (~first).sum() < 180
+    alone = Coins()
+    assert contest([alone], Promise(1), 800).run(800)[0].kept == "wrong" and alone.kept[0].all()
+
+
+def test_populations_have_every_class_in_every_shape():
+    domain = Domain.of(a=(0, 1), b=(0, 9), c=["u", "v"], kind=["x", "y", "z"])
+    found = labelled_populations(domain, "kind")
+    assert len(found) == len(SHAPES)
+    low, high = domain.bounds("l2")
+    for points in found:
+        assert points[:, -3:].argmax(axis=1).tolist() and (points[:, -3:] > 0).sum(axis=0).min() > 50
+        assert np.all(points >= low - 1e-9) and np.all(points <= high + 1e-9)
