@@ -219,12 +219,12 @@ class Trained(Settled):
         return self.trainer.cost(self.budget)
 
     def made(self, source: Source, noise_source: NoiseSource | None = None) -> LinearModel:
-        return self.trainer.fit(source, self.budget, noise_source=noise_source)
+        return cast(LinearModel, self.trainer.fit(source, self.budget, noise_source=noise_source))  # of classes
 
     def rehearsed(self, points: np.ndarray, records: float, noise_source: NoiseSource) -> LinearModel:
         units, codes = self.trainer.encoded(points, self.trainer.unit)
         share = Fraction(len(points), max(1, round(records)))
-        return self.trainer.rehearsed(units, codes, self.budget, share, noise_source)
+        return cast(LinearModel, self.trainer.rehearsed(units, codes, self.budget, share, noise_source))
 
 
 @dataclass(frozen=True)
