@@ -1,20 +1,29 @@
 """All pairs of a table's columns, by tables with optimal noise and by what won contests of synthetic data.
 
-    python -m benchmarks.table_rivals adult.parquet                # tables, mst and aim
-    python -m benchmarks.table_rivals adult.parquet --method mst --bins 10 --epsilon 1 --delta 1e-9
+    python -m benchmarks.table_rivals adult.parquet --method tables --method mst
+    python -m benchmarks.table_rivals adult.parquet --method aim --model-size 20000 --iterations 100
+    python -m benchmarks.table_rivals adult.parquet --method seen --method chosen --records 2000 --bins 6 --releases 5
 
 For a public data set, whose bounds and categories are read off its rows: numbers are cut into equal bins, and the mean
-total variation distance of all pairs from the exact ones is printed with the seconds of processor time. `aim` fits a
-model after every round, some dozens of times, which takes a while.
+total variation distance of all pairs from the exact ones is printed with the seconds of processor time. `tables` counts
+all pairs; `seen` as many as can be seen, by public sizes; `chosen` as many, chosen under noise; a pair that was not
+counted is guessed from single columns.
+
+`aim` fits a model after every round and compiles it anew each time, some dozens of times. `--model-size` keeps
+candidates out that would make the model larger, as the MAX_MODEL_SIZE of the paper does (80 MB; a cell is 8 bytes), and
+`--iterations` are the steps of each fit (1,000 there). Both are printed with the result.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -26,7 +35,11 @@ from core.releases.job import release
 from core.releases.release import Release
 from core.sketches.published.networks.aim import AIM
 from core.sketches.published.networks.markov_model import fitted_marginals
+from core.sketches.published.networks.measured_cliques import MeasuredCliques
 from core.sketches.published.networks.mst import MST
+from core.sketches.published.networks.triangulation import model_size
+from core.sketches.tables.axes import number_axes
+from core.sketches.tables.chosen import ChosenTables
 from core.sketches.tables.tables import Tables
 
 Pairs = Mapping[tuple[int, int], np.ndarray]
@@ -61,9 +74,25 @@ def exact_pairs(cells: np.ndarray, counts: list[int]) -> Pairs:
 
 
 def by_tables(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, counts: list[int]) -> Pairs:
-    """The best guess of a release of tables."""
-    guess = release(Tables.of(domain, bins), frame, budget).guessed()
-    names = domain.names
+    """The best guess of a release of the tables of all pairs."""
+    return _guessed(release(Tables.of(domain, bins), frame, budget), counts)
+
+
+def by_seen(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, counts: list[int]) -> Pairs:
+    """Of the pairs that public sizes choose."""
+    tables = replace(Tables.of(domain, bins), tables=None)
+    return _guessed(release(tables, frame, budget, records=len(frame)), counts)
+
+
+def by_chosen(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, counts: list[int]) -> Pairs:
+    """Of as many pairs that are chosen under noise."""
+    numbers = number_axes(domain)
+    chosen = ChosenTables(domain, (bins,) * numbers, (0,) * numbers)
+    return _guessed(release(chosen, frame, budget, records=len(frame)), counts)
+
+
+def _guessed(made: Release, counts: list[int]) -> Pairs:
+    guess, names = made.guessed(), made.domain.names
     return {
         (one, other): guess.table(names[one], names[other])["estimate"].to_numpy().reshape(counts[one], counts[other])
         for one, other in combinations(range(len(counts)), 2)
@@ -79,15 +108,27 @@ def by_mst(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, count
     return dict(zip(wanted, fitted_marginals(counts, marginals.cliques, tables, total, wanted=wanted), strict=True))
 
 
+@dataclass(frozen=True)
+class SmallAIM(AIM):
+    """AIM with a bound on its model and on the steps of its fits, which the command line sets."""
+
+    largest_model: ClassVar[int] = AIM.largest_model
+    iterations: ClassVar[int] = AIM.iterations
+
+
 def by_aim(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, counts: list[int]) -> Pairs:
     """The model that fits tables chosen round by round."""
-    made: Release = release(AIM(domain, Gaussian(1.0), cells=bins), frame, budget)
+    made: Release = release(SmallAIM(domain, Gaussian(1.0), cells=bins), frame, budget)
     wanted = tuple(combinations(range(len(counts)), 2))
-    return dict(zip(wanted, made.sketch.fitted(made.counters, wanted), strict=True))
+    sketch = cast(MeasuredCliques, made.sketch)
+    print(f"aim: {len(sketch.cliques)} tables in {model_size(counts, sketch.order):,} cells", flush=True)
+    return dict(zip(wanted, sketch.fitted(made.counters, wanted, SmallAIM.iterations), strict=True))
 
 
 METHODS: dict[str, Callable[[Domain, pd.DataFrame, Budget, int, list[int]], Pairs]] = {
     "tables": by_tables,
+    "seen": by_seen,
+    "chosen": by_chosen,
     "mst": by_mst,
     "aim": by_aim,
 }
@@ -110,17 +151,27 @@ def main() -> None:
     parser.add_argument("--bins", type=int, default=10)
     parser.add_argument("--epsilon", default="1")
     parser.add_argument("--delta", default="1e-9")
+    parser.add_argument("--records", type=int, help="so many of the rows, by chance that is always the same")
+    parser.add_argument("--releases", type=int, default=1, help="the mean of so many, with its standard error")
+    parser.add_argument("--model-size", type=int, default=AIM.largest_model, help="cells, of aim")
+    parser.add_argument("--iterations", type=int, default=AIM.iterations, help="of a fit, of aim")
     asked = parser.parse_args()
+    SmallAIM.largest_model, SmallAIM.iterations = asked.model_size, asked.iterations
     frame = pd.read_parquet(asked.file)
+    if asked.records is not None:
+        frame = frame.sample(asked.records, random_state=1).reset_index(drop=True)
     for name in frame.columns:
         if not pd.api.types.is_numeric_dtype(frame[name]):
             frame[name] = frame[name].astype(object).fillna("?").astype(str)
     domain, cells, counts = columns_of(frame, asked.bins)
     exact, budget = exact_pairs(cells, counts), Budget(asked.epsilon, asked.delta)
-    for method in asked.method or METHODS:
+    for method in asked.method or ("tables", "mst"):
         start = time.process_time()
-        off = distance(METHODS[method](domain, frame, budget, asked.bins, counts), exact)
-        print(f"{method}: {off:.4f} in {time.process_time() - start:.1f} s", flush=True)
+        off = [
+            distance(METHODS[method](domain, frame, budget, asked.bins, counts), exact) for _ in range(asked.releases)
+        ]
+        spread = f" ± {np.std(off, ddof=1) / math.sqrt(len(off)):.4f}" if len(off) > 1 else ""
+        print(f"{method}: {np.mean(off):.4f}{spread} in {time.process_time() - start:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from .sketches.parts import Part, Parts
     from .sketches.products.products import Products
     from .sketches.projected import Projected
+    from .sketches.tables.chosen import ChosenTables
     from .sketches.tables.tables import Tables
     from .tasks.regression.components import components, correlations
     from .tasks.regression.regression import Regression, regression
@@ -135,6 +136,7 @@ _HOME = {
     "ReleaseFileError": ".errors",
     "RequestError": ".errors",
     "Survey": ".local.survey",
+    "ChosenTables": ".sketches.tables.chosen",
     "Tables": ".sketches.tables.tables",
     "TextLength": ".domain",
     "Vector": ".domain",
@@ -157,6 +159,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "Categorical",
+    "ChosenTables",
     "ChosenWords",
     "Classes",
     "Closeness",

@@ -31,12 +31,12 @@ def parse_names(text: str) -> tuple[str, ...]:
 
 
 def parse_tables(text: str) -> str | tuple[tuple[str, ...], ...]:
-    """The word "singles" or "pairs", or lists of names separated by semicolons.
+    """The word "singles", "pairs" or "chosen", or lists of names separated by semicolons.
 
     >>> parse_tables("age,sex;city")
     (('age', 'sex'), ('city',))
     """
-    return text if text in ("singles", "pairs") else tuple(map(parse_names, text.split(";")))
+    return text if text in ("singles", "pairs", "chosen") else tuple(map(parse_names, text.split(";")))
 
 
 def parse_bounds(text: str) -> tuple[str | None, float, float]:

@@ -135,8 +135,11 @@ class Adaptive(Declared, ABC):
         """Whether all sizes are settled; if not, `sized_for` settles them from public facts."""
         return True
 
-    def sized_for(self, budget: Budget, records: float) -> Adaptive:
-        """The same mechanism with the sizes that suit the budget and a public guess of the number of records."""
+    def sized_for(self, budget: Budget, records: float) -> LinearSketch | Adaptive:
+        """The same mechanism with the sizes that suit the budget and a public guess of the number of records.
+
+        Or one that chooses nothing, where those make a choice pointless.
+        """
         return self
 
     def check_budget(self, budget: Budget) -> None:

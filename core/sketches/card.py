@@ -58,7 +58,7 @@ class Facts:
         How sets are hashed, and how many items of one count at most.
     halvings, tables : int | None, str | tuple[tuple[str, ...], ...]
         How often bins are halved where a column is alone, and which columns are counted together: "singles", "pairs",
-        or their names.
+        "chosen" for pairs that are chosen under noise, or their names.
     by : tuple[str, ...]
         Columns by which the others are counted: then pairs without one of them are not.
     finest : float
@@ -113,10 +113,13 @@ class PrivateChoice:
         A few words that begin a sentence.
     theorem : str
         Why that keeps the promise.
+    made : Callable[[Any], bool]
+        Whether a sketch of the mechanism may come from such a choice.
     """
 
     what: str
     theorem: str
+    made: Callable[[Any], bool] = lambda sketch: True
 
     @property
     def sentence(self) -> str:

@@ -142,9 +142,11 @@ class TableOptions:
     tables: Annotated[
         str | None,
         Option(
-            metavar="singles|pairs|A,B;C",
+            metavar="singles|pairs|chosen|A,B;C",
             help="The tables that are counted: of single columns, of all pairs (so without it), or of the named "
-            "columns, such as 'age,city,sex;age,pay'. Their margins are known too.",
+            "columns, such as 'age,city,sex;age,pay'. Their margins are known too. Where there are too few people for "
+            "all pairs, 'chosen' spends a tenth of the budget on choosing those that hang together most; it needs a "
+            "--delta.",
             rich_help_panel=TABLES,
             show_default=False,
         ),

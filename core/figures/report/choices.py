@@ -18,7 +18,9 @@ def choice(release: Release) -> PrivateChoice | None:
     one's choices, at no cost, and two columns leave a tree nothing to choose.
     """
     found = card_of(release.sketch).choice
-    return found if found is not None and release.privacy.rho > _rho_of_noise(release) else None
+    if found is None or not found.made(release.sketch):
+        return None
+    return found if release.privacy.rho > _rho_of_noise(release) else None
 
 
 def _rho_of_noise(release: Release) -> Fraction:

@@ -5,7 +5,7 @@ A margin is the sum of the first table that has it, and a residual the contrasts
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -34,12 +34,16 @@ class Filling:
 
     def add(self, table: np.ndarray, cells: np.ndarray) -> None:
         """Add records, by the fine cell of each along each axis, uint16 (axes, n), which coarse ones overwrite."""
-        for block, values in self._halved(cells):
-            table[block.place] += values
+        fine = dict(self._fine_counts(cells))
         for place, axis in enumerate(self.layout.axes):
             if axis.halvings:
                 cells[place] >>= axis.halvings
-        counted = self._counting.count(cells)
+        self.add_counts(table, self._counting.count(cells), fine)
+
+    def add_counts(self, table: np.ndarray, counted: Counted, fine: Mapping[Columns, np.ndarray]) -> None:
+        """Add records by exact counts of all tables, and of the fine cells of each column that is halved."""
+        for block, weight in self._halved_blocks:
+            table[block.place] += weight * self._halves(block, fine[block.columns])
         if self.layout.measured == "cells":
             table[: len(counted.counters)] += counted.counters * self._repeated
         else:
@@ -54,19 +58,19 @@ class Filling:
         """The blocks of halvings, with their weights."""
         return [pair for pair in zip(self.layout.blocks, self.weights, strict=True) if pair[0].level]
 
-    def _halved(self, cells: np.ndarray) -> Iterator[tuple[Block, np.ndarray]]:
-        """What each block of halvings gets of fine cells."""
+    def _fine_counts(self, cells: np.ndarray) -> Iterator[tuple[Columns, np.ndarray]]:
+        """Of each column that is halved."""
         axes = self.layout.axes
         fine: list[Columns] = [(place,) for (place,) in self.layout.singles if axes[place].halvings]
         alone = Counting.of(fine, [axis.fine for axis in axes]).count(cells)
-        halved = {which: alone.table(place) for place, which in enumerate(fine)}
-        for block, weight in self._halved_blocks:
-            counts = halved[block.columns]
-            if self.layout.measured == "contrasts":
-                halves = counts.reshape(block.shape[0], 2, -1).sum(axis=2)
-                yield block, weight * (halves[:, 0] - halves[:, 1])
-            else:
-                yield block, weight * counts.reshape(block.shape[0], -1).sum(axis=1)
+        return ((which, alone.table(place)) for place, which in enumerate(fine))
+
+    def _halves(self, block: Block, counts: np.ndarray) -> np.ndarray:
+        """What a block of halvings gets of the counts of fine cells."""
+        if self.layout.measured == "contrasts":
+            halves = counts.reshape(block.shape[0], 2, -1).sum(axis=2)
+            return np.asarray(halves[:, 0] - halves[:, 1])
+        return np.asarray(counts.reshape(block.shape[0], -1).sum(axis=1))
 
     @cached_property
     def _repeated(self) -> np.ndarray:

@@ -81,6 +81,13 @@ def cut_for(sketch: Tables, budget: Budget, records: float) -> Tables:
     return _finely(sketch if len(sketch.axes) < 3 else _with_fewer(sketch, budget, records), budget, records)
 
 
+def cut_for_choice(sketch: Tables, budget: Budget, records: float) -> Tables:
+    """With as many pairs as could be seen, and numbers cut as suits any pair, as others may be counted."""
+    every = all_pairs(len(sketch.axes))
+    fewer = _with_fewer(replace(sketch, tables=every), budget, records)
+    return _finely(fewer, budget, records, every)
+
+
 def _usual(sketch: Tables, bins: int) -> Tables:
     """With so many bins where they are open, and no halvings."""
     numbers = number_axes(sketch.domain)
@@ -107,15 +114,15 @@ def _with_fewer(sketch: Tables, budget: Budget, records: float) -> Tables:
     """
     coarse = _usual(sketch, BINS_OFFERED[0])
     sides = [axis.cells for axis in coarse.axes]
-    order = sorted(coarse.tables, key=lambda pair: (sides[pair[0]] * sides[pair[1]], pair[1], pair[0]))
+    order = few_cells_first(coarse.tables, sides)
     number = _hoped(order, sides, budget, records)
     while number:
-        tried = replace(coarse, tables=_and_singles(order[:number], len(sides)))
+        tried = replace(coarse, tables=with_singles(order[:number], len(sides)))
         held = records / _deviation(tried, budget) / _cells(coarse, order[:number])
         if held >= SEEN:
             break
         number = min(number - 1, int(number * (held / SEEN) ** (1.0 if budget.pure else 2.0)))
-    return replace(sketch, tables=_and_singles(order[:number], len(sides)))
+    return replace(sketch, tables=with_singles(order[:number], len(sides)))
 
 
 def _hoped(order: Sequence[Columns], sides: Sequence[int], budget: Budget, records: float) -> int:
@@ -131,19 +138,28 @@ def _hoped(order: Sequence[Columns], sides: Sequence[int], budget: Budget, recor
     return int(np.flatnonzero(possible)[-1]) + 1 if possible.any() else 0
 
 
-def _and_singles(pairs: Sequence[Columns], columns: int) -> tuple[Columns, ...]:
+def few_cells_first(pairs: Sequence[Columns], sides: Sequence[int]) -> list[Columns]:
+    """Pairs of columns of so many cells in their public order."""
+    return sorted(pairs, key=lambda pair: (sides[pair[0]] * sides[pair[1]], pair[1], pair[0]))
+
+
+def with_singles(pairs: Sequence[Columns], columns: int) -> tuple[Columns, ...]:
     """Some pairs, and those columns that are in none, in the order of tables."""
     inside = {place for pair in pairs for place in pair}
     return tuple((place,) for place in range(columns) if place not in inside) + tuple(sorted(pairs))
 
 
-def _finely(sketch: Tables, budget: Budget, records: float) -> Tables:
-    """With bins and halvings for tables that are settled: by those that have numbers, pairs where there are any."""
+def _finely(sketch: Tables, budget: Budget, records: float, others: Sequence[Columns] = ()) -> Tables:
+    """With bins and halvings for tables that are settled: by those that have numbers, pairs where there are any.
+
+    Or by others, of which as many may be counted.
+    """
     numbers = number_axes(sketch.domain)
     deviation = _deviation(_usual(sketch, USUAL_BINS), budget)
     cut = {place for place, axis in enumerate(sketch.axes) if is_number(axis.column)}
-    several = [table for table in sketch.tables if len(table) > 1 and set(table) & cut]
-    paired = several or [table for table in sketch.tables if set(table) & cut] or list(sketch.tables)
+    tables = others or sketch.tables
+    several = [table for table in tables if len(table) > 1 and set(table) & cut]
+    paired = several or [table for table in tables if set(table) & cut] or list(tables)
 
     def held(bins: int) -> float:
         """Records in the average cell, in standard deviations."""

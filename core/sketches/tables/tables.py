@@ -32,8 +32,9 @@ from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...words.phrases import count
+from ..adaptive import Adaptive
 from ..answers import Answers
-from ..card import Card, Facts
+from ..card import EXPONENTIAL, Card, Facts, PrivateChoice
 from ..linear import LinearSketch
 from .axes import METRIC, Axis, axes_of, cut, narrow, number_axes
 from .expected import mean_variance
@@ -53,6 +54,7 @@ MAX_TOGETHER = 6
 """Columns of one table."""
 MEASURED = ("contrasts", "cells", "margins")
 EDGES = ("values", "even")
+CHOOSING = ("publicly", "privately")
 _TABLE = Several("The columns of a table", Whole("The place of a column", 0, 9_999), 1, MAX_TOGETHER)
 
 
@@ -81,6 +83,8 @@ class Tables(LinearSketch):
     edges : str
         "values": where a column has steps, cells hold whole values, one each where there are no more than bins.
         "even": all cells are equally wide, as where there are no steps, and in files of earlier versions.
+    choosing : str
+        "publicly", or "privately" where the tables were chosen under noise (`core.sketches.tables.chosen`).
 
     Raises
     ------
@@ -105,6 +109,7 @@ class Tables(LinearSketch):
         Several("The weights", Whole("A weight", 1, LARGEST_WEIGHT), 1), None, settled="its weights"
     )
     edges: str = parameter(Choice("Where cells end", EDGES), "values")
+    choosing: str = parameter(Choice("How tables were chosen", CHOOSING), "publicly")
     name: ClassVar[str] = "tables"
     takes_circles: ClassVar[bool] = True
     keeps_gaps: ClassVar[bool] = True
@@ -135,12 +140,12 @@ class Tables(LinearSketch):
 
     def written(self) -> dict[str, Any]:
         """Without what files of earlier versions don't say, where it is as they have it."""
-        facts = super().written()
-        return facts if self.edges == "values" else {name: facts[name] for name in facts if name != "edges"}
+        earlier = {"edges": "even", "choosing": "publicly"}
+        return {name: fact for name, fact in super().written().items() if name not in earlier or fact != earlier[name]}
 
     @classmethod
     def read(cls, value: object) -> dict[str, Any]:
-        return super().read({"edges": "even"} | value if isinstance(value, dict) else value)
+        return super().read({"edges": "even", "choosing": "publicly"} | value if isinstance(value, dict) else value)
 
     @property
     def is_cut(self) -> bool:
@@ -376,8 +381,12 @@ class Tables(LinearSketch):
         return Noise(self.layout, self.weights, counter_variance).variances[()]
 
 
-def _made(facts: Facts) -> Tables:
+def _made(facts: Facts) -> Tables | Adaptive:
     """Tables that were asked for on the command line."""
+    if facts.tables == "chosen":
+        from .chosen import chosen_tables
+
+        return chosen_tables(facts)
     return Tables.of(facts.domain, facts.size, facts.tables, facts.halvings, facts.by)
 
 
@@ -409,6 +418,7 @@ CARD = Card(
     options=frozenset({"--size", "--tables", "--halvings", "--by"}),
     size="bins a number",
     sizes=(5, 10, 20, 50, 100),
+    choice=PrivateChoice("Which pairs of columns are counted", EXPONENTIAL, lambda one: one.choosing == "privately"),
     holds=_held,
     measure=lambda sketch: "the share of the tables in which two records are in the same cell",
     warm=_warm,

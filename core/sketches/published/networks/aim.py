@@ -44,8 +44,9 @@ from ....privacy.zcdp import largest_rho
 from ....words.phrases import count
 from ...adaptive import AdaptivePlan, Outcome, Read, price_of
 from ...card import EXPONENTIAL, Card, PrivateChoice
+from ...pair_scores import LARGEST_TOTAL, SCALE, pair_score
 from .measured_cliques import MOST_IN_MODEL, MeasuredCliques
-from .pairs import LARGEST_TOTAL, SCALE, ChoosesPairs, one_way, pair_score
+from .pairs import ChoosesPairs, one_way
 from .triangulation import drawing_order, model_size
 
 CHOICES_SHARE = Fraction(1, 10)
@@ -71,6 +72,10 @@ class AIM(ChoosesPairs):
 
     seed: Settled[int] = parameter(Seed("The seed of chosen marginals"), None)
     name: ClassVar[str] = "aim"
+    largest_model: ClassVar[int] = MOST_IN_MODEL
+    """Cells that the model may hold when all is spent."""
+    iterations: ClassVar[int] = ITERATIONS
+    """Steps of a fit between rounds at most."""
 
     def _check(self) -> None:
         super()._check()
@@ -184,7 +189,7 @@ class _Rounds:
     def _model(self) -> dict[tuple[int, ...], np.ndarray]:
         """What the model says of all candidates: a function of what was released alone."""
         sketch, table = self.released
-        found = sketch.fitted(table, self.candidates, ITERATIONS)
+        found = sketch.fitted(table, self.candidates, self.mechanism.iterations)
         # So that scores fit 64 bits, whatever the noise says.
         bounded = (told * min(1.0, LARGEST_TOTAL / max(told.sum(), 1.0)) for told in found)
         return dict(zip(self.candidates, bounded, strict=True))
@@ -213,7 +218,7 @@ class _Rounds:
     def _allowed(self, weight: int) -> list[tuple[int, ...]]:
         """Candidates with which the model keeps below the share of the largest one that is spent by then."""
         capacity, counts = self.mechanism.capacity, self.mechanism.counts
-        largest = MOST_IN_MODEL * (capacity - self.left + weight**2) // capacity
+        largest = self.mechanism.largest_model * (capacity - self.left + weight**2) // capacity
         found = []
         for clique in self.candidates:
             known = clique in self.cliques

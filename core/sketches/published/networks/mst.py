@@ -31,8 +31,9 @@ from ....privacy.selection import select
 from ....words.phrases import count
 from ...adaptive import AdaptivePlan, Outcome, Read, noisy_count, share_budget
 from ...card import EXPONENTIAL, Card, PrivateChoice
+from ...pair_scores import LARGEST_TOTAL, SCALE, pair_score
 from ..grids.synthetic_records import noise_scale
-from .pairs import LARGEST_TOTAL, SCALE, ChoosesPairs, one_way, pair_score
+from .pairs import ChoosesPairs, one_way
 from .spanning_tree import MOST_COUNTERS, Edge, SpanningTree, joined
 
 TREE_SHARE = Fraction(1, 3)

@@ -1,7 +1,7 @@
 """What mechanisms share that choose pairs of attributes by how far their counts are from a model: `mst` and `aim`.
 
-Both read the counts of all pairs once. A pair is scored by the L1 distance of its counts from what the model says,
-which one record moves by 1 at most, and a replaced one by 2.
+Both read the counts of all pairs once. A pair is scored by the L1 distance of its counts from what the model says
+(`core.sketches.pair_scores`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ....parameters import Seed, Settled, parameter
 from ....privacy.budget import Budget
 from ....privacy.neighbours import Neighbours
 from ...adaptive import Adaptive
+from ...pair_scores import score_sensitivity
 from ..grids.cells import Cells
 from ..grids.marginals import Marginals
 from ..grids.synthetic_records import A_COORDINATE
@@ -31,10 +32,6 @@ from .spanning_tree import Edge
 CELLS_TRIED = (4, 8, 16, 32, 64, 128)
 MAX_COUNTERS = 1 << 24
 """Of all pairs together: 128 MiB."""
-SCALE = 1 << 8
-"""Parts of a record in which scores are counted."""
-LARGEST_TOTAL = float(1 << 50)
-"""Records that are expected at most, whatever the noise says, so that scores fit 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +118,8 @@ class ChoosesPairs(Adaptive):
         return Marginals(self.domain, self.metric, self.counts, self._pairs or ((0,),))
 
     def score_sensitivity(self, neighbours: Neighbours) -> int:
-        """A record more moves one count of a pair by 1, and so its L1 distance from anything; replaced, two counts."""
-        return SCALE * (1 if neighbours is Neighbours.ADD_REMOVE else 2) * self.domain.unit.records
+        """How far one person moves any score."""
+        return score_sensitivity(neighbours, self.domain.unit.records)
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         kernel = of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
@@ -133,16 +130,3 @@ def one_way(pairs: Mapping[tuple[int, ...], np.ndarray], axis: int) -> np.ndarra
     """The counts of one axis, from those of a pair that it is in."""
     clique = next(clique for clique in pairs if axis in clique)
     return np.asarray(pairs[clique].sum(axis=tuple(at for at, other in enumerate(clique) if other != axis)))
-
-
-def pair_score(counts: np.ndarray, expected: np.ndarray) -> int:
-    """L1 distance of a pair's counts from what is expected of it, in SCALEths of a record.
-
-    Parameters
-    ----------
-    counts : np.ndarray
-        Exact, int64.
-    expected : np.ndarray
-        int64 of the same shape, in SCALEths of a record; the same for all neighbours.
-    """
-    return int(np.abs(SCALE * counts - expected).sum())

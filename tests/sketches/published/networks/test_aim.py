@@ -21,10 +21,10 @@ from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
 from core.releases.job import release
 from core.releases.release import load
+from core.sketches.pair_scores import SCALE
 from core.sketches.published.grids.synthetic_records import POINTS
 from core.sketches.published.networks.aim import AIM, CHOICES_SHARE, FIRST, PAIR
 from core.sketches.published.networks.measured_cliques import MeasuredCliques
-from core.sketches.published.networks.pairs import SCALE
 from tests.depth import draws
 from tests.sketches.checking import poured
 

@@ -26,9 +26,9 @@ from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import load
+from core.sketches.pair_scores import SCALE, pair_score
 from core.sketches.published.grids.synthetic_records import POINTS
 from core.sketches.published.networks.mst import MST, TREE_SHARE, nearest_with_total
-from core.sketches.published.networks.pairs import SCALE, pair_score
 from core.sketches.published.networks.spanning_tree import SpanningTree
 from tests.depth import draws
 from tests.sketches.checking import poured
