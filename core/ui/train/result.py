@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pandas as pd
 import streamlit as st
 
@@ -12,6 +14,7 @@ from ...figures.regression import coefficient_figure, coefficients_in_words
 from ...figures.share.page import share_html
 from ...models.linear_model import LinearModel
 from ...models.number_model import NumberModel
+from ...models.onnx_export import to_onnx
 from ...models.opening import Model, load_model
 from ...words.escapes import in_markdown
 from ...words.numbers import percent, significant
@@ -42,6 +45,7 @@ def model_view(model: Model) -> None:
             )
             table = model.coefficients()
             _download("Coefficients (CSV)", table.to_csv(index=False).encode(), "coefficients.csv", "text/csv")
+            _onnx(model)
             if st.button("Another model", key="train-again"):
                 del st.session_state[MODEL]
                 st.rerun()
@@ -56,6 +60,21 @@ def model_view(model: Model) -> None:
     _one_record(model)
     st.header("On a public test file", anchor=False)
     judge_view(model)
+
+
+def _onnx(model: Model) -> None:
+    """A button for the file that other programs run, where the package is there that makes it."""
+    if find_spec("onnx") is None or not model.private:
+        return
+    st.download_button(
+        "For other programs (ONNX)",
+        lambda: to_onnx(model),
+        "model.onnx",
+        "application/octet-stream",
+        key="train-onnx",
+        on_click="ignore",
+        help="It predicts without Frostglass, in whatever runs ONNX.",
+    )
 
 
 def _carries_class(model: LinearModel) -> None:
