@@ -39,6 +39,7 @@ from .dates import Dates
 from .domain import Domain
 from .free_text import ChosenWords, TextLength
 from .items import Items
+from .moments import OR
 from .numeric import Numeric
 from .ordered import Ordered
 from .presets import PRESETS
@@ -213,7 +214,7 @@ def _dates(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
             raise RequestError(f"The date {name!r} needs its {end} day from public knowledge, such as 2024-12-31.")
     missing = _texts(facts.pop("missing", ()), f"The words for missing in {name!r}")
     label = _missing_label(facts)
-    texts = {key: str(value) for key, value in facts.items() if key not in MISSING_FACTS}
+    texts = {key: _joined(value) for key, value in facts.items() if key not in MISSING_FACTS}
     return (Dates(name, missing=missing, missing_category=label, **texts),)
 
 
@@ -222,8 +223,13 @@ def _cyclic(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
     if not labels and "part" not in facts:
         raise RequestError(f"The circle {name!r} needs a part of a date ({', '.join(PARTS)}) or its values.")
     missing = _texts(facts.pop("missing", ()), f"The words for missing in {name!r}")
-    texts: dict[str, Any] = {key: str(value) for key, value in facts.items()}
+    texts: dict[str, Any] = {key: _joined(value) for key, value in facts.items()}
     return (Cyclic(name, labels, written, missing, **texts),)
+
+
+def _joined(value: object) -> str:
+    """A text, or several ways to write dates as one."""
+    return OR.join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def _position(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:

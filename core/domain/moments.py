@@ -27,6 +27,8 @@ NEVER = np.iinfo(np.int64).min
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 LARGEST = 2e11
 """Seconds from 1970 beyond which no date is meant: about the year 8300."""
+OR = "|"
+"""Between several ways to write dates."""
 UNIX = "unix"
 """The format of numbers that count seconds since 1970."""
 _ISO = (
@@ -48,12 +50,16 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 
 def checked_format(text: object, what: str) -> str:
-    """A way to write dates: "" for ISO 8601, "unix", or directives such as %d.%m.%Y; RequestError on anything else."""
+    """A way to write dates: "" for ISO 8601, "unix", or directives such as %d.%m.%Y; RequestError on anything else.
+
+    Where dates are written in several ways, they stand side by side with a | between them, the one to try first in
+    front: %d.%m.%Y|%Y-%m-%d.
+    """
     if text in ("", UNIX):
         return str(text)
     check_text(text, what)
-    pattern = _pattern(str(text))
-    if not all(re.search(rf"\(\?P<[{part}]>", pattern) for part in ("Yy", "mb")):
+    patterns = [_pattern(one) for one in str(text).split(OR)]
+    if not all(re.search(rf"\(\?P<[{part}]>", pattern) for pattern in patterns for part in ("Yy", "mb")):
         raise RequestError(
             f"{what} must name at least year and month by the directives %Y, %y, %m, %b, %d, %H, %M, %S and %z, such "
             "as %d.%m.%Y."
@@ -118,7 +124,7 @@ def moments(name: str, array: pa.Array, form: str = "", zone: str = "") -> Integ
     if is_number(kind) and form:
         array, kind = pc.cast(pc.cast(array, pa.int64(), safe=False), pa.large_string()), pa.large_string()
     if is_text(kind):
-        return each_once(array, lambda texts: _of_texts(texts, form, zone))
+        return each_once(array, lambda texts: _in_any_way(texts, form, zone))
     raise RequestError(
         f"The column {name!r} holds {describe_type(kind)} where dates are expected: declare it as what it holds, or "
         "say how dates are written in it, such as %Y%m%d, or unix for seconds since 1970."
@@ -176,6 +182,14 @@ def _on_clock(instants: Integers, zone: str) -> Integers:
     known = instants != NEVER
     array = pa.array(np.where(known, instants, 0), pa.timestamp("s", "UTC")).cast(pa.timestamp("s", ZoneInfo(zone).key))
     return np.where(known, to_numpy(pc.local_timestamp(array)).astype("M8[s]").astype(np.int64), NEVER)
+
+
+def _in_any_way(texts: pa.Array, form: str, zone: str) -> Integers:
+    """By the first of several ways to write dates in which a text is one."""
+    first, *others = (_of_texts(texts, one, zone) for one in form.split(OR))
+    for found in others:
+        first = np.where(first == NEVER, found, first)
+    return first
 
 
 def _of_texts(texts: pa.Array, form: str, zone: str) -> Integers:

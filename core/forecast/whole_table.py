@@ -102,4 +102,5 @@ def reason(sketch: Tables, records: float, budget: Budget, by: Sequence[str] = (
 def _into(axis: Axis) -> str:
     if axis.of_single_values:
         return "value by value"
-    return f"in {axis.cells:,} cells" + (f" ({axis.fine:,} for ranges)" if axis.halvings else "")
+    ranges = f" ({axis.valued << axis.halvings:,} for ranges)" if axis.halvings else ""
+    return f"in {axis.valued:,} cells{ranges}"

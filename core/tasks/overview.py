@@ -143,10 +143,11 @@ def missing_in_words(domain: Domain) -> str:
     if domain.missing == "refuse":
         return "No value of any column is missing, as records that miss one were not accepted."
     own = [column.name for column in domain.columns if getattr(column, "missing_category", "")]
-    if len(own) == len(domain.columns):
+    others = [shortened(column.name) for column in domain.columns if column.name not in own]
+    if not others:
         return "Values that are missing are counted in every column, as a category of their own."
-    where = f" in a column other than {listed([shortened(name) for name in own], 4)}" if own else ""
-    return f"Records that miss a value{where} were left out, and how many they are is not in the release."
+    of = f" of {listed(others, 4).replace(' and ', ' or ')}" if own else ""
+    return f"Records that miss a value{of} were left out, and how many they are is not in the release."
 
 
 def everyone(answers: TableAnswers, part: Part) -> pd.Series:

@@ -29,6 +29,7 @@ from core.domain import (
 )
 from core.domain.columns import column_from_dict, column_to_dict
 from core.domain.coordinate import position
+from core.domain.declaration import Declaration
 from core.domain.moments import NEVER, moments, part_of
 from core.errors import RequestError
 
@@ -90,6 +91,13 @@ def test_an_instant_is_read_by_the_clock_of_the_declared_zone(dates, zone):
 
 def test_other_ways_to_write_dates():
     assert LAST_YEARS.numbers(pa.array(["2015-01", "2015/1/2", "2015-01-02T23:59:59.9Z"])).tolist() == [0, 1, 1]
+    several = Declaration.of(
+        "columns: {d: {kind: date, first: 2020-01-01, last: 2020-12-31, format: [%d.%m.%Y, %m/%d/%Y, %Y-%m-%d]}}"
+    ).domain
+    written = pa.array(["31.01.2020", "01/31/2020", "2020-01-31", "31/01/2020"])
+    assert several.columns[0].numbers(written).tolist()[:3] == [30.0] * 3
+    assert np.isnan(several.columns[0].numbers(written)[3])
+    assert Declaration.of(Declaration(several).text()).domain == several
     named = Dates("d", "2020-01-01", "2020-12-31", format="%d %b %y")
     assert named.numbers(pa.array(["5 March 20", "6 dec 20", "6 foo 20"])).tolist()[:2] == [64, 340]
     compact = Dates("d", "2020-01-01", "2020-12-31", format="%Y%m%d")

@@ -134,7 +134,7 @@ def test_what_is_surely_strongest_comes_first():
     [
         (COLUMNS, "refuse", "No value of any column is missing"),
         (COLUMNS[-1:], "drop", "are counted in every column"),
-        (COLUMNS, "drop", "a value in a column other than school were left out, and how many"),
+        (COLUMNS, "drop", "a value of since, town, age or pay were left out, and how many"),
         (COLUMNS[:2], "drop", "Records that miss a value were left out, and how many"),
     ],
 )

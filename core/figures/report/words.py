@@ -93,11 +93,12 @@ def left_out(domain: Domain, keeps_gaps: bool = False) -> str:
         return f"{empty} were {'left out' if domain.missing == 'drop' else 'not accepted'}."
     outside = "left out" if domain.outside == "drop" else "moved to the nearest bound"
     missing = "left out" if domain.missing == "drop" else "not accepted"
-    own = [column.name for column in domain.columns if has_category_of_missing(column, keeps_gaps)]
-    if len(own) == len(domain.columns):
+    others = [column.name for column in domain.columns if not has_category_of_missing(column, keeps_gaps)]
+    if not others:
         return f"Values outside the bounds were {outside}; those who miss a value are counted as a group of their own."
-    where = f" in a column other than {listed([shown(name) for name in own], LISTED_CATEGORIES)}" if own else ""
-    return f"Values outside the bounds were {outside}; records that miss a value{where} were {missing}."
+    names = listed([shown(name) for name in others], LISTED_CATEGORIES).replace(" and ", " or ")
+    of = f" of {names}" if len(others) < len(domain.columns) else ""
+    return f"Values outside the bounds were {outside}; records that miss a value{of} were {missing}."
 
 
 def has_category_of_missing(column: Column, keeps_gaps: bool) -> bool:

@@ -40,6 +40,9 @@ FORMATS = {
     "31 Dec 2024": "%d %b %Y",
     "20241231": "%Y%m%d",
     "seconds since 1970": "unix",
+    "31.12.2024 or 2024-12-31": "%d.%m.%Y|%Y-%m-%d",
+    "31/12/2024 or 2024-12-31": "%d/%m/%Y|%Y-%m-%d",
+    "12/31/2024 or 2024-12-31": "%m/%d/%Y|%Y-%m-%d",
 }
 """How dates may be written in texts and numbers."""
 UNUSED = {
@@ -131,6 +134,10 @@ def _as_typed(column: ColumnInfo, entry: Mapping[str, Any]) -> dict[str, Any] | 
         values["categories"] = ", ".join(map(str, facts.pop("values")))
     if kind == "date" and facts.get("step", "day") == "day":
         facts.pop("step", None)
+    written = next((label for label, form in FORMATS.items() if form == facts.get("format")), "")
+    if kind == "date" and column.kind == "text" and written:
+        values["format"] = written
+        del facts["format"]
     return None if facts else values
 
 

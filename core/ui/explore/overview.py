@@ -25,7 +25,7 @@ from ...sketches.tables.axes import Axis
 from ...tasks import overview
 from ...tasks.overview import Number, Part, Profile, Together
 from ...words.escapes import in_html, in_markdown
-from ...words.numbers import rounded_range, significant
+from ...words.numbers import percent, rounded_range, significant
 from ...words.phrases import listed, shortened
 from ..frame.charts import ONE_TOOL
 from ..frame.marks import note
@@ -249,6 +249,9 @@ def _column(state: _State, shown: Profile, whole: Profile) -> None:
 
 
 def _row(axis: Axis, number: Number) -> str:
+    if number.share and number.low > 0.0:
+        estimate, low, high = (percent(value, 2) for value in (number.estimate, number.low, number.high))
+        return f'<tr><th scope="row">{number.name}</th><td>{estimate}</td><td>{low} to {high}</td></tr>'
     if number.share:
         words = share_words(number.estimate, number.low, number.high)
         return f'<tr><th scope="row">{number.name}</th><td colspan="2">{words}</td></tr>'

@@ -178,13 +178,13 @@ def _counted_by(names: list[str], number: int) -> tuple[str, ...]:
     if len(names) < WIDE:
         return ()
     chosen = st.multiselect(
-        "By some of them alone?",
+        "Count all columns only by some, such as the city and the year?",
         names,
         key=f"release-by-{number}",
         persist_state="session",
-        placeholder="every two columns that noise lets be seen",
-        help="Such as the city and the year, by which all other columns are then counted. Fewer pairs have less noise; "
-        "every column is in the file by itself all the same.",
+        placeholder="no: every two columns together, as far as noise lets them be seen",
+        help="Then each column is counted together with these, and with no other. Fewer pairs have less noise; every "
+        "column is in the file by itself all the same.",
     )
     return tuple(chosen)
 

@@ -173,4 +173,6 @@ def test_beside_tables_a_density_leaves_those_out():
     tables, density = release(beside, data, PROMISE, records=1000).parts.values()
     assert tables.records == pytest.approx(len(data), abs=20)
     assert density.records == pytest.approx(data.age.notna().sum(), abs=20)
-    assert "a column other than 'age'" not in left_out(age) and "group of their own" in left_out(age, keeps_gaps=True)
+    assert "records that miss a value were left out" in left_out(DOMAIN.without("city"))
+    assert "records that miss a value of score were left out" in left_out(DOMAIN, keeps_gaps=True)
+    assert "group of their own" in left_out(age, keeps_gaps=True)
