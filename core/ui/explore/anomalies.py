@@ -53,7 +53,13 @@ def anomalies_view(opened: Opened) -> None:
             dropped or example,
             READ,
             "Comparing …",
-            lambda points: score(opened.release, points, answers.LEVEL, share=share),
+            lambda points: score(
+                opened.release,
+                points,
+                answers.LEVEL,
+                share=share,
+                population=answers.population(opened.identity, opened.release),
+            ),
             share,
         )
     except RequestError as error:

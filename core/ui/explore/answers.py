@@ -19,6 +19,7 @@ from ...machine.small_matrices import one_thread
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...tasks import density
+from ...tasks.anomalies import synthetic_population
 from ...tasks.averaging import FEWEST_PLACES, averaged_answers, averaging
 from ...tasks.box import Box
 from ...tasks.centres import Centre, find_centres, nearest_place
@@ -135,6 +136,12 @@ def suited(identity: str, _release: Release) -> float:
 def modes(identity: str, _release: Release) -> tuple[Mode, ...]:
     """Where the density has its peaks."""
     return find_modes(_release, MOST_MODES, level=LEVEL)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner="Making up people to compare with …")
+def population(identity: str, _release: Release) -> np.ndarray | None:
+    """How dense it is around the people of a synthetic population; None for sets, which cannot be made up."""
+    return None if _release.domain.holds_sets else synthetic_population(_release)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Looking for the centre …")
