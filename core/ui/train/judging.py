@@ -84,7 +84,7 @@ def _classes(model: LinearModel, tested: Tested, key: str) -> None:
         f"({between(found.confusion.accuracy)}); always the most common answer would be in {percent(found.common, 3)}."
     )
     show(confusion_figure(found.confusion), f"{key}-test-confusion", confusion_in_words(found.confusion))
-    st.subheader("Do its probabilities mean what they say?", anchor=False)
+    st.header("Do its probabilities mean what they say?", anchor=False)
     fitted = calibrated_reliability(model, tested)
     show(
         reliability_figure(found.reliability, fitted),
