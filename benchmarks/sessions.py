@@ -112,6 +112,7 @@ class Visitor:
             origin=f"http://{self._home}",
             subprotocols=["streamlit", "none"],
             max_size=None,
+            ping_interval=None,  # a server that stands still is waited for
         ) as connection:
             yield connection
 

@@ -235,10 +235,10 @@ class Ledger:
             history = self._history(connection, name, lock=True)
             _check_allowed(history, cost, neighbours, unit)
             self._admit(connection, history, cost, noted)
-            lines, head = last(connection)
-            written = _checked_note(noted | {LOGGED: f"{lines}:{head}"})
+            end = last(connection)
+            written = _checked_note(noted | {LOGGED: f"{end[0]}:{end[1]}"})
             entry = append_release(connection, history, canonical(cost.to_dict()), written)
-            append(connection, self.who, Did.RELEASED, _released(history.dataset.name, cost, noted, entry))
+            append(connection, self.who, Did.RELEASED, _released(history.dataset.name, cost, noted, entry), end)
             return entry
 
     def _admit(self, connection: sa.Connection, history: History, cost: Cost, note: dict[str, Any]) -> None:

@@ -154,9 +154,11 @@ class Log:
         return lines
 
 
-def append(connection: sa.Connection, who: str, did: Did, about: Mapping[str, Any]) -> None:
-    """Append a line inside a transaction that writes something else too."""
-    count, head = last(connection)
+def append(
+    connection: sa.Connection, who: str, did: Did, about: Mapping[str, Any], end: tuple[int, str] | None = None
+) -> None:
+    """Append a line inside a transaction that writes something else too; ``end`` is what `last` said in it."""
+    count, head = last(connection) if end is None else end
     fields = {
         "number": count + 1,
         "created": moment(),

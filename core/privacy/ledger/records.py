@@ -112,12 +112,13 @@ def read_history(store: Store, connection: sa.Connection, name: str, lock: bool 
     lock : bool
         Keep other writers from this data set until the transaction ends.
     """
-    question = sa.select(DATASETS).where(DATASETS.c.name == name)
-    row = connection.execute(question.with_for_update() if lock else question).one_or_none()
+    before = DATASETS.alias()
+    link_before = sa.select(before.c.link).where(before.c.number == DATASETS.c.number - 1).scalar_subquery()
+    question = sa.select(DATASETS, link_before.label("link_before")).where(DATASETS.c.name == name)
+    row = connection.execute(question.with_for_update(of=DATASETS) if lock else question).one_or_none()
     if row is None:
         return None
-    previous = connection.execute(sa.select(DATASETS.c.link).where(DATASETS.c.number == row.number - 1)).scalar()
-    dataset = _dataset(store, row, row.number, previous or "")
+    dataset = _dataset(store, row, row.number, row.link_before or "")
     entries, link = [], row.link
     releases = connection.execute(
         sa.select(RELEASES).where(RELEASES.c.dataset == row.number).order_by(RELEASES.c.number)

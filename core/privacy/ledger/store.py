@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -105,7 +106,11 @@ class LogTables:
     @property
     def exist(self) -> bool:
         """Whether anything was ever written into the log."""
-        return bool(sa.inspect(self._connection).has_table(LOG_BOOK.name))
+        return LOG_BOOK.name in self._connection.info or sa.inspect(self._connection).has_table(LOG_BOOK.name)
+
+    def remember(self) -> None:
+        """Look no more for tables that were there when a transaction began, as long as this connection lasts."""
+        self._connection.info[LOG_BOOK.name] = True
 
     @property
     def whole(self) -> bool:
@@ -156,11 +161,8 @@ class Store:
                 if not path.exists():
                     _create_file(path)
         else:
-            self._engine = _postgres_engine(url)
-            with self._sentences(), self._engine.begin() as connection:
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(POSTGRES_SETUP_LOCK)))
-                if not sa.inspect(connection).has_table(BOOK.name):
-                    _create_tables(connection)
+            with self._sentences():
+                self._engine = _postgres_engine(url, os.getpid())
         with self.reading():
             pass
 
@@ -179,8 +181,9 @@ class Store:
         with self._sentences(), self._engine.connect().execution_options(**options) as connection, connection.begin():
             self._check(connection)
             if not self._sqlite:
-                connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
-                connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{SECONDS_TO_WAIT}s'")
+                connection.exec_driver_sql(
+                    f"SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '{SECONDS_TO_WAIT}s'"
+                )
             yield connection
 
     def _check(self, connection: sa.Connection) -> None:
@@ -196,8 +199,10 @@ class Store:
                 f"The privacy ledger {self.where} was not written by this version of Frostglass, which knows format "
                 f"{SCHEMA_VERSION} only; nothing was spent."
             )
-        if (tables := LogTables(connection)).exist and not tables.whole:
-            raise self.damaged("its log does not end where it should")
+        if (tables := LogTables(connection)).exist:
+            if not tables.whole:
+                raise self.damaged("its log does not end where it should")
+            tables.remember()
 
     def damaged(self, why: str) -> LedgerDamaged:
         """Return the refusal of a ledger that cannot be trusted."""
@@ -303,9 +308,22 @@ def _connect_sqlite(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _postgres_engine(url: sa.URL) -> sa.Engine:
+@lru_cache(maxsize=8)
+def _postgres_engine(url: sa.URL, process: int) -> sa.Engine:
+    """The connections of a process to a database, in which the tables were found or made.
+
+    All ledgers of the process share them, as making a connection takes as long as everything that is done with it. One
+    is asked whether it still lives before it is used, and made anew where its server was started again. A process that
+    was forked has connections of its own.
+    """
     check_extra("psycopg", "postgres", "A ledger in PostgreSQL")
-    return sa.create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": SECONDS_TO_WAIT})
+    connecting = {"connect_timeout": SECONDS_TO_WAIT}
+    engine = sa.create_engine(url, pool_size=2, max_overflow=-1, pool_pre_ping=True, connect_args=connecting)
+    with engine.begin() as connection:
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(POSTGRES_SETUP_LOCK)))
+        if not sa.inspect(connection).has_table(BOOK.name):
+            _create_tables(connection)
+    return engine
 
 
 def _create_tables(connection: sa.Connection) -> None:

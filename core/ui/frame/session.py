@@ -1,7 +1,8 @@
 """What one visitor has open, held in Streamlit's session state and nowhere else.
 
 Module globals and ``st.cache_data`` are shared by all visitors, so nothing here is ever put into either: an owner's
-records live in the owner's session and end with it.
+records live in the owner's session and end with it. The one exception is a released file, of which several may look at
+the same: it is public, whoever opens it brings all of it, and it is forgotten with the last page that shows it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import streamlit as st
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 KEY = "frostglass"
 MAX_OPENED = 20
 """Released files one session holds at once; the oldest goes when another is opened."""
+READ: WeakValueDictionary[str, Release] = WeakValueDictionary()
+"""Releases that are open somewhere now, by the SHA-256 of their files."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,11 @@ class Session:
         # Reading a release compiles; a visitor who opens none should not wait for that on the first page.
         from ...releases.release import load
 
-        return self.remember(name, data, load(data))
+        digest = sha256(data).hexdigest()
+        release = READ.get(digest)
+        if release is None:
+            release = READ[digest] = load(data)
+        return self.remember(name, data, release)
 
     def remember(self, name: str, data: bytes, release: Release) -> Opened:
         """Keep a release whose file is at hand already (one just made), and make it the current one."""

@@ -1,6 +1,8 @@
 """A visitor's session: what is open, and that a new pick forgets what was declared about the last one."""
 
 import ast
+import gc
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 from core.errors import RequestError
 from core.ui.frame.session import MAX_OPENED, OwnData, Session
+from tests.releases_for_tests import small_release
 
 UI = Path(__file__).parents[3] / "core" / "ui"
 
@@ -42,6 +45,17 @@ def test_released_files_open_replace_and_close():
     assert visitor.shown is None and visitor.current is None
     with pytest.raises(RequestError):
         visitor.close("b.npz")
+
+
+def test_a_file_that_several_look_at_is_read_once_and_forgotten_with_the_last():
+    data, other = small_release().to_bytes(), small_release().to_bytes()
+    first, second = Session(), Session()
+    assert first.open("a.npz", data).release is second.open("b.npz", data).release
+    assert first.open("c.npz", other).release is not second.shown.release
+    kept = weakref.ref(second.shown.release)
+    del first, second
+    gc.collect()
+    assert kept() is None
 
 
 def test_a_damaged_file_leaves_open_what_was_open():
