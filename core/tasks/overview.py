@@ -140,13 +140,14 @@ def profile(answers: TableAnswers, name: str, part: Part) -> Profile:
 
 def missing_in_words(domain: Domain) -> str:
     """What a release can tell of the values that are missing, column by column, in a sentence."""
-    if domain.missing == "refuse":
-        return "No value of any column is missing, as records that miss one were not accepted."
     own = [column.name for column in domain.columns if getattr(column, "missing_category", "")]
     others = [shortened(column.name) for column in domain.columns if column.name not in own]
     if not others:
         return "Values that are missing are counted in every column, as a category of their own."
-    of = f" of {listed(others, 4).replace(' and ', ' or ')}" if own else ""
+    named = listed(others, 4).replace(" and ", " or ") if own else "any column"
+    if domain.missing == "refuse":
+        return f"No value of {named} is missing, as records that miss one were not accepted."
+    of = f" of {named}" if own else ""
     return f"Records that miss a value{of} were left out, and how many they are is not in the release."
 
 

@@ -92,7 +92,7 @@ def test_an_instant_is_read_by_the_clock_of_the_declared_zone(dates, zone):
 def test_other_ways_to_write_dates():
     assert LAST_YEARS.numbers(pa.array(["2015-01", "2015/1/2", "2015-01-02T23:59:59.9Z"])).tolist() == [0, 1, 1]
     several = Declaration.of(
-        "columns: {d: {kind: date, first: 2020-01-01, last: 2020-12-31, format: [%d.%m.%Y, %m/%d/%Y, %Y-%m-%d]}}"
+        "columns: {d: {kind: date, first: 2020-01-01, last: 2020-12-31, format: ['%d.%m.%Y', '%m/%d/%Y', '%Y-%m-%d']}}"
     ).domain
     written = pa.array(["31.01.2020", "01/31/2020", "2020-01-31", "31/01/2020"])
     assert several.columns[0].numbers(written).tolist()[:3] == [30.0] * 3

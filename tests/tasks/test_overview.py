@@ -132,7 +132,8 @@ def test_what_is_surely_strongest_comes_first():
 @pytest.mark.parametrize(
     ("columns", "missing", "words"),
     [
-        (COLUMNS, "refuse", "No value of any column is missing"),
+        (COLUMNS, "refuse", "No value of since, town, age or pay is missing, as"),
+        (COLUMNS[:2], "refuse", "No value of any column is missing"),
         (COLUMNS[-1:], "drop", "are counted in every column"),
         (COLUMNS, "drop", "a value of since, town, age or pay were left out, and how many"),
         (COLUMNS[:2], "drop", "Records that miss a value were left out, and how many"),

@@ -16,7 +16,7 @@ def test_a_table_opens_as_an_overview_and_a_part_is_shown_everywhere():
     text = shown(app)
     assert "Everyone" in text and abs(people(app) - 4000) < 100
     assert text.count("<table") == 6 and "median" in text and "2022-" in text
-    assert "Records that miss a value in a column other than school were left out" in text
+    assert "Records that miss a value of since, town, age, pay or 2 more were left out" in text
     assert [one.value for one in app.header] == ["Where", "Which columns go together"]
     field(app.selectbox, "Column").set_value("town").run()
     before = shown(app)
