@@ -175,12 +175,12 @@ class Preconditioned(GaussianTables):
 
     def slope_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one record moves the table of a step."""
-        return _of_square(self.largest * (4 if neighbours is Neighbours.REPLACE_ONE else 1), self.rows * self.size)
+        return of_square(self.largest * (4 if neighbours is Neighbours.REPLACE_ONE else 1), self.rows * self.size)
 
     def matrix_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one record moves the matrix; see the module."""
         square = LONGEST_SQUARED**2 * (2 if neighbours is Neighbours.REPLACE_ONE else 1)
-        return _of_square(square, self.size * (self.size + 1) // 2)
+        return of_square(square, self.size * (self.size + 1) // 2)
 
     def _tables(self, budget: Budget) -> list[tuple[Sensitivity, Fraction]]:
         """In the order of the module, then that of `judging`."""
@@ -290,6 +290,6 @@ def products_of(records: np.ndarray) -> np.ndarray:
     return total
 
 
-def _of_square(square: int, entries: int) -> Sensitivity:
+def of_square(square: int, entries: int) -> Sensitivity:
     """A sensitivity of which the squared length is known: |v|₁² <= entries · |v|², and |v|₁ <= |v|² of whole ones."""
     return Sensitivity(min(square, math.isqrt(square * entries) + 1), square)

@@ -27,6 +27,7 @@ from .linear_model import LinearModel
 from .newton import SecondOrder
 from .number_descent import NumberDescent
 from .number_model import NumberModel
+from .permutation_sgd import PermutationSGD
 from .preconditioned import MOST_COORDINATES
 from .pure import PureLogistic
 from .records import Task
@@ -40,6 +41,7 @@ Trainer = (
     | NoisyDescent
     | SecondOrder
     | FrankWolfe
+    | PermutationSGD
     | FromProducts
     | NumberDescent
     | Boosted
@@ -52,6 +54,7 @@ OF_CLASSES: dict[str, Callable[..., Trainer]] = {
     "newton": SecondOrder,
     "svm": partial(NoisyDescent, loss="svm"),
     "frank-wolfe": FrankWolfe,
+    "sgd": PermutationSGD,
 }
 OF_NUMBERS: dict[str, Callable[..., Trainer]] = {
     "products": FromProducts,

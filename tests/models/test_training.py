@@ -25,9 +25,14 @@ WIDE = Domain.of(**{f"x{place}": (0, 1) for place in range(60)}, kind=["no", "ye
 HUGE = Domain((Vector("v", 3_000, 0, 1), *Domain.of(kind=["no", "yes"]).columns))
 
 
+def promise(method: str, epsilon: int) -> Budget:
+    """One that the method keeps."""
+    return Budget(epsilon, 0 if method == "objective" else "1e-4", "replace_one" if method == "sgd" else "add_remove")
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_a_model_that_predicts(method):
-    budget = Budget(6) if method == "objective" else Budget(6, "1e-4")
+    budget = promise(method, 60)
     model = train(plane(), "kind", PLANE, budget, method)
     assert model.codes({"x": [-4.0, 4.0], "y": [8.0, 0.0]}).tolist() == [0, 1]
     assert model.to_dict() == type(model).from_dict(json.loads(model.to_bytes())).to_dict()
@@ -72,7 +77,7 @@ def test_a_rehearsal_of_public_points_is_what_the_records_would_be():
 @pytest.mark.parametrize("noise", [SystemSource(), SeededSource(1)], ids=["system", "seeded"])
 def test_a_rehearsed_model_is_never_private_whatever_its_noise_is_drawn_from(method, noise, tmp_path):
     """Its noise is shorter than the promise asks, so no file of it may look as if it kept one."""
-    trainer, budget = trainer_of(method, PLANE, "kind"), Budget(1) if method == "objective" else Budget(1, "1e-4")
+    trainer, budget = trainer_of(method, PLANE, "kind"), promise(method, 1)
     units, codes = trainer.gather(open_source(plane(60)), trainer.unit)
     model = trainer.rehearsed(units, codes, budget, Fraction(1, 10), noise)
     assert not model.private

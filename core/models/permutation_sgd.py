@@ -1,0 +1,225 @@
+"""Logistic regression by stochastic gradient descent over a permutation, with noise on its result (Wu et al. 2017).
+
+Records u_i in the unit ball, times their label 1 or -1, are put into batches once, by a public order, and each of k
+passes takes one step a batch, on the mean of its losses log(1 + exp(-<w, u_i>)), whose curvature is at most β = 1/4,
+and λ|w|²/2:
+
+    w ← w - η (λ w - mean of p_i u_i over the batch),    p_i = 1/(1 + exp<w, u_i>).
+
+**Sensitivity, one replaced record** (their Lemmas 6 to 8, with batches). A step by the same batch is (1 - ηλ) times a
+step on the convex part of length η/(1 - ηλ), which brings no two places apart where that is at most 2/β. A step by
+batches that differ in one record, of b or more, adds 2η/b at most, as p u is no longer than 1. One batch of every
+pass differs.
+
+*Convex* (λ = 0, η <= 2/β constant): Δ = 2kη/b.
+
+*Strongly convex* (η_t = min(1/(β + λ), 1/(λt)) at the t-th step of all T = km, m batches): what a step adds is
+brought down by the later ones. From where η_s = 1/(λs) on, they multiply it by (s - 1)/s each, so 2η_t/b = 2/(λtb)
+becomes 2/(λbT). Of the steps before, the last is at most the (β + λ)/λ-th, say t*, so 2/((β + λ)b) becomes t*/T times
+that, 2/(λbT) at most, too. All k passes together: Δ = 2/(λbm).
+
+So η or λ is chosen such that Δ is what the promise allows for noise of a public deviation in each coefficient: how
+many records there are, which is public, changes how far the search goes and no noise.
+
+**Rounding.** Coefficients stay no longer than `LONGEST`, by η T <= LONGEST or λ >= 1/LONGEST. In double precision (u
+= 2^-53) an inner product of m <= 2^12 entries is then off by less than 1.01 m u LONGEST < 2^-30.9, p by a quarter of
+that and some u (`certified_logistic`), the mean of 2^20 records or fewer by 2^-33 more, so a step by less than η
+2^-30 + 2^-41. Errors are not made longer by later steps either; two runs are apart by 2 (Σ η 2^-30 + T 2^-41) more.
+Both are then rounded to a grid, which adds √m of its steps, and Gaussian noise on whole numbers hides the sum of all
+that.
+
+Records are replaced, as one more would move all batches. More than two classes: each against the rest, in one table.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import RequestError
+from ..parameters import Choice, Number, Whole, parameter
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale, calibrate_gaussian
+from ..privacy.neighbours import Neighbours, Sensitivity
+from ..privacy.noise.noise import add_noise, check_drawable
+from ..privacy.noise.randomness import Source as NoiseSource
+from .amp import READ_UNIT, in_unit_ball
+from .certified_logistic import UNIT_BITS, logistic_weights
+from .linear_model import LinearModel
+from .method import Method, against_the_rest, signed_problems
+from .model_file import BITS
+from .preconditioned import of_square
+
+SCHEDULES = ("convex", "strongly convex")
+BETA = 0.25
+LONGEST = 1024.0
+MARGIN = 1e-9
+MOST_STEPS, LARGEST_BATCH = 10_000, 1 << 20
+ROUNDING = 2.0 * (11.0 * LONGEST * 2.0**-30 + MOST_STEPS * 2.0**-41)
+"""How much further apart two runs are than in exact arithmetic: steps together are LONGEST long at most where they are
+alike, and (1 + log T)/λ, which is below 11 LONGEST, where they are not."""
+ORDER = 0
+"""The seed of the order, which hides nothing: the proof holds for any that does not depend on the records."""
+TRIAL = 1 << 40
+THEOREM = (
+    "One replaced record moves what gradient steps over a permutation end at by a proven length, which discrete "
+    "Gaussian noise hides (Wu, Li, Kumar, Chaudhuri, Jha, Naughton 2017)."
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is public before a record is read.
+
+    Attributes
+    ----------
+    moved : float
+        How far apart two runs of one problem may end, in steps of the grid and before they are rounded to it.
+    noise : NoiseScale
+        Of every coefficient.
+    """
+
+    moved: float
+    noise: NoiseScale
+
+
+@dataclass(frozen=True)
+class PermutationSGD(Method):
+    """Stochastic gradient descent with noise on its result.
+
+    Parameters
+    ----------
+    domain, label, radius : Domain, str, float | None
+        As of `Task`.
+    schedule : str
+        "convex", with steps alike, or "strongly convex", with shorter and shorter ones.
+    passes, batch : int
+        k, and how many records a batch has at least.
+    deviation : float
+        Of the noise in each coefficient.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range.
+    """
+
+    schedule: str = parameter(Choice("The schedule", SCHEDULES), "convex")
+    passes: int = parameter(Whole("The number of passes", 1, 100), 10)
+    batch: int = parameter(Whole("The size of a batch", 1, LARGEST_BATCH), 50)
+    deviation: float = parameter(Number("The deviation of a coefficient", 1e-3, 10.0), 0.5)
+    name: ClassVar[str] = "sgd"
+    described: ClassVar[str] = "stochastic gradient descent over a permutation"
+    theorem: ClassVar[str] = THEOREM
+    unit: ClassVar[int] = READ_UNIT
+
+    @property
+    def size(self) -> int:
+        """Coordinates of a record, the 1 in front included."""
+        return self.features.dimensions + 1
+
+    def cost(self, budget: Budget) -> Cost:
+        """What a fit costs; RequestError when the promise is none that the theorem keeps."""
+        sensitivity = self._sensitivity(budget)
+        return Cost.of([(sensitivity, self._noise(budget, sensitivity))], budget.epsilon, budget.delta)
+
+    def _sensitivity(self, budget: Budget) -> Sensitivity:
+        """Of all coefficients together, on the grid: what noise of the chosen deviation hides."""
+        if budget.pure:
+            raise RequestError(
+                "Noise on the result of a descent needs a delta above 0, and objective perturbation none."
+            )
+        if budget.neighbours is not Neighbours.REPLACE_ONE or not self.domain.keeps_every_record:
+            raise RequestError(
+                "Stochastic gradient descent over a permutation hides replaced records alone, none of which is left "
+                "out, as one more would move every batch."
+            )
+        trial = calibrate_gaussian(
+            of_square(TRIAL, self.rows * self.size), Fraction(budget.epsilon), Fraction(budget.delta)
+        )
+        square = math.floor((self.deviation * (1 << BITS)) ** 2 * TRIAL / trial.variance)
+        if math.sqrt(square / self.rows) < 2.0 * (math.sqrt(self.size) + ROUNDING * (1 << BITS)):
+            raise RequestError("This promise is too small for noise of this deviation on so many coefficients.")
+        return of_square(square, self.rows * self.size)
+
+    def _noise(self, budget: Budget, sensitivity: Sensitivity) -> NoiseScale:
+        return calibrate_gaussian(sensitivity, Fraction(budget.epsilon), Fraction(budget.delta))
+
+    def _planned(self, budget: Budget) -> Plan:
+        sensitivity = self._sensitivity(budget)
+        noise = self._noise(budget, sensitivity)
+        check_drawable(noise)
+        each = math.sqrt(sensitivity.l2_squared / self.rows)
+        return Plan(each * (1.0 - MARGIN) - math.sqrt(self.size), noise)
+
+    def _beside(self, plan: Plan, share: Fraction) -> Plan:
+        noise = NoiseScale("discrete_gaussian", plan.noise.parameter * share**2)
+        return Plan(plan.moved, noise)
+
+    def _trained(
+        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Plan, noise_source: NoiseSource
+    ) -> LinearModel:
+        vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
+        walk = Walk.of(self, len(vectors), plan.moved / (1 << BITS))
+        order = np.random.default_rng(ORDER).permutation(len(vectors))
+        places = [
+            walk.end(np.ldexp(signed[order], -UNIT_BITS)) for signed in signed_problems(vectors, codes, self.rows)
+        ]
+        found = np.rint(np.array(places) * (1 << BITS)).astype(np.int64)
+        details = {
+            "schedule": self.schedule,
+            "passes": str(self.passes),
+            "rate": repr(walk.rate),
+            "curvature": repr(walk.ridge),
+            "sigma_squared": str(plan.noise.parameter),
+        }
+        kind, rows = against_the_rest(self.rows), add_noise(found, plan.noise, noise_source)
+        return self._model(kind, 1.0 / length, rows, budget, details, noise_source)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The steps of one problem, from a public number of records.
+
+    Attributes
+    ----------
+    passes, batches : int
+        How many.
+    rate, ridge : float
+        The longest step, and λ.
+    """
+
+    passes: int
+    batches: int
+    rate: float
+    ridge: float
+
+    @classmethod
+    def of(cls, method: PermutationSGD, records: int, apart: float) -> Walk:
+        """The longest steps by which two runs end no further apart than that."""
+        batches = max(1, min(records // method.batch, MOST_STEPS // method.passes))
+        least, room = max(1, records // batches), apart - ROUNDING
+        if method.schedule == "convex":
+            longest = min(2.0 / BETA, LONGEST / (method.passes * batches), room * least / (2 * method.passes))
+            return cls(method.passes, batches, longest * (1.0 - MARGIN), 0.0)
+        ridge = max(2.0 / (least * batches * room), 1.0 / LONGEST) * (1.0 + MARGIN)
+        return cls(method.passes, batches, 1.0 / (BETA + ridge), ridge)
+
+    def end(self, records: np.ndarray) -> np.ndarray:
+        """Where the steps end, float64 (m,), for records times their label in their order, float64 (n, m)."""
+        place = np.zeros(records.shape[1])
+        if not len(records):
+            return place
+        batches, step = np.array_split(records, self.batches), 0
+        for _ in range(self.passes):
+            for batch in batches:
+                step += 1
+                length = min(self.rate, 1.0 / (self.ridge * step)) if self.ridge else self.rate
+                slope = logistic_weights(batch @ place) @ batch / len(batch)
+                place = place - length * (self.ridge * place - slope)
+        return place
