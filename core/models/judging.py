@@ -7,16 +7,19 @@ from private records tell about them, and no promise covers that; so nobody may 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import RequestError
-from ..sources import Source
 from ..tasks.classes.confusion import TRAINED, Confusion, Rate, counted
 from .linear_model import LinearModel
 from .number_model import NumberModel
 from .opening import Model
 from .records import Task
+
+if TYPE_CHECKING:  # whoever draws what was judged must not reach private records by it
+    from ..sources import Source
 
 BINS = 10
 LEAST_TESTED = 2
