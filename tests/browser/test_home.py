@@ -31,6 +31,15 @@ def test_a_phone_has_its_links_in_a_line_and_the_menu_in_reach(visitor):
 
 
 @pytest.mark.deep
+def test_a_place_to_drop_a_file_says_what_it_is(visitor):
+    """It has a name, and so may not say that it has no meaning, as Streamlit's does."""
+    visit = visitor()
+    visit.go()
+    drop = visit.page.get_by_test_id("stFileUploaderDropzone")
+    assert drop.get_attribute("role") == "group" and drop.get_attribute("aria-label") == "A released file (.npz)"
+
+
+@pytest.mark.deep
 def test_every_picture_has_words(visitor):
     visit = visitor()
     visit.go()

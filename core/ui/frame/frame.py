@@ -18,6 +18,7 @@ from .marks import Visibility, mark
 from .markup import draw
 from .parting import Parting, forget
 from .presenting import offer_presenting, presentation
+from .roles import mend_roles
 from .session import Session, session
 from .visiting import admit, opens, visitor_now, who_is_here
 
@@ -198,6 +199,7 @@ def frame(page: Page) -> Iterator[Session]:
     admit(page.path)
     _arrive(page)
     _navigation()
+    mend_roles()
     presentation()
     if page is not RELEASE:
         release_news(RELEASE.path)

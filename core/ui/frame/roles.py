@@ -1,0 +1,22 @@
+"""What screen readers are told by Streamlit's own parts, put right where it contradicts itself."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+ROLES = """
+window.fgRoles ||= (() => {
+  const drop = "[data-testid=stFileUploaderDropzone][role=presentation]";
+  const mend = () => document.querySelectorAll(drop).forEach(one => one.setAttribute("role", "group"));
+  new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
+  mend();
+  return true;
+})();
+"""
+"""A place to drop a file has a name and says that it has no meaning; it is a group: of a button and what it takes."""
+
+
+def mend_roles() -> None:
+    """Watch for such parts in the browser; the script runs once there, however often a page does."""
+    with st.container(key="fg-roles"):
+        st.html(f"<script>{ROLES}</script>", unsafe_allow_javascript=True)
