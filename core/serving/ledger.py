@@ -41,6 +41,8 @@ class OwnLedger(Ledger):
         Who has signed in.
     approval : Approval
         Which releases need somebody else's yes.
+    witness : str
+        Where it is kept how far the ledger has come, as for `Ledger`.
 
     Attributes
     ----------
@@ -48,10 +50,10 @@ class OwnLedger(Ledger):
         What was asked for.
     """
 
-    def __init__(self, where: str | Path, owner: str, approval: Approval = Approval()) -> None:  # noqa: B008
+    def __init__(self, where: str | Path, owner: str, approval: Approval = Approval(), witness: str = "") -> None:  # noqa: B008
         if not owner or any(sign.isspace() for sign in owner):
             raise RequestError("A ledger of one's own needs a name without blanks.")
-        super().__init__(where)
+        super().__init__(where, witness)
         self.who = owner
         self.approval = approval
         self.approvals = Approvals(self._store)
@@ -109,7 +111,7 @@ class OwnLedger(Ledger):
 
 def served_ledger(settings: Settings, owner: str) -> OwnLedger:
     """The ledger of somebody who has signed in, with a shelf of their own."""
-    ledger = OwnLedger(settings.ledger or settings.folder / "ledger.sqlite", owner, settings.approval)
+    ledger = OwnLedger(settings.ledger_place, owner, settings.approval, settings.witness)
     ledger.shelf = settings.folder / RELEASES / quote(owner, safe="@")
     return ledger
 

@@ -149,6 +149,8 @@ class Settings:
         Where releases, sign-outs and, unless it is elsewhere, the ledger are kept.
     ledger : str
         The ledger's place.
+    witness : str
+        A second place, elsewhere, in which an older copy of the ledger is noticed; "" for none.
     sign_in, proxy : SignIn | None, Proxy | None
         How people sign in: one of the two.
     roles : Mapping[Role, frozenset[str]]
@@ -170,6 +172,12 @@ class Settings:
     data: Mapping[str, tuple[str, ...]]
     approval: Approval = Approval()
     limits: Limits = Limits()
+    witness: str = field(default="", repr=False)
+
+    @property
+    def ledger_place(self) -> str | Path:
+        """Where the ledger is: in the folder, unless it is elsewhere."""
+        return self.ledger or self.folder / "ledger.sqlite"
 
     @property
     def host(self) -> str:
@@ -217,6 +225,7 @@ def read_settings(path: Path) -> Settings:
         public=server.take("public", origin),
         folder=server.take("folder", folder),
         ledger=server.take("ledger", one_line, ""),
+        witness=server.take("witness", one_line, ""),
         sign_in=_sign_in(everything.section("sign_in"), mode) if "sign_in" in content else None,
         proxy=_proxy(everything.section("proxy")) if "proxy" in content else None,
         roles=MappingProxyType({role: roles.take(role.value, members, frozenset()) for role in Role}),

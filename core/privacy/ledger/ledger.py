@@ -8,7 +8,8 @@ Every registration and every release carries a SHA-256 of itself and of the one 
 apart with the count. So a record that was changed, moved or removed, by accident or with an editor, is noticed, and
 the ledger is refused until it is restored. What this cannot notice: someone who recomputes all links after the
 change, and data that is released without the ledger. A ledger file that was replaced by an older copy or deleted is
-whole in itself, and noticed by the releases that lie beside it (`core.releases.remembered`).
+whole in itself, and noticed by the releases that lie beside it (`core.releases.remembered`), and by a second place
+where there is one (`witness`).
 Whoever can write to the ledger can read the data anyway; the ledger keeps honest owners from mistakes.
 """
 
@@ -84,20 +85,23 @@ class Ledger:
         The folder of the releases that it has paid for, where that is not beside it.
     """
 
-    def __init__(self, where: str | Path | None = None) -> None:
+    def __init__(self, where: str | Path | None = None, witness: str = "") -> None:
         """Open a ledger, creating it where there is none.
 
         Parameters
         ----------
         where : str | Path | None
             A path, ``sqlite:///path`` or ``postgresql://…``; None is a file in the user's data folder.
+        witness : str
+            A path or ``postgresql://…``: a second place, elsewhere, that knows how far the ledger had come and is only
+            ever appended to, so that an older copy in the ledger's place is noticed; none without.
 
         Raises
         ------
         RequestError
             When the place cannot hold a ledger, or holds a damaged one.
         """
-        self._store = Store(where)
+        self._store = Store(where, witness)
         self.where: str = self._store.where
         self.who = _user()
         self.shelf: Path | None = None

@@ -22,6 +22,7 @@ from sqlalchemy.pool import NullPool
 
 from ...errors import RequestError
 from ...machine.extras import check_extra
+from .witness import End, witness_at
 
 SCHEMA_VERSION = 1
 SECONDS_TO_WAIT = 30
@@ -124,6 +125,21 @@ class LogTables:
         lines, head, number, link = found[0]
         return (lines, head) == ((0, "") if number is None else (number, link))
 
+    @property
+    def end(self) -> End | None:
+        """How many lines there are, and the last link; None where there is no line."""
+        if not self.exist:
+            return None
+        lines, head = self._connection.execute(sa.select(LOG_BOOK.c.lines, LOG_BOOK.c.head)).one()
+        return (lines, head) if lines else None
+
+    def had(self, end: End) -> bool:
+        """Whether the log once had this end: as many lines, of which that is the link of the last."""
+        if not self.exist:
+            return False
+        link = self._connection.execute(sa.select(LOG.c.link).where(LOG.c.number == end[0])).scalar()
+        return bool(link == end[1])
+
     def create(self) -> None:
         """Create them where there are none; writers exclude each other."""
         if not self.exist:
@@ -142,7 +158,7 @@ class LedgerDamaged(RequestError):
 class Store:
     """Transactions on a ledger's three tables."""
 
-    def __init__(self, where: str | Path | None = None) -> None:
+    def __init__(self, where: str | Path | None = None, witness: str = "") -> None:
         """Open a ledger, creating it where there is none.
 
         Parameters
@@ -150,8 +166,11 @@ class Store:
         where : str | Path | None
             A path or ``sqlite:///path`` (SQLite file), or ``postgresql://…``; None is ``ledger.sqlite`` in the user's
             data folder.
+        witness : str
+            The second place that knows how far the ledger had come, as `witness_at` takes it; none without.
         """
         url = _parse(where)
+        self._witness = witness_at(witness) if witness else None
         self._sqlite = url.get_backend_name() == "sqlite"
         self.where = str(url.database) if self._sqlite else url.render_as_string(hide_password=True)
         if self._sqlite:
@@ -170,24 +189,37 @@ class Store:
     def reading(self) -> Iterator[sa.Connection]:
         """Yield a connection that sees one moment of the ledger."""
         level = {} if self._sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        seen = self._seen()
         with self._sentences(), self._engine.connect().execution_options(**level) as connection, connection.begin():
-            self._check(connection)
+            self._check(connection, seen)
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """Yield a connection whose changes all become final when the block ends, or none of them."""
         options = {"frostglass_writes": True} if self._sqlite else {"isolation_level": "READ COMMITTED"}
+        seen, end = self._seen(), None
         with self._sentences(), self._engine.connect().execution_options(**options) as connection, connection.begin():
-            self._check(connection)
+            self._check(connection, seen)
             if not self._sqlite:
                 connection.exec_driver_sql(
                     f"SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '{SECONDS_TO_WAIT}s'"
                 )
             yield connection
+            if self._witness is not None:
+                end = LogTables(connection).end
+        if self._witness is not None and end not in (None, seen):
+            self._witness.append(end)
 
-    def _check(self, connection: sa.Connection) -> None:
-        """Refuse pages that contradict each other, and tables of another version."""
+    def _seen(self) -> End | None:
+        """How far the second place knows the ledger to have come.
+
+        It is asked before a transaction begins, and written after one has ended, so that the ledger is never behind.
+        """
+        return None if self._witness is None else self._witness.farthest()
+
+    def _check(self, connection: sa.Connection, seen: End | None) -> None:
+        """Refuse pages that contradict each other, tables of another version, and a ledger that was put back."""
         if self._sqlite:
             faults = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().all()
             orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
@@ -203,6 +235,8 @@ class Store:
             if not tables.whole:
                 raise self.damaged("its log does not end where it should")
             tables.remember()
+        if seen is not None and not tables.had(seen):
+            raise self.damaged("its second place knows of what it has forgotten, as if an older copy were put back")
 
     def damaged(self, why: str) -> LedgerDamaged:
         """Return the refusal of a ledger that cannot be trusted."""

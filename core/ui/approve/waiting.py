@@ -12,7 +12,6 @@ from ...privacy.ledger.store import Store
 from ...serving.approvals import Approvals, Request
 from ...serving.door import Visitor, the_door
 from ...serving.roles import Role
-from ...serving.settings import Settings
 from ...words.escapes import in_markdown
 from ...words.phrases import day, listed
 from ..frame.marks import Visibility, facts, note, rail
@@ -26,7 +25,8 @@ def waiting() -> None:
         note("This app serves its own computer alone, where nobody else has to approve anything.")
         return
     try:
-        approvals = Approvals(Store(_place(the_door().started)))
+        settings = the_door().started
+        approvals = Approvals(Store(settings.ledger_place, settings.witness))
         requests = approvals.waiting()
     except RequestError as error:
         st.error(in_markdown(error))
@@ -35,10 +35,6 @@ def waiting() -> None:
         note("Nothing waits for a yes.")
     for request in requests:
         _one(approvals, request, visitor)
-
-
-def _place(settings: Settings) -> Any:
-    return settings.ledger or settings.folder / "ledger.sqlite"
 
 
 def _one(approvals: Approvals, request: Request, visitor: Visitor) -> None:

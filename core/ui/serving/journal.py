@@ -22,4 +22,4 @@ def downloaded(name: str, file: str) -> None:
 def log() -> Log:
     """The log of the served app, in its ledger."""
     settings = the_door().started
-    return Ledger(settings.ledger or settings.folder / "ledger.sqlite").log
+    return Ledger(settings.ledger_place, settings.witness).log
