@@ -38,6 +38,8 @@ MOST_OFFERED = 8
 """Halvings that are chosen at most."""
 SEEN = 3.0
 """Standard deviations of noise that the average cell of a pair holds, so noise is at most two thirds of it (95%)."""
+FEW_TABLES = 40
+"""Up to which Laplace noise is tried beside Gaussian noise; its variance grows with the square of their number."""
 MAX_TABLES = 200_000
 MAX_COUNTERS = 1 << 26
 
@@ -68,8 +70,10 @@ def settled(sketch: Tables, budget: Budget, records: float) -> Tables:
     if not sketch.is_cut:
         sketch = cut_for(sketch, budget, records)
         single = singles_weight(sketch.tables, len(sketch.axes))
-    residuals = sketch.measuring_contrasts(for_sums if budget.pure else for_squares, single)
-    candidates = [residuals, *map(sketch.counting, ("cells", "margins"))]
+    # With few tables, Laplace noise may be the smaller one under a delta too.
+    rules = [for_sums] if budget.pure else [for_squares, for_sums][: 2 if len(sketch.tables) <= FEW_TABLES else 1]
+    residuals = [sketch.measuring_contrasts(rule, single) for rule in rules]
+    candidates = [*residuals, *map(sketch.counting, ("cells", "margins"))]
     return min(candidates, key=lambda candidate: candidate.error(budget, single))
 
 
