@@ -66,7 +66,7 @@ WAYS: dict[str, Callable[[Floats, float], Floats]] = {
 }
 _ADDED_UP = "Estimates add up; small counts come out too high and large ones too low by about the same amount. "
 SAID = {
-    "base": "Each estimate is unbiased, and its interval holds.",
+    "base": "Estimates are right on average, and intervals hold as often as they say.",
     "base-pos": "Values that nobody has come out too high on average. ",
     "norm-sub": _ADDED_UP,
     "prob-simplex": _ADDED_UP,

@@ -39,6 +39,8 @@ class SketchRelease(LocalAnswers):
         When (ISO 8601) and by which program it was made.
     candidates : tuple[str, ...]
         Public texts that are asked about; none of them is read off anybody.
+    beside : tuple[str, ...]
+        Others that were asked before: frequent ones are taken off the cells that they share with candidates.
     """
 
     format_version = 2
@@ -50,6 +52,7 @@ class SketchRelease(LocalAnswers):
     created: str
     software: str
     candidates: tuple[str, ...]
+    beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.candidates, Sequence) or isinstance(self.candidates, str):
@@ -59,7 +62,7 @@ class SketchRelease(LocalAnswers):
         if not self.candidates:
             raise RequestError("A sketch is asked about one text or more.")
         most = self.survey.oracle.most_candidates
-        if len(self.candidates) > most or sum(map(len, self.candidates)) > MOST_CHARACTERS:
+        if len(self.candidates) + len(self.beside) > most or sum(map(len, self.candidates)) > MOST_CHARACTERS:
             raise RequestError(
                 f"This sketch takes {most:,} texts at a time at most, of {MOST_CHARACTERS:,} characters in all."
             )
@@ -73,8 +76,8 @@ class SketchRelease(LocalAnswers):
         return cls(survey, tally, refused, now(), SOFTWARE, tuple(candidates))
 
     def asked(self, candidates: Iterable[str]) -> SketchRelease:
-        """The same sketch, asked about other texts."""
-        return replace(self, candidates=tuple(candidates))
+        """The same sketch, asked about other texts, beside those of the file."""
+        return replace(self, candidates=tuple(candidates), beside=(*self.candidates, *self.beside))
 
     @property
     def people(self) -> int:
@@ -85,8 +88,11 @@ class SketchRelease(LocalAnswers):
         return self.survey.oracle.oracle_title
 
     def _answers(self, level: float) -> tuple[Sequence[str], Floats, Floats, Floats]:
-        keys = self.survey.keys(self.candidates)
-        return (self.candidates, *self.survey.oracle.answer(self.tally, keys, level))
+        every = tuple(dict.fromkeys((*self.candidates, *self.beside)))
+        asked = len(self.candidates)
+        found = self.survey.oracle.answer(self.tally, self.survey.keys(every), level)
+        estimate, low, high = (part[:asked] for part in found)
+        return self.candidates, estimate, low, high
 
     def alone(self, how: str) -> pd.DataFrame:
         """Estimates by the cells of each candidate alone, put together so: value, estimate and share."""

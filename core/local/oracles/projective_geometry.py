@@ -12,8 +12,10 @@ A share of about 1/q of all points speaks for a value, as if a hash function to 
 chance: the variance is that of optimal local hashing to q cells, for ⌈log₂ K⌉ bits. The field and t are those of the
 least variance with at most four bits more than a value has.
 
-Counts of all hyperplanes come from one Fourier transform over the coordinates: give every multiple of y but zero the
-count of y; then Σ_v g(v) ω^<x, v> = Σ_y g(y) (q [<x, y> = 0] - 1) = q C_x - n.
+Counts of all hyperplanes come from Fourier transforms over one coordinate fewer. Points that begin with 1 are all of an
+affine space, y = (1, z), and <x, y> = 0 says x_1 + <x', z> = 0 for x = (x_1, x'): by the slice theorem, the transform
+of their counts along the line of x' is that of how many have each <x', z>. The other points are a geometry of one
+coordinate fewer, and counted likewise.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ from .counting import count_numbers
 from .oracle import Matrix, Pure, bits_for, picked
 
 SPARE_BITS = 4
-LARGEST_GRID = 1 << 26
-"""Places of the transform: 1 GiB."""
+LARGEST_FIELD, MOST_POINTS, MOST_CHOSEN = 1 << 26, 1 << 27, 1 << 25
+"""Points that a file may ask for, and that are chosen, for which counting takes 2 GiB."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class ProjectiveGeometry(Pure):
     title = "projective geometry response"
     paper = "Feldman, Nelson, Nguyen, Talwar 2022"
 
-    field: Settled[int] = parameter(Whole("The field", 2, LARGEST_GRID), None, settled="its field")
+    field: Settled[int] = parameter(Whole("The field", 2, LARGEST_FIELD), None, settled="its field")
     coordinates: Settled[int] = parameter(Whole("The number of coordinates", 2, 26), None, settled="its coordinates")
 
     def _check(self) -> None:
@@ -66,7 +68,7 @@ class ProjectiveGeometry(Pure):
                 raise RequestError(f"A domain of {self.domain:,} values is too large for a transform in memory.")
             field, coordinates = min(choices, key=lambda one: self._variance_of(*one))
             self._settle(field=field, coordinates=coordinates)
-        if not _is_prime(self.field) or self.field**self.coordinates > LARGEST_GRID:
+        if not _is_prime(self.field) or points(self.field, self.coordinates) > MOST_POINTS:
             raise RequestError("The field of a projective geometry must be a prime whose points fit into memory.")
         if points(self.field, self.coordinates) < self.domain:
             raise RequestError(f"The geometry has fewer points than the {self.domain:,} values.")
@@ -108,16 +110,11 @@ class ProjectiveGeometry(Pure):
         count_numbers(reports, table)
 
     def supports(self, tally: Tally) -> Integers:
-        grid = np.zeros(self.field**self.coordinates)
-        _spread(tally.table, self.field, self.coordinates, grid)
-        turned = scipy.fft.fftn(grid.reshape((self.field,) * self.coordinates), workers=-1).real.reshape(-1)
-        at = np.empty(self.domain, np.int64)
-        _places(self.field, self.coordinates, at)
-        counts: Integers = np.rint((turned[at] + tally.people) / self.field).astype(np.int64)
+        counts: Integers = _hyperplanes(tally.table, self.field, self.coordinates)[: self.domain]
         return counts
 
     def work(self, people: float) -> tuple[float, float]:
-        return 2e-7, 2e-9 * people + 1e-7 * self.field**self.coordinates
+        return 2e-7, 2e-9 * people + 2e-7 * self.outcomes
 
     def transition_matrix(self) -> Matrix:
         total = points(self.field, self.coordinates - 1) * self.surplus + self.outcomes * UNIT
@@ -142,12 +139,14 @@ def _choices(domain: int, odds: float) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for coordinates in range(2, 27):
         least = _least(coordinates, domain)
-        above = min(_least(coordinates, most + 1), int(LARGEST_GRID ** (1 / coordinates)) + 1)
+        above = _least(coordinates, min(most, MOST_CHOSEN) + 1)
+        if above <= least:
+            continue
         middle = int(min(max(odds + 1, least), above - 1))
         lower = next((field for field in range(middle, least - 1, -1) if _is_prime(field)), above)
         fields = {lower, _next_prime(max(middle, least) + (lower == middle))}
         found += [(field, coordinates) for field in sorted(fields) if field < above]
-    return [(field, coordinates) for field, coordinates in found if field**coordinates <= LARGEST_GRID]
+    return found
 
 
 def _least(coordinates: int, count: int) -> int:
@@ -235,24 +234,33 @@ def _orthogonal(
         reports[i] = _place(y, field)
 
 
-@njit(nogil=True, cache=True)
-def _spread(table: Integers, field: int, coordinates: int, grid: np.ndarray) -> None:
-    """Give every multiple of a point but zero its count."""
-    for place in range(table.size):
-        if table[place]:
-            vector = _coordinates(place, field, coordinates)
-            for factor in range(1, field):
-                at = 0
-                for i in range(coordinates):
-                    at = at * field + vector[i] * factor % field
-                grid[at] = table[place]
+def _hyperplanes(table: Integers, field: int, coordinates: int) -> Integers:
+    """How many of the counted points lie in the hyperplane of each point, in their order: int64 (K,)."""
+    if coordinates == 1:
+        return np.zeros(1, np.int64)  # (1) is not orthogonal to itself
+    affine = field ** (coordinates - 1)
+    rest = table[affine:]
+    within = _hyperplanes(rest, field, coordinates - 1)
+    turned = scipy.fft.fftn(table[:affine].reshape((field,) * (coordinates - 1)).astype(np.float64), workers=-1)
+    lines = np.empty((len(rest), field), np.int64)
+    _lines(field, coordinates - 1, lines)
+    # With ω^(-<z, x>) of the transform, values along a line give how many have each <x', z>.
+    each = np.rint(scipy.fft.ifft(turned.reshape(-1)[lines], axis=1, workers=-1).real).astype(np.int64)
+    counts = np.empty(len(table), np.int64)
+    counts[affine:] = each[:, 0] + within
+    counts[0] = rest.sum()  # of (1, 0, …, 0), those that begin with 0
+    for factor in range(1, field):
+        counts[lines[:, factor]] = each[:, field - pow(factor, -1, field)] + within
+    return counts
 
 
 @njit(nogil=True, cache=True)
-def _places(field: int, coordinates: int, at: Integers) -> None:
-    """Where the first points lie on the grid."""
-    for place in range(at.size):
-        vector, here = _coordinates(place, field, coordinates), 0
-        for i in range(coordinates):
-            here = here * field + vector[i]
-        at[place] = here
+def _lines(field: int, coordinates: int, lines: Integers) -> None:
+    """Where the multiples of each point lie on the grid of all vectors, by their factors."""
+    for place in range(len(lines)):
+        vector = _coordinates(place, field, coordinates)
+        for factor in range(field):
+            at = 0
+            for i in range(coordinates):
+                at = at * field + vector[i] * factor % field
+            lines[place, factor] = at
