@@ -15,6 +15,10 @@ def serve(
         Path,
         Option(metavar="FILE.toml", help="Who may do what, and how they sign in; see docs/serving.md."),
     ],
+    port: Annotated[
+        int | None,
+        Option(min=1, max=65_535, help="Where it listens, in place of what the file says: one of several processes."),
+    ] = None,
     check: Annotated[bool, Option("--check", help="Only say whether the file can be used.")] = False,
 ) -> None:
     """Serve the app to others, who sign in by OpenID Connect or by a proxy. Ctrl-C ends it."""
@@ -28,8 +32,9 @@ def serve(
     if check:
         say(f"The configuration {str(config)!r} can be used.")
         return
-    say(f"Frostglass serves {settings.public} at {settings.address}, port {settings.port} (Ctrl-C ends it).")
+    listens = settings.port if port is None else port
+    say(f"Frostglass serves {settings.public} at {settings.address}, port {listens} (Ctrl-C ends it).")
     # In the place of this process; without -P a file in the folder where it was typed could pass for a library.
     place, server = str(Path(__file__).resolve().parents[2]), f"{__name__.partition('.')[0]}.ui.serving"
     begin = f"import runpy, sys; sys.path.insert(0, {place!r}); runpy.run_module({server!r}, run_name='__main__')"
-    os.execv(sys.executable, [sys.executable, "-P", "-c", begin, str(config.absolute())])
+    os.execv(sys.executable, [sys.executable, "-P", "-c", begin, str(config.absolute()), str(listens)])

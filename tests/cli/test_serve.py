@@ -23,8 +23,10 @@ def test_a_configuration_is_checked_and_handed_over(command, monkeypatch, tmp_pa
     assert command("serve", "--config", str(path), "--check").exit_code == 0 and not started
     result = command("serve", "--config", str(path))
     assert result.exit_code == 0 and "https://frostglass.example.org" in result.stderr
-    ((program, alone, _, begin, last),) = started
-    assert (program, alone, last) == (sys.executable, "-P", str(path)) and "core.ui.serving" in begin
+    ((program, alone, _, begin, *given),) = started
+    assert (program, alone, given) == (sys.executable, "-P", [str(path), "8501"]) and "core.ui.serving" in begin
+    assert command("serve", "--config", str(path), "--port", "8502").exit_code == 0
+    assert started[1][-2:] == [str(path), "8502"]  # one of several processes
 
 
 def test_what_is_wrong_with_it_is_one_sentence(command, tmp_path):

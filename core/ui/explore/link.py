@@ -17,6 +17,7 @@ from ...words.escapes import in_html, in_markdown
 from ..frame.marks import note
 from ..frame.markup import draw
 from ..frame.session import Opened, Session
+from ..frame.visiting import visitor_now
 from ..ledger.opening import open_sandbox
 from ..release.shelves import open_to_all
 
@@ -82,8 +83,10 @@ def share_offers(opened: Opened) -> None:
             link = address_of(st.context.url or "", dict(st.query_params))
             draw("<p>A link to this picture, for whoever reaches this app:</p>")
             st.code(link, language=None, wrap_lines=True)
-            draw("<p>Inside another page:</p>")
-            st.code(f'<iframe src="{in_html(link)}&amp;embed=true" width="100%" height="720"></iframe>', language=None)
+            if visitor_now() is None:  # a served app lets no other page show it
+                draw("<p>Inside another page:</p>")
+                frame = f'<iframe src="{in_html(link)}&amp;embed=true" width="100%" height="720"></iframe>'
+                st.code(frame, language=None)
         else:
             note("It has no link yet: keep it on the shelf of this app under a name.")
 

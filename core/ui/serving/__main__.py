@@ -9,6 +9,6 @@ from .server import serve
 
 if __name__ == "__main__":
     try:
-        serve(Door(Path(sys.argv[1])))
+        serve(Door(Path(sys.argv[1])), int(sys.argv[2]))
     except RequestError as problem:
         sys.exit(f"{problem}")

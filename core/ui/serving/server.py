@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -59,10 +60,10 @@ def secrets_of(settings: Settings) -> dict[str, Any]:
     }
 
 
-def serve(door: Door) -> None:
-    """Serve until the process is told to end."""
+def serve(door: Door, port: int) -> None:
+    """Serve at a port until the process is told to end."""
     keep_values_out_of_logs()
-    settings = door.started
+    settings = replace(door.started, port=port)
     os.environ.update(options(settings))
     open_door(door)
 
