@@ -23,7 +23,7 @@ many records there are, which is public, changes how far the search goes and no 
 
 **Rounding.** Coefficients stay no longer than `LONGEST`, by η T <= LONGEST or λ >= 1/LONGEST. In double precision (u
 = 2^-53) an inner product of m <= 2^12 entries is then off by less than 1.01 m u LONGEST < 2^-30.9, p by a quarter of
-that and some u (`certified_logistic`), the mean of 2^20 records or fewer by 2^-33 more, so a step by less than η
+that and some u (`certified_logistic`), the mean of a batch by 2^-33 more (`LARGEST_BATCH`), so a step by less than η
 2^-30 + 2^-41. Errors are not made longer by later steps either; two runs are apart by 2 (Σ η 2^-30 + T 2^-41) more.
 Both are then rounded to a grid, which adds √m of its steps, and Gaussian noise on whole numbers hides the sum of all
 that.
@@ -48,6 +48,7 @@ from ..privacy.calibration import NoiseScale, calibrate_gaussian
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import UNIT_BITS, logistic_weights
 from .linear_model import LinearModel
@@ -150,6 +151,21 @@ class PermutationSGD(Method):
     def _noise(self, budget: Budget, sensitivity: Sensitivity) -> NoiseScale:
         return calibrate_gaussian(sensitivity, Fraction(budget.epsilon), Fraction(budget.delta))
 
+    @property
+    def most_batches(self) -> int:
+        """Of a pass."""
+        return MOST_STEPS // self.passes
+
+    def _read(self, source: Source) -> tuple[np.ndarray, np.ndarray]:
+        units, codes = super()._read(source)
+        most = self.most_batches * LARGEST_BATCH
+        if len(codes) > most:
+            raise RequestError(
+                f"With {self.passes} passes at most {most:,} records can be learnt from, as the rounding of longer "
+                "batches is not known; take noisy gradient descent."
+            )
+        return units, codes
+
     def _planned(self, budget: Budget) -> Plan:
         sensitivity = self._sensitivity(budget)
         noise = self._noise(budget, sensitivity)
@@ -202,7 +218,7 @@ class Walk:
     @classmethod
     def of(cls, method: PermutationSGD, records: int, apart: float) -> Walk:
         """The longest steps by which two runs end no further apart than that."""
-        batches = max(1, min(records // method.batch, MOST_STEPS // method.passes))
+        batches = max(1, min(records // method.batch, method.most_batches))
         least, room = max(1, records // batches), apart - ROUNDING
         if method.schedule == "convex":
             longest = min(2.0 / BETA, LONGEST / (method.passes * batches), room * least / (2 * method.passes))

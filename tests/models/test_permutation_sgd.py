@@ -6,6 +6,7 @@ from scipy.special import expit
 
 from core import Budget
 from core.errors import RequestError
+from core.models import permutation_sgd
 from core.models.permutation_sgd import BETA, ROUNDING, SCHEDULES, PermutationSGD, Walk
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
@@ -68,3 +69,11 @@ def test_what_the_proof_is_not_about_is_refused():
         task.cost(Budget(5, 0, "replace_one"))
     with pytest.raises(RequestError, match="too small"):
         PermutationSGD(PLANE, "kind", deviation=0.001).cost(Budget("0.0001", "1e-9", "replace_one"))
+
+
+def test_batches_whose_rounding_is_not_known_are_refused_before_paying(monkeypatch):
+    paid: list[object] = []
+    monkeypatch.setattr(permutation_sgd, "LARGEST_BATCH", 2)
+    with pytest.raises(RequestError, match="With 10 passes at most 2,000 records"):
+        PermutationSGD(PLANE, "kind").fit(open_source(plane(2_001)), REPLACED, spend=paid.append)
+    assert not paid
