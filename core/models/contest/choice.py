@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...domain import Domain
+from ...forecast.scales import by_coordinates
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.held_out import ChoicePlan
@@ -28,8 +29,9 @@ from ...sources.drawn import Drawn
 from ..linear_model import LinearModel
 from ..records import MAX_NUMBERS, Task
 from .contest import Contest, Contestant, Maker, Way, contest
-from .entrants import Entrant, File, domain_of, rules_for, said, usual_entrants
+from .entrants import Entrant, File, Logistic, NearestMeans, domain_of, rules_for, said, usual_entrants
 from .prospects import Prospect, prospect
+from .spread import Spread, spread_first
 
 AMONG = "chosen among"
 """Of the details of a model: the titles of what it was chosen from, with semicolons between."""
@@ -49,6 +51,8 @@ class Choice:
         The promise of everything together.
     records : float
         About how many there are, from public knowledge or from a count that was bought.
+    spread : float | None
+        How far columns are spread, in shares of their bounds, where that was bought.
 
     Raises
     ------
@@ -60,6 +64,7 @@ class Choice:
     label: str
     budget: Budget
     records: float
+    spread: float | None = None
 
     name = "chosen classifier"
 
@@ -69,7 +74,8 @@ class Choice:
     @cached_property
     def prospect(self) -> Prospect:
         """What is worth making."""
-        return prospect(usual_entrants(self.domain, self.label), self.budget, self.records)
+        entrants = usual_entrants(self.domain, self.label, self.spread)
+        return prospect(entrants, self.budget, self.records, self.spread)
 
     @cached_property
     def _held(self) -> Held:
@@ -113,7 +119,7 @@ class Choice:
             When the data cannot be used, or from ``spend``; nothing was released.
         """
         settled, held = self._contest, self._held
-        held.read(Drawn.of(source, self.domain, MAX_NUMBERS), [one.encoded for one in self.prospect.entrants])
+        held.drawn = source if isinstance(source, Drawn) else readable(source, self.domain)
         held.noise_source = noise_source
         try:
             if spend is not None:
@@ -129,12 +135,7 @@ class Held:
 
     noise_source: NoiseSource | None = None
 
-    def read(self, drawn: Drawn, domains: Sequence[Domain]) -> None:
-        """Hold records, which every domain must be able to read: what it refuses comes out here."""
-        self.drawn = drawn
-        for domain in domains:
-            for batch in drawn.batches(domain):
-                domain.encode(batch)
+    drawn: Drawn
 
     def one(self, place: int, domain: Domain) -> np.ndarray:
         """A record, encoded by itself, float64 (1, d); (0, d) where the domain leaves it out."""
@@ -225,19 +226,43 @@ def choose_classifier(
     if records is None:
 
         def priced(left: Budget, guess: float) -> Cost:
-            return Choice(domain, label, left, guess).cost
+            return price_of(domain, label, left, guess)
 
         counted = count_first(domain, source, budget, payer, priced)
     else:
         counted = Counted(records, budget)
-    choice = Choice(domain, label, counted.left, counted.records)
-    say(choice)
+
+    def rest(left: Budget) -> Cost:
+        return price_of(domain, label, left, counted.records)
+
+    price = rest(counted.left)
     if payer is not None:
-        payer.check(choice.cost)
-    file = choice.fit(source, spend=None if payer is None else lambda cost: payer.spend(cost, choice))
+        payer.check(price)
+    spread, records_of = Spread(None, counted.left), readable(source, domain)
+    if by_coordinates(domain.without(label)) is None:  # where a grid is released its readers choose the bandwidth
+        features = replace(domain.without(label), scale="box")
+        known = counted.records
+        spread = spread_first(features, records_of, counted.left, known, payer, rest)
+    choice = Choice(domain, label, spread.left, counted.records, spread.value)
+    say(choice)
+    file = choice.fit(records_of, spend=None if payer is None else lambda cost: payer.spend(cost, choice))
     if isinstance(file, LinearModel):
         return replace(file, budget=budget)
-    return covering_bounds(file, counted.bought)
+    return covering_bounds(file, (*counted.bought, *spread.bought))
+
+
+def readable(source: Source, domain: Domain) -> Drawn:
+    """The records, in memory; whatever the domain refuses about one of them comes out here, before anything is paid."""
+    drawn = Drawn.of(source, domain, MAX_NUMBERS)
+    for batch in drawn.batches(domain):
+        domain.encode(batch)
+    return drawn
+
+
+def price_of(domain: Domain, label: str, budget: Budget, records: float) -> Cost:
+    """What a choice costs before it is known what is worth making: all of the promise, as two of any kind would."""
+    pair = (NearestMeans(domain, label), Logistic(domain, label))
+    return contest([Competing(one, Held()) for one in pair], budget, records, domain.unit).cost
 
 
 def chosen_among(file: File) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...forecast.recommendation import Closeness, recommend
+from ...forecast.reference_population import DEFAULT_SPREAD as SPREAD
 from ...forecast.rehearsal import scaled_table
 from ...forecast.scales import by_coordinates, chosen_scales
 from ...geometry.kernels import Gaussian
@@ -45,8 +46,6 @@ from ..training import Trainer
 
 File = Release | LinearModel
 """What a classifier is kept as: a table a class, or coefficients."""
-SPREAD = 1.0 / 6.0
-"""Standard deviation of a column that nothing is known of, in shares of its bounds."""
 NARROW, USUAL, WIDE = 0.25, 0.5, 1.0
 """Bandwidths of more columns than a grid is for, in shares of how far two such records are typically apart."""
 MOST_ROWS = 4_096
@@ -167,9 +166,12 @@ class KernelSums(OfTables):
     share : float | None
         The bandwidth, in shares of how far two records are typically apart; None for a grid whose bandwidth is chosen
         when it is read, of up to three columns of numbers.
+    spread : float
+        Standard deviation of a column, in shares of its bounds.
     """
 
     share: float | None = None
+    spread: float = SPREAD
 
     @property
     def title(self) -> str:
@@ -181,7 +183,7 @@ class KernelSums(OfTables):
     def bandwidth(self) -> float:
         """Of the kernel, in shares of the bounds."""
         features = self.encoded.without(self.label)
-        return float(f"{(self.share or USUAL) * math.sqrt(features.dimensions) * math.sqrt(2.0) * SPREAD:.3g}")
+        return float(f"{(self.share or USUAL) * math.sqrt(2.0 * features.dimensions) * self.spread:.3g}")
 
     def inner(self, budget: Budget, records: float, seed: int | None) -> LinearSketch:
         features = self.encoded.without(self.label)
@@ -243,12 +245,12 @@ class Logistic(Entrant):
         return Trained(method(self.domain, self.label), budget)
 
 
-def usual_entrants(domain: Domain, label: str) -> list[Entrant]:
-    """Everything that may suit a column of classes."""
+def usual_entrants(domain: Domain, label: str, spread: float | None = None) -> list[Entrant]:
+    """Everything that may suit a column of classes, whose features may be known to be spread so far."""
     features = domain.without(label)
     kernels = [NARROW, USUAL, WIDE] if by_coordinates(features) is None else [None]
     return [
-        *(KernelSums(domain, label, share) for share in kernels),
+        *(KernelSums(domain, label, share, SPREAD if spread is None else spread) for share in kernels),
         NearestMeans(domain, label),
         Logistic(domain, label),
     ]

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ...domain import Domain
+from ...forecast.reference_population import DEFAULT_SPREAD as SPREAD
 from ...forecast.reference_population import REFERENCE_POINTS, placed
 from ...geometry.hashing.uniforms import PublicRandom
 
@@ -42,7 +43,7 @@ ENDS = 40.0
 Shape = Callable[[PublicRandom, int, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def labelled_populations(domain: Domain, label: str) -> tuple[np.ndarray, ...]:
+def labelled_populations(domain: Domain, label: str, spread: float | None = None) -> tuple[np.ndarray, ...]:
     """Public random points of every shape, float64 (REFERENCE_POINTS, d) each, encoded as the domain says.
 
     Parameters
@@ -51,16 +52,19 @@ def labelled_populations(domain: Domain, label: str) -> tuple[np.ndarray, ...]:
         The public facts about the records, the class among them.
     label : str
         The column of classes.
+    spread : float | None
+        Standard deviation of a column in shares of its bounds, where that is known: then all shapes have it.
     """
-    return _populations(domain, label)
+    return _populations(domain, label, None if spread is None else float(f"{spread:.3g}"))
 
 
 @lru_cache(maxsize=8)
-def _populations(domain: Domain, label: str) -> tuple[np.ndarray, ...]:
+def _populations(domain: Domain, label: str, known: float | None) -> tuple[np.ndarray, ...]:
     blocks = np.repeat([column.name == label for column in domain.columns], [one.width for one in domain.columns])
     return tuple(
-        placed(domain, "l2", partial(_labelled, blocks, place, shape, spread))
+        placed(domain, "l2", partial(_labelled, blocks, place, shape, spread if known is None else known / SPREAD))
         for place, (shape, spread) in enumerate(SHAPES.values())
+        if known is None or spread == 1.0
     )
 
 

@@ -56,7 +56,7 @@ class Prospect:
     alone: tuple[tuple[Entrant, float], ...]
 
 
-def prospect(entrants: Sequence[Entrant], budget: Budget, records: float) -> Prospect:
+def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread: float | None = None) -> Prospect:
     """The entrants to make under a promise, from public facts alone.
 
     Parameters
@@ -68,12 +68,15 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float) -> Pro
     records : float
         How many there are, from public knowledge or from a count that was bought.
 
+    spread : float | None
+        How far columns are spread, where that is known; see `core.models.contest.spread`.
+
     Raises
     ------
     RequestError
         When none can be made under such a promise.
     """
-    alone = {one: found for one in entrants if (found := _rights(one, budget, records)) is not None}
+    alone = {one: found for one in entrants if (found := _rights(one, budget, records, spread)) is not None}
     if not alone:
         raise RequestError("No classifier can be made of these columns under this promise; take fewer columns.")
     ranked = sorted(alone, key=lambda one: -float(np.mean(alone[one])))
@@ -83,17 +86,17 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float) -> Pro
         for together in combinations(ranked, number):
             if float(np.mean(np.max([alone[one] for one in together], axis=0))) < best + WORTH:
                 continue  # even under the whole promise each
-            right = _together(together, budget, records)
+            right = _together(together, budget, records, spread)
             if right > best + WORTH:
                 chosen, best = together, right
     return Prospect(chosen, best, tuple((one, float(np.mean(alone[one]))) for one in ranked))
 
 
-def _together(entrants: tuple[Entrant, ...], budget: Budget, records: float) -> float:
+def _together(entrants: tuple[Entrant, ...], budget: Budget, records: float, spread: float | None) -> float:
     """What the winner of several gets right, on average over the populations; -1 where one of them cannot be made."""
     share = largest_share(budget, len(entrants))
     held = 2.0 ** -halvings_for(records)
-    found = [_rights(one, share, records * (1.0 - held)) for one in entrants]
+    found = [_rights(one, share, records * (1.0 - held), spread) for one in entrants]
     if any(one is None for one in found):
         return -1.0
     rights = np.array(found, np.float64)  # (entrants, populations)
@@ -103,13 +106,13 @@ def _together(entrants: tuple[Entrant, ...], budget: Budget, records: float) -> 
     return float(np.mean(np.take_along_axis(rights[None], taken[:, None, :], axis=1)))
 
 
-def _rights(entrant: Entrant, budget: Budget, records: float) -> tuple[float, ...] | None:
+def _rights(entrant: Entrant, budget: Budget, records: float, spread: float | None = None) -> tuple[float, ...] | None:
     """Shares that it gets right of every population; None where it cannot be made, or not be tried in time."""
-    return _rehearsed(entrant, budget, float(f"{records:.3g}"))
+    return _rehearsed(entrant, budget, float(f"{records:.3g}"), spread)
 
 
 @lru_cache(maxsize=256)
-def _rehearsed(entrant: Entrant, budget: Budget, records: float) -> tuple[float, ...] | None:
+def _rehearsed(entrant: Entrant, budget: Budget, records: float, spread: float | None) -> tuple[float, ...] | None:
     """Cached, as a page asks again at every move of a slider; arguments are public, and so is the answer."""
     features = entrant.domain.without(entrant.label).dimensions
     if isinstance(entrant, Logistic) and (features + 1) ** 2 * len(entrant.categories) > MOST_WORK:
@@ -120,7 +123,7 @@ def _rehearsed(entrant: Entrant, budget: Budget, records: float) -> tuple[float,
         return None
     made_of = int(min(max(records, 2.0), TRAINED_ON))
     found = []
-    for place, points in enumerate(labelled_populations(entrant.encoded, entrant.label)):
+    for place, points in enumerate(labelled_populations(entrant.encoded, entrant.label, spread)):
         file = ready.rehearsed(points[:made_of], records, SeededSource(place))
         asked = points[TRAINED_ON:]
         found.append(float(np.mean(said(file, asked)[0] == entrant.codes(asked))))

@@ -11,7 +11,7 @@ import streamlit as st
 
 from ...domain import Categorical, Column, Cyclic, Scalar
 from ...errors import RequestError
-from ...models.contest.choice import Choice
+from ...models.contest.choice import Choice, choose_classifier
 from ...models.contest.entrants import File
 from ...models.opening import Model
 from ...models.training import Offer, Trainer, offers
@@ -46,6 +46,9 @@ CHOOSE = "choose"
 SEVERAL = (
     "Kernel sums, nearest means and a linear model, as far as the budget pays for more than one. An eighth of the "
     "records is held out and decides which is kept, all for the same price."
+)
+DECIDED = (
+    "With more than three columns up to 5% of ε is spent first on how far records lie apart, which may change that."
 )
 BOUGHT = "columns whose bounds were not bought, which a model cannot promise for yet"
 
@@ -140,8 +143,8 @@ def _worth(choice: Choice) -> str:
     said = f"Right of made-up records, each with the whole promise: {alone}."
     made = [one.title for one in forecast.entrants]
     if len(made) == 1:
-        return f"{said} Several would leave too little for each, so all of it goes to {made[0]}."
-    return f"{said} All of {listed(made)} are made, and the one that is right of most held-out records is kept."
+        return f"{said} Several would leave too little for each, so all of it would go to {made[0]}. {DECIDED}"
+    return f"{said} Made and compared on held-out records would be {listed(made)}. {DECIDED}"
 
 
 def _why(offer: Offer) -> str:
@@ -185,7 +188,7 @@ def trained(own: OwnData, ledger: Ledger, wish: Wish) -> Model | File:
     """The model, or a release with a table a class; the price is in the ledger before any noise exists."""
     account, unit = wish.account, unit_words(own.domain.unit)
     payer = Payer(ledger, account.name, wish.budget, unit, None if account.known else account.total)
-    spend = spending(payer, wish.cost, wish.trainer)
     if isinstance(wish.trainer, Choice):
-        return wish.trainer.fit(own.source, spend=spend)
-    return wish.trainer.fit(own.source, wish.budget, spend=spend)
+        facts = wish.trainer
+        return choose_classifier(own.source, facts.domain, facts.label, wish.budget, payer, facts.records)
+    return wish.trainer.fit(own.source, wish.budget, spend=spending(payer, wish.cost, wish.trainer))

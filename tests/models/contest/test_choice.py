@@ -88,10 +88,8 @@ def test_entrants_that_cannot_pay_for_themselves_are_left_out():
 
 
 def test_a_choice_is_one_entry_and_a_bought_count_another(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "core.models.contest.choice.prospect",
-        lambda entrants, budget, records: prospects.Prospect((NearestMeans(PLANE, "kind"), entrants[-1]), 0.5, ()),
-    )
+    both = (NearestMeans(PLANE, "kind"), Logistic(PLANE, "kind"))
+    monkeypatch.setattr("core.models.contest.choice.prospect", lambda *facts: prospects.Prospect(both, 0.5, ()))
     for records, entries in ((1500, 1), (None, 2)):
         ledger = Ledger(tmp_path / f"{records}.db")
         file = choose_classifier(

@@ -102,11 +102,13 @@ def test_from_a_file_with_categories_and_gaps_to_a_model(ledger, tmp_path):
     assert model.codes({"x": [4.0], "y": [0.0], "town": ["Bern"]}).shape == (1,)
 
 
-def test_what_was_chosen_among_several_is_shown_and_opens_where_it_is_asked(ledger):
+def test_what_was_chosen_among_several_is_shown_and_opens_where_it_is_asked(ledger, monkeypatch):
     """The choice itself is tested beside its module; here it is between two whose rehearsal takes no time."""
     session = owner()
+    monkeypatch.setattr(
+        "core.models.contest.choice.prospect", lambda *facts: Prospect((NearestMeans(PLANE, "kind"),), 0.8, ())
+    )
     choice = Choice(PLANE, "kind", Budget(1), 1000)
-    choice.__dict__["prospect"] = Prospect((NearestMeans(PLANE, "kind"),), 0.8, ())
     made = trained(session.own, ledger, Wish(choice, Budget(1), Account("people", Budget(1), "record"), "ticket"))
     assert ledger.status("people").spent == 1.0
     name = keep_release(session, made, "ticket")

@@ -1,0 +1,60 @@
+"""How far apart records are: what it costs, how far one record moves it, and that it is about right."""
+
+import numpy as np
+import pytest
+
+from core import Budget, Domain
+from core.models.contest.spread import MOST, UNIT, offered, spread_first, summed
+from core.privacy.ledger.ledger import Ledger
+from core.privacy.noise.randomness import SeededSource
+from core.releases.payment import Payer
+from core.sources import open_source
+from core.sources.drawn import Drawn
+
+BOX = Domain.of(**{f"x{place}": (0, 10) for place in range(5)}, scale="box")
+
+
+def records(spread, count=4000):
+    """Bells in the middle of the bounds, of so large a share of them."""
+    random = np.random.default_rng(0)
+    points = np.clip(random.normal(5, 10 * spread, (count, 5)), 0, 10)
+    return Drawn.of(open_source({name: points[:, place] for place, name in enumerate(BOX.names)}), BOX, 10**6)
+
+
+@pytest.mark.parametrize("spread", [0.04, 0.1, 0.25])
+def test_it_is_about_what_it_is(spread):
+    found = spread_first(BOX, records(spread), Budget(1), 4000, None, lambda left: None, SeededSource(1))
+    assert found.value == pytest.approx(spread, abs=0.4 * max(spread, 0.1))  # noise hides what is narrower
+    assert found.left.epsilon + found.bought[0].epsilon == 1 and found.bought[0].epsilon <= MOST
+
+
+def test_one_record_more_moves_the_sum_by_one_pair_at_most_and_some_by_all_of_it():
+    """Adversarial neighbours: corners and ties, at every place in the file and in every bucket."""
+    random = np.random.default_rng(2)
+    widest = 0
+    for _ in range(60):
+        count, buckets = int(random.integers(0, 12)), int(random.integers(1, 5))
+        points = random.choice([0.0, 0.3, 1.0], (count + 1, 3))
+        drawn = random.integers(0, buckets, count + 1)
+        whole = summed(points, drawn)
+        for place in range(count + 1):
+            less = abs(whole - summed(np.delete(points, place, 0), np.delete(drawn, place)))
+            other = points.copy()
+            other[place] = 1.0 - other[place]
+            widest = max(widest, less, abs(whole - summed(other, drawn)))
+    assert widest == UNIT
+
+
+def test_a_pair_counts_the_same_whoever_else_is_there():
+    random = np.random.default_rng(3)
+    points = random.random((500, 7))
+    drawn = np.repeat(np.arange(250), 2)
+    assert summed(points, drawn) == sum(summed(points[at : at + 2], drawn[at : at + 2]) for at in range(0, 500, 2))
+
+
+def test_nothing_is_bought_where_it_would_say_too_little_or_the_ledger_has_no_room(tmp_path):
+    assert offered(Budget(1), 150) is None and offered(Budget("0.01"), 10_000) is None
+    ledger = Ledger(tmp_path / "ledger.db")
+    payer = Payer(ledger, "people", Budget(1), "record")
+    paid = spread_first(BOX, records(0.1), Budget(1), 4000, payer, lambda left: offered(left, 1e6).cost)
+    assert len(ledger.status("people").releases) == 1 and float(paid.bought[0].epsilon) == ledger.status("people").spent
