@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import streamlit as st
 
-from ...domain import Categorical, Column, Cyclic, Scalar
+from ...domain import Categorical, Column, Cyclic, Domain, Scalar
 from ...errors import RequestError
 from ...models.contest.choice import Choice, choose_classifier
 from ...models.contest.entrants import File
@@ -50,6 +50,8 @@ SEVERAL = (
 DECIDED = (
     "With more than three columns up to 5% of ε is spent first on how far records lie apart, which may change that."
 )
+WORTH_SAYING = 0.05
+"""Of made-up records, what the switch for less noise must bring to be spoken of."""
 BOUGHT = "columns whose bounds were not bought, which a model cannot promise for yet"
 
 
@@ -91,6 +93,9 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
         with st.spinner("Trying methods on made-up records"):
             outlook(own.domain, str(target), budget, records)
             found = offers(own.domain, str(target), budget, composable=True, records=records)
+            more = _with_slack(own.domain, str(target), budget, records, found[0])
+        if more:
+            note(more)
         classes = bool(found[0].trainer.categories)
         trainer = _method(found, Choice(own.domain, str(target), budget, records) if classes else None)
         wish = Wish(trainer, budget, account, secrets.token_hex(16))
@@ -145,6 +150,19 @@ def _worth(choice: Choice) -> str:
     if len(made) == 1:
         return f"{said} Several would leave too little for each, so all of it would go to {made[0]}. {DECIDED}"
     return f"{said} Made and compared on held-out records would be {listed(made)}. {DECIDED}"
+
+
+def _with_slack(domain: Domain, label: str, budget: Budget, records: int, best: Offer) -> str:
+    """What the switch for a one-in-a-million risk would bring; "" where that is little or it is on."""
+    if not budget.pure or best.rehearsal is None:
+        return ""
+    looser = Budget(budget.epsilon, SLACK, budget.neighbours)
+    other = offers(domain, label, looser, composable=True, records=records)[0].rehearsal
+    if other is None or other.right < best.rehearsal.right + WORTH_SAYING:
+        return ""
+    done = "right" if best.trainer.categories else "explained"
+    now, then = (percent(max(0.0, one.right), 2) for one in (best.rehearsal, other))
+    return f"With the switch “Less noise” on, {then} of made-up records would be {done} instead of {now}."
 
 
 def _why(offer: Offer) -> str:

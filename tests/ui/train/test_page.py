@@ -167,7 +167,7 @@ def test_a_public_test_file_says_how_good_a_model_is(ledger):
     frame = pd.DataFrame(plane(200)).to_csv(index=False).encode()
     app.file_uploader(key="train-test").set_value(("public.csv", frame, "text/csv")).run()
     assert not app.exception and "of 200 public records" in shown(app)
-    assert "Do its probabilities mean what they say?" in [one.value for one in app.subheader]
+    assert "Do its probabilities mean what they say?" in [one.value for one in app.header]
     app.file_uploader(key="train-test").set_value(("bad.csv", b"x,y\n1,2\n", "text/csv")).run()
     assert not app.exception and "kind" in app.error[0].value
     app = page(**{MODEL: train(line(500), "y", LINE, Budget(5))})
