@@ -196,7 +196,11 @@ def app(port: int, program: Path = HERE):
             yield server
         finally:
             server.terminate()
-            server.wait(30)
+            try:
+                server.wait(30)
+            except subprocess.TimeoutExpired:  # it waits for threads, which need not end
+                server.kill()
+                server.wait()
 
 
 def _wait_for(port: int) -> None:
