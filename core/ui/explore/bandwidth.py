@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -13,6 +14,8 @@ from ..frame.marks import note
 from ..frame.session import Opened
 from . import answers
 
+DETAIL = "detail"
+"""The bandwidth in the page's address, where it is not the one to begin with: a share of the owner's."""
 FIXED = "The distance at which closeness fades is fixed in this file, whose table was filled for it."
 FREE = (
     "The bandwidth: within about this distance people count as close. The counts are in the file with their noise, so "
@@ -39,20 +42,39 @@ def _chosen(opened: Opened, kernel: Stationary) -> Opened:
         return opened
     suited = answers.suited(opened.identity, opened.release)
     start = "the one that suits the noisy counts" if sketch.open_bandwidth else "the owner's"
+    first, key = _nearest(factors, suited), f"explore-bandwidth-{opened.identity}"
+    if key not in st.session_state and (linked := _linked()) is not None:
+        first = _nearest(factors, linked)
     chosen = st.select_slider(
         "How closely to look",
         factors,
-        min(factors, key=lambda factor: abs(factor - suited)),
-        key=f"explore-bandwidth-{opened.identity}",
+        first,
+        key=key,
         format_func=lambda factor: _in_words(opened, bandwidth_at(kernel, factor), factor),
         persist_state="session",
         width=420,
         help=f"{FREE} It starts at {start}.",
     )
+    if chosen != _nearest(factors, suited):
+        st.query_params[DETAIL] = f"{chosen:g}"
+    else:
+        st.query_params.pop(DETAIL, None)
     if chosen == 1.0:
         return opened
     bandwidth = bandwidth_at(kernel, chosen)
     return replace(opened, release=opened.release.smoothed(bandwidth), bandwidth=bandwidth)
+
+
+def _nearest(factors: Sequence[float], wanted: float) -> float:
+    return min(factors, key=lambda factor: abs(factor - wanted))
+
+
+def _linked() -> float | None:
+    """The bandwidth that the page's address names, as a share of the owner's."""
+    try:
+        return float(st.query_params.get(DETAIL, ""))
+    except ValueError:
+        return None
 
 
 def bandwidth_at(kernel: Stationary, factor: float) -> Bandwidth:

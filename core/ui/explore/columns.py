@@ -1,4 +1,4 @@
-"""Which columns a picture shows, and what happens to the others. Only these public names go into the page's address."""
+"""Which columns a picture shows, and what happens to the others: the page's address says both, and nothing else."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...domain import Domain, Items, Vector
+from ...errors import RequestError
 from ...figures.view import View
 from ...words.escapes import in_markdown
 from ..frame.session import Opened
-from .values import value_field
+from .values import read_value, value_field
 
 PAIRS, TWO, THREE, ONE = "All pairs", "Two columns", "Three columns", "One column"
-VIEW, SHOW, ACROSS, UP, DEEP, LAYERS = "view", "show", "x", "y", "z", "layers"
+VIEW, SHOW, ACROSS, UP, DEEP, LAYERS, HELD = "view", "show", "x", "y", "z", "layers", "held"
 """Keys of the choices, and their names in the address."""
 CHOSEN = "explore-chosen"
 """Set in the run after a kind of picture was chosen otherwise than in its field."""
@@ -22,6 +23,8 @@ FILE = "explore-file-shown"
 """The file that the choices were made for."""
 LAST = "explore-last"
 """The last choices by key."""
+LINKED = "explore-held-linked"
+"""The file whose columns were last held as the address says."""
 MOST_PAIRED = 8
 FIELD_WIDTH = 180
 
@@ -125,8 +128,33 @@ def hold_others(
     for place, name in zip(_side_by_side(len(names)), names, strict=True):
         with place:
             column = domain.columns[domain.names.index(name)]
-            held.append((name, value_field(column, f"held-{opened.fingerprint[:12]}-{name}", slides=True)))
+            held.append((name, value_field(column, _field(opened, name), slides=True)))
+    said = [f"{name}:{value}" for name, value in held if name in names]
+    if said != st.query_params.get_all(HELD):
+        st.query_params[HELD] = said
     return View(drawn, tuple(held))
+
+
+def _field(opened: Opened, name: str) -> str:
+    return f"held-{opened.fingerprint[:12]}-{name}"
+
+
+def _hold_as_linked(opened: Opened, others: Sequence[str], key: str) -> None:
+    """Hold the columns that the address names at its values; what makes no sense there is left out."""
+    domain, names = opened.release.domain, []
+    for said in st.query_params.get_all(HELD)[:MOST_PAIRED]:
+        name, _, text = said.rpartition(":")
+        if name not in others:
+            continue
+        column = domain.columns[domain.names.index(name)]
+        try:
+            value = read_value(column, text)
+        except (ValueError, RequestError):
+            continue
+        names.append(name)
+        st.session_state.setdefault(_field(opened, name), value)
+    if names:
+        st.session_state[key] = names
 
 
 def choose_held(opened: Opened, drawn: tuple[str, ...], averaged: bool) -> Sequence[str]:
@@ -134,13 +162,17 @@ def choose_held(opened: Opened, drawn: tuple[str, ...], averaged: bool) -> Seque
     others = _without(drawable(opened.release.domain), *drawn)
     if not others:
         return ()
+    key = f"hold-{opened.fingerprint[:12]}-{'-'.join(drawn)}"
+    if st.session_state.get(LINKED) != opened.fingerprint:  # later it is the visitor who says
+        st.session_state[LINKED] = opened.fingerprint
+        _hold_as_linked(opened, others, key)
     rest = "averaged over all of their values" if averaged else "where everyone is nearest"
     return st.pills(
         "Hold at a value",
         others,
         selection_mode="multi",
         format_func=in_markdown,
-        key=f"hold-{opened.fingerprint[:12]}-{'-'.join(drawn)}",
+        key=key,
         help=f"Columns that are not held are {rest}.",
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlencode
@@ -68,7 +68,8 @@ def keep_address(visitor: Session) -> None:
 
 def share_offers(opened: Opened) -> None:
     """A link to this picture, and the whole file as a page of its own."""
-    with st.popover("Share"):
+    # Opened, it is drawn again: what was chosen on the picture since belongs into its link.
+    with st.popover("Share", on_change="rerun"):
         st.download_button(
             "One page that needs nothing else (HTML)",
             lambda: share_html(opened.release, opened.data, opened.name).encode(),
@@ -80,7 +81,7 @@ def share_offers(opened: Opened) -> None:
         )
         note("It opens anywhere, without Python or a network: people ask it, and take the file along.")
         if RELEASE in st.query_params:
-            link = address_of(st.context.url or "", dict(st.query_params))
+            link = address_of(st.context.url or "", chosen())
             draw("<p>A link to this picture, for whoever reaches this app:</p>")
             st.code(link, language=None, wrap_lines=True)
             if visitor_now() is None:  # a served app lets no other page show it
@@ -91,7 +92,12 @@ def share_offers(opened: Opened) -> None:
             note("It has no link yet: keep it on the shelf of this app under a name.")
 
 
-def address_of(page: str, choices: dict[str, str]) -> str:
+def chosen() -> list[tuple[str, str]]:
+    """What the address of the page says: names and values, some names several times."""
+    return [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
+
+
+def address_of(page: str, choices: Sequence[tuple[str, str]]) -> str:
     """The address of a page with what was chosen on it."""
     return f"{page.partition('?')[0]}?{urlencode(choices)}"
 

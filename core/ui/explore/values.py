@@ -59,6 +59,19 @@ def state_of(column: Column, value: object) -> object:
     return tidy(float(value), column)
 
 
+def read_value(column: Column, text: str) -> object:
+    """What a field holds for a value that was written as text; ValueError or RequestError where it cannot be one."""
+    if isinstance(column, (Categorical, Ordered)):
+        if text not in column.categories:
+            raise ValueError(text)
+        return text
+    if isinstance(column, Dates):
+        return state_of(column, text)
+    if not math.isfinite(float(text)):
+        raise ValueError(text)
+    return state_of(column, float(text))
+
+
 def said(column: Column, state: Any) -> object:
     """The value in natural units that a field holds."""
     return state.isoformat() if isinstance(column, Dates) else state

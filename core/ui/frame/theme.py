@@ -275,6 +275,10 @@ body .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(
 .fg-door-private { border-top-color: var(--amber-shape); } .fg-door-public { border-top-color: var(--teal-shape); }
 .stApp .fg-door h2 { padding: 0; margin: 0 0 0.4rem; }
 
+/* A chosen one of several: Streamlit's own tint is hardly seen on dark. */
+.stApp [data-variant="pills"][data-selected="true"] {
+  background: color-mix(in srgb, var(--ink) 15%, transparent); }
+
 /* The tour: large words, and a line that runs out as the step does, unless little motion is asked for. */
 .stApp .fg-tour h1 { padding: 0.2rem 0 0.4rem; font-size: clamp(1.8rem, 4vw, 2.8rem); }
 .fg-tour-clock { height: 3px; background: var(--hairline); margin-top: 0.6rem; }

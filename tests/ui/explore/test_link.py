@@ -62,6 +62,28 @@ def test_a_link_to_nothing_says_so_in_a_sentence(address):
 
 
 def test_an_address_is_escaped():
-    assert address_of("http://localhost:8501/explore?x=1", {"x": "a&b", "view": '"<'}) == (
+    assert address_of("http://localhost:8501/explore?x=1", [("x", "a&b"), ("view", '"<')]) == (
         "http://localhost:8501/explore?x=a%26b&view=%22%3C"
     )
+
+
+def test_a_link_holds_columns_at_its_values_and_says_so_again():
+    at = linked(release="colours", show="Two columns", held=["blue:120", "green:7", "nobody:3"])
+    assert not at.exception and [slider.value for slider in at.slider if slider.label == "blue"] == [120.0]
+    assert at.query_params["held"] == "blue:120.0", "green is drawn, and there is no other column"
+    at.slider[0].set_value(60.0).run()
+    assert at.query_params["held"] == "blue:60.0"
+    (link,) = [one.value for one in at.run().code if "iframe" not in one.value]
+    assert link.count("held=") == 1 and "held=blue%3A60.0" in link
+
+
+@pytest.mark.parametrize("held", ["blue:nan", "blue:", "blue:red", ":", "blue:1e999"])
+def test_a_link_that_holds_nonsense_holds_nothing(held):
+    at = linked(release="colours", show="Two columns", held=held)
+    assert not at.exception and not [slider for slider in at.slider if slider.label == "blue"]
+
+
+@pytest.mark.parametrize(("detail", "kept"), [("2", True), ("nonsense", False)])
+def test_a_link_looks_as_closely_as_it_was_looked(detail, kept):
+    at = linked(release="health", detail=detail)
+    assert not at.exception and ("detail" in at.query_params) == kept
