@@ -158,7 +158,10 @@ def _number(value: exp.Expression | None) -> float:
         sign, value = -1.0, value.this
     if not isinstance(value, exp.Literal) or value.is_string:
         raise RequestError("Columns of numbers are compared with numbers, written out.")
-    return sign * float(value.this)
+    number = sign * float(value.this)
+    if not math.isfinite(number):
+        raise RequestError("A number of the question is beyond any that a computer counts with.")
+    return number
 
 
 def _conditions(answers: TableAnswers, select: exp.Select) -> dict[str, Any]:
@@ -305,4 +308,4 @@ def _ordered(frame: pd.DataFrame, select: exp.Select) -> pd.DataFrame:
     most = _number(cast(exp.Limit, limit).expression)
     if most < 0 or most != math.floor(most):
         raise RequestError("LIMIT takes a whole number of rows.")
-    return frame.head(int(most))
+    return frame.head(int(min(most, len(frame))))

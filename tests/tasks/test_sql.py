@@ -103,6 +103,8 @@ def test_it_says_what_the_methods_say(made):
         ("SELECT COUNT(*) AS n, AVG(age) AS n FROM records", "same name"),
         ("SELECT COUNT(*) FROM records ORDER BY age", "ORDER BY takes"),
         ("SELECT COUNT(*) FROM records LIMIT 1.5", "whole number"),
+        ("SELECT COUNT(*) FROM records LIMIT 1e400", "beyond any"),
+        ("SELECT COUNT(*) FROM records WHERE age > 1e400", "beyond any"),
         ("DROP TABLE records", "one SELECT"),
         ("SELECT COUNT(*); SELECT COUNT(*)", "one SELECT"),
         ("what is the mean age?", "SELECT"),
