@@ -101,6 +101,8 @@ class Descent(GaussianTables, Trained[Model]):
     score_noise: ClassVar[float]
     """The longest step, and how far the noise of one step may move the score of a record of the bought length."""
     farthest: ClassVar[float] = FARTHEST
+    seen: ClassVar[float] = 1.0
+    """The share of the records that a step is about."""
     momentum: ClassVar[float] = 0.0
     """The share of a step that the next one goes on with, so that its noise counts 1/(1 - momentum) times."""
 
@@ -206,14 +208,21 @@ class Descent(GaussianTables, Trained[Model]):
         weights = np.zeros((self.rows, units.shape[1]))
         total, last, pace = np.zeros_like(weights), self.steps // 2, np.zeros_like(weights)
         most = self.most(units)
+        records *= self.seen
         length = self.longest_step(noise, records) / records / (UNIT * RESIDUAL_UNIT)
         for step in range(self.steps):
-            table = self.slopes(units, goals, weights, most)
+            table = self._step_table(units, goals, weights, most, noise_source)
             pace = self.momentum * pace - length * (1 << BITS) * add_noise(table, noise, noise_source)
             weights = np.clip(weights + np.rint(pace), -LARGEST_WEIGHT, LARGEST_WEIGHT)
             if step >= last:
                 total += weights
         return np.asarray(total / (self.steps - last))
+
+    def _step_table(
+        self, units: np.ndarray, goals: np.ndarray, weights: np.ndarray, most: np.ndarray, noise_source: NoiseSource
+    ) -> np.ndarray:
+        """The exact table of a step; private."""
+        return self.slopes(units, goals, weights, most)
 
     def longest_step(self, noise: NoiseScale, records: float, longest: float | None = None) -> float:
         """The rate that steps have for so many records, which are public or bought, and no more than the longest."""

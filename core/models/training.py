@@ -32,6 +32,7 @@ from .preconditioned import MOST_COORDINATES
 from .pure import PureLogistic
 from .records import Task
 from .rehearsal import USUAL_RECORDS, Rehearsal, rehearse_training
+from .sampled_descent import SampledDescent
 from .tuned_amp import TunedMinima
 
 Trainer = (
@@ -42,6 +43,7 @@ Trainer = (
     | SecondOrder
     | FrankWolfe
     | PermutationSGD
+    | SampledDescent
     | FromProducts
     | NumberDescent
     | Boosted
@@ -55,6 +57,7 @@ OF_CLASSES: dict[str, Callable[..., Trainer]] = {
     "svm": partial(NoisyDescent, loss="svm"),
     "frank-wolfe": FrankWolfe,
     "sgd": PermutationSGD,
+    "dp-sgd": SampledDescent,
 }
 OF_NUMBERS: dict[str, Callable[..., Trainer]] = {
     "products": FromProducts,

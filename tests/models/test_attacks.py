@@ -17,6 +17,7 @@ from core.models.frank_wolfe import FrankWolfe
 from core.models.newton import SecondOrder
 from core.models.permutation_sgd import PermutationSGD
 from core.models.pure import PureLogistic
+from core.models.sampled_descent import SampledDescent
 from core.models.tuned_amp import TunedMinima
 from core.privacy.audit import audit
 from core.privacy.noise.normal_vector import NormalVector
@@ -30,7 +31,7 @@ CANARY = {"x": [1.0] * 5, "kind": ["yes"] * 4 + ["no"]}
 CALM = {"x": [1.0] * 5, "kind": ["yes"] * 5}
 LEVEL = 1 - 1e-8
 PAIRS = {"add_remove": (CANARY, CROWD), "replace_one": (CANARY, CALM)}
-SHORTER = {"newton": 8, "tuned-amp": 64, "frank-wolfe": 8, "sgd": 64}
+SHORTER = {"newton": 8, "tuned-amp": 64, "frank-wolfe": 8, "sgd": 64, "dp-sgd": 16}
 """Methods that show less of their noise, and so are run more often, and how many times too short it is to be found."""
 METHODS = {
     "objective": PureLogistic(LINE, "kind"),
@@ -39,6 +40,7 @@ METHODS = {
     "descent": NoisyDescent(LINE, "kind", steps=3),
     "frank-wolfe": FrankWolfe(LINE, "kind", steps=2),
     "sgd": PermutationSGD(LINE, "kind", batch=1),
+    "dp-sgd": SampledDescent(LINE, "kind", steps=4),
     "newton": SecondOrder(LINE, "kind", steps=3),
 }
 
