@@ -20,6 +20,7 @@ from ..domain import Categorical, Column, Domain, Items
 from ..errors import RequestError
 from .duck import identifier, kind_of_sql, literal, literals, plain_sentences
 from .faults import Fault
+from .first_values import FIRST, check_first, is_looked_at, text_columns
 from .locations import Location
 from .people import rounded_text
 from .queried import QueriedSource
@@ -79,6 +80,21 @@ class DelimitedSource(QueriedSource):
 
     def _parts(self, domain: Domain) -> tuple[Part, ...]:
         return self._file_parts(domain)
+
+    def check_columns(self, domain: Domain) -> None:
+        """Refuse also columns of numbers or dates of which none of the first values is one."""
+        super().check_columns(domain)
+        looked_at = [column for column in domain.columns if is_looked_at(column)]
+        if not looked_at:
+            return
+        names = list(dict.fromkeys(column.field for column in looked_at))
+        with self.location.opened() as paths:
+            listed = ", ".join(map(identifier, names))
+            first = text_columns(
+                self.scan(paths).fetch(f"SELECT {listed} FROM {self._text_table(paths)} LIMIT {FIRST}"), names
+            )
+        for column in looked_at:
+            check_first(column, first[column.field], NO_NUMBER)
 
     def value_sql(self, column: Column) -> str:
         name = identifier(column.field)

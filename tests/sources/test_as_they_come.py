@@ -147,6 +147,34 @@ def test_a_wrong_declaration_is_refused_before_anything_is_read(tmp_path, column
             next(iter(source.batches(Domain((column,)))))
 
 
+@pytest.mark.parametrize(
+    ("column", "sentence"),
+    [
+        (
+            Numeric("when", 0, 1, reading=Reading()),
+            "first 1,000 values of the column 'when' can be read as a number: decl",
+        ),
+        (Dates("when", "2020-01-01", "2021-01-01"), "'when' can be read as a date: say how dates are written"),
+        (Dates("age", "2020-01-01", "2021-01-01"), "'age' can be read as a date"),
+        (Dates("when", "2020-01-01", "2021-01-01", format="%d %b %Y"), ""),
+        (Numeric("age", 0, 99, reading=Reading(("n/a",))), ""),
+        (Numeric("rare", 0, 99, reading=Reading(("n/a",))), ""),
+    ],
+)
+def test_texts_of_which_nothing_can_be_read_are_refused_before_anything_is_paid(tmp_path, column, sentence):
+    days = pd.date_range("2020-01-01", periods=1_200, freq="6h").strftime("%d %b %Y")
+    ages = ["n/a", *["30"] * 1_199]
+    rare = [*["n/a"] * 1_190, *["none given"] * 9, "4"]
+    pd.DataFrame({"when": days, "age": ages, "rare": rare}).to_csv(tmp_path / "w.csv", index=False)
+    source = open_source(tmp_path / "w.csv")
+    if not sentence:
+        assert sum(batch.num_rows for batch in source.batches(Domain((column,)))) == 1_200
+        return
+    with pytest.raises(RequestError, match=sentence) as refused:
+        next(iter(source.batches(Domain((column,)))))
+    assert "2020" not in str(refused.value) and str(refused.value).count(". ") == 0
+
+
 def test_questions_bear_the_names_of_the_domain_and_are_said_as_people_say_them(tmp_path):
     asked = {"pay": [1000], "joined": ["2020-02-01"], "weekday": ["Friday"], "lat": [45.75], "lon": [4.85]}
     asked |= {"member": ["unknown"], "words": [4], "note": ["kept"]}
