@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 from scipy.stats import binom
@@ -111,6 +112,7 @@ class Shuffled:
         """For people."""
         local, central = math.log(self.odds), self.epsilon(delta)
         return (
-            f"Each report has ε = {significant(local, 3)} against everyone; in random order among {self.people:,} it "
-            f"has ε = {significant(central, 3)} with δ = {delta:g} against whoever sees the order only."
+            f"Each report has ε = {significant(local, 3)} against everyone; in random order among {self.people:,}, so "
+            f"that nobody sees who sent which, it is worth ε = {significant(central, 3)}, but for a risk of δ = "
+            f"{Decimal(str(delta)):f}."
         )

@@ -7,7 +7,7 @@ from core.errors import RequestError
 from core.local.sketches.count_min import CountMeanSketch, CountMin, HadamardSketch
 from core.local.sketches.count_sketch import CountSketch
 from core.privacy.noise.randomness import SeededSource
-from tests.depth import draws
+from tests.depth import crossed, draws
 
 KINDS = (CountMin, CountMeanSketch, HadamardSketch, CountSketch)
 VALUES = np.random.default_rng(1).zipf(1.4, 20_000) % 5_000
@@ -81,8 +81,7 @@ def test_tallies_merge_and_bad_reports_are_refused(kind):
     assert kind(1, rows=3, width=32, seed=5) == one and kind(**kind.read(one.written())) == one
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("oracle", ["hr", "flh", "olh"])
+@pytest.mark.parametrize(("kind", "oracle"), crossed(KINDS, ["olh", "hr", "flh"]))
 def test_forecasts_are_the_error_that_is_measured(kind, oracle):
     """Of 60 values that nobody has: mean squares against the forecast, 8 standard deviations of a χ².
 
