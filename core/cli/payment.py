@@ -30,13 +30,18 @@ class Bill:
         return False if self.payer is None else self.payer.spent
 
     @property
-    def price(self) -> str:
-        """What the release costs, in words."""
+    def promise(self) -> str:
+        """What is promised, and so what the release costs, in words."""
         if self.payer is None:
             raise ValueError("Nobody is known to pay yet.")
         budget = self.payer.budget
-        delta = "" if budget.pure else f", δ = {budget.delta:f}"
-        return f"ε = {budget.epsilon:f}{delta} of the data set {self.payer.dataset!r}"
+        return f"ε = {budget.epsilon:f}" + ("" if budget.pure else f", δ = {budget.delta:f}")
+
+    @property
+    def price(self) -> str:
+        """The same, and who pays."""
+        promise = self.promise
+        return promise if self.payer is None else f"{promise} of the data set {self.payer.dataset!r}"
 
 
 @contextmanager

@@ -80,7 +80,6 @@ def train(
 
     Everything that can be refused is refused before anything is spent.
     """
-    from ..privacy.accounting import Cost
     from ..releases.payment import Payer, spending, unit_words
     from ..sources import open_source
     from .train_choice import check_places, choose
@@ -101,16 +100,14 @@ def train(
         bill.payer = payer = Payer(books.open(), name, budget, unit_words(domain.unit))
         if chosen:
             out = choose(opened, domain, target, budget, payer, records, out)
-            price = Cost((), budget.epsilon, budget.delta)
         else:
             trainer = _trainer(method, domain, target, budget, feature_radius, records)
             cost = trainer.cost(budget)
             model = trainer.fit(opened, budget, spend=spending(payer, cost, trainer))
             model.save(out)
-            price = cost
     if payer.registered:
         say(
-            f"The ledger did not know the data set {name!r} and registered it with a total of {price.describe()}, "
+            f"The ledger did not know the data set {name!r} and registered it with a total of {bill.promise}, "
             "exactly what this model spends."
         )
     if not chosen:

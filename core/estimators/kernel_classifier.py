@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from ..domain import Domain
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from ..domain import Categorical, Domain
 from ..forecast.scales import by_coordinates, chosen_scales
 from ..geometry.kernels import Kernel
+from ..models.contest.entrants import KernelSums, kernels_of
+from ..models.contest.prospects import likeliest
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..sketches.grids.histogram import Histogram
 from ..sketches.linear import LinearSketch
 from .classifier import PrivateClassifier
 from .kernel_names import kernel_of, kernel_sketch
+from .private import CLASS
 
 
 class PrivateKernelClassifier(PrivateClassifier):
@@ -21,8 +29,10 @@ class PrivateKernelClassifier(PrivateClassifier):
     epsilon, delta, neighbours, bounds : float, float, str, object
         See `PrivateKernelDensity`, as for those that follow.
     kernel, bandwidth, mechanism : str | Kernel, float | tuple[float, ...] | None, str | None
-        Likewise. With one to three features the bandwidth of the Gaussian kernel may be left out: a grid is released as
-        finely as its noise allows, and the bandwidth is the one that suits its noisy counts, which costs nothing.
+        Likewise. The bandwidth of the Gaussian kernel may be left out. With one to three features a grid is released as
+        finely as its noise allows, and the bandwidth is the one that suits its noisy counts, which costs nothing. With
+        more it is a quarter, a half or all of how far records are typically apart, whichever tells classes of made-up
+        records apart best under the same noise (`core.models.contest`).
     rows, records, dataset, ledger, random_state : int | None, int | None, str | None, object, int | None
         Likewise.
     classes : object
@@ -96,5 +106,14 @@ class PrivateKernelClassifier(PrivateClassifier):
         if columns is not None:
             scales = chosen_scales(columns, budget, records)
             return Histogram(domain, scales.kernel, finest=scales.finest)
-        kernel = kernel_of(self.kernel, self.bandwidth)
+        bandwidth = self._bandwidth(domain, records, budget) if self._open else self.bandwidth
+        kernel = kernel_of(self.kernel, bandwidth)
         return kernel_sketch(domain, kernel, self.mechanism, self.rows, records, budget, self._hash_seed())
+
+    def _bandwidth(self, domain: Domain, records: float, budget: Budget) -> tuple[float, ...]:
+        """That of every column which tells made-up classes apart best, in shares of its bounds."""
+        labelled = replace(domain, columns=(*domain.columns, Categorical(CLASS, tuple(map(str, self.classes_)))))
+        share = cast(KernelSums, likeliest(kernels_of(labelled, CLASS), budget, records * len(self.classes_))).bandwidth
+        spans = np.subtract(*domain.bounds("l2")[::-1])
+        ends = np.cumsum([column.width for column in domain.columns])[:-1]
+        return tuple(float(share * each.max()) for each in np.split(spans, ends))

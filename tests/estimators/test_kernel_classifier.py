@@ -87,4 +87,16 @@ def test_without_a_bandwidth_the_noisy_counts_say_which_one_suits():
     assert 0.05 < made.release_.sketch.one_answer[0].kernel.bandwidth < 2
     assert made.score(X, y) > 0.97 and made.set_params(rule="posterior").score(X, y) > 0.97
     with pytest.raises(RequestError, match="bandwidth"):
-        PrivateKernelClassifier(bounds=(-8, 8), classes=["east", "west"], records=4000).fit(X[:, [0, 1, 0, 1]], y)
+        PrivateKernelClassifier(kernel="laplacian", bounds=(-8, 8), classes=["east", "west"], records=4000).fit(X, y)
+
+
+@pytest.mark.deep
+def test_with_more_than_three_features_made_up_records_say_which_bandwidth_suits():
+    X, y = two_towns()
+    four, each = X[:, [0, 1, 0, 1]], [(-8, 8), (-8, 8), (-80, 80), (-80, 80)]
+    for bounds, scale in (((-8, 8), 1), (each, (1, 1, 10, 10))):
+        facts = {"bounds": bounds, "classes": ["east", "west"], "records": 4000, "delta": 1e-6}
+        made = PrivateKernelClassifier(**facts).fit(four * scale, y)
+        assert made.score(four * scale, y) > 0.9
+        bandwidths = np.atleast_1d(made.release_.sketch.one_answer[0].kernel.bandwidth)
+        assert np.allclose(bandwidths / bandwidths[0], np.atleast_1d(scale))

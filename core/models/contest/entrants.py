@@ -248,12 +248,18 @@ class Logistic(Entrant):
 def usual_entrants(domain: Domain, label: str, spread: float | None = None) -> list[Entrant]:
     """Everything that may suit a column of classes, whose features may be known to be spread so far."""
     features = domain.without(label)
-    kernels = [NARROW, USUAL, WIDE] if by_coordinates(features) is None else [None]
+    wide = by_coordinates(features) is None
+    kernels = kernels_of(domain, label, spread) if wide else [KernelSums(domain, label)]
     return [
-        *(KernelSums(domain, label, share, SPREAD if spread is None else spread) for share in kernels),
+        *kernels,
         NearestMeans(domain, label),
         Logistic(domain, label),
     ]
+
+
+def kernels_of(domain: Domain, label: str, spread: float | None = None) -> list[KernelSums]:
+    """Kernel sums of a narrow, a usual and a wide bandwidth."""
+    return [KernelSums(domain, label, share, SPREAD if spread is None else spread) for share in (NARROW, USUAL, WIDE)]
 
 
 def rules_for(file: File) -> tuple[str | None, ...]:

@@ -76,10 +76,8 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread
     RequestError
         When none can be made under such a promise.
     """
-    alone = {one: found for one in entrants if (found := _rights(one, budget, records, spread)) is not None}
-    if not alone:
-        raise RequestError("No classifier can be made of these columns under this promise; take fewer columns.")
-    ranked = sorted(alone, key=lambda one: -float(np.mean(alone[one])))
+    alone = _alone(entrants, budget, records, spread)
+    ranked = list(alone)
     chosen: tuple[Entrant, ...] = (ranked[0],)
     best = float(np.mean(alone[ranked[0]]))
     for number in range(2, min(MOST_TOGETHER, len(ranked)) + 1):
@@ -90,6 +88,21 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread
             if right > best + WORTH:
                 chosen, best = together, right
     return Prospect(chosen, best, tuple((one, float(np.mean(alone[one]))) for one in ranked))
+
+
+def likeliest(entrants: Sequence[Entrant], budget: Budget, records: float) -> Entrant:
+    """The one that promises most by itself; see `prospect`."""
+    return next(iter(_alone(entrants, budget, records, None)))
+
+
+def _alone(
+    entrants: Sequence[Entrant], budget: Budget, records: float, spread: float | None
+) -> dict[Entrant, tuple[float, ...]]:
+    """What each gets right of every population under the whole promise, the best first."""
+    alone = {one: found for one in entrants if (found := _rights(one, budget, records, spread)) is not None}
+    if not alone:
+        raise RequestError("No classifier can be made of these columns under this promise; take fewer columns.")
+    return dict(sorted(alone.items(), key=lambda one: -float(np.mean(one[1]))))
 
 
 def _together(entrants: tuple[Entrant, ...], budget: Budget, records: float, spread: float | None) -> float:
