@@ -321,6 +321,16 @@ def _pairs(opened: Opened, answers: TableAnswers, state: _State) -> None:
             others = {}
         found = _together(opened.identity, opened.release, *names, tuple(sorted(others.items())))
         st.plotly_chart(together_figure(found), key="overview-together", config=ONE_TOOL, alt=together_in_words(found))
+        note(next(_told(*row) for row in ranked if row[:2] == names))
+
+
+def _told(one: str, other: str, value: float, low: float, high: float) -> str:
+    """Whether two columns can be told from such as have nothing to do with each other, in a sentence."""
+    both = in_markdown(f"{shortened(one)} and {shortened(other)}")
+    if low > 0.0:
+        ends = " to ".join(significant(end, 2) for end in (low, high))
+        return f"{both} of everyone go together: {significant(value, 2)} ({ends}), more than noise alone would show."
+    return f"Of everyone, {both} cannot be told from columns that have nothing to do with each other."
 
 
 def _pairs_in_words(ranked: Sequence[tuple[str, str, float, float, float]]) -> str:

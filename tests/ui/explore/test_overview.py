@@ -18,6 +18,7 @@ def test_a_table_opens_as_an_overview_and_a_part_is_shown_everywhere():
     assert text.count("<table") == 6 and "median" in text and "2022-" in text
     assert "Records that miss a value of since, town, age, pay or 2 more were left out" in text
     assert [one.value for one in app.header] == ["Where", "Which columns go together"]
+    assert "of everyone go together:" in text and "more than noise alone would show" in text
     field(app.selectbox, "Column").set_value("town").run()
     before = shown(app)
     app.pills[0].set_value([2]).run()
