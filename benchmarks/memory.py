@@ -22,6 +22,7 @@ start = time.perf_counter()
 child = os.posix_spawnp(command[0], command, os.environ)
 _, status, used = os.wait4(child, 0)
 facts = {"code": os.waitstatus_to_exitcode(status), "seconds": time.perf_counter() - start, "peak": used.ru_maxrss}
+facts["processor"] = used.ru_utime + used.ru_stime
 with open(report, "w") as file:
     json.dump(facts, file)
 """
@@ -31,11 +32,12 @@ UNIT = 1 if sys.platform == "darwin" else 1024
 
 @dataclass(frozen=True)
 class Finished:
-    """How a programme ended: seconds on the clock, and the most memory that was resident at once, in bytes."""
+    """How a programme ended: seconds on the clock and of processors, and the most bytes resident at once."""
 
     seconds: float
     peak_bytes: int
     output: str
+    processor_seconds: float
 
 
 def run_apart(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Finished:
@@ -54,4 +56,4 @@ def run_apart(command: Sequence[str], environment: Mapping[str, str] | None = No
         facts = json.loads(report.read_text()) if report.exists() else {"code": done.returncode}
     if facts["code"] != 0:
         raise RuntimeError(f"{' '.join(command[:5])} … ended with {facts['code']}: {done.stderr.strip()[-500:]}")
-    return Finished(facts["seconds"], facts["peak"] * UNIT, done.stdout)
+    return Finished(facts["seconds"], facts["peak"] * UNIT, done.stdout, facts["processor"])

@@ -20,6 +20,8 @@ better, of means, and of the ranks of quartiles: how far the share of people bel
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -133,6 +135,7 @@ def by_opendp(people: pd.DataFrame, promise: Promise) -> Told:
 
 def by_tumult(people: pd.DataFrame, promise: Promise) -> Told:
     """A session of Tumult Analytics, with a share of the budget a question."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
     from tmlt.analytics import AddOneRow, KeySet, PureDPBudget, QueryBuilder, RhoZCDPBudget, Session
 
