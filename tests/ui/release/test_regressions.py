@@ -17,7 +17,7 @@ from core.sketches.plan import plan
 from core.tasks.regression.components import correlations
 from core.ui.release.progress import KEY as DESK
 from tests.depth import draws
-from tests.ui.release.test_page import confirmed, visit, with_total, words
+from tests.ui.release.visiting import confirmed, visit, with_total, words
 
 DOMAIN = Domain.of(age=(0, 100), pay=(0, 50), town=["Bern", "Basel"])
 PEOPLE = pd.DataFrame(

@@ -13,7 +13,7 @@ from core.ui.explore.groups import grouped, part_calls, part_of, question_of, wh
 from core.ui.frame.session import Opened
 from core.ui.release.progress import KEY as DESK
 from tests.releases.test_known_releases import FILES
-from tests.ui.release.test_page import confirmed, press, visit, with_total
+from tests.ui.release.visiting import confirmed, press, visit, with_total
 
 DOMAIN = Domain((Numeric("x", 0, 100), Categorical("kind", ("old", "new"))), scale="box")
 RECORDS = pd.DataFrame({"x": np.linspace(0, 100, 600), "y": np.linspace(0, 5, 600), "kind": ["old", "new"] * 300})

@@ -10,7 +10,7 @@ from core.privacy.ledger.ledger import Ledger
 from core.releases.job import release
 from core.sketches.tables.tables import Tables
 from tests.tables_for_tests import COLUMNS, inhabitants
-from tests.ui.release.test_page import confirmed, visit, with_total
+from tests.ui.release.visiting import confirmed, visit, with_total
 
 
 @pytest.fixture

@@ -1,0 +1,70 @@
+"""What was released is kept: found again after a reload, by its owner alone, and refused when it was damaged."""
+
+from streamlit.testing.v1 import AppTest
+
+from core.ui.frame.session import KEY
+from core.ui.release.progress import KEY as DESK
+from core.words.phrases import listed
+from tests.ui.release.visiting import APP, PATIENCE, confirmed, visit, with_total, words
+
+
+def reloaded(page):
+    """A page as the browser shows it after F5: everything that the session held is gone."""
+    return AppTest.from_file(APP, default_timeout=PATIENCE).switch_page(page).run()
+
+
+def of_the_list(at, name):
+    """The buttons of the list of kept releases on a page."""
+    return [button for button in at.button if button.key.startswith(f"kept-{name}-")]
+
+
+def test_a_release_is_still_there_after_the_page_was_loaded_again(ledger):
+    made = confirmed(with_total(visit()))
+    opened = made.session_state[KEY].shown
+    assert "A copy is kept beside your ledger" in words(made)
+    explored = made.button(key="release-explore")
+    assert explored.label == "Explore it" and explored.proto.type == "primary"
+
+    at = reloaded("pages/release.py")
+    assert not at.exception and "What you released is still here" in words(at)
+    assert [button.label[:6] for button in of_the_list(at, "release")] == ["visits"]
+
+    at = reloaded("app.py")
+    assert not at.exception and len(of_the_list(at, "home")) == 1, "where a visit begins"
+    at = reloaded("pages/explore.py")
+    assert not at.exception and at.session_state[KEY].shown.data == opened.data
+    assert at.session_state[KEY].shown.name == opened.name and "visits" not in opened.name
+    at.button(key="explore-close").click().run()
+    assert at.session_state[KEY].shown is None, "what was closed stays closed"
+    of_the_list(at, "explore")[0].click().run()
+    assert at.session_state[KEY].shown.data == opened.data and not at.exception
+
+    ledger.register("others", 1)
+    at = reloaded("pages/ledger.py")
+    assert not of_the_list(at, "ledger"), "it lists the releases of the data set that is shown"
+    at.selectbox(key="ledger-dataset").set_value("visits").run()
+    assert len(of_the_list(at, "ledger")) == 1 and not at.exception
+    assert f"How dense it is of {listed(list(opened.release.domain.names))}, file {opened.name}" in words(at)
+
+
+def test_who_comes_through_a_proxy_finds_nothing_that_is_kept(ledger, request_headers):
+    confirmed(with_total(visit()))
+    request_headers["X-Forwarded-For"] = "203.0.113.9"
+    for page in ("release", "explore", "ledger"):
+        at = reloaded(f"pages/{page}.py")
+        assert not at.exception and not of_the_list(at, page) and "visits" not in words(at)
+        assert at.session_state[KEY].shown is None
+
+
+def test_a_kept_file_that_was_damaged_is_refused_in_a_sentence(ledger):
+    kept = confirmed(with_total(visit())).session_state[DESK].making.kept
+    kept.write_bytes(kept.read_bytes()[:-100])
+    at = reloaded("pages/explore.py")
+    assert not at.exception and at.session_state[KEY].shown is None
+    of_the_list(at, "explore")[0].click().run()
+    assert not at.exception and len(at.error) == 1
+
+
+def test_looking_at_what_is_kept_makes_no_ledger(tmp_path):
+    reloaded("pages/explore.py")
+    assert not (tmp_path / "data" / "frostglass").exists()
