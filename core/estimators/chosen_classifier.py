@@ -47,7 +47,8 @@ class PrivateChosenClassifier(LabelledEstimator):
     epsilon, delta, neighbours, bounds : float, float, str, object
         See `PrivateKernelDensity`, as for those that follow. The promise of everything together.
     records, dataset, ledger, random_state : int | None, str | None, object, int | None
-        Likewise. One entry in the ledger, and one for the number of records where that is not said and has a price.
+        Likewise. One entry in the ledger, one for the number of records where that is not said and has a price, and
+        one for how far records lie apart where candidates are not named and features are more than three.
     classes : object
         The public list of labels.
     candidates : Sequence[LabelledEstimator] | None
