@@ -93,15 +93,7 @@ class SampledDescent(NoisyDescent):
 
     def noises(self, budget: Budget) -> tuple[NoiseScale, ...]:
         """The noise of every table, that of steps by the accountant."""
-        whole = super().noises(budget)
-        runs = 2 if budget.neighbours is Neighbours.REPLACE_ONE else 1
-        epsilon, delta = one_step(float(budget.epsilon), float(budget.delta), runs)
-        tables = self._tables(replace(budget, neighbours=Neighbours.ADD_REMOVE))
-        full = calibrate_shares(tables, Fraction(epsilon), Fraction(delta), gaussian_only=True)
-        bought = tuple(zip((moved for moved, _ in tables[self.steps :]), full[self.steps :], strict=True))
-        factor = least_factor(tables[0][0], full[0], self.steps, bought, epsilon, delta)
-        step = replace(full[0], parameter=round_up(full[0].parameter * Fraction(factor)))
-        return (*(step for _ in full[: self.steps]), *full[self.steps :])[: len(whole)]
+        return accounted(self, budget)
 
     def _step_table(
         self, units: np.ndarray, goals: np.ndarray, weights: np.ndarray, most: np.ndarray, noise_source: NoiseSource
@@ -111,6 +103,20 @@ class SampledDescent(NoisyDescent):
 
 
 @lru_cache(maxsize=64)
+def accounted(method: SampledDescent, budget: Budget) -> tuple[NoiseScale, ...]:
+    """The noise of every table of such a descent; see the module."""
+    whole = NoisyDescent.noises(method, budget)
+    runs = 2 if budget.neighbours is Neighbours.REPLACE_ONE else 1
+    epsilon, delta = one_step(float(budget.epsilon), float(budget.delta), runs)
+    tables = method._tables(replace(budget, neighbours=Neighbours.ADD_REMOVE))
+    full = calibrate_shares(tables, Fraction(epsilon), Fraction(delta), gaussian_only=True)
+    steps = method.steps
+    bought = tuple(zip((moved for moved, _ in tables[steps:]), full[steps:], strict=True))
+    factor = least_factor(tables[0][0], full[0], steps, bought, epsilon, delta)
+    step = replace(full[0], parameter=round_up(full[0].parameter * Fraction(factor)))
+    return (*(step for _ in full[:steps]), *full[steps:])[: len(whole)]
+
+
 def least_factor(
     moved: Sensitivity,
     noise: NoiseScale,

@@ -31,7 +31,7 @@ CANARY = {"x": [1.0] * 5, "kind": ["yes"] * 4 + ["no"]}
 CALM = {"x": [1.0] * 5, "kind": ["yes"] * 5}
 LEVEL = 1 - 1e-8
 PAIRS = {"add_remove": (CANARY, CROWD), "replace_one": (CANARY, CALM)}
-SHORTER = {"newton": 8, "tuned-amp": 64, "frank-wolfe": 8, "sgd": 64, "dp-sgd": 16}
+SHORTER = {"newton": 8, "tuned-amp": 64, "frank-wolfe": 8, "sgd": 64, "dp-sgd": 256}
 """Methods that show less of their noise, and so are run more often, and how many times too short it is to be found."""
 METHODS = {
     "objective": PureLogistic(LINE, "kind"),
@@ -69,7 +69,8 @@ def test_a_canary_is_hidden(method, relation):
 def test_noise_that_is_too_short_is_found(method):
     """As long as if there were many times as many records as there are: what a wrong constant does."""
     share, relation = Fraction(1, SHORTER.get(method, 8)), "replace_one" if method == "sgd" else "add_remove"
-    assert not found(METHODS[method], relation, share, 1_500 if method in SHORTER else 600).passed
+    epsilon = "0.5" if method == "dp-sgd" else 2  # a canary that is seldom sampled cannot show much more
+    assert not found(METHODS[method], relation, share, 1_500 if method in SHORTER else 600, epsilon).passed
 
 
 def test_slopes_that_are_not_cut_are_found(monkeypatch):
