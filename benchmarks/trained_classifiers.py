@@ -81,7 +81,7 @@ def sets(folder: Path | None) -> Iterator[Points]:
         yield _points(data)
     path = None if folder is None else folder / "adult.parquet"
     if path is not None and path.is_file():
-        yield _points(_adult(pd.read_parquet(path)))
+        yield _points(adult(pd.read_parquet(path)))
 
 
 def _points(data: Labelled) -> Points:
@@ -97,7 +97,7 @@ def _readable(frame: pd.DataFrame, data: Labelled) -> pd.DataFrame:
     return frame.assign(**{data.label.name: frame[data.label.name].astype(str)})
 
 
-def _adult(frame: pd.DataFrame) -> Labelled:
+def adult(frame: pd.DataFrame) -> Labelled:
     """A fifth to test with, whichever part of the published split it is of."""
     columns = [
         Numeric(name, *ADULT[name])

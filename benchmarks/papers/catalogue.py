@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import classes, density_report, embeddings
+from . import classes, density_report, embeddings, training
 from .datasets import public_data
 from .density import Density
 from .work import Experiment
@@ -88,7 +88,21 @@ NEAREST_MEAN = Experiment(
     section=embeddings.mean_section,
     trials=embeddings.TRIALS,
 )
+TRAINING, REGRESSIONS = (
+    Experiment(
+        kind,
+        title,
+        memory=training.MEMORY,
+        first=partial(training.first, kind),
+        then=lambda settings, records: [],
+        prepare=training.prepare_of(kind),
+        measure=training.measure,
+        section=partial(training.section, kind),
+    )
+    for kind, title in ((training.CLASSES, "Trained classifiers"), (training.NUMBERS, "Numbers predicted"))
+)
 EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment for experiment in (*map(_density, DENSITIES), CLASSIFICATION, PROJECTION, NEAREST_MEAN)
+    experiment.name: experiment
+    for experiment in (*map(_density, DENSITIES), CLASSIFICATION, PROJECTION, NEAREST_MEAN, TRAINING, REGRESSIONS)
 }
 """By name, in the order of the report."""
