@@ -7,7 +7,8 @@ import streamlit as st
 from ...machine.installation import APP
 
 PLAN = APP / "docs" / "teaching.md"
-ADDRESS = "http://127.0.0.1:8501/learn"
+HOME = "http://127.0.0.1:8501/"
+ADDRESS = f"{HOME}learn"
 """Where the document's links lead; on the page they lead to the page itself, wherever it is served."""
 
 
@@ -15,4 +16,4 @@ def plan() -> None:
     """The document under its title, closed at first."""
     title, text = PLAN.read_text(encoding="utf-8").split("\n", 1)
     with st.expander(title.removeprefix("# ")):
-        st.markdown(text.replace(ADDRESS, ""))
+        st.markdown(text.replace(ADDRESS, "").replace(HOME, "./"))

@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 
 from core.figures.lessons.sheets import LINES, sheets_html
+from core.ui.learn import plan as plan_module
 from core.ui.learn.course import LESSONS
 from core.ui.learn.questions import QUESTIONS
 from core.ui.learn.sheets import sheet_of
@@ -33,3 +34,10 @@ def test_a_sheet_has_its_questions_with_room_to_write_and_no_answers(sheet):
 def test_a_sheet_needs_nothing_else():
     page = sheets_html("All", SHEETS)
     assert page.count("<section>") == len(LESSONS) and "src=" not in page and "url(" not in page
+
+
+def test_the_plan_leads_to_the_tour_wherever_the_app_is_served(monkeypatch):
+    written = []
+    monkeypatch.setattr(plan_module.st, "markdown", written.append)
+    plan_module.plan()
+    assert "(./?tour=true)" in written[0] and "127.0.0.1" not in written[0]
