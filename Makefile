@@ -18,8 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: app test test-deep bench lock papers docs sbom clean
 
 app: $(VENV)/.warm
-	@echo "Frostglass opens at http://127.0.0.1:$(PORT) (Ctrl-C ends it)."
-	$(BIN)/python -m streamlit run app.py --server.port=$(PORT)
+	$(BIN)/python -m core app --port=$(PORT)
 
 test-deep: export FROSTGLASS_DEEP = 1
 test test-deep: $(VENV)/.dev $(VENV)/.warm $(VENV)/.tests

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Annotated
 
 from typer import Option
@@ -15,11 +13,9 @@ def app(
 ) -> None:
     """Open the app in a browser: describe data, release it, explore what was released. Ctrl-C ends it."""
     from ..machine.extras import check_extra
-    from ..machine.installation import APP
+    from .become import become
     from .output import say
 
     check_extra("streamlit", "app", "The app")
     say(f"Frostglass opens at http://127.0.0.1:{port} (Ctrl-C ends it).")
-    # In the place of this process; without -P a file in the folder where it was typed could pass for a library.
-    settings = [f"--server.port={port}", f"--server.headless={str(headless).lower()}"]
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "streamlit", "run", str(APP / "app.py"), *settings])
+    become("ui.serving.alone", str(port), "headless" if headless else "shown")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +22,7 @@ def serve(
     """Serve the app to others, who sign in by OpenID Connect or by a proxy. Ctrl-C ends it."""
     from ..machine.extras import check_extra
     from ..serving.settings import read_settings
+    from .become import become
     from .output import say
 
     settings = read_settings(config)
@@ -34,7 +33,4 @@ def serve(
         return
     listens = settings.port if port is None else port
     say(f"Frostglass serves {settings.public} at {settings.address}, port {listens} (Ctrl-C ends it).")
-    # In the place of this process; without -P a file in the folder where it was typed could pass for a library.
-    place, server = str(Path(__file__).resolve().parents[2]), f"{__name__.partition('.')[0]}.ui.serving"
-    begin = f"import runpy, sys; sys.path.insert(0, {place!r}); runpy.run_module({server!r}, run_name='__main__')"
-    os.execv(sys.executable, [sys.executable, "-P", "-c", begin, str(config.absolute()), str(listens)])
+    become("ui.serving", str(config.absolute()), str(listens))

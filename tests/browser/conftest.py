@@ -55,16 +55,7 @@ def url(home):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        f"--server.port={port}",
-        "--server.headless=true",
-        "--server.fileWatcherType=none",
-    ]
+    command = [sys.executable, "-m", "core", "app", "--headless", f"--port={port}"]
     environment = os.environ | {"HOME": str(home), "XDG_DATA_HOME": str(home)}
     log = (home / "server.log").open("wb")
     server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)

@@ -1,4 +1,4 @@
-"""`app` hands over to Streamlit, with the pages beside the library."""
+"""`app` hands over to the server of one computer, with the pages beside the library."""
 
 import os
 import sys
@@ -13,8 +13,8 @@ def test_the_app_of_this_installation_is_opened(command, monkeypatch):
     result = command("app", "--port", "8765", "--headless")
     assert result.exit_code == 0 and "http://127.0.0.1:8765" in result.stderr
     ((program, arguments),) = started
-    assert program == arguments[0] == sys.executable and arguments[1:5] == ["-P", "-m", "streamlit", "run"]
-    assert arguments[5:] == [str(APP / "app.py"), "--server.port=8765", "--server.headless=true"]
+    assert program == arguments[0] == sys.executable and arguments[1:3] == ["-P", "-c"]
+    assert "'core.ui.serving.alone'" in arguments[3] and arguments[4:] == ["8765", "headless"]
     assert (APP / "app.py").is_file() and PROGRAM == "python -m core"
 
 

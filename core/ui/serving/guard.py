@@ -15,7 +15,7 @@ from ...serving.door import TOKEN_HEADER, Door, Full
 from ...serving.people import Person
 from ...serving.settings import Settings
 from ...serving.web import App, Headers, Message, Receive, Send
-from .headers import protected
+from .headers import answer, protecting
 from .sign_ins import person_of
 from .strangers import page_for
 
@@ -63,7 +63,10 @@ class Guard:
         elif scope["type"] == "websocket":
             await self._socket(scope, receive, send)
         elif scope["type"] == "http":
-            await self._request(scope, receive, _protecting(send, self._door.started, scope["path"].startswith(SHARED)))
+            settings, shared = self._door.started, scope["path"].startswith(SHARED)
+            sockets = settings.public.replace("http", "ws", 1)
+            told = protecting(send, sockets, secure=settings.secure, shared=shared)
+            await self._request(scope, receive, told)
 
     async def _request(self, scope: Message, receive: Receive, send: Send) -> None:
         path, settings = scope["path"], self._door.started
@@ -71,7 +74,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if (why := refused(scope, settings)) is not None:
-            await _answer(send, 403, why)
+            await answer(send, 403, why)
             return
         if path.startswith(SHARED) or (settings.sign_in is not None and path in (LOGIN, CALLBACK)):
             await self._app(scope, receive, send)
@@ -84,11 +87,11 @@ class Guard:
         elif not visitor.roles:
             await page_for(visitor, settings, path, send)
         elif path.startswith(UPLOAD) and not self._door.owns(_session_in(path), visitor.person):
-            await _answer(send, 403, "This upload is for a page that is not yours.")
+            await answer(send, 403, "This upload is for a page that is not yours.")
         elif path.startswith(INNER) and not path.startswith(UPLOAD):
-            await _answer(send, 404, "There is nothing here.")
+            await answer(send, 404, "There is nothing here.")
         elif path.startswith(MEDIA) and not self._holds(visitor.person, path.removeprefix(MEDIA)):
-            await _answer(send, 404, "There is nothing here.")
+            await answer(send, 404, "There is nothing here.")
         elif path.startswith(MEDIA):
             await self._app(scope, receive, self._watching(send, visitor.name))
         else:
@@ -179,22 +182,6 @@ def refused(scope: Message, settings: Settings) -> str | None:
     if scope["type"] == "http" and scope["method"] in ("PUT", "DELETE") and not scope["path"].startswith(UPLOAD):
         return "There is nothing here that this could be sent to."
     return None
-
-
-def _protecting(send: Send, settings: Settings, shared: bool) -> Send:
-    async def protects(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": protected(list(message.get("headers", ())), settings, shared)}
-        await send(message)
-
-    return protects
-
-
-async def _answer(send: Send, status: int, sentence: str) -> None:
-    body = sentence.encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 def _session_in(path: str) -> str:

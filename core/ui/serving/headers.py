@@ -1,48 +1,74 @@
-"""Headers of every answer of a served app, which tell browsers what pages may do."""
+"""Headers of every answer of the app, which tell browsers what pages may do."""
 
 from __future__ import annotations
 
-from ...serving.settings import Settings
-from ...serving.web import Headers
+from ...serving.web import Headers, Message, Send
 
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' {socket}; worker-src 'self' blob:; "
-    "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' {sockets}; worker-src 'self' blob:; "
+    "object-src 'none'; base-uri 'self'; form-action 'self'{frames}"
 )
-"""Nothing from elsewhere, and no other page around this one. Streamlit's own scripts need the two exceptions."""
+"""Nothing from elsewhere. Streamlit's own scripts need the two exceptions."""
+NO_FRAME = "; frame-ancestors 'none'"
+"""No other page around this one."""
 
 
-def protected(headers: Headers, settings: Settings, shared: bool) -> Headers:
+def protected(headers: Headers, sockets: str, *, secure: bool, shared: bool, framed: bool = False) -> Headers:
     """The headers of an answer, with what browsers are told.
 
     Parameters
     ----------
     headers : Headers
         As the app made them.
-    settings : Settings
-        Where it is served.
+    sockets : str
+        Where pages may open sockets, beside where they come from: not every browser takes the one for the other.
+    secure : bool
+        Whether browsers reach the app over TLS alone.
     shared : bool
         Whether the answer is the same for everyone, so that it may be kept.
+    framed : bool
+        Whether another page may show this one inside itself.
     """
-    socket = settings.public.replace("http", "ws", 1)
+    frames = "" if framed else NO_FRAME
     said = {
-        b"content-security-policy": POLICY.format(socket=socket).encode(),
-        b"x-frame-options": b"DENY",
+        b"content-security-policy": POLICY.format(sockets=sockets, frames=frames).encode(),
         b"x-content-type-options": b"nosniff",
         b"referrer-policy": b"same-origin",
         b"cross-origin-opener-policy": b"same-origin",
         b"cross-origin-resource-policy": b"same-origin",
         b"permissions-policy": b"camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     }
-    if settings.secure:
+    if not framed:
+        said[b"x-frame-options"] = b"DENY"
+    if secure:
         said[b"strict-transport-security"] = b"max-age=31536000"
     if not shared:
         said[b"cache-control"] = b"no-store"
     kept = [(name, value) for name, value in headers if name.lower() not in said]
-    if settings.secure:
+    if secure:
         kept = [(name, _secure(value) if name.lower() == b"set-cookie" else value) for name, value in kept]
     return kept + list(said.items())
+
+
+def protecting(send: Send, sockets: str, *, secure: bool, shared: bool, framed: bool = False) -> Send:
+    """What sends an answer with these headers; the arguments are those of `protected`."""
+
+    async def protects(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            message = {**message, "headers": protected(headers, sockets, secure=secure, shared=shared, framed=framed)}
+        await send(message)
+
+    return protects
+
+
+async def answer(send: Send, status: int, sentence: str) -> None:
+    """Answer with a sentence and nothing else."""
+    body = sentence.encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _secure(cookie: bytes) -> bytes:

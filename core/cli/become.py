@@ -1,0 +1,24 @@
+"""The process of a command becomes that of a server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def become(module: str, *arguments: str) -> None:
+    """Run a module of this library in the place of this process.
+
+    Without -P a file in the folder where the command was typed could pass for a library.
+
+    Parameters
+    ----------
+    module : str
+        Its name below the library's own.
+    *arguments : str
+        What it finds in `sys.argv`.
+    """
+    place, name = str(Path(__file__).resolve().parents[2]), f"{__name__.partition('.')[0]}.{module}"
+    begin = f"import runpy, sys; sys.path.insert(0, {place!r}); runpy.run_module({name!r}, run_name='__main__')"
+    os.execv(sys.executable, [sys.executable, "-P", "-c", begin, *arguments])
