@@ -53,6 +53,8 @@ class Choice:
         About how many there are, from public knowledge or from a count that was bought.
     spread : float | None
         How far columns are spread, in shares of their bounds, where that was bought.
+    as_priced : bool
+        Whether the entrants are those that were priced before it was known what is worth making.
 
     Raises
     ------
@@ -65,6 +67,7 @@ class Choice:
     budget: Budget
     records: float
     spread: float | None = None
+    as_priced: bool = False
 
     name = "chosen classifier"
 
@@ -75,7 +78,8 @@ class Choice:
     def prospect(self) -> Prospect:
         """What is worth making."""
         entrants = usual_entrants(self.domain, self.label, self.spread)
-        return prospect(entrants, self.budget, self.records, self.spread)
+        found = prospect(entrants, self.budget, self.records, self.spread)
+        return replace(found, entrants=priced_pair(self.domain, self.label)) if self.as_priced else found
 
     @cached_property
     def _held(self) -> Held:
@@ -244,6 +248,9 @@ def choose_classifier(
         known = counted.records
         spread = spread_first(features, records_of, counted.left, known, payer, rest)
     choice = Choice(domain, label, spread.left, counted.records, spread.value)
+    if payer is not None and not payer.has_room_for(choice.cost):
+        # What was bought on the way must not be lost to a refusal, and the ledger was asked about these beforehand.
+        choice = replace(choice, as_priced=True)
     say(choice)
     file = choice.fit(records_of, spend=None if payer is None else lambda cost: payer.spend(cost, choice))
     if isinstance(file, LinearModel):
@@ -261,8 +268,13 @@ def readable(source: Source, domain: Domain) -> Drawn:
 
 def price_of(domain: Domain, label: str, budget: Budget, records: float) -> Cost:
     """What a choice costs before it is known what is worth making: all of the promise, as two of any kind would."""
-    pair = (NearestMeans(domain, label), Logistic(domain, label))
+    pair = priced_pair(domain, label)
     return contest([Competing(one, Held()) for one in pair], budget, records, domain.unit).cost
+
+
+def priced_pair(domain: Domain, label: str) -> tuple[Entrant, ...]:
+    """The two that are priced, which can be made of any columns."""
+    return NearestMeans(domain, label), Logistic(domain, label)
 
 
 def chosen_among(file: File) -> tuple[str, ...]:

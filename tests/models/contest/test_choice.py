@@ -1,5 +1,7 @@
 """Which classifiers are worth making, what making and choosing cost, and what the file that is kept says of itself."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -14,10 +16,11 @@ from core.models.linear_model import LinearModel
 from core.models.opening import load_model
 from core.privacy.accounting import Cost
 from core.privacy.budget import Budget as Promise
-from core.privacy.events import PureParts
+from core.privacy.events import Gaussian, PureParts
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.unit import PrivacyUnit
+from core.privacy.zcdp import largest_rho
 from core.releases.payment import Payer
 from core.releases.release import Release
 from core.sources import open_source
@@ -98,6 +101,22 @@ def test_a_choice_is_one_entry_and_a_bought_count_another(tmp_path, monkeypatch)
         assert len(ledger.status("ring").releases) == entries and float(ledger.status("ring").spent) == 1
         promised = file.privacy if isinstance(file, Release) else file.budget
         assert promised.epsilon == 1
+
+
+def test_what_was_bought_on_the_way_is_not_lost_where_the_ledger_admits_no_other_kind(tmp_path, monkeypatch):
+    """After Gaussian noise a total has room for more of it, and not for as much epsilon of Laplace noise."""
+    alone = (NearestMeans(PLANE, "kind"),)
+    monkeypatch.setattr("core.models.contest.choice.prospect", lambda *facts: prospects.Prospect(alone, 0.5, ()))
+    promise, ledger = Promise("0.5", "1e-7"), Ledger(tmp_path / "ledger.db")
+    payer = Payer(ledger, "ring", promise, "record")
+    ledger.register("ring", 1, "3e-7", neighbours=promise.neighbours, unit="record")
+    before = Cost((Gaussian(Fraction(largest_rho(0.5, 1e-7))),), promise.epsilon, promise.delta)
+    ledger.spend("ring", before, {"mechanism": "features"}, neighbours=promise.neighbours, unit="record")
+    assert not payer.has_room_for(Choice(PLANE, "kind", promise, 600).cost)
+    told = []
+    file = choose_classifier(open_source(ring(400)), PLANE, "kind", promise, payer, None, told.append)
+    assert len(told[0].prospect.entrants) == 2 and len(chosen_among(file)) >= 2
+    assert len(ledger.status("ring").releases) == 3
 
 
 def test_nothing_is_paid_where_somebody_could_be_on_both_sides():
