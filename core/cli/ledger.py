@@ -99,15 +99,29 @@ def show(name: NameArgument, payer: LedgerOptions, json: JsonOption = False) -> 
 
 @commands.command()
 @grouped
-def verify(payer: LedgerOptions) -> None:
+def verify(
+    payer: LedgerOptions,
+    witness: Annotated[
+        str,
+        Option(
+            metavar="FILE-or-URL",
+            help="The second place that knows how far the ledger had come, as in the configuration of a server.",
+            show_default=False,
+        ),
+    ] = "",
+) -> None:
     """Check every link of the ledger, its log, and that it knows the releases that are kept beside it."""
+    from ..privacy.ledger.witness import known_to
     from ..releases.remembered import check_all_remembered
 
-    book = payer.open()
+    known = known_to(witness) if witness else None
+    book = payer.open(witness)
     entries = sum(len(book.entries(name)) for name in book.names())
-    book.log.verify()
+    lines = book.log.verify()
     kept = check_all_remembered(book)
     say(f"The ledger {book.where} is whole: {entries:,} releases, {kept:,} of them kept beside it.")
+    if known is not None:
+        say(f"Its second place agrees, and knows {known[0]:,} of the {lines:,} lines of its log.")
 
 
 def _total(status: Status) -> str:

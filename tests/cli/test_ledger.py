@@ -74,3 +74,22 @@ def test_a_ledger_that_forgot_a_release_is_told_from_one_that_did_not(command, l
     shutil.copy(older, ledger)
     assert "older copy" in refused(command("ledger", "verify"))
     assert "older copy" in refused(command("release", source, *SKETCH, *options, "--out", "again.npz"))
+
+
+def test_a_second_place_is_asked_where_it_is_named(command, ledger, tmp_path):
+    place, older = tmp_path / "elsewhere", tmp_path / "older.sqlite"
+    verify = ("ledger", "verify", "--witness", str(place))
+    assert command("ledger", "add", "people", "--epsilon", "1").exit_code == 0
+    assert "knows of no ledger yet" in refused(command(*verify))
+    assert not place.exists()  # a name that was mistyped begins no second place
+    Ledger(ledger, str(place)).register("patients", 1)
+    assert "agrees, and knows 2 of the 2 lines" in command(*verify).stderr
+    shutil.copy(ledger, older)
+    Ledger(ledger, str(place)).register("visits", 1)
+    written = place.read_text()
+    assert command("ledger", "add", "towns", "--epsilon", "1").exit_code == 0  # by somebody who does not name it
+    assert "agrees, and knows 3 of the 4 lines" in command(*verify).stderr
+    shutil.copy(older, ledger)
+    assert command("ledger", "verify").exit_code == 0  # whole in itself
+    assert "knows of what it has forgotten" in refused(command(*verify))
+    assert place.read_text() == written

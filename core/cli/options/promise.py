@@ -108,8 +108,8 @@ class LedgerOptions:
         ),
     ] = None
 
-    def open(self) -> Ledger:
-        """The ledger; it is created where there is none."""
+    def open(self, witness: str = "") -> Ledger:
+        """The ledger, and the second place that knows how far it had come; it is created where there is none."""
         from ...privacy.ledger.ledger import Ledger
 
-        return Ledger(self.ledger or None)
+        return Ledger(self.ledger or None, witness)

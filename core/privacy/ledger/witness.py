@@ -126,6 +126,22 @@ def witness_at(where: str) -> Witness:
     return FileWitness(Path(where))
 
 
+def known_to(where: str) -> End:
+    """How far the witness at a path or at ``postgresql://…`` knows a ledger to have come.
+
+    Raises
+    ------
+    RequestError
+        When there is none, or it knows of no ledger yet, so that it agrees with any; none is begun.
+    """
+    there = where.startswith("postgresql://") or Path(where).is_file()
+    if there and (end := witness_at(where).farthest()) is not None:
+        return end
+    raise RequestError(
+        "The second place knows of no ledger yet, so it would agree with any; name the one that the server writes to."
+    )
+
+
 @lru_cache(maxsize=8)
 def _engine(url: sa.URL, process: int) -> sa.Engine:
     """The connections of a process, with the table found or made."""
