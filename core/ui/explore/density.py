@@ -19,7 +19,7 @@ from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
 from ...words.escapes import in_html
 from ...words.phrases import listed
-from ..frame.charts import for_screen, on_a_phone, picture_config
+from ..frame.charts import fit_stage, for_screen, on_a_phone, picture_config
 from ..frame.marks import note, side
 from ..frame.markup import draw
 from ..frame.session import Opened
@@ -128,6 +128,7 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
             figure = film_of(opened, view, layers.film, marks)
         if isinstance(picture, Heatmap):
             add_layers(figure, opened, view, layers)
+        fit_stage(figure)
         area = AskedArea(opened, view, kind)
         chart = CHART if kind == POINT else f"{CHART}-{KINDS[kind]}"
         place.plotly_chart(

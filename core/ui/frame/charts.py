@@ -10,6 +10,8 @@ from .session import Opened
 
 PHONE, AROUND = 270, 130
 """Pixels that a map has on a phone from side to side, and that axes and legend take below it."""
+WIDE = 0.6
+"""Height by width below which a map is wider than the stage that it is on."""
 ONE_TOOL = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 
 
@@ -27,16 +29,33 @@ def for_screen(figure: go.Figure) -> go.Figure:
 
     On a phone a map whose units are equal is as high as they make it: there is no gap below it. Plotly gives a figure
     its height before the browser says how wide the screen is. So a browser that says that it is a phone's is believed.
+    A map that is far wider than high keeps its colour bar above it on any screen, and all of the width for itself.
     """
+    shape = shape_of(figure)
     if not on_a_phone():
-        return scale_aside(figure)
-    ratio = figure.layout.yaxis.scaleratio
-    if ratio is None:
+        if shape is None or shape >= WIDE:
+            return scale_aside(figure)
+        return figure.update_traces(colorbar={"y": 0.94}, selector={"type": "heatmap"})  # clear of what it is called
+    if shape is None:
         return figure
-    (left, right), (low, high) = figure.layout.xaxis.range, figure.layout.yaxis.range
-    shape = ratio * (high - low) / (right - left)
     around = (figure.layout.margin.t or 0) + AROUND
     return figure.update_layout(height=round(min(figure.layout.height, PHONE * shape + around)))
+
+
+def shape_of(figure: go.Figure) -> float | None:
+    """How many times as high as wide a map is whose units are equal; None for any other."""
+    ratio = figure.layout.yaxis.scaleratio
+    if ratio is None:
+        return None
+    (left, right), (low, high) = figure.layout.xaxis.range, figure.layout.yaxis.range
+    return ratio * (high - low) / (right - left)
+
+
+def fit_stage(figure: go.Figure) -> None:
+    """Let the stage be no higher than a wide map needs, as there would be a gap below it; its style has the sizes."""
+    shape = shape_of(figure)
+    if shape is not None and shape < WIDE:
+        st.html(f"<style>.st-key-fg-stage {{ --shape: {shape:.4f} }}</style>")
 
 
 def on_a_phone() -> bool:

@@ -57,7 +57,10 @@ STYLE = (
   max-width: 125rem;
   @media (min-width: 769px) {
     padding-top: 1rem;
-    & .st-key-fg-stage:has(.stPlotlyChart) { min-height: 26rem; height: calc(100vh - 17.5rem); }
+    & .stColumn:has(.st-key-fg-stage) { container-type: inline-size; }
+    & .st-key-fg-stage:has(.stPlotlyChart) {
+      --room: max(26rem, calc(100vh - 17.5rem)); height: min(var(--room), calc(100cqw * var(--shape, 9) + 11rem));
+      flex: none; }
   }
   & > div { gap: 0.6rem; }
   & h1 { font-size: 1.25rem; padding: 0; }

@@ -6,11 +6,13 @@ import pytest
 
 from core.domain import Numeric
 from core.figures.axes import Axis, apply
-from core.ui.frame.charts import for_screen
+from core.figures.density import SCALE
+from core.ui.frame import charts
+from core.ui.frame.charts import fit_stage, for_screen, shape_of
 
 
-def city():
-    x, y = (Axis.of(Numeric(name, 0, high, "km"), np.array([0.0, high])) for name, high in (("e", 20), ("n", 16)))
+def city(high=16.0):
+    x, y = (Axis.of(Numeric(name, 0, end, "km"), np.array([0.0, end])) for name, end in (("e", 20.0), ("n", high)))
     figure = go.Figure().update_layout(height=520, margin={"t": 80})
     apply(figure, x, y)
     return figure
@@ -22,3 +24,17 @@ def test_a_map_leaves_no_gap_on_a_phone(request_headers, said):
     request_headers |= said
     assert 380 < for_screen(city()).layout.height < 460
     assert for_screen(go.Figure().update_layout(height=520)).layout.height == 520
+
+
+def test_a_map_far_wider_than_high_keeps_its_colours_above_it_and_no_gap_below(request_headers, monkeypatch):
+    def on_screen(high):
+        figure = city(high).add_trace(go.Heatmap(z=[[1, 2]], colorbar={"orientation": "h"}))
+        return for_screen(figure.add_annotation(text="towns close by", name=SCALE)).data[0].colorbar.orientation
+
+    assert on_screen(8.0) == "h" and on_screen(16.0) == "v"
+    assert shape_of(city(8.0)) == pytest.approx(0.4) and shape_of(go.Figure()) is None
+    said = []
+    monkeypatch.setattr(charts.st, "html", said.append)
+    for high in (8.0, 16.0):
+        fit_stage(city(high))
+    assert len(said) == 1 and "--shape: 0.4" in said[0]
