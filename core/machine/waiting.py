@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from weakref import WeakValueDictionary
 
 
 class Line:
@@ -39,3 +40,41 @@ class Line:
         """How many have to leave until it is their turn; 0 once it is."""
         with self._lock:
             return max(0, self._here.index(who) + 1 - self.places)
+
+
+class FairLine:
+    """A line in which everyone stands once: what else is theirs waits until then, and goes to its end.
+
+    So many pages of one visitor keep another waiting no longer than one page does.
+
+    Parameters
+    ----------
+    places : int
+        How many may work at once.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._line = Line(places)
+        self._own: WeakValueDictionary[str, Line] = WeakValueDictionary()
+        self._lock = Lock()
+
+    @contextmanager
+    def taken(self, whose: str, wait: Callable[[], None]) -> Iterator[None]:
+        """Work when it is somebody's turn; the place is free again after the block.
+
+        Parameters
+        ----------
+        whose : str
+            Tells one visitor from another.
+        wait : Callable[[], None]
+            Passes a moment, until it is looked again; what it raises leaves the line.
+        """
+        with self._lock:
+            own = self._own.setdefault(whose, Line(1))
+        with own.joined() as mine:
+            while own.ahead(mine):
+                wait()
+            with self._line.joined() as place:
+                while self._line.ahead(place):
+                    wait()
+                yield

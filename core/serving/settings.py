@@ -126,6 +126,8 @@ class Limits:
         Of the server, above which no new page is opened.
     releases_at_once : int
         That each process makes; others wait.
+    forecasts_at_once : int
+        That each process works out; nobody has two of them.
     """
 
     sessions: int = 200
@@ -133,6 +135,7 @@ class Limits:
     upload_megabytes: int = 200
     memory_megabytes: int = 8_000
     releases_at_once: int = 4
+    forecasts_at_once: int = 2
 
 
 @dataclass(frozen=True)
@@ -302,6 +305,7 @@ def _limits(section: Section) -> Limits:
         upload_megabytes=section.take("upload_megabytes", whole(1, 10_000), usual.upload_megabytes),
         memory_megabytes=section.take("memory_megabytes", whole(500, 10_000_000), usual.memory_megabytes),
         releases_at_once=section.take("releases_at_once", whole(1, 1_000), usual.releases_at_once),
+        forecasts_at_once=section.take("forecasts_at_once", whole(1, 1_000), usual.forecasts_at_once),
     )
     section.end()
     return found

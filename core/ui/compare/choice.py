@@ -14,6 +14,7 @@ from ...experiments.comparison.plan import Plan
 from ...figures.comparison.marks import MethodMark, method_marks
 from ...privacy.budget import Budget
 from ..frame.marks import facts, note
+from ..frame.turns import turn
 from ..release.privacy import EPSILONS, SLACK
 from .subject import Subject
 
@@ -106,7 +107,8 @@ def choose_plan(subject: Subject) -> Chosen | None:
 # Some methods draw all their public random numbers to know whether they can.
 @st.cache_data(scope="session", max_entries=32, show_spinner=False)
 def _taking_part(identity: str, delta: Decimal, _subject: Subject) -> list[tuple[str, str | None]]:
-    return [(method.key, refusal) for method, refusal in _subject.taking_part(Budget(1, delta))]
+    with turn():
+        return [(method.key, refusal) for method, refusal in _subject.taking_part(Budget(1, delta))]
 
 
 def choose_several(

@@ -15,6 +15,7 @@ from ...sketches.making import hashed
 from ...words.escapes import in_markdown
 from ...words.numbers import about, percent
 from ..frame.marks import note
+from ..frame.turns import turn
 from .subject import Subject
 
 LEAST, MOST = Decimal("0.1"), Decimal(10)
@@ -67,4 +68,5 @@ def shown(epsilons: Sequence[Decimal]) -> list[Decimal]:
 @st.cache_data(max_entries=64, show_spinner="Forecasting", scope="session")
 def _trust(identity: str, _subject: Subject, epsilon: Decimal) -> Trust:
     sketch = Race(_subject.domain, _subject.question.kernel, seed=0)
-    return of_density(sketch, epsilon, _subject.records, getattr(_subject.question, "density", None))
+    with turn():
+        return of_density(sketch, epsilon, _subject.records, getattr(_subject.question, "density", None))

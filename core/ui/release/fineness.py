@@ -42,6 +42,7 @@ from ...words.escapes import in_markdown
 from ...words.numbers import significant
 from ..frame.charts import show
 from ..frame.marks import note
+from ..frame.turns import turn
 
 AUTOMATIC, BY_HAND = "Automatic", "By hand"
 KERNELS: dict[str, type[Kernel]] = {
@@ -130,7 +131,8 @@ def follows_budget(draft: Draft) -> bool:
 
 def chosen_by_forecast(draft: Draft) -> Draft:
     """The draft of a settled budget, as fine as its noise allows; what will be seen, and the curve behind it."""
-    scales = chosen_scales(draft.compared, draft.promise, draft.records)
+    with turn():
+        scales = chosen_scales(draft.compared, draft.promise, draft.records)
     st.markdown("**Whoever has the file chooses how closely to look.**")
     note(scales.detail)
     show(smoothing_figure(scales), "release-smoothing-figure", smoothing_in_words(scales))

@@ -15,6 +15,7 @@ from ...forecast.whole_table import whole_table
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ...sketches.linear import LinearSketch
+from ..frame.turns import turn
 from .privacy import EPSILONS, SLACK
 
 CURVE = EPSILONS[::2]
@@ -60,16 +61,18 @@ def _described(sketch: LinearSketch, facts: list) -> str:
 def _forecast(
     key: str, _sketch: LinearSketch, _budget: Budget, _records: int, _density: float | None, _settled: bool
 ) -> tuple[LinearSketch, Forecast]:
-    if not _settled:
-        _sketch = choose_size(_sketch, _budget, _records, _density)
-    return _sketch, forecast(_sketch, _budget, _records, _density)
+    with turn():
+        if not _settled:
+            _sketch = choose_size(_sketch, _budget, _records, _density)
+        return _sketch, forecast(_sketch, _budget, _records, _density)
 
 
 @st.cache_data(scope="session", max_entries=100, show_spinner=False)
 def _table(
     key: str, _domain: Domain, _records: int, _budget: Budget, _by: tuple[str, ...]
 ) -> tuple[LinearSketch, Forecast]:
-    return whole_table(_domain, _records, _budget, _by)
+    with turn():
+        return whole_table(_domain, _records, _budget, _by)
 
 
 @st.cache_data(scope="session", max_entries=100, show_spinner=False)
@@ -77,9 +80,11 @@ def _curve(
     key: str, _sketch: LinearSketch, _records: int, _slack: bool, _neighbours: Neighbours, _density: float | None
 ) -> np.ndarray:
     epsilons = [float(step) for step in CURVE]
-    return error_curve(_sketch, _records, epsilons, float(SLACK) if _slack else 0.0, _neighbours, _density)
+    with turn():
+        return error_curve(_sketch, _records, epsilons, float(SLACK) if _slack else 0.0, _neighbours, _density)
 
 
 @st.cache_data(scope="session", max_entries=100, show_spinner=False)
 def _stopped_by(key: str, _sketch: LinearSketch, _budget: Budget, _records: int, _density: float | None) -> str:
-    return sized_rows(_sketch, _budget, _records, _density).stopped_by
+    with turn():
+        return sized_rows(_sketch, _budget, _records, _density).stopped_by

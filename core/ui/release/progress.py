@@ -5,11 +5,8 @@ from __future__ import annotations
 import secrets
 
 import streamlit as st
-from streamlit.runtime import get_instance
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ...forecast.draft import Draft
-from ...machine.attendance import Attendance
 from ...machine.waiting import Line
 from ...parameters import SEED_BITS
 from ...privacy.ledger.account import price
@@ -18,6 +15,7 @@ from ...words.escapes import in_markdown
 from ...words.numbers import amount
 from ..frame.marks import Visibility, note, rail
 from ..frame.odds import odds_sentence
+from ..frame.turns import attendance
 from .making import Desk, Making, Order, Stage
 from .news import KEY, progress
 
@@ -68,7 +66,7 @@ def confirm(desk: Desk, order: Order, draft: Draft) -> None:
 
 def show_progress(making: Making) -> None:
     """Progress with a way out; a release that takes but a moment is there before any of it is drawn."""
-    making.start(_attendance(), _line())
+    making.start(attendance(), _line())
     if making.wait(AT_ONCE):
         st.rerun()
     st.header("Making the release", anchor=False)
@@ -93,12 +91,6 @@ def _watch(making: Making) -> None:
             note("Nothing is spent before all records are read. Then the price is paid and the noise is drawn.")
         else:
             note("The price is paid now, and cannot be had back.")
-
-
-def _attendance() -> Attendance:
-    """Whether this visitor's browser is connected; what it asks is made for being asked from any thread."""
-    server, number = get_instance(), get_script_run_ctx().session_id
-    return Attendance(lambda: server.is_active_session(number))
 
 
 @st.cache_resource(show_spinner=False)

@@ -20,6 +20,7 @@ from ...sketches.grouped import GroupedSketch
 from ...sketches.registry import card
 from ...words.escapes import in_markdown
 from ..frame.marks import facts, note
+from ..frame.turns import turn
 
 PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""
@@ -84,11 +85,12 @@ def _described(draft: Draft) -> str:
 # What is cached is public, and still kept to the visitor's own session: it tells what they typed.
 @st.cache_data(scope="session", max_entries=100, show_spinner="Comparing the ways to do it …")
 def _ways(key: str, _draft: Draft) -> list[Recommendation]:
-    return list(
-        recommend(
-            _draft.domain, _draft.records, _draft.budget, _draft.asked, label=_draft.label, density=_draft.density
+    with turn():
+        return list(
+            recommend(
+                _draft.domain, _draft.records, _draft.budget, _draft.asked, label=_draft.label, density=_draft.density
+            )
         )
-    )
 
 
 def _list(ranked: Sequence[Recommendation], name: str, question: str) -> None:
@@ -180,5 +182,6 @@ def resized(draft: Draft, rows: int | None, width: int | None) -> Draft:
         sketch = sketch.with_rows(rows)
     if sketch == draft.sketch:
         return draft
-    seen = forecast(sketch, draft.budget, draft.records, draft.density)
+    with turn():
+        seen = forecast(sketch, draft.budget, draft.records, draft.density)
     return replace(draft, way=replace(draft.way, sketch=sketch, forecast=seen), settled=rows is not None)
