@@ -47,7 +47,7 @@ def hero() -> str:
     seen = [(x, y) for x, y in points if x < PANE_X - 6]
     behind = [(x, y) for x, y in points if x > PANE_X - 60]
     return f"""
-    <div class="fg-hero"><svg opacity="0" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="xMidYMid slice" role="img"
+    <div class="fg-hero"><svg opacity="0" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"
       aria-label="Amber points, one a person. Behind a pane of frosted glass only their shape is left, in teal.">
     <defs><clipPath id="fg-glass"><rect x="{PANE_X}" y="8" width="{WIDTH - PANE_X - 8}" height="{HEIGHT - 16}" rx="10"/>
     </clipPath><filter id="fg-frost" x="-20%" y="-40%" width="140%" height="180%"><feGaussianBlur stdDeviation="15"/>

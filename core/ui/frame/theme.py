@@ -266,7 +266,7 @@ body .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(
 .st-key-fg-hero h1 { font-size: clamp(2.5rem, 5.2vw, 4rem); line-height: 1.1; }
 /* Drawings are black without their colours, so they wait for them: `opacity` in an SVG yields to a style sheet. */
 .fg-hero svg, .fg-step svg { opacity: 1; }
-.fg-hero svg { width: 100%; max-width: 40rem; min-height: 7rem; display: block; }
+.fg-hero svg { width: 100%; max-width: 40rem; display: block; }
 .fg-step svg { width: 100%; max-width: 17rem; display: block; }
 .stApp .fg-step p { margin-top: 0.8rem; max-width: 24rem; }
 .fg-dot { fill: var(--amber-shape); } .fg-cloud { fill: var(--teal-shape); }
