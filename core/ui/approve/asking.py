@@ -27,18 +27,19 @@ def asks_first(order: Order, account: Account, said: str) -> bool:
     if found is not None and found.state is State.WAITING:
         said_yes = sum(name != ledger.who for name in found.yeses)
         missing = [f"the yes of a steward ({said_yes} of {ledger.approval.people} given to request {found.number})"]
-        main_action("Release", missing, "release", "Nothing is spent until then.")
+        note("Nothing is spent until then. Come back with the same choices, or stay: any click here looks again.")
+        main_action("Release", missing, "release")
         return True
     if found is not None and found.state is State.DECLINED:
         note(f"Request {found.number} for exactly this was declined. You may ask for something smaller, or again.")
     words = f"More than ε = {ledger.approval.epsilon:g} of a data set needs the yes of a steward. Nothing is spent now."
     if main_action("Ask for approval", (), "release", words):
         try:
-            number = ledger.approvals.ask(ledger.who, plan)
+            ledger.approvals.ask(ledger.who, plan)
         except RequestError as error:
             st.error(in_markdown(error))
         else:
-            note(f"Asked: it is request {number}. Come back with the same choices once it is approved.")
+            st.rerun()  # which says that it waits, and offers no second request
     return True
 
 

@@ -12,6 +12,7 @@ from ...privacy.ledger.store import Store
 from ...serving.approvals import Approvals, Request
 from ...serving.door import Visitor, the_door
 from ...serving.roles import Role
+from ...sketches.registry import card
 from ...words.escapes import in_markdown
 from ...words.phrases import day, listed
 from ..frame.marks import Visibility, facts, note, rail
@@ -45,7 +46,7 @@ def _one(approvals: Approvals, request: Request, visitor: Visitor) -> None:
                 (f"{request.who} asks, on {day(request.when)}", f"Of the data set “{plan['dataset']}”."),
                 (f"It spends ε = {plan['cost']['epsilon']}{_slack(plan['cost']['delta'])}", _total(plan)),
                 (
-                    f"It releases: {plan.get('mechanism', '')}",
+                    f"It releases: {_made(str(plan.get('mechanism', '')))}",
                     f"Of {listed([str(name) for name in plan['columns']], 12)}." if plan.get("columns") else "",
                 ),
                 *([("Approved so far by", listed(list(request.yeses), 5))] if request.yeses else []),
@@ -57,13 +58,30 @@ def _one(approvals: Approvals, request: Request, visitor: Visitor) -> None:
             note("It is your own, so somebody else has to answer it.")
             return
         if visitor.name in request.yeses:
-            note("You have said yes; one more person has to.")
+            note(_after_yes(request))
             return
         with st.container(horizontal=True, gap="small"):
             yes = st.button("Approve", key=f"approve-{request.number}", type="primary")
             no = st.button("Decline", key=f"decline-{request.number}")
     if yes or no:
         _answer(approvals, request, yes)
+
+
+def _made(mechanism: str) -> str:
+    """What a mechanism does, in words; its name where only another version knows it."""
+    try:
+        return card(mechanism).plainly
+    except RequestError:
+        return mechanism
+
+
+def _after_yes(request: Request) -> str:
+    """What is still to come once this steward has said yes."""
+    people = (the_door().rules or the_door().started).approval.people
+    missing = people - sum(name != request.who for name in request.yeses)
+    if missing <= 0:
+        return f"It is approved, and stays here until {in_markdown(request.who)} releases it."
+    return f"You have said yes; {missing} more {'person has' if missing == 1 else 'people have'} to."
 
 
 def _answer(approvals: Approvals, request: Request, yes: bool) -> None:

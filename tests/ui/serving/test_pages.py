@@ -152,8 +152,12 @@ def test_a_steward_says_yes_to_what_waits(come, served):
     at = opened("pages/approve.py")
     words = " ".join(one.value for one in at.markdown)
     assert "ann@example.org: visits" in words and "ε = 0.6" in words and "age" in words
+    assert "It releases: Random cells (RACE)" in words
     at.button(key="approve-1").click().run()
     assert not at.exception and ledger.approvals.latest("ann@example.org", plan).yeses == ("sue@example.org",)
+    assert "It is approved, and stays here until ann@example.org releases it." in " ".join(
+        one.value for one in at.markdown
+    )
     ledger.register("visits", 3)
     ledger.spend("visits", pure("0.6"), {"mechanism": "race", "columns": ["age"], "parameters": {}})
     assert ledger.status("visits").left == Decimal("2.4")
