@@ -179,7 +179,7 @@ def members(value: Any) -> frozenset[str]:
 
 def places(value: Any) -> tuple[str, ...]:
     """Folders that are there, and beginnings of addresses."""
-    wanted = "a list of whole paths of folders, and of addresses that end with a stroke, such as s3://bucket/"
+    wanted = "a list of whole paths of folders that exist, and of addresses that end with a stroke, as s3://bucket/"
     if not isinstance(value, list):
         raise ValueError(wanted)
     for one in value:
