@@ -22,6 +22,8 @@ from .palette import FAINT, INK, TEAL, faded
 HEIGHT = 420
 LESS, MORE = CLASS_COLOURS[1], TEAL.shape
 UNTOLD = "may be noise alone"
+SCALE = [[0.0, LESS], [0.5, faded(FAINT.shape, 0.05)], [1.0, MORE]]
+"""From less to more."""
 
 
 def told(picture: Curve | Heatmap) -> np.ndarray:
@@ -111,7 +113,6 @@ def _map(heatmap: Heatmap, columns: dict, title: str, shares: bool) -> go.Figure
     x, y = Axis.of(columns[heatmap.x], heatmap.x_values), Axis.of(columns[heatmap.y], heatmap.y_values)
     seen = np.where(told(heatmap), heatmap.estimate, np.nan)
     most = float(np.nanmax(np.abs(seen))) if np.isfinite(seen).any() else 1.0
-    scale = [[0.0, LESS], [0.5, faded(FAINT.shape, 0.05)], [1.0, MORE]]
     figure = go.Figure(
         go.Heatmap(
             x=x.values,
@@ -119,7 +120,7 @@ def _map(heatmap: Heatmap, columns: dict, title: str, shares: bool) -> go.Figure
             z=seen.astype(np.float32),
             zmin=-most,
             zmax=most,
-            colorscale=scale,
+            colorscale=SCALE,
             colorbar={"thickness": 10, "outlinewidth": 0, "tickformat": _form(shares)},
             hovertemplate="%{z:" + _form(shares) + "}<extra></extra>",
         )

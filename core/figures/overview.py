@@ -136,7 +136,7 @@ def together_figure(found: Together) -> go.Figure:
     """Two columns: the share of everyone in each combination of cells, hatched where it may be none."""
     told = np.nan_to_num(found.low, nan=-1.0) > 0.0
     seen = np.where(told, found.share, np.nan)
-    x, y = _even(found.across), _even(found.up)
+    x, y = side_by_side(found.across), side_by_side(found.up)
     names = [[words_for_cells(axis, [cell]) for cell in range(axis.valued)] for axis in (found.across, found.up)]
     words = [
         [
@@ -160,7 +160,7 @@ def together_figure(found: Together) -> go.Figure:
     )
     figure = go.Figure([drawn, hatch(~told, x, y, showlegend=False)])
     for axis, update in ((found.across, figure.update_xaxes), (found.up, figure.update_yaxes)):
-        update(**_ticks(axis), showgrid=False, zeroline=False, automargin=True)
+        update(**cell_ticks(axis), showgrid=False, zeroline=False, automargin=True)
         update(title={"text": in_plotly(shortened(axis.name)), "standoff": 16})
     figure.update_xaxes(range=[-0.5, found.across.valued - 0.5])
     figure.update_yaxes(range=[-0.5, found.up.valued - 0.5])
@@ -292,12 +292,12 @@ def _category_axis(axis: Cells, rows: Sequence[int] | np.ndarray) -> dict:
     return facts | {"range": [len(rows) - 0.5, -0.5], "showgrid": False, "automargin": True}
 
 
-def _even(axis: Cells) -> Axis:
+def side_by_side(axis: Cells) -> Axis:
     """The cells of a column side by side, each as wide as any other."""
     return Axis(axis.name, np.arange(axis.valued, dtype=np.float64), -0.5, axis.valued - 0.5)
 
 
-def _ticks(axis: Cells) -> dict:
+def cell_ticks(axis: Cells) -> dict:
     """Marks of cells that stand side by side: their categories, or where some of them begin."""
     if axis.categories:
         labels = [in_plotly(shortened(category, 16)) for category in axis.categories]

@@ -213,12 +213,12 @@ def _numbers(
     found += [(words, answers.quantile(axis.name, quarter, where=where)) for quarter, words in QUARTERS]
     numbers = []
     for words, frame in found:
-        estimate, low, high = (_as_number(axis, frame[end].iloc[0]) for end in ("estimate", "low", "high"))
+        estimate, low, high = (as_number(axis, frame[end].iloc[0]) for end in ("estimate", "low", "high"))
         numbers.append(Number(words, estimate, low, high))
     return (*numbers, *missing)
 
 
-def _as_number(axis: Axis, value: object) -> float:
+def as_number(axis: Axis, value: object) -> float:
     """A value as a number of the axis; NaN where there is none."""
     if isinstance(axis.column, Dates):
         return math.nan if pd.isna(value) else float(axis.column.numbers_of([value])[0])

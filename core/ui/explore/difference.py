@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.difference import difference_bars, difference_figure, difference_in_words
+from ...figures.difference import difference_figure, difference_in_words
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap
@@ -20,6 +19,7 @@ from ..frame.session import Opened, Session
 from .answers import LEVEL, REMEMBERED
 from .columns import choices, choose_columns, drawable
 from .groups import part_of, question_of
+from .table_difference import table_difference
 
 COMPARE = "Difference"
 CAVEAT = (
@@ -48,7 +48,8 @@ def difference_view(visitor: Session, opened: Opened) -> None:
         other = _alike(visitor.opened[name], opened)
         compared = Comparison(opened.release, other.release, bool(shares))
         if opened.release.sketch.name == "tables":
-            _tables(opened, other, compared)
+            table_difference(opened, other, compared, _title(opened.release, compared.shares))
+            note(CAVEAT)
         else:
             _places(opened, other, compared)
     except RequestError as error:
@@ -87,17 +88,6 @@ def _places(opened: Opened, other: Opened, compared: Comparison) -> None:
     words = difference_in_words(picture.estimate, picture.low, picture.high, shares)
     figure = difference_figure(picture, domain, _title(opened.release, compared.shares), shares)
     _shown(opened, figure, words)
-
-
-def _tables(opened: Opened, other: Opened, compared: Comparison) -> None:
-    """The cells of one column."""
-    names = [axis.name for axis in opened.release.asked(LEVEL).axes]
-    column = st.selectbox("Column", names, format_func=in_markdown, key="explore-compared-column")
-    frame = compared.table(column)
-    estimate, low, high = (frame[name].to_numpy(dtype=np.float64) for name in ("estimate", "low", "high"))
-    words = difference_in_words(estimate, low, high, compared.shares)
-    title = _title(opened.release, compared.shares)
-    _shown(opened, difference_bars(list(frame[column]), estimate, low, high, title, compared.shares), words)
 
 
 def _shown(opened: Opened, figure: object, words: str) -> None:

@@ -10,7 +10,8 @@ from core.sketches.grids.histogram import Histogram
 from core.sketches.making import distance
 from core.sketches.tables.tables import Tables
 from core.ui.explore.difference import CAVEAT, COMPARE
-from tests.ui.explore.visiting import explore, labels, options, shown, view
+from core.ui.explore.table_difference import ALL, TWO
+from tests.ui.explore.visiting import choose, explore, labels, options, shown, view
 
 LINE = Domain.of(x=(0, 100))
 PEOPLE = Domain((Numeric("age", 0, 100), Categorical("city", ("Bern", "Chur"))))
@@ -43,6 +44,17 @@ def test_two_open_files_are_compared(sketch, first, second):
     assert not app.exception and not app.error
     assert "Less the file" in labels(app.selectbox)
     assert CAVEAT in shown(app)
+
+
+def test_two_tables_are_compared_by_pairs_and_in_rows():
+    app = two(Tables.of(PEOPLE, bins=4), rows(20.0), rows(70.0))
+    view(app, COMPARE)
+    choose(app, "Shown", TWO)
+    assert not app.exception and "Grey: noise alone" in shown(app)
+    choose(app, "Shown", ALL)
+    assert not app.exception
+    table = shown(app)
+    assert "age: mean" in table and "<strong>−" in table and "city: Bern" in table
 
 
 def test_files_that_do_not_go_together_say_why():
