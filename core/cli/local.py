@@ -116,7 +116,10 @@ def privatise(
             write_kept(asked, places(asked, values, column), kept)
         with unfinished(out) as file:
             written = write_again(asked, keep, file)
-    say(f"{written:,} reports were written, each with ε = {asked.oracle.epsilon:f}.")
+    cost = f"{asked.oracle.epsilon:f}"
+    say(f"{written:,} reports were written, each with ε = {cost}.")
+    if keep is None:
+        say(f"Randomising the same answers again would cost their people another ε = {cost}, as losses add up.")
 
 
 @commands.command()

@@ -1,8 +1,9 @@
 """What every search is: reports of texts, and from them the most frequent ones with estimates and intervals.
 
-Whoever is picked for a large estimate was partly picked for the luck in it. So an item is never estimated by the
-reports that it was found by: either by those of people who had no part in the search, or by reports of their own coins,
-with intervals that hold for all candidates at once, whichever of them is then picked.
+Whoever is picked for a large estimate was partly picked for the luck in it. So an item's
+estimate never hangs on what it was picked for: it is by reports of people who had no part in the search, or such that
+it is uncorrelated with what was picked by, or by reports of their own coins, with intervals that hold for all
+candidates at once, whichever of them is then picked.
 """
 
 from __future__ import annotations

@@ -4,8 +4,12 @@ Every device draws a group, uniformly and whatever its text is. Group i reports 
 local hashing with all of ε; the last group reports the whole text, and has no part in the search. The collector goes
 through all prefixes of length l_1, keeps the strongest, extends each by all characters up to l_2, and so on.
 
-What it finds is estimated by the last group alone, times how many there are for each of its members: its interval holds
-for texts picked by others' reports, whichever they are. It counts who happened to draw that group as well as coins.
+What it finds is estimated by that last group, so luck in the coins that a text was picked for is not in its estimate.
+One trace of the picking would be left: who drew the group that it was picked by did not draw the last one, so texts
+picked for many reports there have few here. So as much of that group's estimate is added as makes the sum and it
+uncorrelated (a control variate): picking by the one then leaves the other as it was. Where coins are most of the error
+this is next to nothing, and where ε is large it takes part of the error away. What remains is the same trace of the
+shorter prefixes, of which more are kept than are wanted. Intervals count coins and who drew which group.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Truths, Words
+from ...machine.array_types import Array, Floats, Integers, Truths, Words
 from ...privacy.noise.randomness import Source
 from ...privacy.noise.responses import below
 from ..oracles.olh import OptimalHashing
@@ -77,13 +81,26 @@ class PrefixExtending(Finder):
             last = length == alphabet.length
             kept = strongest(candidates, estimate, top if last else max(KEPT_FOR_EACH * top, LEAST_KEPT))
             before = length
-        apart = self._of(sent, self.groups - 1)
-        scale = len(sent) / max(len(apart), 1)
-        estimate, error = estimated(self.hashing, apart, alphabet.keys(kept, alphabet.length))
-        estimate = scale * estimate
-        sampled = np.maximum(estimate, 0.0) * np.maximum(scale - 1, 0.0)
-        reach = float(ndtri(0.5 + level / 2)) * np.sqrt((scale * error) ** 2 + sampled)
+        estimate, error = self._unpicked(sent, alphabet.keys(kept, alphabet.length))
+        reach = float(ndtri(0.5 + level / 2)) * error
         return self._listed(kept, estimate, estimate - reach, estimate + reach, top)
+
+    def _unpicked(self, sent: Words, keys: Integers) -> tuple[Floats, Floats]:
+        """Estimates of whole texts by the last group, uncorrelated with those they were picked by, and their errors.
+
+        Of c people with a text, X draw the picking group, a share s of all, and Y the last one, a share t: Var X =
+        c s(1 - s), Var Y = c t(1 - t), Cov(X, Y) = -c s t. Their estimates x and y have independent coins besides, so
+        y + w x with w = c s t / Var x is uncorrelated with x, and its mean is c (t + w s).
+        """
+        picking, apart = (self._of(sent, group) for group in (self.groups - 2, self.groups - 1))
+        s, t = (max(len(one), 1) / max(len(sent), 1) for one in (picking, apart))
+        (x, coins_x), (y, coins_y) = (estimated(self.hashing, one, keys) for one in (picking, apart))
+        people = np.maximum(y / t, 1.0)
+        shared = people * s * t
+        weight = shared / (people * s * (1 - s) + coins_x**2)
+        variance = people * t * (1 - t) + coins_y**2 - weight * shared
+        parts = t + weight * s
+        return (y + weight * x) / parts, np.sqrt(np.maximum(variance, 0.0)) / parts
 
     @staticmethod
     def _of(reports: Words, group: int) -> Words:

@@ -30,11 +30,11 @@ def beside_local(subject: Subject, epsilons: Sequence[Decimal]) -> None:
     st.header("With nobody to trust", anchor=False)
     if not hashed(subject.question.kernel):
         note(
-            "Local reports are of random cells, which this kernel has none of: take the Euclidean, Laplace or angular "
-            "one to compare."
+            "Local reports say which random cell a record falls into, and this kernel has no such cells: choose "
+            "another above to compare."
         )
         return
-    note("Every device randomises its own record before it leaves, and the collector sums up what is left of it.")
+    note("Every device randomises its own record before it leaves, and the collector adds up what arrives.")
     if not st.toggle("Forecast what local reports would give", key="compare-local"):
         return
     try:
@@ -54,8 +54,8 @@ def beside_local(subject: Subject, epsilons: Sequence[Decimal]) -> None:
         alt=f"RACE with an owner and of local reports, for {subject.records:,} records",
     )
     note(
-        f"Both are RACE with {subject.records:,} records, each with the rows that suit it. Errors are standard "
-        "deviations, in shares of all records, by forecast."
+        f"Both are RACE with {subject.records:,} records, each with the rows that suit it. Errors are forecast "
+        "standard deviations, as shares of all records."
     )
 
 

@@ -59,18 +59,18 @@ LESSON = Lesson(
         (
             "Honest by chance",
             "Everyone has a secret coin. Now and then it says: send the wrong answer. Whoever sees a yes cannot tell "
-            "whether it was meant. This is how questions that hurt were asked on paper long before there were phones "
-            "(Warner 1965).",
+            "whether it was meant. This is how embarrassing questions were asked in interviews long before there were "
+            "phones (Warner 1965).",
         ),
         (
             "Lies that add up",
-            "How often the coins lie is public. If nobody meant yes, so many would say it all the same. What is more "
-            "than that comes from those who meant it, and is scaled up: that is the estimate, with its band.",
+            "Everyone knows how often the coins lie. Even if nobody meant yes, that share would say it. What goes "
+            "beyond it comes from those who meant it, and is scaled up: that is the estimate, with its band.",
         ),
         (
             "Nothing to be stolen",
-            "The collector has reports only. Nobody can leak, sell or be forced to hand over what is nowhere: the "
-            "answer never left the phone.",
+            "The collector has reports only. Nobody can leak, sell or be forced to hand over what they do not have: "
+            "the answer never left the phone.",
         ),
     ),
     experiment,

@@ -53,13 +53,13 @@ LESSON = Lesson(
         ),
         (
             "The root of n",
-            "Independent noise partly cancels: that of n phones together is as large as the root of n. Divided by n it "
-            "falls like one over the root. No cleverer report can change that.",
+            "Independent noise partly cancels out: for n phones together it grows like the root of n, so the error "
+            "of a share falls like one over that root. No cleverer report can change that.",
         ),
         (
             "When it pays",
             "Where there are millions of phones, as with a keyboard or a browser, the price is small. A class of "
-            "thirty learns little by it but how it works.",
+            "thirty learns little from it, except how it works.",
         ),
     ),
     experiment,

@@ -12,7 +12,7 @@ from ..frame.marks import Visibility, note, rail
 from .poll import EPSILONS
 
 ANSWERS = ("Never", "Once or twice", "More often", "I would rather not say")
-ORACLES = {"One answer": "de", "A few answers": "ss", "A bit for every answer": "oue"}
+ORACLES = {"One answer": "de", "A few answers": "ss", "A bit for each": "oue"}
 
 
 def person_view() -> None:
