@@ -16,7 +16,7 @@ from .options.typed import refuse_typed, typed
 from .output import say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from ..domain import Column, Domain
     from ..privacy.budget import Budget
@@ -88,7 +88,11 @@ def declared_domain(
         return _domain_of_file(data, classes, found or {})
     unit = PrivacyUnit() if data.unit is None else PrivacyUnit(*notation.parse_unit(data.unit))
     columns = _items(data, classes) or declared_columns(data, _label(classes), found or {})
-    return Domain(columns, data.outside, data.missing, unit, data.scale or "none", data.category_distance)
+    if data.missing == "category":
+        columns = _with_missing(columns, _label(classes))
+    return Domain(
+        columns, data.outside, _dropped_or_refused(data.missing), unit, data.scale or "none", data.category_distance
+    )
 
 
 def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapping[str, Column]) -> Domain:
@@ -115,9 +119,26 @@ def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapp
     for rule in ("outside", "missing", "scale", "category_distance"):
         if f"--{rule.replace('_', '-')}" in typed(data):
             rules[rule] = getattr(data, rule)
+    if rules.get("missing") == "category":
+        rules["columns"] = _with_missing(rules["columns"], _label(classes))
+        rules["missing"] = _dropped_or_refused(rules["missing"])
     if data.unit is not None:
         rules["unit"] = PrivacyUnit(*notation.parse_unit(data.unit))
     return replace(domain, **rules)
+
+
+def _with_missing(columns: tuple[Column, ...], classes: Collection[str]) -> tuple[Column, ...]:
+    """Columns with a category of missing values, but for that of the classes, whose values are those that were said."""
+    from ..domain.declaration import with_missing_category
+
+    return tuple(
+        one for column in columns for one in ((column,) if column.name in classes else with_missing_category((column,)))
+    )
+
+
+def _dropped_or_refused(missing: str) -> str:
+    """The rule for columns that missing values cannot be a category of."""
+    return "drop" if missing == "category" else missing
 
 
 def say_presets(data: DataOptions) -> None:

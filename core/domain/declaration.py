@@ -39,6 +39,7 @@ from .dates import Dates
 from .domain import Domain
 from .free_text import ChosenWords, TextLength
 from .items import Items
+from .missing_rule import RULE, under_rule
 from .moments import OR
 from .numeric import Numeric
 from .ordered import Ordered
@@ -95,11 +96,14 @@ class Declaration:
             raise RequestError("The declaration needs columns: a name each, and what anyone could have in it.")
         columns: list[Column] = []
         presets: list[str] = []
+        apart = str(facts.get("missing", "")) == RULE
         for name, stated in named.items():
-            columns += columns_of(name, stated)
+            columns += columns_of(name, under_rule(stated) if apart else stated)
             if isinstance(stated, dict) and "preset" in stated:
                 presets.append(preset_sentence(name, str(stated["preset"])))
         rules: dict[str, Any] = {name: str(facts[name]) for name in RULES if name in facts}
+        if apart:
+            del rules["missing"]
         if "category_distance" in rules:
             rules["category_distance"] = _number(rules["category_distance"], "The distance between categories")
         record = str(facts.get("record", ""))
@@ -407,6 +411,19 @@ def stated(columns: tuple[Column, ...]) -> dict[str, dict[str, object]]:
         else:
             said[column.name] = _said(column)
     return said
+
+
+def with_missing_category(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The same columns, with missing values as a category of their own in each that can have one."""
+    return tuple(
+        one for column in columns for one in ((column,) if isinstance(column, Coordinate) else _under_rule(column))
+    )
+
+
+def _under_rule(column: Column) -> tuple[Column, ...]:
+    said = _said(column)
+    entry = under_rule(said)
+    return (column,) if entry is said else columns_of(column.name, entry)
 
 
 def _is_pair(column: Coordinate, other: Column) -> bool:

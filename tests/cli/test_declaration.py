@@ -151,3 +151,15 @@ def test_a_person_named_in_the_file_is_protected(command, table, declared):
     assert made.exit_code == 0, made.output
     assert load("x.npz").domain.columns == (Dates("joined", "2015-01-01", "2024-12-31"),)
     assert load("x.npz").domain.unit == PrivacyUnit("note", 5)
+
+
+def test_missing_values_are_a_category_by_one_option(command, tmp_path):
+    (tmp_path / "gaps.csv").write_text("age,city\n" + "10,Bern\n,Chur\n30,\n" * 40)
+    told = ("--columns", "age,city", "--bounds", "age=0:90", "--categories", "city=Bern,Chur")
+    options = ("--mechanism", "tables", "--missing", "category", "--epsilon", "50", "--out", "gaps.npz")
+    made = command("release", "gaps.csv", *told, *options)
+    assert made.exit_code == 0, made.output
+    release = load("gaps.npz")
+    assert [column.missing_category for column in release.domain.columns] == ["missing", "missing"]
+    assert release.count(city="missing").estimate[0] == pytest.approx(40, abs=10)
+    assert release.records == pytest.approx(120, abs=20)

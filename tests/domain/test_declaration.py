@@ -251,3 +251,20 @@ def test_the_declaration_in_the_papers_is_one():
     declared = Declaration.of(paper.partition("```yaml\n")[2].partition("```")[0])
     assert len(declared.domain.columns) == 10
     assert all(f"`{kind}`" in paper for kind in KINDS)
+
+
+def test_missing_values_are_a_category_of_every_column_that_can_have_one():
+    text = """
+missing: category
+columns:
+  age:  {kind: number, low: 0, high: 90, step: 1}
+  pay:  {kind: number, low: 0, high: 9, on_missing: rule}
+  city: {kind: category, values: [Bern, Basel], missing_category: unknown}
+  sex:  {kind: yes_no}
+  hour: {kind: cyclic, of: at, part: hour}
+"""
+    declared = Declaration.of(text)
+    own = {column.name: getattr(column, "missing_category", "") for column in declared.domain.columns}
+    assert own == {"age": "missing", "pay": "", "city": "unknown", "sex": "missing", "hour": ""}
+    assert declared.domain.missing == "drop"
+    assert Declaration.of(declared.text()) == declared

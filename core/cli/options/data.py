@@ -111,9 +111,10 @@ class DataOptions:
         ),
     ] = "clamp"
     missing: Annotated[
-        Literal["drop", "refuse"],
+        Literal["drop", "refuse", "category"],
         Option(
-            help="Records that miss a value are left out, or stop the command.",
+            help="Records that miss a value are left out, or stop the command, or the value counts as a category of "
+            "its own where a column can have one.",
             rich_help_panel=DATA,
         ),
     ] = "drop"
