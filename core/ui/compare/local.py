@@ -45,9 +45,9 @@ def beside_local(subject: Subject, epsilons: Sequence[Decimal]) -> None:
     st.dataframe(
         {
             "ε": [f"{one.epsilon:g}" for one in rows],
-            "error with an owner": [percent(one.owner) for one in rows],
-            "error of local reports": [percent(one.local) for one in rows],
-            "people that local reports need for the owner's error": [about(one.needed) for one in rows],
+            "with an owner": [percent(one.owner) for one in rows],
+            "local reports": [percent(one.local) for one in rows],
+            "people": [about(one.needed) for one in rows],
         },
         hide_index=True,
         key="compare-local-table",
@@ -55,7 +55,8 @@ def beside_local(subject: Subject, epsilons: Sequence[Decimal]) -> None:
     )
     note(
         f"Both are RACE with {subject.records:,} records, each with the rows that suit it. Errors are forecast "
-        "standard deviations, as shares of all records."
+        "standard deviations, as shares of all records; the last column "
+        "says how many people local reports need for the owner's error."
     )
 
 

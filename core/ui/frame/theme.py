@@ -77,7 +77,7 @@ STYLE = (
 }
 @media (max-width: 640px) { /* two columns of a map are chosen side by side, and what a file offers is one line */
   .stApp .st-key-x, .stApp .st-key-y { flex: 0 0 calc(50% - 1.05rem) !important; width: auto; }
-  .st-key-local-view button { padding-inline: 0.6rem; }
+  :is(.st-key-local-view, .st-key-person-oracle) button { padding-inline: 0.6rem; }
   .st-key-fg-views { gap: 0.35rem; & [data-testid="stPopover"] button { padding-inline: 0.55rem; }
     & .stElementContainer:has(> .stSpace) { display: none; } }
   .stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] .stElementContainer:has(p):not(:has(button)) {

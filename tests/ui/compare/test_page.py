@@ -301,6 +301,6 @@ def test_local_reports_stand_beside_an_owner_when_they_are_asked_for(page):
     toggle = next(one for one in app.toggle if one.key == "compare-local")
     toggle.set_value(True).run()
     assert not app.exception
-    table = next(one.value for one in app.dataframe if "error of local reports" in one.value.columns)
-    needed = [int(text.replace(",", "")) for text in table["people that local reports need for the owner's error"]]
+    table = next(one.value for one in app.dataframe if "local reports" in one.value.columns)
+    needed = [int(text.replace(",", "")) for text in table["people"]]
     assert len(needed) == 3 and all(people > 20_000 for people in needed)
