@@ -19,7 +19,7 @@ APP = (
     "sample_data/releases/*.png",
 )
 """What the app is made of beside the library, and the samples, which the library can read too."""
-LIBRARY = re.compile(r"^(from|import) core\b", re.MULTILINE)
+LIBRARY = re.compile(r"^( *)(from|import) core\b", re.MULTILINE)
 
 
 class WithApp(build_py):
@@ -37,7 +37,7 @@ class WithApp(build_py):
     def _put(self, file: Path, place: Path) -> None:
         self.mkpath(str(place.parent))
         if file.suffix == ".py":
-            place.write_text(LIBRARY.sub(r"\1 frostglass", file.read_text(encoding="utf-8")), encoding="utf-8")
+            place.write_text(LIBRARY.sub(r"\1\2 frostglass", file.read_text(encoding="utf-8")), encoding="utf-8")
         else:
             place.write_bytes(file.read_bytes())
 

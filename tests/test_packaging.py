@@ -89,7 +89,9 @@ def test_a_wheel_holds_the_library_and_the_app_once(wheel):
     for name, file in expected.items():
         content = file.read_bytes()
         if name.startswith("frostglass/app/") and file.suffix == ".py":
-            content = content.replace(b"\nfrom core.", b"\nfrom frostglass.")
+            content = content.replace(b" from core.", b" from frostglass.").replace(
+                b"\nfrom core.", b"\nfrom frostglass."
+            )
         assert texts[name] == content
 
 
