@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, local
 from weakref import WeakValueDictionary
 
 
@@ -45,7 +45,8 @@ class Line:
 class FairLine:
     """A line in which everyone stands once: what else is theirs waits until then, and goes to its end.
 
-    So many pages of one visitor keep another waiting no longer than one page does.
+    So many pages of one visitor keep another waiting no longer than one page does. Work within work whose turn has come
+    has its turn, too: a thread never waits for itself.
 
     Parameters
     ----------
@@ -57,6 +58,7 @@ class FairLine:
         self._line = Line(places)
         self._own: WeakValueDictionary[str, Line] = WeakValueDictionary()
         self._lock = Lock()
+        self._thread = local()
 
     @contextmanager
     def taken(self, whose: str, wait: Callable[[], None]) -> Iterator[None]:
@@ -69,6 +71,9 @@ class FairLine:
         wait : Callable[[], None]
             Passes a moment, until it is looked again; what it raises leaves the line.
         """
+        if getattr(self._thread, "working", False):
+            yield
+            return
         with self._lock:
             own = self._own.setdefault(whose, Line(1))
         with own.joined() as mine:
@@ -77,4 +82,8 @@ class FairLine:
             with self._line.joined() as place:
                 while self._line.ahead(place):
                     wait()
-                yield
+                self._thread.working = True
+                try:
+                    yield
+                finally:
+                    self._thread.working = False

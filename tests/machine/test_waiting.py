@@ -1,6 +1,7 @@
 """Visitors wait for each other, and nobody gains by standing in the line several times."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -94,10 +95,15 @@ def test_who_leaves_while_waiting_and_who_fails_free_their_place():
     def leave():
         raise TimeoutError
 
-    with line.taken("ann", leave):
+    def come(whose):
+        with pytest.raises(TimeoutError), line.taken(whose, leave):
+            raise AssertionError("there is no place")
+
+    with line.taken("ann", leave), ThreadPoolExecutor(1) as elsewhere:
         for whose in ("ann", "bob"):
-            with pytest.raises(TimeoutError), line.taken(whose, leave):
-                raise AssertionError("there is no place")
+            elsewhere.submit(come, whose).result()
+        with line.taken("ann", leave):  # within its own turn
+            pass
     with pytest.raises(ValueError), line.taken("bob", leave):
         raise ValueError
     for whose in ("ann", "bob"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import local
 from time import sleep
 
 import streamlit as st
@@ -18,13 +17,12 @@ from .visiting import visitor_now
 
 LOOK_AGAIN = 0.05
 """Seconds until whoever waits looks again whether it is their turn."""
-_this = local()
 
 
 @contextmanager
 def turn() -> Iterator[None]:
     """Work when it is the visitor's turn; at once on one's own computer, and within work whose turn has come."""
-    if the_door() is None or getattr(_this, "working", False):
+    if the_door() is None:
         yield
         return
     there = attendance()
@@ -35,11 +33,7 @@ def turn() -> Iterator[None]:
         sleep(LOOK_AGAIN)
 
     with _line().taken(visitor_now().name, wait):
-        _this.working = True
-        try:
-            yield
-        finally:
-            _this.working = False
+        yield
 
 
 def attendance() -> Attendance:

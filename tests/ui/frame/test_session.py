@@ -89,6 +89,7 @@ ANSWERS = (
     "explore/answers.py",
     "explore/difference.py",
     "explore/drawing.py",
+    "explore/table_difference.py",
     "explore/overview.py",
     "explore/point.py",
 )
