@@ -89,6 +89,7 @@ def test_columns_are_never_guessed(command):
     assert "--bounds COLUMN=LOW:HIGH" in refused(command("forecast", "--epsilon", "1", "--bandwidth", "1"))
 
 
+@pytest.mark.deep
 def test_an_audit_of_what_is_kept(command):
     """A sound mechanism fails with probability 1 - level at most, so one in ten million here."""
     result = command("audit", "--epsilon", "1", "--level", "0.9999999", "--json")

@@ -81,6 +81,7 @@ def test_columns_of_very_different_ranges_are_compared_as_shares_unless_somethin
         assert "200 times" not in command("recommend", *WIDE, "--norm", "l1", "--scale", scale).stderr
 
 
+@pytest.mark.deep
 def test_a_length_in_the_columns_own_units_keeps_them(command):
     for shape in (("--norm", "capped:5"), ("--norm", "l2", "--radius", "100"), ("--bandwidth", "3")):
         said = " ".join(command("recommend", *WIDE, *shape).stderr.split())

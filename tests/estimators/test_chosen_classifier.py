@@ -35,6 +35,7 @@ def three():
     ]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("delta", "neighbours"), [(0, "add_remove"), (1e-6, "replace_one")])
 def test_the_one_that_predicts_is_kept_for_one_entry(ring, tmp_path, delta, neighbours):
     ledger = Ledger(tmp_path / "ledger.db")

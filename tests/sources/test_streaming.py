@@ -36,6 +36,7 @@ print(count, most - before)
 """
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_stays_flat(tmp_path):
     rows, groups = 1_000_000, draws(16, 20)

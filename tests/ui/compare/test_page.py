@@ -296,6 +296,7 @@ def test_a_method_without_a_setting_stays_when_the_others_are_tuned():
     assert not any(curve.tuned for curve in shown_curves(trials, "relative_error", False))
 
 
+@pytest.mark.deep
 def test_local_reports_stand_beside_an_owner_when_they_are_asked_for(page):
     app = page(sample="colours")
     toggle = next(one for one in app.toggle if one.key == "compare-local")

@@ -51,6 +51,7 @@ def test_the_centre_is_the_median_and_there_may_be_several_of_one_column():
     assert not app.exception and len(app.dataframe[0].value) == 3 and "nearest of 3 places" in shown(app)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("columns", "norm", "views"),
     [

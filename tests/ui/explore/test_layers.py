@@ -93,6 +93,7 @@ def test_groups_are_outlined_where_one_is_surely_the_answer():
     assert "surely the answer" in shown(app)
 
 
+@pytest.mark.deep
 def test_the_distances_of_another_file_lie_over_the_picture_of_one():
     app = explore()
     field(app.button, "City bicycles").click().run()

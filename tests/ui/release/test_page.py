@@ -198,6 +198,7 @@ def test_columns_that_are_left_out_are_not_in_the_file(ledger):
     assert at.button(key=PRESS).disabled and "a column to ask by" in words(at)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "domain",
     [

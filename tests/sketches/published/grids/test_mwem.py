@@ -189,6 +189,7 @@ def outputs(mechanism, plan, data, source) -> np.ndarray:
     return np.array([made.table[0] / ONE if made.sketch.chosen[0] == mechanism.queries - 1 else 0.0])
 
 
+@pytest.mark.deep
 def test_the_audit_passes_and_catches_choices_and_answers_that_cost_too_little():
     """One record more, at a place that nobody else is near."""
     mechanism = MWEM(Domain.of(x=(0, 1)), Gaussian(0.05), 1, cells=(4,), queries=2, seed=1)

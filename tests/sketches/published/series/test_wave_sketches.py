@@ -258,6 +258,7 @@ def test_functional_noise_is_refused_under_a_pure_promise():
             asked()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("kind", "neighbours"), crossed([FourierSeries, FunctionalNoise], list(Neighbours)))
 def test_a_release_is_made_saved_and_read_and_its_forecast_noise_is_exact(kind, neighbours):
     budget = Budget(epsilon=5, delta="1e-6", neighbours=neighbours)
