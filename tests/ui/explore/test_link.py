@@ -11,10 +11,10 @@ from core.releases.shelf import shelf_beside
 from core.sources.samples import bundled_releases
 from core.ui.explore.link import DIGITS, RELEASE, address_of
 from core.ui.frame.session import KEY
+from tests.depth import sampled
 from tests.releases_for_tests import small_release
 
 APP = str(Path(__file__).parents[3] / "app.py")
-from tests.depth import sampled
 
 
 def linked(**address) -> AppTest:
