@@ -77,6 +77,7 @@ def test_the_same_table_is_never_noisier_under_slack(name, epsilon, delta, neigh
     assert slack <= 1.1 * pure or sketch.gaussian_only
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 @pytest.mark.parametrize("name", MADE)
 def test_what_is_made_for_slack_is_never_noisier(name, epsilon, delta):

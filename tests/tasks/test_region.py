@@ -22,6 +22,7 @@ def made(columns, table, sketch=Histogram):
     return release(sketch(domain, KERNEL), {name: table[name].to_numpy() for name in table}, Budget(20))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["towns", "health"])
 def test_intervals_hold_what_lies_inside_boxes_of_real_records(name):
     one = sample(name)
