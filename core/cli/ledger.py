@@ -99,29 +99,25 @@ def show(name: NameArgument, payer: LedgerOptions, json: JsonOption = False) -> 
 
 @commands.command()
 @grouped
-def verify(
-    payer: LedgerOptions,
-    witness: Annotated[
-        str,
-        Option(
-            metavar="FILE-or-URL",
-            help="The second place that knows how far the ledger had come, as in the configuration of a server.",
-            show_default=False,
-        ),
-    ] = "",
-) -> None:
+def verify(payer: LedgerOptions) -> None:
     """Check every link of the ledger, its log, and that it knows the releases that are kept beside it."""
     from ..privacy.ledger.witness import known_to
     from ..releases.remembered import check_all_remembered
 
-    known = known_to(witness) if witness else None
-    book = payer.open(witness)
+    known = known_to(payer.witness) if payer.witness else None
+    book = payer.open()
     entries = sum(len(book.entries(name)) for name in book.names())
     lines = book.log.verify()
     kept = check_all_remembered(book)
     say(f"The ledger {book.where} is whole: {entries:,} releases, {kept:,} of them kept beside it.")
     if known is not None:
-        say(f"Its second place agrees, and knows {known[0]:,} of the {lines:,} lines of its log.")
+        say(
+            f"Its second place agrees, and knows {known[0]:,} of the {lines:,} lines of its log{_behind(known, lines)}."
+        )
+
+
+def _behind(known: tuple[int, str], lines: int) -> str:
+    return "; the next change of the ledger tells it the rest" if known[0] < lines else ""
 
 
 def _total(status: Status) -> str:

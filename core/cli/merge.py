@@ -48,5 +48,5 @@ def _write_down(releases: list[Path], out: Path) -> None:
 
     where = os.environ.get("FROSTGLASS_LEDGER") or str(default_place())
     if "://" in where or Path(where).expanduser().exists():
-        book = Ledger(where)
+        book = Ledger(where, os.environ.get("FROSTGLASS_WITNESS", ""))
         book.log.write(book.who, Did.MERGED, {"files": [path.name for path in releases], "file": out.name})

@@ -40,7 +40,8 @@ def command(tmp_path: Path, ledger: Path, monkeypatch) -> Command:
     """Run a command in an empty folder; what it says on standard error is one line a remark."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FROSTGLASS_LEDGER", str(ledger))
-    monkeypatch.delenv("FROSTGLASS_DEBUG", raising=False)
+    for name in ("FROSTGLASS_DEBUG", "FROSTGLASS_WITNESS"):
+        monkeypatch.delenv(name, raising=False)
     return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 

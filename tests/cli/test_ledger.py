@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from decimal import Decimal
+from pathlib import Path
 
-from core import Ledger
+import pytest
+
+from core import Ledger, RequestError
 from tests.cli.conftest import SKETCH, refused
+from tests.privacy.ledger.test_ledger import pure
 
 
 def test_a_total_is_promised_once_and_for_all(command, ledger):
@@ -87,9 +91,43 @@ def test_a_second_place_is_asked_where_it_is_named(command, ledger, tmp_path):
     shutil.copy(ledger, older)
     Ledger(ledger, str(place)).register("visits", 1)
     written = place.read_text()
-    assert command("ledger", "add", "towns", "--epsilon", "1").exit_code == 0  # by somebody who does not name it
-    assert "agrees, and knows 3 of the 4 lines" in command(*verify).stderr
+    place.write_text("".join(written.splitlines(keepends=True)[:-1]))  # as a crash leaves it
+    assert (
+        "knows 2 of the 3 lines of its log; the next change of the ledger tells it the rest" in command(*verify).stderr
+    )
+    place.write_text(written)
     shutil.copy(older, ledger)
     assert command("ledger", "verify").exit_code == 0  # whole in itself
-    assert "knows of what it has forgotten" in refused(command(*verify))
+    assert "knows of what it lacks" in refused(command(*verify))
     assert place.read_text() == written
+
+
+def test_every_command_asks_the_second_place_before_it_spends(command, source, ledger, tmp_path, monkeypatch):
+    place, older = tmp_path / "elsewhere", tmp_path / "older.sqlite"
+    spend = (
+        "release",
+        source,
+        *SKETCH,
+        "--epsilon",
+        "0.25",
+        "--dataset",
+        "people",
+        "--overwrite",
+        "--out",
+        "people.npz",
+    )
+    add = ("ledger", "add", "people", "--epsilon", "1", "--witness", str(place))
+    assert command(*add).exit_code == 0
+    shutil.copy(ledger, older)
+    assert "second place" in refused(command(*spend))  # by somebody who does not name it
+    assert "second place" in refused(command("ledger", "add", "towns", "--epsilon", "1"))
+    with pytest.raises(RequestError, match="FROSTGLASS_WITNESS"):
+        Ledger(ledger).check("people", pure("0.25"))
+    assert Ledger(ledger).status("people").spent == 0
+    monkeypatch.setenv("FROSTGLASS_WITNESS", str(place))
+    assert command(*spend).exit_code == 0
+    assert len(place.read_text().splitlines()) == 2
+    shutil.copy(older, ledger)
+    shutil.rmtree(Path(f"{ledger}.releases"), ignore_errors=True)  # so that no release beside it tells
+    assert "knows of what it lacks" in refused(command(*spend))
+    assert Ledger(ledger).status("people").spent == 0 and len(place.read_text().splitlines()) == 2

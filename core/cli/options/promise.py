@@ -108,8 +108,19 @@ class LedgerOptions:
         ),
     ] = None
 
-    def open(self, witness: str = "") -> Ledger:
-        """The ledger, and the second place that knows how far it had come; it is created where there is none."""
+    witness: Annotated[
+        str,
+        Option(
+            metavar="FILE-or-URL",
+            envvar="FROSTGLASS_WITNESS",
+            help="A second place, elsewhere, that notices an older copy of the ledger; docs/serving.md says how.",
+            rich_help_panel=PAYER,
+            show_default=False,
+        ),
+    ] = ""
+
+    def open(self) -> Ledger:
+        """The ledger, with its second place where it has one; it is created where there is none."""
         from ...privacy.ledger.ledger import Ledger
 
-        return Ledger(self.ledger or None, witness)
+        return Ledger(self.ledger or None, self.witness)

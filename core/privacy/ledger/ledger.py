@@ -94,7 +94,8 @@ class Ledger:
             A path, ``sqlite:///path`` or ``postgresql://…``; None is a file in the user's data folder.
         witness : str
             A path or ``postgresql://…``: a second place, elsewhere, that knows how far the ledger had come and is only
-            ever appended to, so that an older copy in the ledger's place is noticed; none without.
+            ever appended to, so that an older copy in the ledger's place is noticed; none without. A ledger that was
+            ever changed with one is not changed without.
 
         Raises
         ------
@@ -194,6 +195,7 @@ class Ledger:
         """
         stored = self._stored(name)
         with self._store.reading() as connection:
+            self._store.check_named(connection)
             if _known(read_datasets(self._store, connection), stored) is None:
                 return
             history = self._history(connection, name)

@@ -25,6 +25,8 @@ from ...machine.extras import check_extra
 from .witness import End, witness_at
 
 SCHEMA_VERSION = 1
+WITNESSED_VERSION = 2
+"""Of a ledger that has a second place: versions that would not ask it do not know this number, and write nothing."""
 SECONDS_TO_WAIT = 30
 SECONDS_BETWEEN_LOOKS = (0.001, 0.009)
 # What SQLite says when the file may be well and its surroundings are not; anything else it objects to is damage.
@@ -196,7 +198,13 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """Yield a connection whose changes all become final when the block ends, or none of them."""
+        """Yield a connection whose changes all become final when the block ends, or none of them.
+
+        Raises
+        ------
+        RequestError
+            When the ledger has a second place that was not named, also before the block begins.
+        """
         options = {"frostglass_writes": True} if self._sqlite else {"isolation_level": "READ COMMITTED"}
         seen, end = self._seen(), None
         with self._sentences(), self._engine.connect().execution_options(**options) as connection, connection.begin():
@@ -205,11 +213,22 @@ class Store:
                 connection.exec_driver_sql(
                     f"SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '{SECONDS_TO_WAIT}s'"
                 )
+            self.check_named(connection)
+            if self._witness is not None and connection.info[BOOK.name] != WITNESSED_VERSION:
+                connection.execute(sa.update(BOOK).values(version=WITNESSED_VERSION))
             yield connection
             if self._witness is not None:
                 end = LogTables(connection).end
         if self._witness is not None and end not in (None, seen):
             self._witness.append(end)
+
+    def check_named(self, connection: sa.Connection) -> None:
+        """Refuse to change a ledger that has a second place without telling that place; RequestError."""
+        if self._witness is None and connection.info.get(BOOK.name) == WITNESSED_VERSION:
+            raise RequestError(
+                f"The privacy ledger {self.where} has a second place, which has to be told of every change and was not "
+                "named; name it with --witness or FROSTGLASS_WITNESS, or in Python as Ledger(where, witness)."
+            )
 
     def _seen(self) -> End | None:
         """How far the second place knows the ledger to have come.
@@ -226,17 +245,20 @@ class Store:
             if faults != ["ok"] or orphans:
                 raise self.damaged("its pages contradict each other")
         versions = connection.execute(sa.select(BOOK.c.version)).scalars().all()
-        if versions != [SCHEMA_VERSION]:
+        if versions not in ([SCHEMA_VERSION], [WITNESSED_VERSION]):
             raise RequestError(
                 f"The privacy ledger {self.where} was not written by this version of Frostglass, which knows format "
-                f"{SCHEMA_VERSION} only; nothing was spent."
+                f"{SCHEMA_VERSION} and {WITNESSED_VERSION} only; nothing was spent."
             )
+        connection.info[BOOK.name] = versions[0]
         if (tables := LogTables(connection)).exist:
             if not tables.whole:
                 raise self.damaged("its log does not end where it should")
             tables.remember()
         if seen is not None and not tables.had(seen):
-            raise self.damaged("its second place knows of what it has forgotten, as if an older copy were put back")
+            raise self.damaged(
+                "its second place knows of what it lacks, as if an older copy or another ledger were put here"
+            )
 
     def damaged(self, why: str) -> LedgerDamaged:
         """Return the refusal of a ledger that cannot be trusted."""

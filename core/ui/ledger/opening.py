@@ -18,11 +18,13 @@ from ..frame.owner import stranger
 from ..frame.session import Session
 from ..frame.visiting import visitor_now
 
-VARIABLE = "FROSTGLASS_LEDGER"
+VARIABLE, WITNESS = "FROSTGLASS_LEDGER", "FROSTGLASS_WITNESS"
 
 
 def open_ledger(visitor: Session) -> Ledger:
     """The ledger that ``FROSTGLASS_LEDGER`` names, or the one in the user's data folder; a stranger's own otherwise.
+
+    ``FROSTGLASS_WITNESS`` names its second place, where it has one.
 
     A ledger lists what its owner holds and has released, which is nobody else's business. So whoever may be someone
     else counts in a ledger of the session, which knows of nothing else and ends with it.
@@ -36,7 +38,7 @@ def open_ledger(visitor: Session) -> Ledger:
         return Ledger(visitor.folder / "ledger.sqlite")
     if (owner := visitor_now()) is not None:
         return served_ledger(_rules(), owner.name)
-    return Ledger(os.environ.get(VARIABLE) or None)
+    return Ledger(os.environ.get(VARIABLE) or None, os.environ.get(WITNESS, ""))
 
 
 def open_sandbox(visitor: Session) -> Sandbox:
@@ -67,7 +69,7 @@ def known_ledger() -> Ledger | None:
     where = os.environ.get(VARIABLE) or default_place()
     if stranger() is not None or not ((isinstance(where, str) and "://" in where) or Path(where).expanduser().exists()):
         return None
-    return Ledger(where)
+    return Ledger(where, os.environ.get(WITNESS, ""))
 
 
 def _rules() -> Settings:

@@ -36,7 +36,7 @@ def test_an_older_copy_is_refused_whatever_is_asked_of_it(places, before):
         lambda: book.status("visits"),
         lambda: book.spend("visits", pure("0.25")),
     ):
-        with pytest.raises(LedgerDamaged, match="second place knows of what it has forgotten"):
+        with pytest.raises(LedgerDamaged, match="second place knows of what it lacks"):
             deed()
     assert len(Ledger(where).entries("visits")) == before - 1
 

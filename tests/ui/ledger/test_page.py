@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.errors import RequestError
 from core.privacy.accounting import epsilon_spent
 from core.privacy.ledger.account import Account, unit_in_words
 from core.privacy.ledger.ledger import Ledger
@@ -171,6 +172,12 @@ def test_units_in_words():
 def test_whose_ledger_is_opened(ledger, request_headers):
     visitor, other = Session(), Session()
     assert open_ledger(visitor).where == ledger.where
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("FROSTGLASS_WITNESS", f"{ledger.where}.heads")
+        open_ledger(visitor).register("Watched", 1)
+    assert Path(f"{ledger.where}.heads").stat().st_size and ledger.names() == ["Watched"]
+    with pytest.raises(RequestError, match="FROSTGLASS_WITNESS"):
+        open_ledger(visitor).register("Unseen", 1)
     request_headers["X-Forwarded-For"] = "203.0.113.9"
     own = open_ledger(visitor).where
     assert own == open_ledger(visitor).where and own not in (ledger.where, open_ledger(other).where)
