@@ -3,15 +3,18 @@
     python -m benchmarks.statistics_rivals adult.parquet --tool frostglass --delta 1e-9 --releases 20
     python -m benchmarks.statistics_rivals adult.parquet --tool opendp --delta 1e-9 --releases 20
     python -m benchmarks.statistics_rivals adult.parquet --tool tumult --delta 1e-9 --releases 3
+    python -m benchmarks.statistics_rivals adult.parquet --tool diffprivlib --releases 20
 
-The others run in an environment of their own, with `opendp[polars]` (0.16) or `tmlt.analytics` (0.21, with Java), from
-the root of the repository: for them this file needs no more of ours than a formula.
+The others run in an environment of their own, with `opendp[polars]` (0.16), `tmlt.analytics` (0.21, with Java) or
+`diffprivlib` (0.6.6), from the root of the repository: for them this file needs no more of ours than a formula.
 
 All answer the same twelve questions under one promise for one added or removed record: how many there are by sex,
 marital status and education, and by every year of age; the mean age and working hours; and the three quartiles of both.
 A library of queries splits its budget evenly over the questions, as its manual says (OpenDP: `split_evenly_over`;
 Tumult: a share for each `evaluate`), and gets zero-concentrated noise where there is a delta: the largest ρ that keeps
-the promise. Ours makes one release of the five columns. Bounds, categories and keys are public, and the same for all.
+the promise. diffprivlib keeps an epsilon alone, and its means and quantiles promise less: one record is replaced, and
+how many there are is public. Ours makes one release of the five columns. Bounds, categories and keys are public, and
+the same for all.
 
 Printed are root mean square errors of counts, of all ranges of years, which are sums of years where a tool has nothing
 better, of means, and of the ranks of quartiles: how far the share of people below an answer is from what was asked.
@@ -165,10 +168,37 @@ def by_tumult(people: pd.DataFrame, promise: Promise) -> Told:
     return Told(groups, ages, means, quantiles)
 
 
+def by_diffprivlib(people: pd.DataFrame, promise: Promise) -> Told:
+    """A function a question, each with a share of epsilon."""
+    from diffprivlib import tools
+
+    if promise.delta:
+        sys.exit("diffprivlib's counts, means and quantiles keep an epsilon alone.")
+    share = promise.epsilon / QUESTIONS
+
+    def counted(codes: np.ndarray, keys: list[object]) -> pd.Series:
+        ends = (-0.5, len(keys) - 0.5)
+        return pd.Series(tools.histogram(codes, share, bins=len(keys), range=ends)[0], index=keys, dtype=float)
+
+    groups = {}
+    for name in GROUPS:
+        keys = sorted(people[name].unique())
+        groups[name] = counted(pd.Categorical(people[name], keys).codes, keys)
+    ages = counted(people[RANGED].to_numpy() - years()[0], years()).to_numpy()
+    means = {name: float(tools.mean(people[name], epsilon=share, bounds=ends)) for name, ends in NUMBERS.items()}
+    quantiles = {
+        (name, part): float(tools.quantile(people[name], part, epsilon=share, bounds=ends))
+        for name, ends in NUMBERS.items()
+        for part in SHARES
+    }
+    return Told(groups, ages, means, quantiles)
+
+
 TOOLS: dict[str, Callable[[pd.DataFrame, Promise], Told]] = {
     "frostglass": by_frostglass,
     "opendp": by_opendp,
     "tumult": by_tumult,
+    "diffprivlib": by_diffprivlib,
 }
 
 

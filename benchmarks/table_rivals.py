@@ -1,7 +1,7 @@
 """All pairs of a table's columns, by tables with optimal noise and by what won contests of synthetic data.
 
-    python -m benchmarks.table_rivals adult.parquet --method tables --method mst
-    python -m benchmarks.table_rivals adult.parquet --method aim --model-size 20000 --iterations 100
+    python -m benchmarks.table_rivals adult.parquet --without split --method tables --method mst
+    python -m benchmarks.table_rivals adult.parquet --without split --method aim --model-size 20000 --iterations 100
     python -m benchmarks.table_rivals adult.parquet --method seen --method chosen --records 2000 --bins 6 --releases 5
 
 For a public data set, whose bounds and categories are read off its rows: numbers are cut into equal bins, and the mean
@@ -152,12 +152,13 @@ def main() -> None:
     parser.add_argument("--epsilon", default="1")
     parser.add_argument("--delta", default="1e-9")
     parser.add_argument("--records", type=int, help="so many of the rows, by chance that is always the same")
+    parser.add_argument("--without", action="append", default=[], help="a column that is left out; repeatable")
     parser.add_argument("--releases", type=int, default=1, help="the mean of so many, with its standard error")
     parser.add_argument("--model-size", type=int, default=AIM.largest_model, help="cells, of aim")
     parser.add_argument("--iterations", type=int, default=AIM.iterations, help="of a fit, of aim")
     asked = parser.parse_args()
     SmallAIM.largest_model, SmallAIM.iterations = asked.model_size, asked.iterations
-    frame = pd.read_parquet(asked.file)
+    frame = pd.read_parquet(asked.file).drop(columns=asked.without)
     if asked.records is not None:
         frame = frame.sample(asked.records, random_state=1).reset_index(drop=True)
     for name in frame.columns:

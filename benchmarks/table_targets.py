@@ -32,7 +32,9 @@ from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.releases.job import release
 from core.releases.release import Release
+from core.sketches.tables.layout import Columns
 from core.sketches.tables.optimum import parts_of
+from core.sketches.tables.reading import Noise
 from core.sketches.tables.tables import Tables
 
 from .memory import run_apart
@@ -80,20 +82,56 @@ class Line:
 
 
 def adult(file: Path) -> pd.DataFrame:
-    """Its rows, with texts where something is missing."""
-    frame = pd.read_parquet(file)
+    """Its rows, with texts where something is missing, and without what only says who may train a model with them."""
+    frame = pd.read_parquet(file).drop(columns="split", errors="ignore")
     texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
     return frame.assign(**{name: frame[name].astype(object).fillna("?").astype(str) for name in texts})
 
 
 def optimum(asked: Asked) -> Iterator[Line]:
-    """The sum of the mean variances beside the closed-form optimum of real weights, for L2 length 1."""
+    """Closed-form variances for L2 length 1: their sum beside the optimum of real weights, and of each table.
+
+    Independent noise at equal allocation is that of every single column and every pair counted alike, each of which one
+    record moves by one.
+    """
     frame = adult(asked.file)
     for bins in (10, 100):
         sketch = Tables.of(columns_of(frame, bins)[0], bins).measuring_contrasts()
         best = sum(math.sqrt(part.variance * part.square) for part in parts_of(sketch.layout).values()) ** 2
-        ours = sketch.mean_variance(1.0) * sketch.record_sensitivity(Neighbours.ADD_REMOVE).l2_squared
-        yield Line(f"Adult, {bins} bins: variance / ResidualPlanner's optimum", ours / best, most=1.01)
+        moved = float(sketch.record_sensitivity(Neighbours.ADD_REMOVE).l2_squared)
+        yield Line(
+            f"Adult, {bins} bins: variance / ResidualPlanner's optimum", sketch.mean_variance(moved) / best, most=1.01
+        )
+        noise, tables = Noise(sketch.layout, sketch.weights, moved), sketch.layout.residuals[1:]
+        apart = [table_variance(noise, table) / len(tables) for table in tables]
+        yield Line(
+            f"Adult, {bins} bins: the noisiest of {len(tables)} tables / independent noise", max(apart), most=1.0
+        )
+        pairs = [cell_deviations(noise, table) / math.sqrt(len(tables)) for table in tables if len(table) == 2]
+        yield Line(f"Adult, {bins} bins: distance of pairs, independent noise / ours", 1.0 / float(np.mean(pairs)))
+        sizes = [math.prod(sketch.axes[i].cells for i in table) for table in tables]
+        yield Line(
+            f"Adult, {bins} bins: variance summed over all cells / that of independent noise",
+            float(np.average(apart, weights=sizes)),
+        )
+
+
+def table_variance(noise: Noise, table: Columns) -> float:
+    """The mean variance of a table's cells."""
+    return float(np.mean(_cell_variances(noise, table)))
+
+
+def cell_deviations(noise: Noise, table: Columns) -> float:
+    """The mean standard deviation of a table's cells, which its total variation from the truth goes by."""
+    return float(np.mean(np.sqrt(_cell_variances(noise, table))))
+
+
+def _cell_variances(noise: Noise, table: Columns) -> np.ndarray:
+    """Of every cell: one weight is 1 and the others 0 along each column."""
+    axes = [noise.layout.axes[i] for i in table]
+    means = [np.full(axis.cells, 1.0 / axis.cells) for axis in axes]
+    spreads = [noise.axis_spread(i) for i in table]
+    return noise.products(table, np.ix_(*means), np.ix_(*spreads))
 
 
 def guess(asked: Asked) -> Iterator[Line]:

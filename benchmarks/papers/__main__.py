@@ -19,11 +19,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from core.machine.threads import cores
 
-from . import published_noise, report
+from . import published_noise, report, training
 from .catalogue import EXPERIMENTS
 from .density import COMPARED
 from .running import known, run
 from .store import Store
+from .training_sets import CLASSES, NUMBERS
 from .work import Experiment, Record, Settings
 
 RECORDS, PAGE = "records.sqlite", "papers.html"
@@ -33,10 +34,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what is asked for; 0 when all is done, 2 when the request is wrong, 130 when it was stopped."""
     options = _parser().parse_args(arguments)
     names = options.only or list(EXPERIMENTS)
-    methods = [method for method in options.method or () if method not in COMPARED and method != published_noise.KEY]
+    known_methods = dict.fromkeys(
+        (*COMPARED, published_noise.KEY, *training.methods(CLASSES), *training.methods(NUMBERS))
+    )
+    methods = [method for method in options.method or () if method not in known_methods]
     unknown = [name for name in names if name not in EXPERIMENTS] or methods
     if unknown:
-        names = ", ".join(COMPARED if methods else EXPERIMENTS)
+        names = ", ".join(known_methods if methods else EXPERIMENTS)
         print(f"There is no {unknown[0]!r}; there are: {names}.", file=sys.stderr)
         return 2
     repetitions = options.repetitions or (2 if options.quick else 10)
@@ -98,7 +102,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, help="a folder of the papers' data as Parquet files; made up without")
     parser.add_argument("--out", type=Path, default=Path("artefacts/papers"), help="records and report")
     parser.add_argument("--only", action="append", metavar="NAME", help=f"one of {', '.join(EXPERIMENTS)}; repeatable")
-    parser.add_argument("--method", action="append", metavar="KEY", help="only this mechanism; repeatable")
+    parser.add_argument(
+        "--method", action="append", metavar="KEY", help="only this mechanism or way to train; repeatable"
+    )
     parser.add_argument("--epsilon", action="append", type=float, help="only this promise; repeatable")
     parser.add_argument("--report", action="store_true", help="only write the page, from what is done already")
     parser.add_argument("--quick", action="store_true", help="small sizes and few promises, seconds an experiment")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import classes, density_report, embeddings, training
+from . import classes, density_report, embeddings, published_constants, storm_tables, training, training_sets
 from .datasets import public_data
 from .density import Density
 from .work import Experiment
@@ -99,10 +99,39 @@ TRAINING, REGRESSIONS = (
         measure=training.measure,
         section=partial(training.section, kind),
     )
-    for kind, title in ((training.CLASSES, "Trained classifiers"), (training.NUMBERS, "Numbers predicted"))
+    for kind, title in ((training_sets.CLASSES, "Trained classifiers"), (training_sets.NUMBERS, "Numbers predicted"))
+)
+STORM = Experiment(
+    storm_tables.NAME,
+    "Regression on RACE tables",
+    memory=storm_tables.MEMORY,
+    first=storm_tables.first,
+    then=lambda settings, records: [],
+    prepare=lambda work, settings: storm_tables.problems(settings.data, work.quick),
+    measure=storm_tables.measure,
+    section=storm_tables.section,
+)
+CONSTANTS = Experiment(
+    published_constants.NAME,
+    "Promises with wrong constants",
+    memory=published_constants.MEMORY,
+    first=published_constants.first,
+    then=lambda settings, records: [],
+    prepare=lambda work, settings: None,
+    measure=published_constants.measure,
+    section=published_constants.section,
 )
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for experiment in (*map(_density, DENSITIES), CLASSIFICATION, PROJECTION, NEAREST_MEAN, TRAINING, REGRESSIONS)
+    for experiment in (
+        *map(_density, DENSITIES),
+        CLASSIFICATION,
+        PROJECTION,
+        NEAREST_MEAN,
+        TRAINING,
+        REGRESSIONS,
+        STORM,
+        CONSTANTS,
+    )
 }
 """By name, in the order of the report."""

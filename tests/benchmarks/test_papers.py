@@ -1,5 +1,6 @@
 """The papers' experiments: a tiny run from end to end, going on after a kill, limits of time, and what is kept."""
 
+import math
 import os
 import signal
 import sqlite3
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.papers import classes, published_noise
+from benchmarks.papers import classes, published_constants, published_noise, storm_tables, training_sets
 from benchmarks.papers.__main__ import PAGE, RECORDS, main
 from benchmarks.papers.catalogue import EXPERIMENTS
 from benchmarks.papers.datasets import public_data
@@ -20,6 +21,7 @@ from benchmarks.papers.density import Density
 from benchmarks.papers.running import TooLong, at_most, done, foretold, run
 from benchmarks.papers.store import MOST_BEGUN, Store
 from benchmarks.papers.work import DONE, ENDED, LONG, REFUSED, Record, Settings, Work
+from core.privacy.unit_shifts import gaussian_delta
 
 ROOT = Path(__file__).parents[2]
 WORK = Work("distances", "line", "interval-tree", None, "1", "0", 0, quick=True)
@@ -164,3 +166,29 @@ def test_unknown_names_are_refused(capsys):
     assert main(["--only", "everything"]) == 2 and main(["--method", "magic"]) == 2
     assert main(["--repetitions", "-1", "--only", "distances"]) == 2
     assert "'everything'" in capsys.readouterr().err
+
+
+def test_promises_with_wrong_constants_keep_less_than_they_say():
+    noise = (math.log(4.0 / published_constants.DELTA)) ** 0.5
+    kept = published_constants.two_sums(1.0)
+    assert gaussian_delta(kept, 2**0.5 / noise) == pytest.approx(published_constants.DELTA) and kept > 1.5
+    assert published_constants.hinge(1.0) == pytest.approx(1.0 + 4.0 * 0.99 * (1.0 - 0.9053707))
+    assert 35.0 < published_constants.sampled_descent(1.0, 100) < 36.0
+
+
+def test_made_up_classes_have_the_shares_and_columns_of_what_they_are_like():
+    shares = training_sets.COVERTYPE_SHARES
+    domain, frame = training_sets.mixed_columns(*training_sets.COVERTYPE_COLUMNS, shares, records=4_000)
+    assert tuple(frame.columns) == domain.names and len(domain.names) == 13
+    found = frame["y"].value_counts(normalize=True).reindex(domain.columns[-1].categories, fill_value=0.0)
+    # Six deviations of a share of 4,000.
+    assert np.abs(found.to_numpy() - shares).max() < 6 * (0.25 / 4_000) ** 0.5
+    assert frame["x1"].eq(0).mean() > 0.5 and frame.equals(
+        training_sets.mixed_columns(*training_sets.COVERTYPE_COLUMNS, shares, records=4_000)[1]
+    )
+
+
+def test_storm_has_its_best_number_of_rows_at_each_promise():
+    trial = Work("storm", "d", storm_tables.STORM, 30, "1", "0", 0)
+    records = [Record(trial, DONE, {"value": 0.9}), Record(replace(trial, size=200), DONE, {"value": 0.7})]
+    assert storm_tables.best(records) == {storm_tables.STORM: {1.0: [0.7]}}
