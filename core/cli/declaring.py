@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
     from ..sketches.parts import Parts
+    from ..sketches.tables.chosen import ChosenTables
     from ..sketches.tables.tables import Tables
 
 TAKEN = "--like takes it from the release file"
@@ -311,6 +312,7 @@ def with_size(
     from ..sketches.adaptive import Adaptive
     from ..sketches.grouped import in_groups
     from ..sketches.linear import LinearSketch
+    from ..sketches.tables.chosen import ChosenTables
     from ..sketches.tables.tables import Tables
 
     if isinstance(sketch, LinearSketch) and sketch.parts:
@@ -319,7 +321,7 @@ def with_size(
         return settled(cast("Parts", sketch), budget, guess)
     if sketch.sized:
         return sketch
-    if isinstance(sketch, Tables) and sketch.tables is None:
+    if isinstance(sketch, ChosenTables) or (isinstance(sketch, Tables) and sketch.tables is None):
         return _whole_table(sketch, budget, guess)
     if not sketch.needs_records and guess.records is None:
         return choose_size(sketch, budget)
@@ -336,13 +338,15 @@ def with_size(
     return chosen
 
 
-def _whole_table(sketch: Tables, budget: Budget, guess: GuessOptions) -> Tables:
+def _whole_table(sketch: Tables | ChosenTables, budget: Budget, guess: GuessOptions) -> LinearSketch | Adaptive:
     """Tables with their cells and, where these are open too, the pairs that noise lets be seen, and says which."""
     from ..forecast.sizing import ANY_RECORDS
-    from ..forecast.whole_table import reason
+    from ..forecast.whole_table import reason, reason_of_choice
+    from ..sketches.tables.chosen import ChosenTables
 
     records = ANY_RECORDS if guess.records is None else guess.records
     chosen = sketch.sized_for(budget, records)
-    said = reason(chosen, records, budget)
+    of = reason_of_choice if isinstance(chosen, ChosenTables) else reason
+    said = of(cast("Any", chosen), records, budget)
     say(said if guess.records is not None else f"Without --records, {records:,.0f} are supposed. {said}")
     return chosen

@@ -14,6 +14,7 @@ from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.ledger.account import Account, price
 from ..privacy.ledger.ledger import Preview
+from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.parts import Parts
 from ..sketches.plan import plan, planned_for
@@ -43,6 +44,8 @@ class Draft:
     by : tuple[str, ...]
         Columns by which the others are counted, of the question for the whole table; none for the pairs that can be
         seen.
+    choosing : bool
+        Whether those that go together most are chosen under the promise, where not all pairs can be seen.
     budget : Budget | None
         The promise; None while it has no ε.
     account : Account | None
@@ -76,6 +79,7 @@ class Draft:
     norm: str | None = None
     label: str | None = None
     by: tuple[str, ...] = ()
+    choosing: bool = False
     budget: Budget | None = None
     account: Account | None = None
     kernel: Kernel | None = None
@@ -124,7 +128,7 @@ class Draft:
     def asked(self) -> Question:
         """The question as the recommendation takes it."""
         if self.question == TABLE:
-            return Counts(self.by)
+            return Counts(self.by, self.choosing)
         if self.question == REGRESSION:
             return Regressions()
         if self.norm is None:
@@ -149,7 +153,7 @@ class Draft:
 
     @property
     def sketch(self) -> LinearSketch:
-        """The sketch to be made; only once a way was chosen."""
+        """The sketch to be made, or one like it where something is chosen first; only once a way was chosen."""
         return self.chosen.answering
 
     @property
@@ -168,19 +172,26 @@ class Draft:
         return self.promise if self.whole is None else self.whole
 
     @property
-    def released(self) -> LinearSketch:
-        """What goes into the file: the sketch of this question, or those of all."""
-        return self.sketch if self.several is None else self.several
+    def released(self) -> LinearSketch | Adaptive:
+        """What goes into the file: the sketch of this question or what chooses it, or those of all."""
+        if self.several is not None:
+            return self.several
+        return self.sketch if self.chosen.chooser is None else self.chosen.chooser
 
     @property
     def noise(self) -> NoiseScale:
         """Of the counters that answer this question."""
+        if self.chosen.chooser is not None:
+            return self.chosen.chooser.plan(self.promise).noises[-1]
         return plan(self.sketch, self.promise).noise if self.planned_noise is None else self.planned_noise
 
     @cached_property
     def cost(self) -> Cost:
         """What the ledger would write down."""
-        return planned_for(self.released, self.total).cost
+        released = self.released
+        if isinstance(released, Adaptive):
+            return released.plan(self.total).cost
+        return planned_for(released, self.total).cost
 
     @cached_property
     def after(self) -> Preview | None:

@@ -15,6 +15,7 @@ from ..errors import RequestError
 from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
 from ..sketches import making
+from ..sketches.adaptive import Adaptive
 from ..sketches.card import Facts
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
@@ -24,7 +25,7 @@ from .guesses import checked_density, checked_records
 from .regressions import reason as of_products
 from .regressions import sums_of_products
 from .sizing import limited_size
-from .whole_table import reason, whole_table
+from .whole_table import chosen_pairs, reason, reason_of_choice, whole_table
 
 TIE = 1.03
 """Errors this close to each other are alike; the smaller file is better then."""
@@ -110,9 +111,12 @@ class Counts(Question):
     ----------
     by : tuple[str, ...]
         Columns by which the others are counted; with none, the pairs that can be seen are.
+    choosing : bool
+        Whether those that go together most are chosen, under a promise with a delta where not all can be seen.
     """
 
     by: tuple[str, ...] = ()
+    choosing: bool = False
     answers: ClassVar[str] = "tables"
 
     def facts(self, domain: Domain, budget: Budget) -> Facts:
@@ -145,6 +149,8 @@ class Recommendation:
         A sentence or two.
     stopped_by : str
         What kept its rows from being more, as `core.forecast.sizing.Rows` says it; "" where it has none.
+    chooser : Adaptive | None
+        What chooses under noise first, where something does; `sketch` then is one of the same size and noise.
     """
 
     name: str
@@ -152,6 +158,7 @@ class Recommendation:
     forecast: Forecast | None
     reason: str
     stopped_by: str = ""
+    chooser: Adaptive | None = None
 
     @property
     def answering(self) -> LinearSketch:
@@ -209,9 +216,7 @@ def recommend(
     """
     checked_records(records)
     if isinstance(question, Counts):
-        tables, expected = whole_table(domain, records, budget, question.by)
-        said = reason(tables, checked_records(records), budget, question.by)
-        return [Recommendation(tables.name, tables, expected, said)]
+        return [_counting(domain, checked_records(records), budget, question)]
     if isinstance(question, Regressions):
         products = sums_of_products(domain)
         return [Recommendation(products.name, products, forecast(products, budget, records), of_products(products))]
@@ -235,6 +240,17 @@ def recommend(
     if not possible:
         raise RequestError(f"No mechanism can answer this. {impossible[0].reason if impossible else ''}".strip())
     return [*_explained(_ranked(possible)), *impossible]
+
+
+def _counting(domain: Domain, records: float, budget: Budget, question: Counts) -> Recommendation:
+    """The tables of all columns, whose pairs follow from public sizes or are chosen under the promise."""
+    choosing = question.choosing and not question.by and not budget.pure  # choices do not add up well in pure ε
+    if choosing and (found := chosen_pairs(domain, records, budget)):
+        chooser, expected = found
+        said = reason_of_choice(chooser, records, budget)
+        return Recommendation(chooser.name, chooser.alike, expected, said, chooser=chooser)
+    tables, expected = whole_table(domain, records, budget, question.by)
+    return Recommendation(tables.name, tables, expected, reason(tables, records, budget, question.by))
 
 
 def _ranked(possible: list[Recommendation]) -> list[Recommendation]:

@@ -19,6 +19,7 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive, AdaptivePlan
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan
+from .bounds_paid import covering_bounds, promised_with
 from .kind import Filling, Held, Reader
 from .release import Release
 from .seal import promise, sealed
@@ -35,16 +36,25 @@ class Choosing:
     ----------
     sketch, budget : Adaptive, Budget
         For example `PrivBayes(domain, kernel)`, of a settled size, and the promise, which covers the choices too.
+    bought : tuple[Cost, ...]
+        What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
     """
 
     sketch: Adaptive
     budget: Budget
+    bought: tuple[Cost, ...] = ()
     readings: ClassVar[int] = 1
 
     @cached_property
     def planned(self) -> AdaptivePlan:
         """The price of every choice and table."""
+        _ = self.promised  # what no file can promise is not planned either
         return self.sketch.plan(self.budget)
+
+    @property
+    def promised(self) -> Budget:
+        """What the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
+        return promised_with(self.budget, self.bought)
 
     @property
     def cost(self) -> Cost:
@@ -80,4 +90,5 @@ class Choosing:
         if made.noise not in planned.noises:
             raise RuntimeError(f"The table of {self.sketch.name!r} has another noise than was paid for.")
         noised = Plan(made.noise, planned.count_noise, planned.counts, planned.cost)
-        return sealed(made.sketch, made.table, made.count, promise(made.sketch, noised, self.budget), noise_source)
+        released = sealed(made.sketch, made.table, made.count, promise(made.sketch, noised, self.budget), noise_source)
+        return covering_bounds(released, self.bought)

@@ -12,6 +12,18 @@ from ..privacy.events import total_rho
 from .release import Release
 
 
+def promised_with(budget: Budget, costs: Iterable[Cost]) -> Budget:
+    """What a file promises that shows bounds which were paid for before it: the price, and theirs.
+
+    Raises
+    ------
+    RequestError
+        When no file can say so many digits.
+    """
+    paid = sum((Fraction(cost.epsilon) for cost in costs), Fraction(budget.epsilon))
+    return replace(budget, epsilon=exact_decimal(paid, "The promise"))
+
+
 def covering_bounds(release: Release, costs: Iterable[Cost]) -> Release:
     """The release with a promise that covers its bounds too: whoever has its file has the bounds and the table.
 

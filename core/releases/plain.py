@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 from ..privacy.accounting import Cost
-from ..privacy.budget import Budget, exact_decimal
+from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Planned, planned_for
-from .bounds_paid import covering_bounds
+from .bounds_paid import covering_bounds, promised_with
 from .kind import Filling, Held, Reader
 from .release import Release
 from .seal import noised
@@ -50,8 +49,7 @@ class Plain:
     @property
     def promised(self) -> Budget:
         """What the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
-        paid = sum((Fraction(cost.epsilon) for cost in self.bought), Fraction(self.budget.epsilon))
-        return replace(self.budget, epsilon=exact_decimal(paid, "The promise"))
+        return promised_with(self.budget, self.bought)
 
     @property
     def noises(self) -> tuple[NoiseScale | None, ...]:

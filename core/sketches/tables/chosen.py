@@ -128,7 +128,7 @@ class ChosenTables(Adaptive):
             return self
         self.check_budget(budget)
         cut = cut_for_choice(self._open, budget, records)
-        seen = self.pairs or sum(len(table) == 2 for table in cut.tables)
+        seen = self.pairs or len(cut.pairs)
         if seen in (0, math.comb(len(cut.axes), 2)):
             return replace(self._open, tables=None).sized_for(budget, records)
         return replace(self, bins=cut.bins, halvings=cut.halvings, pairs=seen)
@@ -150,15 +150,18 @@ class ChosenTables(Adaptive):
     @cached_property
     def _every(self) -> Tables:
         """The contrasts of all single columns, with their weights, and of all pairs."""
-        usual = self._usual
+        usual = self.alike
         given = {(block.columns, block.level): w for block, w in zip(usual.layout.blocks, usual.weights, strict=True)}
         every = replace(self._open, tables=all_pairs(len(self._open.axes))).measuring_contrasts()
         weights = (given[block.columns, block.level] if _alone(block) else 1 for block in every.layout.blocks)
         return replace(every, weights=tuple(weights))
 
     @cached_property
-    def _usual(self) -> Tables:
-        """The tables that public sizes would choose, with the best weights: so long may the released table be."""
+    def alike(self) -> Tables:
+        """The tables that public sizes would choose, with the best weights: so long may the released table be.
+
+        What is released has as many tables and counters as noisy; forecasts are made with this one.
+        """
         sides = [axis.cells for axis in self._open.axes]
         pairs = few_cells_first(all_pairs(len(sides)), sides)[: self.pairs]
         tables = with_singles(pairs, len(sides))
@@ -173,7 +176,7 @@ class ChosenTables(Adaptive):
         moved = self._capacity(budget.neighbours)
         noise = gaussian_scale(Sensitivity(moved, moved), rho * (1 - CHOICES_SHARE))
         events = (Selections(price, self.pairs), Gaussian(rho * (1 - CHOICES_SHARE)))
-        public = self._usual.count_is_public(budget.neighbours)
+        public = self.alike.count_is_public(budget.neighbours)
         prices = (price,) * self.pairs
         return AdaptivePlan(budget, prices, (noise,), None, public, Cost(events, budget.epsilon, budget.delta))
 
@@ -182,7 +185,7 @@ class ChosenTables(Adaptive):
 
         With pairs of weight 1, which is a small part of their usual weight, any tables fit.
         """
-        return self._usual.sensitivity(neighbours).l2_squared
+        return self.alike.sensitivity(neighbours).l2_squared
 
     def run(self, read: Read, plan: AdaptivePlan, noise_source: NoiseSource | None = None) -> Outcome:
         counts = _exact_counts(self.first, read(self.first))
@@ -241,7 +244,7 @@ class ChosenTables(Adaptive):
 
     def _added_by_noise(self, noise: NoiseScale) -> list[float]:
         """What noise adds on average to the L1 distance of each pair's counts: public."""
-        usual = self._usual
+        usual = self.alike
         pair, weight = next((b, w) for b, w in zip(usual.layout.blocks, usual.weights, strict=True) if not _alone(b))
         deviation = math.sqrt(noise.variance) / (weight * usual.layout.unit(pair.columns))
         found = []

@@ -203,6 +203,11 @@ class Tables(LinearSketch):
         return place_of(self.axes, name)
 
     @property
+    def pairs(self) -> list[Columns]:
+        """The tables of two columns each."""
+        return [table for table in self.tables or () if len(table) == 2]
+
+    @property
     def metric(self) -> str:
         return METRIC
 

@@ -18,6 +18,7 @@ from ...figures.overview import (
     together_figure,
     together_in_words,
 )
+from ...figures.report.left_out import left_out, left_out_in_words
 from ...figures.sentences.answers import SHARED_NOISE
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
@@ -283,7 +284,7 @@ def _pairs(opened: Opened, answers: TableAnswers, state: _State) -> None:
     """Which columns go together, and the table of two of them."""
     ranked = _strengths(opened.identity, opened.release)
     if not ranked:
-        note("No two columns were measured together.")
+        note(left_out_in_words(opened.release) or "There is only one column.")
         return
     import pandas as pd
 
@@ -322,6 +323,22 @@ def _pairs(opened: Opened, answers: TableAnswers, state: _State) -> None:
         found = _together(opened.identity, opened.release, *names, tuple(sorted(others.items())))
         st.plotly_chart(together_figure(found), key="overview-together", config=ONE_TOOL, alt=together_in_words(found))
         note(next(_told(*row) for row in ranked if row[:2] == names))
+    _left_out(opened)
+
+
+def _left_out(opened: Opened) -> None:
+    """What is not in the file, and why; the pairs themselves where one looks for them."""
+    words = left_out_in_words(opened.release)
+    if not words:
+        return
+    note(words)
+    with st.popover("Which are left out"):
+        pairs = left_out(opened.release)
+        st.dataframe(
+            {"column": [one for one, _ in pairs], "was not counted with": [other for _, other in pairs]},
+            key="overview-left-out",
+            hide_index=True,
+        )
 
 
 def _told(one: str, other: str, value: float, low: float, high: float) -> str:

@@ -48,7 +48,7 @@ def side_panel(draft: Draft) -> DeltaGenerator:
 
 def _made(draft: Draft) -> str:
     """How large the file is, and what keeps it from being larger."""
-    numbers = f"{math.prod(draft.released.shape):,} numbers"
+    numbers = f"{math.prod((draft.several or draft.sketch).shape):,} numbers"
     if draft.several is not None:
         return f"This is the question that you are choosing, with its share. All of them come to {numbers} in one file."
     made = f"{numbers}: a file of {size_and_time(draft.forecast)} to make."

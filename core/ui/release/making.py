@@ -23,10 +23,12 @@ from ...machine.attendance import Attendance
 from ...machine.scarcity import TOO_LITTLE
 from ...machine.waiting import Line
 from ...privacy.budget import Budget
+from ...releases.adaptive import Choosing
 from ...releases.job import Job
 from ...releases.payment import Payer, unit_words
 from ...releases.plain import Plain
 from ...releases.release import Release
+from ...sketches.adaptive import Adaptive
 
 if TYPE_CHECKING:
     from ...privacy.accounting import Cost
@@ -45,7 +47,7 @@ class Order:
 
     Attributes
     ----------
-    source, sketch, budget : Source, LinearSketch, Budget
+    source, sketch, budget : Source, LinearSketch | Adaptive, Budget
         What is released, and under which promise.
     ledger, dataset : Ledger, str
         Where the price is written down.
@@ -62,7 +64,7 @@ class Order:
     """
 
     source: Source
-    sketch: LinearSketch
+    sketch: LinearSketch | Adaptive
     budget: Budget
     ledger: Ledger
     dataset: str
@@ -73,8 +75,10 @@ class Order:
     ticket: str = field(default_factory=lambda: secrets.token_hex(16))
 
     @cached_property
-    def kind(self) -> Plain:
+    def kind(self) -> Plain | Choosing:
         """How it is released."""
+        if isinstance(self.sketch, Adaptive):
+            return Choosing(self.sketch, self.budget, self.bought)
         return Plain(self.sketch, self.budget, self.bought)
 
     @property

@@ -10,8 +10,8 @@ import streamlit as st
 from ...domain import Domain
 from ...forecast.draft import TABLE, Draft
 from ...forecast.forecast import Forecast, error_curve, forecast
+from ...forecast.recommendation import Question, recommend
 from ...forecast.sizing import choose_size, sized_rows
-from ...forecast.whole_table import whole_table
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ...sketches.linear import LinearSketch
@@ -29,8 +29,8 @@ def promising(draft: Draft, slack: bool) -> tuple[LinearSketch, Forecast]:
         return draft.sketch, draft.forecast
     facts = [str(budget.epsilon), str(budget.delta), budget.neighbours, draft.records, draft.density, draft.settled]
     if draft.question == TABLE:  # whose cells follow from the promise as well
-        described = json.dumps([draft.domain.to_dict(), draft.by, *facts])
-        return _table(described, draft.domain, draft.records, budget, draft.by)
+        described = json.dumps([draft.domain.to_dict(), draft.by, draft.choosing, *facts])
+        return _table(described, draft.domain, draft.records, budget, draft.asked)
     described = _described(draft.sketch, facts)
     return _forecast(described, draft.sketch, budget, draft.records, draft.density, draft.settled)
 
@@ -69,10 +69,11 @@ def _forecast(
 
 @st.cache_data(scope="session", max_entries=100, show_spinner=False)
 def _table(
-    key: str, _domain: Domain, _records: int, _budget: Budget, _by: tuple[str, ...]
+    key: str, _domain: Domain, _records: int, _budget: Budget, _asked: Question
 ) -> tuple[LinearSketch, Forecast]:
     with turn():
-        return whole_table(_domain, _records, _budget, _by)
+        way = recommend(_domain, _records, _budget, _asked)[0]
+        return way.answering, way.outlook
 
 
 @st.cache_data(scope="session", max_entries=100, show_spinner=False)

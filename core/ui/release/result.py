@@ -6,8 +6,10 @@ import streamlit as st
 
 from ...figures.report.again import command_for, program_for
 from ...figures.report.label import PrivacyLabel, privacy_label
+from ...figures.report.left_out import left_out_in_words
 from ...releases.release import Release
 from ...releases.shelf import public_name
+from ...sketches.tables.tables import Tables
 from ...words.numbers import percent
 from ...words.phrases import day, listed
 from ...words.quantities import size
@@ -33,6 +35,8 @@ def show_result(visitor: Session, desk: Desk) -> None:
     with main, rail(Visibility.PUBLIC, "file", "Public: this file may be handed out"):
         note(f"{_contents(label)}, released {day(label.created)}.")
         asked = choose_question(opened)
+        if asked.release.sketch.name == Tables.name and (words := left_out_in_words(asked.release)):
+            note(words)
         drawn = release_picture(asked.identity, asked.release, _contents(label))
         if drawn is not None:
             show(drawn[0], "release-picture", drawn[1])

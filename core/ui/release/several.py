@@ -153,6 +153,9 @@ def offer_another(draft: Draft, declared: Domain, number: int) -> None:
         )
     if draft.way is None or draft.missing or len(added(number)) >= MAX_PARTS - 1:
         return
+    if draft.way.chooser is not None:
+        note("A release whose pairs are chosen under the promise answers this one question alone.")
+        return
     st.button(ADD, key="release-add", icon=":material/add:", on_click=_add, args=(draft, declared, number))
 
 

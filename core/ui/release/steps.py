@@ -24,6 +24,7 @@ from .fineness import choose_density, choose_fineness, choose_records, choose_sc
 from .forecast import error_curve, side_panel, slack_sentence
 from .making import Order
 from .outcomes import possible_outcomes
+from .pairs import choose_pairs
 from .payer import choose_payer
 from .privacy import SLACK, choose_epsilon, choose_slack
 from .progress import hash_seed
@@ -124,6 +125,7 @@ def _refined(
         draft = replace(draft, budget=own_budget(draft, promised, number))
         if by_forecast:
             draft = chosen_by_forecast(draft)
+        draft = choose_pairs(draft, number)
         chosen = together(choose_way(draft, by_hand, detail), promised, number)
         after = chosen.after
     except RequestError as error:

@@ -78,7 +78,7 @@ def _described(draft: Draft) -> str:
     budget = draft.budget
     promise = [str(budget.epsilon), str(budget.delta), budget.neighbours]
     guessed = [draft.records, draft.density, draft.radius, draft.seed, draft.finest]
-    asked = [draft.question, draft.norm, draft.label, draft.by]
+    asked = [draft.question, draft.norm, draft.label, draft.by, draft.choosing]
     return json.dumps([draft.domain.to_dict(), *asked, kernel, promise, guessed])
 
 

@@ -7,6 +7,7 @@ import pytest
 from core import Budget, Categorical, Domain, Numeric, RequestError
 from core.forecast.whole_table import cell_error, reason
 from core.releases.job import release
+from core.sketches.plan import plan
 from core.sketches.tables import sizing
 from core.sketches.tables.tables import Tables
 
@@ -18,14 +19,10 @@ MANY = Domain(
 PROMISE = Budget(1, "1e-9")
 
 
-def _pairs(sketch):
-    return [table for table in sketch.tables if len(table) == 2]
-
-
 @pytest.mark.parametrize("budget", [PROMISE, Budget(1)], ids=["delta", "pure"])
 def test_as_many_pairs_are_counted_as_can_be_seen_few_cells_and_first_columns_first(budget):
     chosen = Tables.of(MANY).sized_for(budget, 2_000)
-    pairs = _pairs(chosen)
+    pairs = chosen.pairs
     every = sizing.all_pairs(len(MANY.columns))
     assert 0 < len(pairs) < len(every)
     # yes/no columns, at the end of the table, are among the first, and the widest column in none of them
@@ -34,7 +31,7 @@ def test_as_many_pairs_are_counted_as_can_be_seen_few_cells_and_first_columns_fi
     assert not any(30 in pair for pair in pairs) and (30,) in chosen.tables
     # all columns are there by themselves, and more people bring more pairs
     assert len(chosen.layout.singles) == len(MANY.columns)
-    assert len(pairs) < len(_pairs(Tables.of(MANY).sized_for(budget, 8_000)))
+    assert len(pairs) < len(Tables.of(MANY).sized_for(budget, 8_000).pairs)
     said = reason(chosen, 2_000, budget)
     assert f"{len(pairs)} pairs" in said and f"other {len(every) - len(pairs)} pairs are left out" in said
 
@@ -42,7 +39,7 @@ def test_as_many_pairs_are_counted_as_can_be_seen_few_cells_and_first_columns_fi
 def test_pairs_that_are_counted_hold_more_than_noise_and_one_more_would_not():
     domain = Domain(tuple(Categorical(f"c{i}", tuple("abcd")) for i in range(20)))
     chosen = Tables.of(domain).sized_for(PROMISE, 1_000)
-    error, cells = cell_error(chosen, PROMISE, _pairs(chosen))
+    error, cells = cell_error(chosen, plan(chosen, PROMISE).noise, chosen.pairs)
     # The rule goes by the mean over all tables, before singles get more of the promise.
     assert 0.8 * sizing.SEEN < 1_000 / cells / error < 1.5 * sizing.SEEN
 
@@ -60,10 +57,10 @@ def test_columns_to_count_the_others_by_are_the_owners_choice():
 def test_single_columns_weigh_as_much_as_all_pairs_where_these_are_chosen():
     alike = Tables.of(MANY, 4).sized_for(PROMISE, 1e6)
     chosen = Tables.of(MANY, halvings=0).sized_for(PROMISE, 1e6)
-    assert len(_pairs(chosen)) == math.comb(31, 2)
+    assert len(chosen.pairs) == math.comb(31, 2)
     alike = Tables.of(MANY, chosen.bins, halvings=0).sized_for(PROMISE, 1e6)
     single, pair = (
-        [cell_error(sketch, PROMISE, tables)[0] for sketch in (chosen, alike)]
+        [cell_error(sketch, plan(sketch, PROMISE).noise, tables)[0] for sketch in (chosen, alike)]
         for tables in (alike.layout.singles, alike.tables)
     )
     assert single[0] < 0.8 * single[1] and pair[0] < 1.15 * pair[1]
@@ -73,4 +70,4 @@ def test_without_a_number_of_records_an_ordinary_one_is_supposed():
     domain = Domain.of(x=(0, 1), c=list("ab"), y=(0, 1))
     data = {"x": [0.5] * 50, "c": ["a"] * 50, "y": [0.1] * 50}
     made = release(Tables.of(domain), data, PROMISE).sketch
-    assert made == Tables.of(domain).sized_for(PROMISE, 10_000) and len(_pairs(made)) == 3
+    assert made == Tables.of(domain).sized_for(PROMISE, 10_000) and len(made.pairs) == 3

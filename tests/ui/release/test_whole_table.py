@@ -1,14 +1,20 @@
 """The whole table on the Release page: what several columns begin with, made with one button."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from core.domain import Dates, Domain, Numeric
 from core.errors import RequestError
+from core.figures.report.left_out import left_out, left_out_in_words
 from core.forecast.whole_table import cell_error, reason, whole_table
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.releases.job import release
+from core.sketches.plan import plan
 from core.sketches.tables.tables import Tables
+from core.ui.release.pairs import STRONGEST
+from core.ui.release.progress import KEY as DESK
 from tests.tables_for_tests import COLUMNS, inhabitants
 from tests.ui.release.visiting import confirmed, visit, with_total
 
@@ -51,7 +57,7 @@ def test_one_column_and_two_begin_with_how_dense_it_is(ledger):
 def test_the_forecast_is_the_error_of_the_cells_of_a_release():
     budget, data = Budget(1, "1e-6"), inhabitants()
     sketch, seen = whole_table(Domain(COLUMNS), 4_000, budget)
-    error, cells = cell_error(sketch, budget, [(i,) for i in range(5)])
+    error, cells = cell_error(sketch, plan(sketch, budget).noise, [(i,) for i in range(5)])
     assert seen.standard_error == error and seen.estimate == pytest.approx(4_000 / cells)
     asked = release(sketch, data, budget).asked()
     told = [float((asked.table(axis.name).standard_error ** 2).mean()) for axis in sketch.axes]
@@ -90,3 +96,26 @@ def test_a_wrong_declaration_is_refused_in_one_sentence_before_anything_is_paid(
 def test_swapped_bounds_are_refused_where_they_are_typed(make, sentence):
     with pytest.raises(RequestError, match=sentence):
         make()
+
+
+def test_pairs_that_go_together_most_are_chosen_where_not_all_can_be_seen(ledger):
+    """What is forecast, what is asked for and paid, and what the file then says is left out: all of one choice."""
+    names = [f"x{place}" for place in range(12)]
+    columns = tuple(Numeric(name, -3, 3) for name in names)
+    middle = np.random.default_rng(2).normal(size=(800, 12))
+    at = with_total(visit(Domain(columns), frame=pd.DataFrame(middle, columns=names)))
+    at.select_slider(key="release-records-1").set_value(1_000)
+    at.toggle(key="release-slack").set_value(True).run()
+    which = at.segmented_control(key="release-pairs-1")
+    assert which.label.startswith("Of 66 pairs of columns")
+    which.set_value(STRONGEST).run()
+    said = "\n".join(one.value for one in at.markdown)
+    assert not at.exception and not at.error and "go together most as far as noise lets that be seen" in said
+    assert "Add another question" not in [button.label for button in at.button]
+    confirmed(at)
+    assert not at.exception and "It is released" in [one.value for one in at.header]
+    made = at.session_state[DESK].making
+    assert made.release.sketch.choosing == "privately"
+    assert 0 < len(made.release.sketch.pairs) == made.order.sketch.pairs < 66
+    assert ledger.status("visits").releases and "chosen under the promise" in left_out_in_words(made.release)
+    assert len(left_out(made.release)) == 66 - len(made.release.sketch.pairs)
