@@ -130,9 +130,8 @@ class FromProducts(NumberMethod):
 
     def _from(self, found: Regression, budget: Budget, plan: Plan, noise_source: NoiseSource) -> NumberModel:
         details = {"ridge": repr(found.ridge), "noise": plan.noise.describe()}
-        errors = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
-        residual = min(2.0, math.sqrt(found.residual))
-        return self._model(found.weights, budget, details, noise_source, errors=errors, residual=residual)
+        residual, covariance = min(2.0, math.sqrt(found.residual)), found.covariance
+        return self._model(found.weights, budget, details, noise_source, residual=residual, covariance=covariance)
 
 
 def times(noise: NoiseScale, share: Fraction) -> NoiseScale:

@@ -17,7 +17,7 @@ from ..privacy.noise.randomness import SystemSource
 from ..sources import Source
 from .linear_model import LinearModel
 from .model_file import BITS, LARGEST
-from .number_model import NumberModel
+from .number_model import MOST_IN_FILE, NumberModel
 from .records import Task
 
 Model = TypeVar("Model")
@@ -217,12 +217,13 @@ class NumberMethod(Trained[NumberModel]):
         details: dict[str, str],
         noise_source: NoiseSource,
         *,
-        errors: np.ndarray | None = None,
         residual: float | None = None,
+        covariance: np.ndarray | None = None,
     ) -> NumberModel:
         """The file of what was trained: coefficients of coordinates between -1 and 1, float64 (d + 1,)."""
         most = (LARGEST >> 1) / (1 << BITS)
         rows = np.rint(np.clip(weights, -most, most) * (1 << BITS)).astype(np.int64)[None]
+        errors = None if covariance is None else np.sqrt(np.maximum(np.diag(covariance), 0.0))
         return NumberModel(
             self.task,
             "number",
@@ -235,6 +236,7 @@ class NumberMethod(Trained[NumberModel]):
             noise_source.private,
             errors=errors,
             residual=residual,
+            covariance=covariance if len(weights) <= MOST_IN_FILE else None,
         )
 
 

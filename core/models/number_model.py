@@ -12,13 +12,21 @@ from scipy.special import ndtri
 from ..checks import check_number, exact_fields
 from ..domain import Scalar
 from ..errors import RequestError
+from ..sketches.answers import check_level
 from ..tasks.regression.sums import Term, terms_of
 from ..words.numbers import significant
-from .model_file import FIELDS, ModelFile
+from .model_file import FIELDS, ModelFile, shortened
 from .records import Task
 
 KINDS = ("number",)
-REACH = float(ndtri(0.975))
+LEVEL = 0.95
+ENDS = {"low": -1.0, "high": 1.0}
+MOST_IN_FILE = 256
+"""Coefficients up to which a file says how the noise of each hangs together with that of every other."""
+NO_BANDS = (
+    "It has no bands: its noise went through many steps that each depended on the last, and no theory says how far "
+    "that moved a coefficient or a prediction."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +41,14 @@ class NumberModel(ModelFile):
     residual : float | None
         How far a record typically is from what is predicted, root mean square, between 0 and 2 as targets lie between
         -1 and 1; None where nothing was released that says so.
+    covariance : np.ndarray | None
+        Of the same coefficients by noise, float64 (d + 1, d + 1); None where no theory says it, or there are more than
+        `MOST_IN_FILE`.
     """
 
     errors: np.ndarray | None = None
     residual: float | None = None
+    covariance: np.ndarray | None = None
     kinds = KINDS
 
     @staticmethod
@@ -68,10 +80,11 @@ class NumberModel(ModelFile):
         return None if self.residual is None else self.goal.half * self.residual
 
     def about(self) -> list[str]:
+        bands = [] if self.errors is not None else [NO_BANDS]
         if self.residual_deviation is None:
-            return []
+            return bands
         unit = getattr(self.task.target, "measure", "")
-        return [f"A record is typically {significant(self.residual_deviation, 3)} {unit}".rstrip() + " off."]
+        return [f"A record is typically {significant(self.residual_deviation, 3)} {unit}".rstrip() + " off.", *bands]
 
     def coefficients(self) -> pd.DataFrame:
         """Rows of column, category ("" for numbers), estimate, low and high, in the columns' own units, and `carries`.
@@ -81,7 +94,7 @@ class NumberModel(ModelFile):
         `carries` is by how much the prediction changes from one end of the column's bounds to the other, or between no
         category and this one.
         """
-        terms = terms_of(self.features)
+        terms, reach = terms_of(self.features), _reach(LEVEL)
         half = self.goal.half
         estimate = np.append(self.goal.middle + half * self.intercepts[0], half * self.slopes[0])
         whole = [0.0, *(1.0 if term.category else 2.0 * term.half for term in terms)]
@@ -93,8 +106,8 @@ class NumberModel(ModelFile):
                 "column": ["", *(term.name if not term.category else term.column for term in terms)],
                 "category": ["", *(term.category for term in terms)],
                 "estimate": estimate,
-                "low": estimate - REACH * errors,
-                "high": estimate + REACH * errors,
+                "low": estimate - reach * errors,
+                "high": estimate + reach * errors,
                 "carries": estimate * whole,
             }
         )
@@ -107,20 +120,42 @@ class NumberModel(ModelFile):
         """What scores (n, 1) stand for."""
         return self.goal.middle + self.goal.half * np.clip(scores[:, 0], -1.0, 1.0)
 
-    def predict(self, queries: object) -> pd.DataFrame:
-        """What is predicted of each query, as its column is read: a date where dates are predicted."""
-        column = cast(Scalar, self.task.target)
-        return pd.DataFrame({"predicted": column.present(self.numbers(queries))})
+    def predict(self, queries: object, level: float = LEVEL) -> pd.DataFrame:
+        """What is predicted of each query, as its column is read: a date where dates are predicted.
+
+        Parameters
+        ----------
+        queries : object
+            A frame, table or mapping with the columns it is predicted from.
+        level : float
+            Probability with which `low` and `high` hold what the same method would predict without noise; there are
+            none where no theory says how far noise moved the prediction. How far records are off is `residual`.
+        """
+        column, scores = cast(Scalar, self.task.target), self.decision(queries)
+        found = {"predicted": column.present(self.numbers_of(scores))}
+        if self.covariance is not None:
+            off = _reach(level) * self._score_errors(queries)[:, None]
+            found |= {name: column.present(self.numbers_of(scores + way * off)) for name, way in ENDS.items()}
+        return pd.DataFrame(found)
+
+    def _score_errors(self, queries: object) -> np.ndarray:
+        """Deviations that noise gives the scores of queries, float64 (n,)."""
+        encoding = self.task.encoding
+        vectors = encoding.vectors(self.features.encode_queries(queries, encoding.metric))
+        vectors[:, 1:] = shortened(np.clip(vectors[:, 1:], -1.0, 1.0), self.task.radius)
+        return np.sqrt(np.maximum(((vectors @ cast(np.ndarray, self.covariance)) * vectors).sum(axis=1), 0.0))
 
     def to_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
         errors = None if self.errors is None else self.errors.tolist()
-        return super().to_dict() | {"errors": errors, "residual": self.residual}
+        known = {} if self.covariance is None else {"covariance": self.covariance.tolist()}
+        return super().to_dict() | {"errors": errors, "residual": self.residual} | known
 
     @classmethod
     def from_dict(cls, value: object) -> NumberModel:
         """The model that `to_dict` wrote; RequestError on anything else, as the file may come from a stranger."""
-        facts = exact_fields(value, "model", (*FIELDS, "errors", "residual"))
+        later = ("covariance",) if isinstance(value, dict) and "covariance" in value else ()
+        facts = exact_fields(value, "model", (*FIELDS, "errors", "residual", *later))
         known: dict[str, Any] = cls._read(facts)
         errors, residual = facts["errors"], facts["residual"]
         if residual is not None and not 0.0 <= check_number(residual, "The residual of a model") <= 2.0:
@@ -131,4 +166,26 @@ class NumberModel(ModelFile):
             errors = np.array([check_number(error, "An error of a coefficient") for error in errors], np.float64)
             if (errors < 0.0).any():
                 raise RequestError("An error of a coefficient must be at least 0.")
-        return cls(**known, errors=errors, residual=None if residual is None else float(residual))
+        residual = None if residual is None else float(residual)
+        covariance = _covariance(facts["covariance"], errors) if later else None
+        return cls(**known, errors=errors, residual=residual, covariance=covariance)
+
+
+def _reach(level: float) -> float:
+    """How many deviations an interval reaches to either side."""
+    check_level(level)
+    return float(ndtri(0.5 + level / 2.0))
+
+
+def _covariance(value: object, errors: np.ndarray | None) -> np.ndarray:
+    """A covariance out of a file, float64 (m, m), which must be one and belong to the errors beside it."""
+    if errors is None or len(errors) > MOST_IN_FILE:
+        raise RequestError("A model has a covariance where it has an error for each of a few coefficients.")
+    if not isinstance(value, list) or not all(isinstance(row, list) and len(row) == len(errors) for row in value):
+        raise RequestError("The covariance of a model has a row and a column for every coefficient.")
+    found = np.array([[check_number(one, "A covariance") for one in row] for row in value], np.float64)
+    if found.shape != (len(errors), len(errors)) or not np.allclose(found, found.T, rtol=1e-6, atol=0.0):
+        raise RequestError("The covariance of a model must be square, and the same below its diagonal as above.")
+    if not np.allclose(np.diag(found), errors**2, rtol=1e-6, atol=0.0):
+        raise RequestError("The covariance of a model must hold the squares of its errors.")
+    return found

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from core import Budget, Domain, load_model, train
 from core.domain import Dates, Numeric
@@ -14,7 +15,7 @@ from core.errors import ReleaseFileError, RequestError
 from core.models.descent import UNIT
 from core.models.from_products import FromProducts
 from core.models.number_descent import NumberDescent, goals_sensitivity, goals_table, squares, whole_goals
-from core.models.number_model import NumberModel
+from core.models.number_model import NO_BANDS, NumberModel
 from core.models.residuals import RESIDUAL_UNIT
 from core.models.standard_scale import Scale, standardised
 from core.models.training import NUMBER_METHODS, forecast_curve, offers, trainer_of
@@ -22,6 +23,7 @@ from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)
+from tests.depth import draws
 
 LINE = Domain.of(x=(-4, 4), town=["Basel", "Bern"], y=(0, 8), missing="drop")
 PLENTY = Budget(100, "1e-4")
@@ -92,7 +94,28 @@ def test_without_noise_it_is_least_squares(method):
     table = model.coefficients().set_index(["column", "category"])
     assert table.estimate["x", ""] == pytest.approx(expected[1], abs=0.01)
     assert table.carries["x", ""] == pytest.approx(8 * table.estimate["x", ""])
-    assert table.low.isna().all() == (method != "products")
+    banded = method == "products"
+    assert table.low.isna().all() != banded and (NO_BANDS in model.card()) != banded
+    assert list(model.predict(line(3))) == ["predicted", "low", "high"][: 3 if banded else 1]
+
+
+def test_intervals_of_predictions_hold_what_there_would_be_without_noise():
+    """Over draws of noise, of which at most one in a million has fewer by the binomial distribution."""
+    task, budget, asked = FromProducts(LINE, "y"), Budget(1), {"x": [-3.0, 2.0], "town": ["Bern", "Basel"]}
+    units, numbers = task.gather(open_source(line(2_000)), task.unit)
+    runs, held = draws(30, 1_000), np.zeros(2)
+    for seed in range(runs):
+        model = task._trained(units, numbers, budget, task._planned(budget), SeededSource(seed))
+        found, ridge = model.predict(asked), float(model.details["ridge"])
+        design = np.column_stack((np.ones(len(units)), units[:, 1:] / task.unit))
+        penalty = np.diag([0.0] + [ridge] * (design.shape[1] - 1))
+        exact = np.linalg.solve(design.T @ design + penalty, design.T @ (numbers / task.unit))
+        wanted = 4 + 4 * task.encoding.vectors(task.features.encode_queries(asked, task.encoding.metric)) @ exact
+        held += (found.low <= wanted) & (wanted <= found.high)
+        assert ((found.low <= found.predicted) & (found.predicted <= found.high)).all()
+    assert (held >= binom.ppf(5e-7, runs, 0.93)).all()
+    wider, narrower = model.predict(asked, 0.99), model.predict(asked, 0.5)
+    assert (wider.high - wider.low > narrower.high - narrower.low).all()
 
 
 def test_sums_that_are_read_and_sums_of_held_records_are_the_same():
@@ -135,8 +158,14 @@ def test_a_file_gives_back_the_model_and_strangers_are_refused(tmp_path):
     again = load_model(tmp_path / "model.json")
     assert isinstance(again, NumberModel) and again.to_dict() == model.to_dict()
     assert np.array_equal(again.numbers(line(20)), model.numbers(line(20)))
+    earlier = {name: value for name, value in model.to_dict().items() if name != "covariance"}
+    assert list(load_model(json.dumps(earlier).encode()).predict(line(2))) == ["predicted"]
     wrong = (
         {"errors": [1.0]},
+        {"covariance": None},
+        {"covariance": [[1.0] * 4] * 4},
+        {"covariance": model.covariance[:3].tolist()},
+        {"covariance": (model.covariance + np.eye(4, k=1)).tolist()},
         {"errors": [-1.0] * 4},
         {"errors": "x"},
         {"residual": 3},
@@ -167,6 +196,7 @@ def test_the_commands_predict_a_number(command, tmp_path):  # noqa: F811
     (tmp_path / "asked.csv").write_text("x,town\n-4,Basel\n4,Bern\n")
     asked = command("predict", "model.json", "asked.csv", "--out", "answers.csv")
     assert asked.exit_code == 0, asked.output
-    low, high = pd.read_csv(tmp_path / "answers.csv").predicted
-    assert low < 4 < high
+    answers = pd.read_csv(tmp_path / "answers.csv")
+    assert answers.predicted[0] < 4 < answers.predicted[1]
+    assert (answers.low < answers.predicted).all() and (answers.predicted < answers.high).all()
     assert "estimate" in command("predict", "model.json", "--coefficients").stdout

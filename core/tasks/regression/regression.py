@@ -32,7 +32,7 @@ from ...errors import RequestError
 from ...releases.release import Release
 from ...sketches.answers import check_level
 from ...sketches.products.products import Products
-from .ridge import RULES, choose_ridge
+from .ridge import RULES, Ridge, choose_ridge
 from .sums import ONE, Sums, Term
 
 ABOUT = ("records", "population")
@@ -223,15 +223,15 @@ def regression(
         means = sums.matrix[ONE, [*places, goal]] / sums.records
         penalty = choose_ridge(ridge, inner[:-1, :-1], products, deviation, means, sums.records)
     else:
-        penalty = check_number(ridge, "The ridge")
-        if penalty < 0.0:
+        penalty = Ridge(check_number(ridge, "The ridge"))
+        if penalty.size < 0.0:
             raise RequestError("The ridge must be at least 0.")
     return _solved(sums, goal, (ONE, *places), penalty)
 
 
-def _solved(sums: Sums, goal: int, places: tuple[int, ...], penalty: float) -> Regression:
+def _solved(sums: Sums, goal: int, places: tuple[int, ...], penalty: Ridge) -> Regression:
     at = np.array(places)
-    inverse = _inverse(sums.matrix[np.ix_(at, at)], penalty)
+    inverse = _inverse(sums.matrix[np.ix_(at, at)], penalty.size)
     weights = inverse @ sums.matrix[at, goal]
     combined = np.zeros(len(sums.matrix))
     combined[at], combined[goal] = -weights, 1.0
@@ -239,7 +239,8 @@ def _solved(sums: Sums, goal: int, places: tuple[int, ...], penalty: float) -> R
     seen = float(combined @ sums.matrix @ combined) + 2.0 * float((inverse * spread).sum())
     residual = min(LARGEST, max(SMALLEST, seen / sums.records))
     sampling = residual * inverse @ _without_negative(sums.matrix[np.ix_(at, at)]) @ inverse
-    return Regression(sums, goal, places, penalty, weights, inverse @ spread @ inverse, sampling, residual)
+    covariance = penalty.longer**2 * inverse @ spread @ inverse
+    return Regression(sums, goal, places, penalty.size, weights, covariance, sampling, residual)
 
 
 def _inverse(matrix: np.ndarray, penalty: float) -> np.ndarray:

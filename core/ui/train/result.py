@@ -13,7 +13,7 @@ from ...figures.model import model_figure, model_in_words
 from ...figures.regression import coefficient_figure, coefficients_in_words
 from ...figures.share.page import share_html
 from ...models.linear_model import LinearModel
-from ...models.number_model import NumberModel
+from ...models.number_model import NO_BANDS, NumberModel
 from ...models.onnx_export import to_onnx
 from ...models.opening import Model, load_model
 from ...words.escapes import in_markdown
@@ -80,7 +80,10 @@ def _onnx(model: Model) -> None:
 def _carries_class(model: LinearModel) -> None:
     row = _row(model)
     show(model_figure(model, row), "train-coefficients", model_in_words(model, row))
-    note("Each bar is how far a column moves the score over its range. Small ones may be noise.")
+    note(
+        "Each bar is how far a column moves the score over its range. Small ones may be noise. There are no bands: how "
+        "far noise moves a bar depends on how many records lie near the border, which nobody released."
+    )
 
 
 def _carries_number(model: NumberModel) -> None:
@@ -89,7 +92,7 @@ def _carries_number(model: NumberModel) -> None:
     bands = "Lines hold with 95% what the same method would give without noise, and hollow dots may as well be zero."
     note(
         "Each dot says how far a column moves the prediction over its range. "
-        + (bands if model.errors is not None else "Small ones may be noise.")
+        + (bands if model.errors is not None else f"Small ones may be noise. {NO_BANDS}")
     )
 
 
@@ -117,15 +120,21 @@ def _one_record(model: Model) -> None:
 def predicted_in_words(model: Model, record: pd.DataFrame) -> str:
     """What a model says of one record, in Markdown."""
     if isinstance(model, NumberModel):
-        said = model.predict(record).predicted.iloc[0]
-        if isinstance(model.task.target, Dates):
-            return f"Predicted: **{said:%Y-%m-%d}**{_off(model)}."
-        words = significant(float(said), 4) if isinstance(said, (int, float)) else in_markdown(str(said))
-        return f"Predicted: **{words}** {in_markdown(model.task.target.unit)}".rstrip() + f"{_off(model)}."
+        found = {name: _told(value) for name, value in model.predict(record).iloc[0].items()}
+        unit = "" if isinstance(model.task.target, Dates) else in_markdown(model.task.target.unit)
+        band = f" (without noise, with 95%, between {found['low']} and {found['high']})" if "low" in found else ""
+        return f"Predicted: **{found['predicted']}** {unit}".rstrip() + f"{band}{_off(model)}."
     probabilities = model.probabilities(record)[0]
     best = int(probabilities.argmax())
     name = in_markdown(model.categories[best])
     return f"Most likely **{name}**, with a probability of {percent(float(probabilities[best]))}."
+
+
+def _told(value: object) -> str:
+    """A date, a number or a category that is predicted, in Markdown."""
+    if isinstance(value, pd.Timestamp):
+        return f"{value:%Y-%m-%d}"
+    return significant(float(value), 4) if isinstance(value, (int, float)) else in_markdown(str(value))
 
 
 def _off(model: NumberModel) -> str:

@@ -18,7 +18,7 @@ from core.sketches.hashed.race import Race
 from core.sketches.products.products import Products
 from core.tasks.regression.components import components, correlations
 from core.tasks.regression.regression import regression
-from core.tasks.regression.ridge import choose_ridge
+from core.tasks.regression.ridge import LONGER, choose_ridge
 from core.tasks.regression.sums import Sums
 from tests.depth import draws
 
@@ -157,7 +157,7 @@ def test_ridges_grow_with_the_noise_and_keep_all_eigenvalues_above_zero(rule):
     for deviation in (0.1, 10.0, 1000.0):
         noise = random.normal(0.0, deviation, (6, 6))
         sums = np.diag([1e4, 1e3, 100.0, 10.0, 1.0, 0.1]) + (noise + noise.T) / np.sqrt(2)
-        ridge = choose_ridge(rule, sums, np.full(6, 1e4), deviation)
+        ridge = choose_ridge(rule, sums, np.full(6, 1e4), deviation).size
         assert last < ridge < np.inf and np.linalg.eigvalsh(sums + ridge * np.eye(6))[0] > 0.0
         last = ridge
 
@@ -167,7 +167,7 @@ def test_slopes_that_noise_makes_are_not_used():
     random = np.random.default_rng(7)
     for _ in range(20):
         noise = random.normal(0.0, 3_000.0, (6, 6))
-        assert choose_ridge("least-error", (noise + noise.T) / np.sqrt(2), noise[0], 3_000.0) == np.inf
+        assert choose_ridge("least-error", (noise + noise.T) / np.sqrt(2), noise[0], 3_000.0).size == np.inf
     made = release(SKETCH, PEOPLE[:40], Budget("0.05"), noise_source=SeededSource(3))
     found, sums = regression(made, "pay"), Sums.of(made)
     assert found.ridge == np.inf and (found.weights[1:] == 0.0).all() and found.explained == 0.0
@@ -202,7 +202,17 @@ def test_what_is_chosen_follows_from_the_released_file_alone():
 
 
 def test_adassp_needs_no_ridge_where_the_least_eigenvalue_is_surely_large():
-    assert choose_ridge("adassp", 1e6 * np.eye(4), np.ones(4), 1.0) == 0.0
+    assert choose_ridge("adassp", 1e6 * np.eye(4), np.ones(4), 1.0).size == 0.0
+
+
+def test_slopes_that_are_barely_taken_get_longer_intervals():
+    """The stronger a slope, the surer: first none is taken, then barely, and then for certain."""
+    found = [
+        choose_ridge("least-error", 1e4 * np.eye(4), np.array([size, 0, 0, 0]), 50.0) for size in range(0, 4000, 5)
+    ]
+    assert found[0].size == np.inf
+    steps = [one.longer if np.isfinite(one.size) else 0.0 for one in found]
+    assert [step for place, step in enumerate(steps) if place == 0 or step != steps[place - 1]] == [0.0, LONGER, 1.0]
 
 
 def test_correlations_and_components_are_those_of_the_records():
