@@ -54,7 +54,8 @@ def accounts(visitor: Session, ledger: Ledger) -> None:
 
 def empty() -> None:
     note("No data set has a budget yet. Release something, or promise a total first.")
-    st.page_link(RELEASE.path, label="Release a data set")
+    if st.button("Release a data set"):
+        st.switch_page(RELEASE.path)
 
 
 def warn_of_forgotten(ledger: Ledger) -> None:

@@ -24,14 +24,22 @@ from PIL import Image
 
 from core import Budget, Histogram, Race, Release, load, release
 from core.domain import Vector
-from core.figures.pictures import density_picture
+from core.figures.pictures import density_picture, groups_picture
 from core.forecast.sizing import choose_rows
 from core.releases.centred import CentrePurchase
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.making import distance
 from core.sources import open_source
-from core.sources.samples import RELEASES, Sample, bundled_distances, bundled_releases, sample, samples
+from core.sources.samples import (
+    RELEASES,
+    Sample,
+    bundled_distances,
+    bundled_groups,
+    bundled_releases,
+    sample,
+    samples,
+)
 
 PURE, WITH_SLACK = Budget(1), Budget(1, "1e-6")
 """Both kinds of promise are shown. Under slack of one in a million the noise of an answer does not grow with the number
@@ -90,6 +98,9 @@ def draw_pictures() -> None:
     """The pictures of all files that galleries show."""
     for one, file in (*bundled_releases(), *bundled_distances()):
         Image.fromarray(density_picture(load(file), one.show)).save(file.with_suffix(".png"), optimize=True)
+    for one, file in bundled_groups():
+        if not of_vectors(one):
+            Image.fromarray(groups_picture(load(file), one.show)).save(file.with_suffix(".png"), optimize=True)
 
 
 def release_all(chosen: Iterable[Sample]) -> None:

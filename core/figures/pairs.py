@@ -49,6 +49,12 @@ def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True)
         x, y = names[across], names[up]
         for trace in _small_map(pairs.heatmaps[x, y], columns[x], columns[y], near):
             figure.add_trace(trace, up + 1, across + 1)
+        # Hatching would be given room around it, so that the pictures of a row end at different heights.
+        drawn = Axis.of(columns[y], pairs.heatmaps[x, y].y_values)
+        figure.update_yaxes(range=[drawn.low, drawn.high], row=up + 1, col=across + 1)
+    for place, name in enumerate(names):
+        drawn = Axis.of(columns[name], pairs.curves[name].values)
+        figure.update_xaxes(range=[drawn.low, drawn.high], col=place + 1)
     _label(figure, names, columns)
     clickable(figure)
     margin = {"l": 8, "r": 8, "t": 8, "b": 8, "pad": 0}

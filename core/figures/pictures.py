@@ -10,13 +10,17 @@ from ..domain import Domain, Scalar, Vector
 from ..errors import RequestError
 from ..releases.release import Release
 from ..tasks.centres import nearest_place
+from ..tasks.classes.decision_map import decision_map
 from ..tasks.density import marginal_grid, marginal_line
+from .classes import class_colour
 from .palette import TEAL, rgb
 
 SIZE = 72
 """Pixels of a side; a browser's smoothing does the rest."""
 FAR_SIZE = 24
 """Cells of a map of distances, which change slowly from place to place."""
+GROUPS_SIZE = 48
+"""Pixels of a side of a map of groups, each of which asks the release in many points."""
 
 
 def density_picture(release: Release, columns: Sequence[str] = (), size: int = SIZE) -> np.ndarray:
@@ -49,6 +53,32 @@ def density_picture(release: Release, columns: Sequence[str] = (), size: int = S
     picture = np.empty((size, size, 4), dtype=np.uint8)
     picture[..., :3] = rgb(TEAL.shape)
     picture[..., 3] = np.rint(255 * opacity)
+    return picture
+
+
+def groups_picture(release: Release, columns: Sequence[str], size: int = GROUPS_SIZE) -> np.ndarray:
+    """Which group each place over two columns is like, averaged over the others.
+
+    Parameters
+    ----------
+    release : Release
+        A release that tells groups apart.
+    columns : Sequence[str]
+        Names of the two columns, across and up.
+    size : int
+        Pixels of a side.
+
+    Returns
+    -------
+    np.ndarray
+        uint8 (size, size, 4), red, green, blue and opacity: each group in its colour, blank where the noise decides.
+    """
+    across, up = columns
+    drawn = decision_map(release, across, up, resolution=size)
+    colours = np.array([rgb(class_colour(code)) for code in range(len(drawn.classes))], dtype=np.uint8)
+    picture = np.empty((size, size, 4), dtype=np.uint8)
+    picture[..., :3] = colours[drawn.codes[::-1]]
+    picture[..., 3] = 255 * drawn.certain[::-1]
     return picture
 
 

@@ -80,8 +80,8 @@ def test_an_experiment_is_in_view_on_a_small_projector(lesson):
     says(visit, "Best with 85 rows")
     figure = page.locator("[data-testid=stMain] .stPlotlyChart").bounding_box()
     assert figure["y"] < 300 and page.locator(".st-key-lesson").bounding_box()["y"] >= 0
-    page.locator(".st-key-lesson").get_by_text("slack", exact=True).click()
-    page.get_by_role("heading", level=1, name="What does a little slack buy?").wait_for()
+    page.locator(".st-key-lesson").get_by_text("delta", exact=True).click()
+    page.get_by_role("heading", level=1, name="What does a one-in-a-million risk buy?").wait_for()
     assert visit.errors == []
 
 

@@ -6,18 +6,18 @@ import pytest
 from core.experiments.lessons.averaging import ask
 from core.experiments.lessons.bounds import attack
 from core.experiments.lessons.cells import Plane, places
+from core.experiments.lessons.delta import noise_of_rows
 from core.experiments.lessons.epsilon import RELEASES, outcomes
 from core.experiments.lessons.floating_point import FILES, textbook_files
 from core.experiments.lessons.rows import MEASURED, curve
-from core.experiments.lessons.slack import slack
 from core.figures.asking import NAME
 from core.figures.lessons.averaging import averages_figure
 from core.figures.lessons.bounds import bounds_figure, bounds_in_words
 from core.figures.lessons.cells import plane_figure, plane_in_words
+from core.figures.lessons.delta import delta_figure, delta_figure_in_words
 from core.figures.lessons.epsilon import outcomes_figure
 from core.figures.lessons.floating_point import files_figure, files_in_words
 from core.figures.lessons.rows import curve_figure, curve_in_words
-from core.figures.lessons.slack import slack_figure, slack_in_words
 from core.figures.palette import AMBER, TEAL
 
 
@@ -70,11 +70,11 @@ def test_the_ring_is_at_the_lowest_point_and_dots_are_measured():
 
 
 def test_both_marks_stand_on_their_lines():
-    found = slack("1", "0.000001")
-    figure = slack_figure(found, 1000)
+    found = noise_of_rows("1", "0.000001")
+    figure = delta_figure(found, 1000)
     marks = [trace.y[0] for trace in figure.data if trace.mode == "markers+text"]
     assert marks == pytest.approx([44.7, 4.22], rel=0.01)
-    assert "44.7" in slack_in_words(found, 1000) and "4.22" in slack_in_words(found, 1000)
+    assert "44.7" in delta_figure_in_words(found, 1000) and "4.22" in delta_figure_in_words(found, 1000)
 
 
 def test_every_file_is_in_one_of_the_two_parts():

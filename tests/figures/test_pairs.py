@@ -42,6 +42,15 @@ def test_every_door_lies_in_the_picture_that_it_opens(matrix):
             assert axes[trace.xaxis, trace.yaxis] == (sizes[x], sizes[y])
 
 
+def test_pictures_of_a_row_end_at_the_same_height(matrix):
+    """Where the noise is hatched, Plotly would give the hatching room around it."""
+    _, figure = matrix
+    for trace in figure.data:
+        if trace.type == "heatmap":
+            assert figure.layout[trace.yaxis.replace("y", "yaxis")].range is not None
+            assert figure.layout[trace.xaxis.replace("x", "xaxis")].range is not None
+
+
 def test_names_are_text(matrix):
     small, figure = matrix
     assert "<b>" not in str(figure.layout) and all("<b>" not in str(trace.hovertemplate) for trace in figure.data)

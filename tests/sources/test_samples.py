@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from core.domain import Domain
+from core.domain import Domain, Vector
 from core.errors import RequestError
-from core.figures.pictures import density_picture
+from core.figures.pictures import density_picture, groups_picture
 from core.geometry.kernels import of_coordinates
 from core.releases.release import load
 from core.sources import open_source
 from core.sources import samples as module
-from core.sources.samples import FOLDER, bundled_distances, bundled_releases, sample, samples
+from core.sources.samples import FOLDER, bundled_distances, bundled_groups, bundled_releases, sample, samples
 from tests.depth import sampled
 
 
@@ -209,6 +209,18 @@ def test_without_sample_data_there_are_no_samples(tmp_path, monkeypatch):
             sample("city")
     finally:
         samples.cache_clear()
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", [one.name for one, _ in bundled_groups()])
+def test_a_picture_beside_a_bundled_file_with_groups_is_that_of_the_file(name):
+    one, path = next((one, path) for one, path in bundled_groups() if one.name == name)
+    if isinstance(one.domain.columns[0], Vector):
+        assert not path.with_suffix(".png").exists()
+        return
+    kept = np.asarray(Image.open(path.with_suffix(".png"))).astype(int)
+    made = groups_picture(load(path), one.show)
+    assert (np.abs(kept - made).max(axis=-1) > 2).mean() < 0.01 and made[..., 3].any()
 
 
 PICTURES = {path.stem: (one, path) for one, path in (*bundled_releases(), *bundled_distances())}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ...domain import Vector
 from ...releases.release import Release
 from ...tasks.modes import Mode
-from ...words.numbers import best_guess, percent_within, rounded, rounded_range
+from ...words.numbers import best_guess, percent_within, rounded, rounded_all, rounded_range
 from ...words.phrases import day, listed
 from ..axes import Axis
 from ..density import UNSURE, close_by
@@ -42,6 +44,14 @@ def answer_sentence(estimate: float, low: float, high: float, error: float, coun
         return f"The noise hides whether anyone is here: very likely **fewer than {most}** {close_by(counted)}."
     about = f"About **{rounded(estimate, error)}** {close_by(counted)}"
     return f"{about}; very likely between **{least}** and **{most}**."
+
+
+def counted_close_by(estimate: np.ndarray, low: np.ndarray, high: np.ndarray, error: np.ndarray) -> list[str]:
+    """Answers for the cells of a table, arrays (n,): a number, or below which one it is where the noise hides it."""
+    texts = rounded_all(estimate, error)
+    ends = zip(low, high, error, strict=True)
+    hidden = [f"fewer than {rounded_range(a, b, e)[1]}" if np.isfinite(e) and a <= 0 else "" for a, b, e in ends]
+    return [less or text for less, text in zip(hidden, texts, strict=True)]
 
 
 def inside_sentence(estimate: float, low: float, high: float, error: float, counted: str) -> str:
@@ -88,4 +98,4 @@ def standing_out(mode: Mode) -> str:
     if not mode.significant:
         return "could be noise"
     times = mode.prominence_ratio
-    return f"stands out, {'more than 100' if times > 100 else f'{times:.0f}'} times the noise"
+    return f"{'over 100' if times > 100 else f'{times:.0f}'} times the noise"

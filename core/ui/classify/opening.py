@@ -6,12 +6,15 @@ import streamlit as st
 
 from ...sources.samples import bundled_groups
 from ...words.escapes import in_markdown
+from ...words.phrases import listed
 from ..explore.groups import grouped
-from ..explore.opening import drop_zone
+from ..explore.opening import drop_zone, where_it_goes
 from ..frame.marks import Visibility, facts, note, rail
 from ..frame.session import Session
 from .beside import open_model_here
 
+PICTURE = 176
+"""Pixels of a side of the picture of a file."""
 WHAT_IT_SHOWS = (
     ("A table for every group", "Made once from labelled private records: who is healthy and who is ill, say."),
     ("Where each group lives", "Ask any place which group it is like. No answer costs anyone any more privacy."),
@@ -26,15 +29,19 @@ def open_groups(visitor: Session) -> None:
         if visitor.shown is not None:
             st.info(in_markdown(f"{visitor.shown.name} tells no groups apart: its records were released without them."))
         drop_zone(visitor, "classify-file")
-        note("It is read in this session only. You need nothing else: no data, no password, no connection.")
+        note(where_it_goes())
         _opened_before(visitor)
         open_model_here("first")
     with what, rail(Visibility.PUBLIC, "groups", "What a file with groups is"):
         facts(WHAT_IT_SHOWS)
     st.space("medium")
     st.header("Or look at one of these", anchor=False)
-    for place, (one, path) in zip(st.columns(3, gap="large"), bundled_groups(), strict=False):
+    bundled = bundled_groups()
+    for place, (one, path) in zip(st.columns(max(1, len(bundled)), gap="medium"), bundled, strict=False):
         with place:
+            picture = path.with_suffix(".png")
+            if picture.is_file():  # lists of numbers have none
+                st.image(picture, width=PICTURE, alt=f"Map of groups of {one.title}: {listed(one.label.categories)}")
             if st.button(f"Open {in_markdown(one.title)}", key=f"classify-open-{one.name}"):
                 visitor.open(path.name, path.read_bytes())
                 st.rerun()

@@ -14,14 +14,14 @@ from ...figures.report.exploration import MAX_PLACES, Anomalies, Step
 from ...figures.report.pictures import in_words, picture_figure
 from ...figures.report.tables import SCORES
 from ...figures.scatter import MAX_DRAWN, add_points
-from ...figures.sentences.answers import noun
+from ...figures.sentences.answers import counted_close_by, noun
 from ...figures.view import View
 from ...releases.release import Release
 from ...sources.queries import beside
 from ...tasks.anomalies import REFERENCE_POINTS, Scores, score
 from ...words.escapes import in_markdown
 from ...words.numbers import rounded_all
-from ...words.phrases import listed, plural
+from ...words.phrases import count, listed, plural
 from ..frame.asked_table import LISTED, dropped_table, worked_out
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import Visibility, mark, note
@@ -93,13 +93,14 @@ def anomalies_view(opened: Opened) -> None:
 def _choose_share(counted: str) -> float:
     """Let the visitor say how many are to be called unusual."""
     chosen = st.select_slider(
-        f"Call the emptiest places unusual, where so many {counted} are",
+        f"Call so many {counted} unusual",
         list(SHARES),
         "5 in 100",
         key="explore-anomalies-share",
         persist_state="session",
         width=360,
-        help="More finds more of what is truly odd, and calls as many more ordinary ones unusual.",
+        help=f"A point is called unusual where it lies in an emptier place than all but so many {counted} do. More "
+        "finds more of what is truly odd, and calls as many more ordinary ones unusual.",
     )
     return SHARES[chosen]
 
@@ -113,17 +114,23 @@ def _steps(release: Release, table: pa.Table, share: float) -> tuple[Step, ...]:
 
 def _say(scores: Scores, share: float, counted: str) -> None:
     unusual, sure, every = int(scores.anomalous.sum()), int(scores.certain.sum()), len(scores.score)
-    which = {0: "None", every: "All"}.get(unusual, f"{unusual:,}")
-    st.markdown(
-        f"**{which} of {every:,} points** {plural(unusual, 'is', 'are')} unusual, {sure:,} of them surely: they "
-        f"lie where it is emptier than where all but {100 * share:.0f} in 100 {counted} of the file are."
-    )
+    st.markdown(how_many_unusual(unusual, sure, every, share, counted))
     note(
-        f"The score is the share of {counted} who lie in a place at most as dense, counted over {REFERENCE_POINTS:,} "
-        f"synthetic ones: 0.01 says one in a hundred. Of all {counted}, up to about {100 * share:.0f} in 100 are "
-        "called unusual, ordinary ones too. A point is surely so when even the upper end of its interval says it, "
-        "which noise alone seldom brings about."
+        f"The score is the share of {counted} that lie in places as empty as the point's or emptier, counted over "
+        f"{REFERENCE_POINTS:,} synthetic ones: 0.01 says one in a hundred. Of all {counted}, up to about "
+        f"{100 * share:.0f} in 100 are called unusual, ordinary ones too. A point is surely so when even the upper end "
+        "of its interval says it, which noise alone seldom brings about."
     )
+
+
+def how_many_unusual(unusual: int, sure: int, every: int, share: float, counted: str) -> str:
+    """How many of so many points are unusual, how many of them surely, and what that means; Markdown."""
+    points, rest = count(every, "point"), f"{100 * (1 - share):.0f} in 100 {counted} of the file"
+    if unusual == 0:
+        return f"**None of {points}** is unusual: none lies in an emptier place than {rest} do."
+    which = f"All {points}" if unusual == every > 1 else f"{unusual:,} of {points}"
+    surely = {0: "none of them surely", unusual: "surely so"}.get(sure, f"{sure:,} of them surely")
+    return f"**{which}** {plural(unusual, 'is', 'are')} unusual, {surely}: in emptier places than {rest}."
 
 
 def _show(opened: Opened, table: pa.Table, scores: Scores) -> tuple[go.Figure, str]:
@@ -150,7 +157,8 @@ def _most_unusual(release: Release, result: pd.DataFrame, scores: Scores) -> pd.
     error = (scores.high - scores.low)[order] / 4.0 * release.records
     answered = result.columns[-len(SCORES) - 1 :]
     shown = result.iloc[order].drop(columns=answered)
-    shown[close_by(noun(release))] = rounded_all(scores.density[order] * release.records, error)
+    low, high = scores.low[order] * release.records, scores.high[order] * release.records
+    shown[close_by(noun(release))] = counted_close_by(scores.density[order] * release.records, low, high, error)
     shown["score"] = rounded_all(scores.score[order], np.full(len(order), 1.0 / REFERENCE_POINTS))
     shown["unusual"] = np.where(scores.certain[order], "surely", np.where(scores.anomalous[order], "yes", ""))
     return shown

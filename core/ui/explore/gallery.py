@@ -8,6 +8,7 @@ import streamlit as st
 
 from ...sources.samples import Sample, bundled_distances, bundled_releases
 from ...words.escapes import in_html
+from ...words.phrases import several
 from ..frame.frame import EXPLORE
 from ..frame.markup import draw
 from ..frame.session import Session
@@ -47,7 +48,7 @@ def _row(visitor: Session, near: list[tuple[Sample, Path]], far: tuple[tuple[Sam
 
 
 def _words(one: Sample) -> str:
-    return f"Density picture of the released sketch of: {one.title}"
+    return f"Where {several(one.domain.record)} are many and where few, by the released file: {one.title}"
 
 
 def _one(visitor: Session, path: Path, name: str, title: str, words: str) -> None:

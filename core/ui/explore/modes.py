@@ -61,7 +61,7 @@ def _table(opened: Opened, found: tuple[Mode, ...]) -> pd.DataFrame:
             | {
                 close_by(counted).capitalize(): rounded(mode.estimate, error),
                 "Very likely between": f"{least} and {most}",
-                "Against the noise": standing_out(mode),
+                "Stands out by": standing_out(mode),
             }
         )
     return pd.DataFrame(rows)

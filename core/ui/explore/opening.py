@@ -15,12 +15,13 @@ from ..frame.marks import Visibility, facts, mark, mark_markup, note, rail
 from ..frame.markup import draw
 from ..frame.session import Opened, Session
 from ..release.kept import kept_releases, released_here
-from ..release.shelves import keep_opened
+from ..release.shelves import keep_opened, keeps_opened
 from . import answers
 from .gallery import gallery
 from .link import share_offers
 
 MAX_MEGABYTES = 100
+KEPT_NOWHERE = "It is read in this session only."
 WHAT_IT_IS = (
     ("A table of noisy counts", "Made once from private records, and everything needed to ask it questions."),
     ("Nobody's record", "What it says about any one person is hidden by the noise; its ε says how well."),
@@ -55,12 +56,18 @@ def open_any(visitor: Session, name: str, data: bytes, keep: bool = True) -> Non
         keep_opened(name, data)
 
 
+def where_it_goes() -> str:
+    """What becomes of a file that is opened: the owner of the computer keeps it, and nobody else does."""
+    kept = "It is kept on the shelf of this computer until you remove it." if keeps_opened() else KEPT_NOWHERE
+    return f"{kept} You need nothing else: no data, no password, no connection."
+
+
 def open_first(visitor: Session) -> None:
     """What the page shows while nothing is open."""
     drop, what = st.columns([1.2, 1], gap="large")
     with drop:
         drop_zone(visitor, "explore-file")
-        note("It is read in this session only. You need nothing else: no data, no password, no connection.")
+        note(where_it_goes())
     with what, rail(Visibility.PUBLIC, "what", "What a released file is"):
         facts(WHAT_IT_IS)
     kept_releases(visitor, "explore")

@@ -12,7 +12,7 @@ from ...errors import RequestError
 from ...figures.density import close_by
 from ...figures.distances import distance_title, distance_unit
 from ...figures.report.exploration import MAX_PLACES, Points
-from ...figures.sentences.answers import SHARED_NOISE, noun, place_words
+from ...figures.sentences.answers import SHARED_NOISE, counted_close_by, noun, place_words
 from ...figures.sentences.distances import kind_sentence
 from ...releases.release import Release
 from ...sketches.answers import Answers
@@ -110,8 +110,11 @@ def shown_answers(release: Release, table: pa.Table, found: Answers) -> pd.DataF
     estimate, low, high, error = (
         part[:LISTED] / number for part in (found.estimate, found.low, found.high, found.standard_error)
     )
-    low = np.maximum(low, 0.0) if far else low
-    ends = [rounded_range(a, b, e) if np.isfinite(e) else ("−∞", "∞") for a, b, e in zip(low, high, error, strict=True)]
+    # Nobody reads that fewer than none are close by; the file that is taken along has the raw answers.
+    at_least = np.maximum(low, 0.0)
+    ends = [
+        rounded_range(a, b, e) if np.isfinite(e) else ("−∞", "∞") for a, b, e in zip(at_least, high, error, strict=True)
+    ]
     points = table.slice(0, LISTED).to_pandas()
     for name in release.domain.names:
         if name not in drawable(release.domain):  # nobody reads hundreds of numbers in a cell
@@ -119,7 +122,7 @@ def shown_answers(release: Release, table: pa.Table, found: Answers) -> pd.DataF
             points[name] = place_words(said, release)[name] if said else ""
     name = distance_title(distance_unit(release.sketch)) if far else close_by(noun(release))
     answered = {
-        name: rounded_all(estimate, error),
+        name: rounded_all(estimate, error) if far else counted_close_by(estimate, low, high, error),
         BETWEEN: [f"{least} and {most}" for least, most in ends],
     }
     taken = {name: f"answer: {name}" for name in answered if name in points.columns}

@@ -52,9 +52,9 @@ def shape_of(figure: go.Figure) -> float | None:
 
 
 def fit_stage(figure: go.Figure) -> None:
-    """Let the stage be no higher than a wide map needs, as there would be a gap below it; its style has the sizes."""
+    """Let the stage be no higher than a map needs, as there would be a gap below it; its style has the sizes."""
     shape = shape_of(figure)
-    if shape is not None and shape < WIDE:
+    if shape is not None:
         st.html(f"<style>.st-key-fg-stage {{ --shape: {shape:.4f} }}</style>")
 
 

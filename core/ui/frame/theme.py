@@ -198,7 +198,8 @@ body .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(
 
 /* The gallery: as many pictures a line as fit. */
 .st-key-fg-pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.4rem, 1fr)); }
-.st-key-fg-pictures > div { width: auto !important; min-width: 0; max-width: 12rem; & button p { text-align: left; } }
+.st-key-fg-pictures > div { width: auto !important; min-width: 0; max-width: 12rem;
+  & button { align-items: flex-start; min-height: 0; & p { text-align: left; } } }
 
 /* Compare: small maps in a row, the mark of a method beside its name, and no moving pictures for who wants none. */
 .st-key-fg-maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.2rem, 1fr)); gap: 1rem; }
@@ -323,6 +324,7 @@ body .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(
 .fg-figure span { font-size: 1.05rem; color: var(--faint); }
 .st-key-fg-exact { border: 2px dashed var(--amber-shape); border-radius: 0.5rem; padding: 1rem 1.2rem; }
 .st-key-data-path [data-testid="InputInstructions"] { display: none; } /* a button says the same beside it */
+[data-testid="stFileUploaderDropzoneInstructions"] span { white-space: normal; } /* on a phone all kinds of files */
 [data-testid="stFileUploaderDropzone"] { background: transparent; border: 1px dashed var(--faint); }
 """
 )

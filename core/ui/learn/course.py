@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ..frame.marks import main_action
-from . import averaging, bounds, cells, epsilon, flips, floating_point, rows, slack, trust
+from . import averaging, bounds, cells, delta, epsilon, flips, floating_point, rows, trust
 from .lesson import Lesson, show_lesson
 from .plan import plan
 from .sheets import offer_sheets
@@ -19,7 +19,7 @@ LESSONS: tuple[Lesson, ...] = (
     bounds.LESSON,
     averaging.LESSON,
     rows.LESSON,
-    slack.LESSON,
+    delta.LESSON,
     floating_point.LESSON,
     flips.LESSON,
     trust.LESSON,

@@ -85,7 +85,7 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
             "Strangers share a count with neighbours, so answers are less exact. It costs no privacy, only accuracy.",
         ),
     ),
-    "slack": (
+    "delta": (
         (
             "With 4 rows, and with 10,000: which of the two needs less noise, ε alone or ε with δ?",
             "With 4 rows ε alone, with 10,000 rows ε with δ.",

@@ -53,12 +53,17 @@ def open_to_all() -> Iterator[tuple[Shelf, bool]]:
         yield shelf, False
 
 
+def keeps_opened() -> bool:
+    """Whether files that the visitor opens are kept: on one's own computer alone."""
+    return stranger() is None and visitor_now() is None
+
+
 def keep_opened(name: str, data: bytes) -> None:
     """Keep a file that was opened on one's own computer; what cannot be kept is open anyway.
 
     Where others are served it stays in the session, as a shelf there is for all of them.
     """
-    if stranger() is not None or visitor_now() is not None:
+    if not keeps_opened():
         return
     place = Path(name)
     try:

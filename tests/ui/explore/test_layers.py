@@ -23,7 +23,7 @@ def test_modes_are_listed_with_their_interval_and_compared_with_the_noise():
     app = explore(file_of(AGE, PAY, records=5000))
     layer(app, "Modes")
     table = app.dataframe[0].value
-    assert list(table.columns) == ["Mode", "age", "pay", "People close by", "Very likely between", "Against the noise"]
+    assert list(table.columns) == ["Mode", "age", "pay", "People close by", "Very likely between", "Stands out by"]
     assert "years" in table["age"][0] and len(table) >= 1
     field(app.toggle, "Ask the cells too").set_value(True)
     app.run()
@@ -43,7 +43,7 @@ def test_a_map_marks_every_mode_that_stands_out_in_a_city():
     _, path = next((one, path) for one, path in bundled_releases() if one.name == "city")
     app = explore(path.read_bytes(), path.name)
     layer(app, "Modes")
-    said = app.dataframe[0].value["Against the noise"].str.startswith("stands out")
+    said = app.dataframe[0].value["Stands out by"].str.endswith("times the noise")
     assert said.sum() > 10 and f"**{said.sum()} modes** stand out" in shown(app)
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from core import Domain
 from core.domain import Dates
+from core.figures.sentences.answers import counted_close_by
+from core.ui.explore.anomalies import how_many_unusual
 from core.ui.explore.example import example_of
 from core.ui.explore.points import answer_columns
 from tests.depth import deep
@@ -96,3 +98,25 @@ def test_every_release_answers_at_points_that_are_brought(norm):
     app.file_uploader[-1].set_value(("points.csv", b"age\n1\n", "text/csv"))
     app.run()
     assert len(app.error) == 1 and "no column 'city'" in app.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("unusual", "sure", "words"),
+    [
+        (
+            0,
+            0,
+            "**None of 12 points** is unusual: none lies in an emptier place than 95 in 100 flights of the file do.",
+        ),
+        (1, 0, "**1 of 12 points** is unusual, none of them surely: in emptier places than 95 in 100 flights"),
+        (7, 3, "**7 of 12 points** are unusual, 3 of them surely: in emptier places than 95 in 100 flights"),
+        (12, 12, "**All 12 points** are unusual, surely so: in emptier places than 95 in 100 flights of the file."),
+    ],
+)
+def test_how_many_points_are_unusual_is_said_in_one_sentence(unusual, sure, words):
+    assert how_many_unusual(unusual, sure, 12, 0.05, "flights").startswith(words)
+
+
+def test_nobody_reads_that_fewer_than_none_are_close_by():
+    found = counted_close_by(*(np.array(part, dtype=float) for part in ([-4, 17], [-12, 8], [5, 26], [4, 4])))
+    assert found == ["fewer than 5", "17"]

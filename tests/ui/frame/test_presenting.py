@@ -36,5 +36,5 @@ def test_the_switch_begins_it_and_it_lasts_from_lesson_to_lesson():
     assert not presents(app)
     app.toggle(key=PRESENT).set_value(True).run()
     assert presents(app)
-    app.segmented_control(key="lesson").set_value("slack").run()
+    app.segmented_control(key="lesson").set_value("delta").run()
     assert presents(app) and not app.exception

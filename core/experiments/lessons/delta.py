@@ -1,4 +1,4 @@
-"""Why a slack δ buys so much here: with it, the noise of an answer does not grow with the number of rows."""
+"""Why a risk δ buys so much here: with it, the noise of an answer does not grow with the number of rows."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ ROWS = (4, 6, 10, 15, 25, 40, 60, 100, 150, 250, 400, 600, 1000, 1500, 2500, 400
 
 
 @dataclass(frozen=True)
-class Slack:
+class NoiseOfRows:
     """Noise of the mean of R rows, as standard deviations in people.
 
     Attributes
     ----------
-    pure, slack : np.ndarray
+    pure, with_delta : np.ndarray
         float64 (len(ROWS),), for (ε, 0) and for (ε, δ).
     """
 
     pure: np.ndarray
-    slack: np.ndarray
+    with_delta: np.ndarray
 
     def gain(self, rows: int) -> float:
-        """How many times smaller the noise is with slack."""
+        """How many times smaller the noise is with δ."""
         place = ROWS.index(rows)
-        return float(self.pure[place] / self.slack[place])
+        return float(self.pure[place] / self.with_delta[place])
 
     @property
     def pays_from(self) -> int | None:
-        """The least number of rows offered with which slack gains anything."""
+        """The least number of rows offered with which δ gains anything."""
         return next((rows for rows in ROWS if self.gain(rows) > 1.0), None)
 
 
 @lru_cache(maxsize=256)
-def slack(epsilon: str, delta: str) -> Slack:
+def noise_of_rows(epsilon: str, delta: str) -> NoiseOfRows:
     """Noise by the mechanism's own sensitivity and calibration, for every number of rows.
 
-    With slack it is Gaussian throughout, so that both can be compared; a release takes whichever is smaller.
+    With δ it is Gaussian throughout, so that both can be compared; a release takes whichever is smaller.
     """
-    return Slack(_noise(Budget(epsilon)), _noise(Budget(epsilon, delta)))
+    return NoiseOfRows(_noise(Budget(epsilon)), _noise(Budget(epsilon, delta)))
 
 
 def _noise(budget: Budget) -> np.ndarray:

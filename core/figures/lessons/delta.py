@@ -1,21 +1,21 @@
-"""Noise of an answer against the number of rows, with slack and without."""
+"""Noise of an answer against the number of rows, with a risk δ and without."""
 
 from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from ...experiments.lessons.slack import ROWS, Slack
+from ...experiments.lessons.delta import ROWS, NoiseOfRows
 from ..palette import FAINT, INK, TEAL, faded
 
 
-def slack_figure(slack: Slack, rows: int) -> go.Figure:
+def delta_figure(found: NoiseOfRows, rows: int) -> go.Figure:
     """Two lines on logarithmic axes, and where the chosen number of rows stands on each."""
     place, figure = ROWS.index(rows), go.Figure()
     # Beside the rising line there is room above it to the left and below it to the right.
-    above = slack.pure[place] > slack.slack[place]
+    above = found.pure[place] > found.with_delta[place]
     for y, name, colour, dash, side in (
-        (slack.pure, "ε alone", INK.shape, "dot", "top left" if above else "bottom right"),
-        (slack.slack, "ε with a slack δ", TEAL.shape, "solid", "bottom center" if above else "top center"),
+        (found.pure, "ε alone", INK.shape, "dot", "top left" if above else "bottom right"),
+        (found.with_delta, "ε with a risk δ", TEAL.shape, "solid", "bottom center" if above else "top center"),
     ):
         figure.add_trace(
             go.Scatter(
@@ -59,10 +59,10 @@ def slack_figure(slack: Slack, rows: int) -> go.Figure:
     return figure
 
 
-def slack_in_words(slack: Slack, rows: int) -> str:
+def delta_figure_in_words(found: NoiseOfRows, rows: int) -> str:
     """The text alternative of the figure."""
     place = ROWS.index(rows)
     return (
-        f"With {rows:,} rows the noise of an answer is {slack.pure[place]:,.3g} people for ε alone and "
-        f"{slack.slack[place]:,.3g} with slack. The first grows with the rows, the second does not."
+        f"With {rows:,} rows the noise of an answer is {found.pure[place]:,.3g} people for ε alone and "
+        f"{found.with_delta[place]:,.3g} with δ. The first grows with the rows, the second does not."
     )
