@@ -1,6 +1,6 @@
 """The papers' experiments by one command, which goes on where it was stopped.
 
-    python -m benchmarks.papers --data FOLDER --out FOLDER [--only NAME] [--quick] [--repetitions N] [--workers N]
+    python -m benchmarks.papers --data FOLDER --out FOLDER [--only NAME] [--set NAME] [--quick] [--repetitions N]
 
 Everything that is done is written down in FOLDER/records.sqlite at once, and never done again by the same version of
 the program. At the end, and whenever an experiment is finished, FOLDER/papers.html is written anew; with --report it is
@@ -55,6 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         tuple(options.method or ()),
         options.seconds,
         tuple(f"{epsilon:g}" for epsilon in options.epsilon or ()),
+        tuple(options.set or ()),
     )
     store = Store(options.out / RECORDS)
     # Whoever ends the program by a signal gets the same tidy end as with Ctrl-C.
@@ -105,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--method", action="append", metavar="KEY", help="only this mechanism or way to train; repeatable"
     )
+    parser.add_argument("--set", action="append", metavar="NAME", help="only this data set; repeatable")
     parser.add_argument("--epsilon", action="append", type=float, help="only this promise; repeatable")
     parser.add_argument("--report", action="store_true", help="only write the page, from what is done already")
     parser.add_argument("--quick", action="store_true", help="small sizes and few promises, seconds an experiment")

@@ -41,7 +41,7 @@ def run(
     ----------
     told : called with how much is done and how much there is, after every piece.
     """
-    works = experiment.first(settings)
+    works = _first(experiment, settings)
     records: list[Record] = []
     while works:
         for record in _all_of(experiment, works, settings, store, workers):
@@ -53,9 +53,13 @@ def run(
     return records
 
 
+def _first(experiment: Experiment, settings: Settings) -> list[Work]:
+    return [work for work in experiment.first(settings) if settings.has(work.data)]
+
+
 def known(experiment: Experiment, settings: Settings, store: Store) -> list[Record]:
     """What the store has of an experiment, without doing anything."""
-    found = [record for work in experiment.first(settings) if (record := store.get(work)) is not None]
+    found = [record for work in _first(experiment, settings) if (record := store.get(work)) is not None]
     follow = (store.get(work) for work in experiment.then(settings, found))
     return found + [record for record in follow if record is not None]
 

@@ -51,7 +51,7 @@ def first(kind: str, settings: Settings) -> list[Work]:
 
 
 def _first(kind: str, settings: Settings) -> Iterator[Work]:
-    for name in names(kind, settings.data):
+    for name in filter(settings.has, names(kind, settings.data)):
         people = len(labelled(kind, name, settings.data, settings.quick).train)
         delta = f"{1.0 / people**2:.3g}" if kind == CLASSES else "1e-6"
         for method in filter(settings.takes, methods(kind)):

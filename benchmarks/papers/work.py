@@ -33,6 +33,7 @@ class Settings:
     methods : the only ones that take part; all when empty.
     seconds : most that one piece of work may take.
     promises : the only epsilons, as they are written; those of each experiment when empty.
+    sets : the only data sets; all of each experiment when empty.
     """
 
     data: Path | None
@@ -42,6 +43,7 @@ class Settings:
     methods: tuple[str, ...] = ()
     seconds: float = 120.0
     promises: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
 
     @property
     def tuning(self) -> int:
@@ -55,6 +57,10 @@ class Settings:
     def takes(self, method: str) -> bool:
         """Whether a method takes part."""
         return not self.methods or method in self.methods
+
+    def has(self, data: str) -> bool:
+        """Whether a data set takes part."""
+        return not self.sets or data in self.sets
 
 
 @dataclass(frozen=True)

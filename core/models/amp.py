@@ -11,7 +11,8 @@ drawn again. Then |f' - f*| <= γ/k, as J is k-strongly convex. Released is f' o
 **The second part.** With h the grid's step, round(f'/h) = round(f*/h) + e with |e| <= γ/(kh) + √m. Given f*, which is a
 release of its own, e is a function of the records that any two data sets move by 2(γ/(kh) + √m) at most; noise of that
 sensitivity is (ε₂, δ₂)-private, and together with f* it is (ε₁ + ε₂, δ₁ + δ₂)-private (basic composition). Later work
-found this factor 2, which the paper does not have.
+found this factor 2, which the paper does not have. The step is so fine that rounding costs no more than γ does,
+h (√m + 1) <= γ/k, a power of two of public facts alone: then the second noise is far below a hundredth of s/k.
 
 **The first part, published constants** (one replaced record). Λ = 2β/(ε₁ - ε₃) = k with β = 1/4, and
 s = 2(1 + √(2 log(1/δ₁)))/ε₃, the paper's σ₁ times n; hyper-parameter-free: ε₂ = ε/100, δ₂ = δ/100, ε₃ = φε₁ with
@@ -44,7 +45,7 @@ More than two classes: one problem for each class against all others, with an eq
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -91,11 +92,14 @@ class Perturbed:
         s and k.
     second : NoiseScale
         The noise on the result, in steps of the grid.
+    bits : int
+        The step of the grid is 2^-bits.
     """
 
     deviation: Fraction
     curvature: Fraction
     second: NoiseScale
+    bits: int
 
 
 @dataclass(frozen=True)
@@ -145,16 +149,18 @@ class ApproximateMinima(Method):
             steps = self.domain.unit.records * (2 if budget.neighbours is Neighbours.REPLACE_ONE else 1)
             deviation, curvature = sharp_constants(*one_step(float(first[0]), float(first[1]), steps))
         size = self.features.dimensions + 1
-        reach = 2 * (LARGEST_GRADIENT / curvature * (1 << BITS) + math.isqrt(size) + 1)
+        bits = grid_bits(curvature, size)
+        reach = 2 * (LARGEST_GRADIENT / curvature * (1 << bits) + math.isqrt(size) + 1)
         square = math.ceil(reach**2)
         moved = Sensitivity(math.isqrt(square * size) + 1, square)
-        return Perturbed(deviation, curvature, calibrate_gaussian(moved, epsilon * SECOND_SHARE, delta * SECOND_SHARE))
+        second = calibrate_gaussian(moved, epsilon * SECOND_SHARE, delta * SECOND_SHARE)
+        return Perturbed(deviation, curvature, second, bits)
 
     def _planned(self, budget: Budget) -> Perturbed:
         return self.perturbed(budget)
 
     def _beside(self, plan: Perturbed, share: Fraction) -> Perturbed:
-        return Perturbed(plan.deviation * share, plan.curvature * share, plan.second)
+        return replace(plan, deviation=plan.deviation * share, curvature=plan.curvature * share)
 
     def _trained(
         self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Perturbed, noise_source: NoiseSource
@@ -164,7 +170,7 @@ class ApproximateMinima(Method):
         for signed in signed_problems(vectors, codes, self.rows):
             noise = NormalVector(plan.deviation, vectors.shape[1], noise_source.stream())
             place = approximate_minimiser(signed, plan.curvature, noise.bounds, LARGEST_GRADIENT)
-            found = np.array([round(value * (1 << BITS)) for value in place], np.int64)
+            found = np.array([round(value * (1 << plan.bits)) for value in place], np.int64)
             rows.append(add_noise(found, plan.second, noise_source))
         details = {
             "constants": self.constants,
@@ -174,7 +180,8 @@ class ApproximateMinima(Method):
             "largest_gradient": str(LARGEST_GRADIENT),
         }
         kind = against_the_rest(self.rows)
-        return self._model(kind, 1.0 / length, np.array(rows), budget, details, noise_source)
+        scale = math.ldexp(1.0 / length, BITS - plan.bits)
+        return self._model(kind, scale, np.array(rows), budget, details, noise_source)
 
 
 def in_unit_ball(units: np.ndarray, longest: int) -> tuple[np.ndarray, float]:
@@ -184,6 +191,15 @@ def in_unit_ball(units: np.ndarray, longest: int) -> tuple[np.ndarray, float]:
     """
     length = math.isqrt(longest - 1) + 1
     return np.sign(units) * ((np.abs(units) << UNIT_BITS) // length), length / READ_UNIT
+
+
+def grid_bits(curvature: Fraction, size: int) -> int:
+    """How fine the grid is on which so many coefficients are released.
+
+    As |f*| <= (n + |b|)/k, they are no more than 2^21 (√m + 1)(n + |b|) steps, which fit 64 bits for 2^30 records.
+    """
+    finest = math.ceil(curvature * (math.isqrt(size) + 1) / LARGEST_GRADIENT)
+    return max(BITS, (finest - 1).bit_length())
 
 
 def sharp_constants(epsilon: float, delta: float) -> tuple[Fraction, Fraction]:

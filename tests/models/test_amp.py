@@ -1,6 +1,7 @@
 """Approximate minima perturbation: its promise on exact densities, its noise, its check, and its fit."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -137,6 +138,33 @@ def test_the_minimiser_is_found_within_the_checked_gradient():
     found = minimize(objective, np.zeros(3), jac=True, method="BFGS", options={"gtol": 1e-9}).x
     assert np.array([float(value) for value in place]) == pytest.approx(found, abs=1e-6)
     assert np.linalg.norm(objective(np.array([float(value) for value in place]))[1]) <= float(LARGEST_GRADIENT) + 1e-12
+
+
+@pytest.mark.parametrize(("constants", "neighbours"), [("sharp", "add_remove"), ("published", "replace_one")])
+@pytest.mark.parametrize("epsilon", ["0.01", "0.3", "10"])
+def test_what_is_missing_costs_next_to_nothing(constants, neighbours, epsilon):
+    """The second noise, of a hundredth of the promise, is below a hundredth of the first's, whatever the promise is."""
+    task = ApproximateMinima(PLANE, "kind", constants=constants)
+    plan = task.perturbed(Budget(epsilon, "1e-9", neighbours))
+    steps = math.sqrt(plan.second.variance)
+    assert math.ldexp(steps, -plan.bits) <= 0.01 * float(plan.deviation / plan.curvature)
+    # What it hides: twice γ/k and what rounding moves, in steps, for less than a hundredth of epsilon.
+    moved = 2 * (float(LARGEST_GRADIENT / plan.curvature) * 2.0**plan.bits + math.sqrt(3))
+    assert gaussian_delta(float(epsilon) / 100, moved / steps) <= 1e-11
+
+
+def test_the_grid_says_what_the_minimiser_is():
+    task = ApproximateMinima(PLANE, "kind")
+    units, codes = task.gather(open_source(plane()), task.unit)
+    budget = Budget("0.01", "1e-9")
+    plan = replace(task.perturbed(budget), deviation=Fraction(1, 1 << 40))
+    model = task._trained(units, codes, budget, plan, SeededSource(3))
+    vectors, length = in_unit_ball(units, task.longest(1 << 24))
+    signed = vectors * np.where(codes > 0, 1, -1)[:, None] / 2.0**UNIT_BITS
+    curvature = float(plan.curvature)
+    found = minimize(lambda f: np.logaddexp(0, -signed @ f).sum() + curvature * f @ f / 2, np.zeros(3)).x
+    error = 8 * math.ldexp(math.sqrt(plan.second.variance), -plan.bits)
+    assert model.weights[0] * length == pytest.approx(found, abs=error + 1e-5)
 
 
 @pytest.mark.parametrize(("constants", "neighbours"), [("sharp", "add_remove"), ("published", "replace_one")])
