@@ -239,7 +239,7 @@ def forecast_planned(
         standard_error=standard_error,
         errors=errors,
         relative_error=float(np.median(relative)),
-        relative_range=_relative_range(one, tried, records, noise_error, standard_error, density, sample),
+        relative_range=_relative_range(one, tried, records, noise_error, errors, density, sample),
         low=max(0.0, records * typical - 1.96 * standard_error),
         high=records * typical + 1.96 * standard_error,
         empty_below=1.645 * noise_error,
@@ -265,22 +265,31 @@ def _relative_range(
     tried: tuple[Trial, ...],
     records: float,
     noise_error: float,
-    standard_error: float,
+    errors: tuple[float, ...],
     density: float | None,
     sample: object,
 ) -> tuple[float, float]:
-    """The least and the largest relative error over kinds of population, where noise does not hide the answers."""
+    """Between the least error by the largest answers and the largest by the least, where noise does not hide answers.
+
+    Errors and answers are those of the kinds of population. Each error goes with each kind of answers, as records may
+    have the detail of one kind and lie as close together as another.
+    """
     averages = [np.array(trial.densities) for trial in tried]
-    if density is None and sample is None and not sketch.domain.holds_sets:
-        averages += [np.array(values) for values in extremes(sketch.reseeded(0))]
+    if density is None and sample is None:
+        averages += [np.array(values) for values in extremes(sketch.reseeded(0), float(f"{records:.3g}"))]
     hidden = TOLD_FROM_NOISE * noise_error
-    relative = [
-        MEAN_TO_RMS * standard_error * float(np.mean(1.0 / told))
+    inverses = [
+        float(np.mean(1.0 / told))
         for average in averages
         if (told := (records * average)[records * average > hidden]).size
-    ] or [1.0]
-    spread = SAMPLE_SPREAD if len(relative) == 1 else 1.0
-    return min(relative) / spread, max(relative) * spread
+    ]
+    if not inverses:
+        return 1.0, 1.0
+    spread = SAMPLE_SPREAD if len(inverses) == 1 else 1.0
+    low, high = (
+        MEAN_TO_RMS * error * inverse for error, inverse in ((min(errors), min(inverses)), (max(errors), max(inverses)))
+    )
+    return low / spread, high * spread
 
 
 def _rehearsed(sketch: LinearSketch, planned: Plan, records: float, density: float | None, sample: object) -> Forecast:

@@ -44,6 +44,8 @@ MEAN_TO_RMS = math.sqrt(2.0 / math.pi)
 LEAST_SAMPLE = 200
 FEW = 300
 """Points of the far and the near population between which answers are averaged."""
+CLOSE_SETS = 0.1
+"""Average similarity of sets that share staples, as texts share the words of a language."""
 GROUPED_RECORDS = 500
 """Records that random rows are tried on: enough, as the part that averages out is told apart."""
 
@@ -164,8 +166,14 @@ def queries_and_records(
 
 
 @lru_cache(maxsize=64)
-def extremes(sketch: LinearSketch) -> tuple[tuple[float, ...], ...]:
-    """Averages over records far apart, and over records close together: between them is nearly all ordinary data."""
+def extremes(sketch: LinearSketch, records: float) -> tuple[tuple[float, ...], ...]:
+    """Averages over records far apart, and over records close together: between them is nearly all ordinary data.
+
+    Of sets over close ones alone: those far apart are hidden by the noise.
+    """
+    if sketch.domain.holds_sets:
+        sets = reference_sets(records, CLOSE_SETS, SIZES[1])
+        return (tuple(sketch.exact(sets[:QUERIES], sets) / len(sets)),)
     return tuple(
         tuple(sketch.exact(points[:REFERENCE_QUERIES], points[-FEW:]) / FEW)
         for points in map(np.asfortranarray, far_and_near(sketch.domain, sketch.metric))
