@@ -5,9 +5,10 @@
 
 A setting is a set of public records (`benchmarks/public_sets.py`), a question and a promise: sums of three kernels at
 three bandwidths (shares of the median distance of two records), or of distances, at ε = 0.1, 1 and 10, and at ε = 1
-with δ = 10⁻⁶. `recommend` knows columns, bounds, steps where the name says so, and the number of records. Each mechanism on
-its list is released so many times, each time with fresh public seeds and fresh noise from the operating system, and
-asked at 100 records left out. Of those whose forecast is over four times the first one's, one at random is measured.
+with δ = 10⁻⁶. `recommend` knows columns, bounds, steps where the name says so, and the number of records. Each
+mechanism on its list is released so many times, each time with fresh public seeds and fresh noise from the operating
+system, and asked at 100 records left out. Of those whose forecast is over four times the first one's, one at random is
+measured.
 
 The regret of a first choice is its mean error over that of the mechanism that is best on one half of the releases, both
 judged on the other half, and both ways around: hindsight is not what chance did. Errors are root mean squares over
