@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ..words.numbers import percent
-from .declaring import declared_sketch, like, warn_of_wide_column
+from .declaring import declared_domain, declared_sketch, like, warn_of_wide_column
 from .grouped import grouped
+from .mechanisms import leaves_bandwidth, supposing
 from .options.data import DataOptions
 from .options.guess import GuessOptions
 from .options.promise import PromiseOptions
@@ -82,7 +83,9 @@ def forecast(
     if parts is not None:
         _of_parts(parts, asked, slack, guess, json)
         return
-    settled = declared_sketch(data, shape, asked, guess) if shape.mechanism == "auto" else None
+    settled = None
+    if shape.mechanism == "auto":
+        settled = declared_sketch(data, shape, asked, supposing(shape, declared_domain(data, shape), guess))
 
     def expected(budget: Budget) -> Expected:
         return _expected(settled or declared_sketch(data, shape, budget), budget, guess)
@@ -91,8 +94,9 @@ def forecast(
         pure.epsilon: [expected(promised) for promised in (pure, replace(pure, delta=slack))]
         for pure in _promises(asked)
     }
-    if shape.like is None:
-        warn_of_wide_column(data, curve[asked.epsilon][0].sketch.domain, shape.bandwidth)
+    compared = curve[asked.epsilon][0].sketch.domain
+    if shape.like is None and not leaves_bandwidth(shape, compared):
+        warn_of_wide_column(data, compared, shape.bandwidth)
     if json:
         print_json(_facts(curve, asked, slack))
         return

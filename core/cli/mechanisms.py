@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
@@ -16,7 +17,7 @@ from .output import say
 if TYPE_CHECKING:
     from ..domain import Domain
     from ..forecast.recommendation import Question
-    from ..geometry.kernels import Kernel
+    from ..geometry.kernels import Gaussian, Kernel
     from ..privacy.budget import Budget
     from ..sketches.adaptive import Adaptive
     from ..sketches.card import Card
@@ -153,7 +154,7 @@ def declared_kernel(shape: SketchOptions, domain: Domain, otherwise: str = OTHER
     if shape.bandwidth is None:
         raise RequestError(
             f"The {name} kernel needs a --bandwidth: the distance at which closeness fades, in the units of the "
-            "columns."
+            "columns; with --mechanism auto the gaussian one needs none."
         )
     made: Callable[..., Kernel] = kind
     return made(notation.parse_bandwidth(shape.bandwidth, domain.names), shape.power)
@@ -210,27 +211,98 @@ def recommended(
     """The first choice of the recommendation, and what is to be said of it."""
     from ..forecast.recommendation import recommend
 
-    asked, how_finely = question(shape, domain, budget, guess.records)
+    asked, how_finely = question(shape, domain, budget, guess)
     sample = guess.public_sample(domain if shape.label is None else domain.without(shape.label))
-    best = recommend(domain, guess.records, budget, asked, label=shape.label, density=guess.density, sample=sample)[0]
+    best = recommend(
+        domain,
+        guess.records,
+        budget,
+        asked,
+        label=shape.label,
+        density=guess.density,
+        sample=sample,
+        set_size=guess.set_size,
+    )[0]
     if best.sketch is None:
         raise RequestError(f"No mechanism fits: {best.reason}")
     return best.sketch, [*how_finely, best.reason]
 
 
-def question(shape: SketchOptions, domain: Domain, budget: Budget, records: float | None) -> tuple[Question, list[str]]:
-    """What is asked, for the recommendation; without a bandwidth, how finely follows from the promise, as is said."""
+def leaves_bandwidth(shape: SketchOptions, domain: Domain) -> bool:
+    """Whether the bandwidth is left to what follows from public facts and the promise, or is bought."""
+    return (
+        shape.mechanism == "auto"
+        and shape.norm is None
+        and shape.bandwidth is None
+        and shape.kernel in (None, OTHERWISE)
+        and shape.power == 1
+        and not domain.holds_sets
+    )
+
+
+def needs_spread(shape: SketchOptions, domain: Domain) -> bool:
+    """Whether the bandwidth is left out, and columns are too many for a grid whose readers choose it."""
+    from ..forecast.scales import has_scales
+
+    compared = domain if shape.label is None else domain.without(shape.label)
+    return leaves_bandwidth(shape, domain) and not has_scales(compared)
+
+
+def supposing(shape: SketchOptions, domain: Domain, guess: GuessOptions) -> GuessOptions:
+    """The guesses with the usual spread, where one is needed and nobody said or bought it."""
+    from ..forecast.reference_population import DEFAULT_SPREAD
+
+    known = guess.spread is not None or not needs_spread(shape, domain)
+    return guess if known else replace(guess, spread=DEFAULT_SPREAD)
+
+
+def question(shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions) -> tuple[Question, list[str]]:
+    """What is asked, for the recommendation; without a bandwidth, it follows from public facts, as is said."""
     from ..forecast.recommendation import Closeness, Distances
-    from ..forecast.scales import chosen_scales, has_scales
+    from ..forecast.scales import chosen_scales
     from ..sketches.card import KERNEL_OPTIONS
 
     if shape.norm is not None:
         refuse_typed([option for option in typed(shape) if option in KERNEL_OPTIONS], "--norm asks for distances")
         return Distances(shape.norm, shape.radius, seed_of(shape)), []
     compared = domain if shape.label is None else domain.without(shape.label)
-    plain = shape.bandwidth is None and shape.kernel in (None, OTHERWISE) and shape.power == 1 and shape.label is None
-    if plain and has_scales(compared):
-        scales = chosen_scales(compared, budget, records)
+    if needs_spread(shape, domain) and guess.spread is not None:
+        suited, said = _kernel_of_spread(shape, domain, compared, budget, guess)
+        return Closeness(suited, shape.radius, seed_of(shape)), [said]
+    if leaves_bandwidth(shape, domain) and not needs_spread(shape, domain):
+        classes = 1 if shape.label is None else len(domain.categories_of(shape.label))
+        scales = chosen_scales(compared, budget, guess.records and guess.records / classes)
         return Closeness(scales.kernel, shape.radius, seed_of(shape), finest=scales.finest), [scales.sentence]
     kernel = declared_kernel(shape, compared, "jaccard" if domain.holds_sets else OTHERWISE)
     return Closeness(kernel, shape.radius, seed_of(shape)), []
+
+
+def _kernel_of_spread(
+    shape: SketchOptions, domain: Domain, compared: Domain, budget: Budget, guess: GuessOptions
+) -> tuple[Gaussian, str]:
+    """The kernel that suits how far records lie apart, and what is to be said of it."""
+    from ..forecast.guesses import checked_records, checked_spread
+    from ..forecast.nearness import kernel_apart
+    from ..models.contest.prospects import class_kernel
+    from ..words.numbers import percent
+
+    spread = checked_spread(guess.spread or 0.0)
+    if shape.label is None:
+        made, why = kernel_apart(compared, spread), "half of how far two records are then typically apart"
+    else:
+        made = class_kernel(domain, shape.label, budget, checked_records(guess.records), spread)
+        why = "which tells made-up classes apart best that are spread as widely"
+    return made, (
+        f"A typical value is taken to lie {percent(spread, 2)} of its column's bounds from the middle of all; the "
+        f"bandwidth is {_in_words(made)}, {why}."
+    )
+
+
+def _in_words(kernel: Gaussian) -> str:
+    """The bandwidth, or the shortest and the longest of the columns'."""
+    from ..words.numbers import significant
+
+    each = kernel.bandwidth
+    if not isinstance(each, tuple):
+        return significant(each, 3)
+    return f"from {significant(min(each), 3)} to {significant(max(each), 3)} by column"

@@ -9,7 +9,7 @@ from typer import Option
 from ..words.quantities import size
 from .declaring import declared_domain, evenly_compared, warn_of_wide_column
 from .grouped import grouped
-from .mechanisms import check_options, question
+from .mechanisms import check_options, leaves_bandwidth, question, supposing
 from .options.data import DataOptions
 from .options.guess import GuessOptions
 from .options.promise import PromiseOptions
@@ -43,7 +43,8 @@ def recommend(
 
     With --norm the question is how far everyone is from a place, otherwise how many are close to it, by --kernel and
     --bandwidth; without a bandwidth, one to three columns of numbers are released so finely as the noise allows, and
-    whoever has the file chooses it. The first of the list is what --mechanism auto takes.
+    whoever has the file chooses it, and of more columns it is half of how far records lie apart by --spread. The first
+    of the list is what --mechanism auto takes.
     """
     from ..forecast.recommendation import recommend as ranked
     from ..forecast.words import size_limit
@@ -51,9 +52,10 @@ def recommend(
     asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
     check_options(asked, "auto")
     domain = evenly_compared(data, declared_domain(data, classes), norm.norm, radius)
-    warn_of_wide_column(data, domain, kernel.bandwidth)
+    if not leaves_bandwidth(asked, domain):
+        warn_of_wide_column(data, domain, kernel.bandwidth)
     sample = guess.public_sample(domain if classes.label is None else domain.without(classes.label))
-    what, how_finely = question(asked, domain, promise.budget(), guess.records)
+    what, how_finely = question(asked, domain, promise.budget(), supposing(asked, domain, guess))
     for sentence in how_finely:
         say(sentence)
     found = ranked(
@@ -64,6 +66,7 @@ def recommend(
         label=classes.label,
         density=guess.density,
         sample=sample,
+        set_size=guess.set_size,
     )
     if json:
         print_json([_facts(one) for one in found])

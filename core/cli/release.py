@@ -93,6 +93,7 @@ def release(
     from ..sources import open_source
     from ..words.numbers import rounded
     from ..words.phrases import count
+    from .mechanisms import leaves_bandwidth
 
     with billed() as bill:
         check_engine(engine)
@@ -117,9 +118,11 @@ def release(
 
         counted = _counted(opened, payer_opened, budget, data, shape, guess, purchase)
         guess = replace(guess, records=guess.records or counted.records)
+        counted, guess = _spread(opened, payer_opened, counted, data, shape, guess, purchase)
         sketch = _sketch(data, shape, guess, counted.left, purchase)
         say_presets(data)
-        if purchase is None and shape.like is None and not isinstance(sketch, Tables):  # cells know no distance
+        compares = purchase is None and shape.like is None and not isinstance(sketch, Tables)  # cells know no distance
+        if compares and not leaves_bandwidth(shape, sketch.domain):
             warn_of_wide_column(data, sketch.domain, shape.bandwidth)
         if not isinstance(sketch, Adaptive):
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
@@ -185,7 +188,7 @@ def _counted(
     from ..forecast.sizing import ANY_RECORDS
     from ..releases.counted import Counted, count_first
     from ..releases.job import kind_of
-    from .mechanisms import recommended
+    from .mechanisms import recommended, supposing
 
     if purchase is not None or guess.records is not None:
         return Counted(guess.records or 1.0, budget)
@@ -199,13 +202,48 @@ def _counted(
             return Counted(1.0 if sketch.sized else ANY_RECORDS, budget)
 
     def priced(left: Budget, ordinary: float) -> Cost:
-        supposed = replace(guess, records=ordinary)
+        supposed = supposing(shape, domain, replace(guess, records=ordinary))
         return kind_of(recommended(shape, domain, left, supposed)[0] if chosen else sketch, left, ordinary).cost
 
     counted = count_first(domain, source, budget, payer_opened(domain.unit), priced)
     price = f"for ε = {counted.bought[0].epsilon:f}" if counted.bought else "at no cost, as their number is public"
     say(f"No --records says how many there are, so they were counted first, {price}: about {counted.records:,.0f}.")
     return counted
+
+
+def _spread(
+    source: Source,
+    payer_opened: Callable[[PrivacyUnit], Payer],
+    counted: Counted,
+    data: DataOptions,
+    shape: SketchOptions,
+    guess: GuessOptions,
+    purchase: BoundsPurchase | None,
+) -> tuple[Counted, GuessOptions]:
+    """How far apart records are, bought where a bandwidth follows from it and nobody said either."""
+    from ..releases.job import kind_of
+    from ..releases.spread import spread_first
+    from .mechanisms import needs_spread, recommended, supposing
+
+    if purchase is not None or guess.spread is not None or shape.mechanism != "auto":
+        return counted, guess
+    domain = declared_domain(data, shape)
+    if not needs_spread(shape, domain):
+        return counted, guess
+
+    def priced(left: Budget) -> Cost:
+        return kind_of(recommended(shape, domain, left, supposing(shape, domain, guess))[0], left, counted.records).cost
+
+    compared = domain if shape.label is None else domain.without(shape.label)
+    found = spread_first(compared, source, counted.left, counted.records, payer_opened(domain.unit), priced)
+    if found.value is None:
+        say(
+            "No --bandwidth is said, and how far records lie apart was not bought, as noise would hide it or the total "
+            "has no room for an entry more; --spread says it from public knowledge, and the usual one is supposed."
+        )
+        return counted, supposing(shape, domain, guess)
+    say(f"No --bandwidth is said, so how far records lie apart was bought first, for ε = {found.bought[0].epsilon:f}.")
+    return found.after(counted), replace(guess, spread=found.value)
 
 
 def _run(job: Job, source: Source) -> Release:

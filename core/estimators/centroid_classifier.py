@@ -108,7 +108,7 @@ class PrivateCentroidClassifier(PrivateClassifier):
             share = DEFAULT_SHARE if self.metric == "cosine" or self.centred_radius is not None else None
         return None if share is None else CentrePurchase(share, self.radius)
 
-    def _inner(self, domain: Domain, records: float, budget: Budget) -> LinearSketch:
+    def _inner(self, domain: Domain, records: float, budget: Budget, spread: float | None) -> LinearSketch:
         check_choice(self.metric, "The metric of centroids", ("euclidean", "cosine"))
         if self.metric == "euclidean":
             centred = self._centre() is not None and self.centred_radius is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -92,8 +93,12 @@ class PrivateClassifier(LabelledEstimator):
     """
 
     @abstractmethod
-    def _inner(self, domain: Domain, records: float, budget: Budget) -> LinearSketch:
-        """The sketch of one class with so many records, on the features' domain."""
+    def _inner(self, domain: Domain, records: float, budget: Budget, spread: float | None) -> LinearSketch:
+        """The sketch of one class with so many records, on the features' domain; they may be known to be so spread."""
+
+    def _apart(self, domain: Domain) -> Domain | None:
+        """The features, where how far records lie apart is bought first; None as a rule."""
+        return None
 
     @property
     @abstractmethod
@@ -104,10 +109,11 @@ class PrivateClassifier(LabelledEstimator):
         """What is bought besides; nothing as a rule."""
         return None
 
-    def _classed(self, domain: Domain, records: float, budget: Budget) -> Classes:
+    def _classed(self, domain: Domain, records: float, budget: Budget, spread: float | None = None) -> Classes:
         """The sketch with a table a class; RequestError where the rule does not suit it, before anything is spent."""
         inner = domain.without(CLASS)
-        sketch = Classes(domain, CLASS, self._inner(inner, records / len(domain.categories_of(CLASS)), budget))
+        each = records / len(domain.categories_of(CLASS))
+        sketch = Classes(domain, CLASS, self._inner(inner, each, budget, spread))
         if self.rule is not None:
             check_choice(self.rule, "The rule", rules_of(sketch))
         return sketch
@@ -137,10 +143,17 @@ class PrivateClassifier(LabelledEstimator):
         """
         domain, X, labels = self._labelled(X, y)
 
-        def make(records: float, budget: Budget) -> LinearSketch:
-            return self._classed(domain, records, budget)
-
-        self._take(self._release(domain, X, labels, make, settled=self._settled, centre=self._centre()))
+        self._take(
+            self._release(
+                domain,
+                X,
+                labels,
+                partial(self._classed, domain),
+                settled=self._settled,
+                apart=self._apart(domain),
+                centre=self._centre(),
+            )
+        )
         return self
 
     def _take(self, made: Release) -> None:

@@ -91,7 +91,7 @@ class PrivateDistanceSum(PrivateEstimator):
         X, _ = self._read(X)
         domain = self._scaled(self._domain(self.bounds))
         sketch = distance(domain, self.norm, radius=self.radius, seed=self._hash_seed())
-        self.release_ = self._release(domain, X, None, lambda records, budget: sketch, settled=sketch.sized)
+        self.release_ = self._release(domain, X, None, lambda *known: sketch, settled=sketch.sized)
         return self
 
     def _scaled(self, domain: Domain) -> Domain:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
-
-import numpy as np
 
 from ..domain import Categorical, Domain
-from ..forecast.scales import by_coordinates, chosen_scales
+from ..forecast.scales import by_coordinates
 from ..geometry.kernels import Kernel
-from ..models.contest.entrants import KernelSums, kernels_of
-from ..models.contest.prospects import likeliest
+from ..models.contest.prospects import class_kernel
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
-from ..sketches.grids.histogram import Histogram
 from ..sketches.linear import LinearSketch
 from .classifier import PrivateClassifier
-from .kernel_names import kernel_of, kernel_sketch
+from .kernel_names import grid_of, kernel_of, kernel_sketch
 from .private import CLASS
 
 
@@ -31,8 +26,9 @@ class PrivateKernelClassifier(PrivateClassifier):
     kernel, bandwidth, mechanism : str | Kernel, float | tuple[float, ...] | None, str | None
         Likewise. The bandwidth of the Gaussian kernel may be left out. With one to three features a grid is released as
         finely as its noise allows, and the bandwidth is the one that suits its noisy counts, which costs nothing. With
-        more it is a quarter, a half or all of how far records are typically apart, whichever tells classes of made-up
-        records apart best under the same noise (`core.models.contest`).
+        more, 2 to 5% of epsilon buys how far records lie apart, an entry of its own in a ledger (not where it is one of
+        several candidates), and it is a quarter, a half or all of that, whichever tells classes of made-up records
+        apart best under the same noise (`core.models.contest`).
     rows, records, dataset, ledger, random_state : int | None, int | None, str | None, object, int | None
         Likewise.
     classes : object
@@ -101,19 +97,17 @@ class PrivateKernelClassifier(PrivateClassifier):
         """Whether the bandwidth is left to the forecast, and after it to what is released."""
         return self.bandwidth is None and self.kernel == "gaussian" and self.mechanism is None and self.rows is None
 
-    def _inner(self, domain: Domain, records: float, budget: Budget) -> LinearSketch:
-        columns = by_coordinates(domain) if self._open else None
-        if columns is not None:
-            scales = chosen_scales(columns, budget, records)
-            return Histogram(domain, scales.kernel, finest=scales.finest)
-        bandwidth = self._bandwidth(domain, records, budget) if self._open else self.bandwidth
-        kernel = kernel_of(self.kernel, bandwidth)
-        return kernel_sketch(domain, kernel, self.mechanism, self.rows, records, budget, self._hash_seed())
+    def _apart(self, domain: Domain) -> Domain | None:
+        features = domain.without(CLASS)
+        return features if self._open and by_coordinates(features) is None else None
 
-    def _bandwidth(self, domain: Domain, records: float, budget: Budget) -> tuple[float, ...]:
-        """That of every column which tells made-up classes apart best, in shares of its bounds."""
-        labelled = replace(domain, columns=(*domain.columns, Categorical(CLASS, tuple(map(str, self.classes_)))))
-        share = cast(KernelSums, likeliest(kernels_of(labelled, CLASS), budget, records * len(self.classes_))).bandwidth
-        spans = np.subtract(*domain.bounds("l2")[::-1])
-        ends = np.cumsum([column.width for column in domain.columns])[:-1]
-        return tuple(float(share * each.max()) for each in np.split(spans, ends))
+    def _inner(self, domain: Domain, records: float, budget: Budget, spread: float | None) -> LinearSketch:
+        grid = grid_of(domain, records, budget) if self._open else None
+        if grid is not None:
+            return grid
+        if self._open:
+            labelled = replace(domain, columns=(*domain.columns, Categorical(CLASS, tuple(map(str, self.classes_)))))
+            kernel: Kernel = class_kernel(labelled, CLASS, budget, records * len(self.classes_), spread)
+        else:
+            kernel = kernel_of(self.kernel, self.bandwidth)
+        return kernel_sketch(domain, kernel, self.mechanism, self.rows, records, budget, self._hash_seed())

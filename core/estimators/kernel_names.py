@@ -10,11 +10,13 @@ from ..checks import check_choice
 from ..domain import Domain
 from ..errors import RequestError
 from ..forecast.recommendation import Closeness, recommend
+from ..forecast.scales import by_coordinates, chosen_scales
 from ..geometry.kernels import Jaccard, Kernel
 from ..geometry.kernels.naming import KERNELS
 from ..privacy.budget import Budget
 from ..sketches import making
 from ..sketches.card import Facts
+from ..sketches.grids.histogram import Histogram
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import card, cards
 
@@ -33,6 +35,15 @@ def mechanisms() -> tuple[str, ...]:
         for name, card in cards().items()
         if card.recommended and card.command and card.answers == "closeness" and not card.sets
     )
+
+
+def grid_of(domain: Domain, records: float, budget: Budget) -> Histogram | None:
+    """A grid as fine as its noise allows, whose bandwidth is chosen when it is read; None for too many features."""
+    columns = by_coordinates(domain)
+    if columns is None:
+        return None
+    scales = chosen_scales(columns, budget, records)
+    return Histogram(domain, scales.kernel, finest=scales.finest)
 
 
 def kernel_of(kernel: str | Kernel, bandwidth: float | tuple[float, ...] | None) -> Kernel:

@@ -81,7 +81,7 @@ class PrivatePCA(TransformerMixin, PrivateEstimator):
         if self.n_components is not None and not 1 <= self.n_components <= X.shape[1]:
             raise RequestError(f"There are between 1 and {X.shape[1]:,} components of {X.shape[1]:,} features.")
         sketch = Products(domain)
-        self.release_ = self._release(domain, X, None, lambda records, budget: sketch, settled=True)
+        self.release_ = self._release(domain, X, None, lambda *known: sketch, settled=True)
         self._scaling = sketch.scaling
         found = components(self.release_, number=self.n_components)
         self.components_, self.explained_variance_, self.mean_ = found.axes, found.variances, found.means

@@ -23,6 +23,7 @@ from ..releases.job import Job, kind_of
 from ..releases.kind import Kind
 from ..releases.payment import payer_of
 from ..releases.release import Release
+from ..releases.spread import spread_first
 from ..sketches.linear import LinearSketch
 from ..sources import open_source
 
@@ -108,9 +109,10 @@ class PrivateEstimator(BaseEstimator):
         domain: Domain,
         X: np.ndarray,
         labels: np.ndarray | None,
-        make: Callable[[float, Budget], LinearSketch],
+        make: Callable[[float, Budget, float | None], LinearSketch],
         *,
         settled: bool = False,
+        apart: Domain | None = None,
         centre: CentrePurchase | None = None,
     ) -> Release:
         """Spend the budget and release; nothing of X is kept.
@@ -119,24 +121,31 @@ class PrivateEstimator(BaseEstimator):
         ----------
         domain, X, labels : Domain, np.ndarray, np.ndarray | None
             The public facts, and the private records.
-        make : Callable[[float, Budget], LinearSketch]
-            The sketch for so many records under a budget.
+        make : Callable[[float, Budget, float | None], LinearSketch]
+            The sketch for so many records under a budget, that are spread so far where that is known.
         settled : bool
             Whether the sketch is the same for any number of records.
+        apart : Domain | None
+            The features, where how far records lie apart is to be bought first; see `core.releases.spread`.
         centre : CentrePurchase | None
             What is to be bought besides.
         """
         budget, source = self._budget(), open_source(as_table(domain, X, labels))
         payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
 
-        def kind(left: Budget, records: float) -> Kind:
-            return kind_of(make(records, left), left, records, centre=centre)
+        def kind(left: Budget, records: float, spread: float | None = None) -> Kind:
+            return kind_of(make(records, left, spread), left, records, centre=centre)
 
         if settled or self.records is not None:
             counted = Counted(self.records or 1.0, budget)
         else:
             counted = count_first(domain, source, budget, payer, lambda *guess: kind(*guess).cost)
-        return Job(covered(kind(counted.left, counted.records), counted), source, payer).run()
+        spread = None
+        if apart is not None:
+            known = counted.records
+            found = spread_first(apart, source, counted.left, known, payer, lambda left: kind(left, known).cost)
+            spread, counted = found.value, found.after(counted)
+        return Job(covered(kind(counted.left, counted.records, spread), counted), source, payer).run()
 
     def _hash_seed(self) -> int | None:
         """None, for a fresh public seed, unless the hash functions are to be the same again; noise never is."""

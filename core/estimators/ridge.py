@@ -95,7 +95,7 @@ class PrivateRidge(RegressorMixin, PrivateEstimator):
         low, high = np.asarray(self.target_bounds, dtype=np.float64)
         domain = Domain((*features.columns, Numeric(CLASS, low, high)), outside="clamp", missing="refuse")
         labels = np.asarray(y, dtype=np.float64)
-        self.release_ = self._release(domain, X, labels, lambda records, budget: Products(domain), settled=True)
+        self.release_ = self._release(domain, X, labels, lambda *known: Products(domain), settled=True)
         found: Regression = regression(self.release_, CLASS, ridge=self.ridge)
         self.regression_ = found
         self.coef_, self.intercept_ = found.coefficients().estimate.to_numpy(), found.intercept

@@ -22,6 +22,8 @@ FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 4.0)
 """Steps of nearness where a kernel is suggested: what its bandwidths are multiplied by."""
 POWER = 4
 """Power of the Euclidean kernel: a single hash lets far records count, and four of them hardly do."""
+NARROW, USUAL, WIDE = 0.25, 0.5, 1.0
+"""Bandwidths of more columns than a grid is for, in shares of how far two records are typically apart."""
 FEW_DIMENSIONS = 3
 """Up to here a grid of counts serves best, and it serves the Gaussian kernel most quickly; beyond, random cells do."""
 
@@ -58,6 +60,28 @@ def half_distance(power: int) -> float:
     """The distance, in bandwidths, at which the Euclidean kernel of this power is a half."""
     kernel, here = Euclidean(1.0, power), np.zeros((1, 1))
     return float(brentq(lambda distance: kernel.evaluate(here, np.array([[distance]]))[0, 0] - 0.5, 1e-3, 10.0))
+
+
+def length_apart(domain: Domain, spread: float) -> float:
+    """How far two records are typically apart in a straight line, in shares of the bounds.
+
+    Parameters
+    ----------
+    domain : Domain
+        The columns.
+    spread : float
+        Standard deviation of a column in shares of its bounds; see `core.releases.spread`.
+    """
+    return math.sqrt(2.0 * domain.dimensions) * spread
+
+
+def kernel_apart(domain: Domain, spread: float, share: float = USUAL) -> Gaussian:
+    """The kernel whose bandwidth is a share of how far two records are typically apart, in the units of each column."""
+    length = share * length_apart(domain, spread)
+    low, high = domain.bounds("l2")
+    ends = np.cumsum([column.width for column in domain.columns])[:-1]
+    each = tuple(float(f"{length * span.max():.3g}") for span in np.split(high - low, ends))
+    return Gaussian(each[0] if len(set(each)) == 1 else each)
 
 
 def suggested_kernel(domain: Domain, sample: Sample) -> Kernel | None:

@@ -184,6 +184,7 @@ def recommend(
     label: str | None = None,
     density: float | None = None,
     sample: object = None,
+    set_size: float | None = None,
 ) -> list[Recommendation]:
     """Every mechanism for a question, the best first, those that cannot answer last.
 
@@ -199,7 +200,7 @@ def recommend(
         What is asked.
     label : str | None
         The column that says the class of a record, where each class gets a table of its own.
-    density, sample : float | None, np.ndarray | None
+    density, sample, set_size : float | None, object, float | None
         See `core.forecast.forecast.forecast`.
 
     Raises
@@ -232,8 +233,9 @@ def recommend(
             sketch = cast(LinearSketch, candidate.made_from(facts))  # what recommends itself chooses nothing
             candidate.check(sketch)
             sketch = sketch if label is None else Classes(domain, label, sketch)
-            made, stopped_by = (sketch, "") if sketch.sized else limited_size(sketch, budget, records, density, sample)
-            outlook = forecast(made, budget, records, density, sample)
+            guessed = (records, density, sample, set_size)
+            made, stopped_by = (sketch, "") if sketch.sized else limited_size(sketch, budget, *guessed)
+            outlook = forecast(made, budget, *guessed)
             possible.append(Recommendation(name, cast(LinearSketch, made), outlook, "", stopped_by))
         except RequestError as problem:
             impossible.append(Recommendation(name, None, None, str(problem)))

@@ -154,3 +154,15 @@ def test_the_promise_is_the_engine_s_own():
     planned = plan(sketch, Budget("0.7", "0.000001", "replace_one"))
     assert fitted.release_.privacy.noise == (planned.noise,)
     assert fitted.release_.counted == 50
+
+
+def test_without_a_bandwidth_a_grid_is_read_as_suits_it_or_the_spread_is_bought(tmp_path):
+    random, ledger = np.random.default_rng(1), Ledger(tmp_path / "ledger.db")
+    few = PrivateKernelDensity(bounds=(0, 100), records=3000).fit(random.normal(50, 5, (3000, 1)))
+    assert few.release_.sketch.open_bandwidth and few.score_samples([[50]]) > few.score_samples([[80]]) + 1
+    facts = {"bounds": (0, 100), "records": 4000, "ledger": ledger, "dataset": "many"}
+    many = PrivateKernelDensity(**facts).fit(random.normal(50, 5, (4000, 6)))
+    bought, _ = ledger.status("many").releases
+    assert 0.02 <= float(bought.cost.epsilon) <= 0.05 and many.release_.privacy.epsilon == 1
+    (bandwidth,) = np.atleast_1d(many.release_.sketch.kernel.bandwidth)
+    assert 4 < bandwidth < 18  # half of how far they are apart is 8.7; noise hides a part of it

@@ -47,6 +47,17 @@ class GuessOptions:
             show_default=False,
         ),
     ] = None
+    spread: Annotated[
+        float | None,
+        Option(
+            metavar="SHARE",
+            help="How far records lie from the middle of them all in a typical column, as a share of its bounds: a "
+            "standard deviation. It decides the bandwidth where that is left out and there are more than three "
+            "columns; a release without it buys it with 2 to 5% of epsilon.",
+            rich_help_panel=GUESS,
+            show_default=False,
+        ),
+    ] = None
     sample: Annotated[
         Path | None,
         Option(

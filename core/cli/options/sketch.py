@@ -57,7 +57,8 @@ class KernelOptions:
         Option(
             metavar="NUMBER",
             help="The distance at which closeness fades: one number, or one a column, such as "
-            "R=5,G=5,B=10. With --scale box it is a share of the bounds.",
+            "R=5,G=5,B=10. With --scale box it is a share of the bounds. It may be left out with --mechanism auto and "
+            "the gaussian kernel.",
             rich_help_panel=CLOSENESS,
         ),
     ] = None

@@ -23,6 +23,7 @@ from ...privacy.noise.randomness import Source as NoiseSource
 from ...releases.bounds_paid import covering_bounds, promising
 from ...releases.counted import Counted, count_first
 from ...releases.payment import Payer
+from ...releases.spread import Spread, spread_first
 from ...sketches.classes import Classes
 from ...sources import Source
 from ...sources.drawn import Drawn
@@ -31,7 +32,6 @@ from ..records import MAX_NUMBERS, Task
 from .contest import Contest, Contestant, Maker, Way, contest
 from .entrants import Entrant, File, Logistic, NearestMeans, domain_of, rules_for, said, usual_entrants
 from .prospects import Prospect, prospect
-from .spread import Spread, spread_first
 
 AMONG = "chosen among"
 """Of the details of a model: the titles of what it was chosen from, with semicolons between."""
@@ -244,9 +244,7 @@ def choose_classifier(
         payer.check(price)
     spread, records_of = Spread(None, counted.left), readable(source, domain)
     if by_coordinates(domain.without(label)) is None:  # where a grid is released its readers choose the bandwidth
-        features = replace(domain.without(label), scale="box")
-        known = counted.records
-        spread = spread_first(features, records_of, counted.left, known, payer, rest)
+        spread = spread_first(domain.without(label), records_of, counted.left, counted.records, payer, rest)
     choice = Choice(domain, label, spread.left, counted.records, spread.value)
     if payer is not None and not payer.has_room_for(choice.cost):
         # What was bought on the way must not be lost to a refusal, and the ledger was asked about these beforehand.

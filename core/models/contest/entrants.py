@@ -7,7 +7,6 @@ compared as shares of their bounds, so that none drowns another.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,6 +16,7 @@ from typing import cast
 import numpy as np
 
 from ...domain import Domain
+from ...forecast.nearness import NARROW, USUAL, WIDE, length_apart
 from ...forecast.recommendation import Closeness, recommend
 from ...forecast.reference_population import DEFAULT_SPREAD as SPREAD
 from ...forecast.rehearsal import scaled_table
@@ -46,8 +46,6 @@ from ..training import Trainer
 
 File = Release | LinearModel
 """What a classifier is kept as: a table a class, or coefficients."""
-NARROW, USUAL, WIDE = 0.25, 0.5, 1.0
-"""Bandwidths of more columns than a grid is for, in shares of how far two such records are typically apart."""
 MOST_ROWS = 4_096
 """Of random features under a delta, where their noise does not grow with them: what classes differ by is seen by fewer
 rows than how many records are close, and everything that competes has to be asked about every held-out record."""
@@ -183,7 +181,7 @@ class KernelSums(OfTables):
     def bandwidth(self) -> float:
         """Of the kernel, in shares of the bounds."""
         features = self.encoded.without(self.label)
-        return float(f"{(self.share or USUAL) * math.sqrt(2.0 * features.dimensions) * self.spread:.3g}")
+        return float(f"{(self.share or USUAL) * length_apart(features, self.spread):.3g}")
 
     def inner(self, budget: Budget, records: float, seed: int | None) -> LinearSketch:
         features = self.encoded.without(self.label)

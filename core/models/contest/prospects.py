@@ -13,18 +13,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import cast
 
 import numpy as np
 from scipy.special import ndtri
 
+from ...domain import Domain
 from ...errors import RequestError
+from ...forecast.nearness import USUAL, kernel_apart
 from ...forecast.reference_population import REFERENCE_POINTS
 from ...geometry.hashing.uniforms import PublicRandom
+from ...geometry.kernels import Gaussian
 from ...privacy.budget import Budget
 from ...privacy.held_out import halvings_for
 from ...privacy.noise.randomness import SeededSource
 from ...privacy.shares import largest_share
-from .entrants import Entrant, Logistic, said
+from .entrants import Entrant, KernelSums, Logistic, kernels_of, said
 from .populations import labelled_populations
 
 TRAINED_ON = 2 * REFERENCE_POINTS // 3
@@ -69,7 +73,7 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread
         How many there are, from public knowledge or from a count that was bought.
 
     spread : float | None
-        How far columns are spread, where that is known; see `core.models.contest.spread`.
+        How far columns are spread, where that is known; see `core.releases.spread`.
 
     Raises
     ------
@@ -90,9 +94,18 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread
     return Prospect(chosen, best, tuple((one, float(np.mean(alone[one]))) for one in ranked))
 
 
-def likeliest(entrants: Sequence[Entrant], budget: Budget, records: float) -> Entrant:
-    """The one that promises most by itself; see `prospect`."""
-    return next(iter(_alone(entrants, budget, records, None)))
+def class_kernel(domain: Domain, label: str, budget: Budget, records: float, spread: float | None) -> Gaussian:
+    """The kernel whose sums tell classes of made-up records apart best by themselves, of more columns than a grid has.
+
+    Parameters
+    ----------
+    domain, label : Domain, str
+        The public facts about the records, and the column of their classes.
+    budget, records, spread : Budget, float, float | None
+        See `prospect`.
+    """
+    best = next(iter(_alone(kernels_of(domain, label, spread), budget, records, spread)))
+    return kernel_apart(domain.without(label), cast(KernelSums, best).spread, cast(KernelSums, best).share or USUAL)
 
 
 def _alone(

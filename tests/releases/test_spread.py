@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain
-from core.models.contest.spread import MOST, UNIT, offered, spread_first, summed
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
 from core.releases.payment import Payer
+from core.releases.spread import MOST, UNIT, Pairs, offered, spread_first
 from core.sources import open_source
 from core.sources.drawn import Drawn
 
@@ -19,6 +19,14 @@ def records(spread, count=4000):
     random = np.random.default_rng(0)
     points = np.clip(random.normal(5, 10 * spread, (count, 5)), 0, 10)
     return Drawn.of(open_source({name: points[:, place] for place, name in enumerate(BOX.names)}), BOX, 10**6)
+
+
+def summed(points, drawn, cut=0):
+    """Of records that are read in two batches."""
+    pairs = Pairs(int(max(drawn, default=0)) + 1, points.shape[1])
+    pairs.add(points[:cut], drawn[:cut])
+    pairs.add(points[cut:], drawn[cut:])
+    return pairs.sum()
 
 
 @pytest.mark.parametrize("spread", [0.04, 0.1, 0.25])
@@ -49,12 +57,13 @@ def test_a_pair_counts_the_same_whoever_else_is_there():
     random = np.random.default_rng(3)
     points = random.random((500, 7))
     drawn = np.repeat(np.arange(250), 2)
-    assert summed(points, drawn) == sum(summed(points[at : at + 2], drawn[at : at + 2]) for at in range(0, 500, 2))
+    one_by_one = sum(summed(points[at : at + 2], drawn[at : at + 2]) for at in range(0, 500, 2))
+    assert summed(points, drawn) == summed(points, drawn, 173) == one_by_one
 
 
 def test_nothing_is_bought_where_it_would_say_too_little_or_the_ledger_has_no_room(tmp_path):
-    assert offered(Budget(1), 150) is None and offered(Budget("0.01"), 10_000) is None
+    assert offered(BOX, Budget(1), 150) is None and offered(BOX, Budget("0.01"), 10_000) is None
     ledger = Ledger(tmp_path / "ledger.db")
     payer = Payer(ledger, "people", Budget(1), "record")
-    paid = spread_first(BOX, records(0.1), Budget(1), 4000, payer, lambda left: offered(left, 1e6).cost)
+    paid = spread_first(BOX, records(0.1), Budget(1), 4000, payer, lambda left: offered(BOX, left, 1e6).cost)
     assert len(ledger.status("people").releases) == 1 and float(paid.bought[0].epsilon) == ledger.status("people").spent

@@ -1,0 +1,223 @@
+"""How far apart records are: the one number that decides which bandwidths suit, bought before anything is planned.
+
+Bounds are public and may be far wider than the records, or just as wide; a bandwidth that is best for the one is
+useless for the other. The mean squared distance of two records, in shares of the bounds, tells them apart.
+
+Records are paired by coins: each draws one of B buckets, half as many as the public number of records and never more
+than are needed, and the first two of a bucket are a pair. A pair counts v = min(1, 4 |x - y|^2 / d), cut to a whole
+multiple of 2^-20, and what is released is the sum of all v with noise; how many pairs there are to be expected follows
+from public facts.
+
+**Sensitivity.** Draws are independent of the data and alike, so let every other record draw the same bucket in both of
+two neighbouring data sets (as `core.sources.people` argues). A record more then changes its own bucket alone: there is
+a pair where there was none, or one of the pair is another. Either way one v moves, within [0, 1], so L1 = L2 = 1, and
+so it is for a replaced record, which keeps its draw; m records of one person move it by m, one after the other. A v is
+a function of its two records alone, bit for bit: squares are added coordinate by coordinate.
+
+It costs between 2% and 5% of epsilon, as pure noise, and is an entry of its own in the ledger, which is paid before the
+rest is planned with what is left (basic composition, for mechanisms that are chosen by earlier outputs: Dwork, Roth
+2014, Theorem 3.16). Where even 5% says too little, or the ledger has no room for two entries, nothing is bought.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..domain import Domain
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget, exact_decimal
+from ..privacy.calibration import NoiseScale, calibrate
+from ..privacy.neighbours import Sensitivity
+from ..privacy.noise.noise import add_noise
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.noise.randomness import SystemSource
+from ..sources import Source
+from .counted import Counted
+from .payment import Payer
+
+UNIT = 1 << 20
+"""What v = 1 counts."""
+LEAST, MOST = Fraction(1, 50), Fraction(1, 20)
+"""Of epsilon."""
+ENOUGH, USELESS = 0.03, 0.12
+"""Standard deviations of the noise in a mean v: a larger share is not paid for less, and nothing for more."""
+IN_A_BUCKET = 2.0
+"""Records, where there are few enough for a bucket to every so many; more of them share the buckets that there are:"""
+MOST_BUCKETS, MOST_HELD = 1 << 15, 1 << 22
+"""so many, or fewer with records so long that their pairs would be more numbers than this."""
+NARROWEST, BROADEST = 1.0 / 36.0, 0.45
+"""Standard deviations of a column, in shares of its bounds, that are told apart."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What is known of how far apart records are, and what knowing it has left.
+
+    Attributes
+    ----------
+    value : float | None
+        Standard deviation of a column in shares of its bounds, root mean square over the columns; None where nothing
+        was bought.
+    left : Budget
+        For everything else.
+    bought : tuple[Cost, ...]
+        What was paid.
+    """
+
+    value: float | None
+    left: Budget
+    bought: tuple[Cost, ...] = ()
+
+    def after(self, counted: Counted) -> Counted:
+        """What is known and left after both, of records that were counted before."""
+        return replace(counted, left=self.left, bought=(*counted.bought, *self.bought))
+
+
+@dataclass(frozen=True)
+class SpreadPurchase:
+    """Only a name for the ledger's note."""
+
+    name: str = "spread"
+
+    def parameters(self) -> dict[str, Any]:
+        """None."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A spread that can be bought, with its noise and price.
+
+    Attributes
+    ----------
+    noise : NoiseScale
+        In units.
+    cost : Cost
+        Of it.
+    left : Budget
+        For everything else.
+    buckets : int
+        B.
+    paired : float
+        How many pairs there are to be expected.
+    """
+
+    noise: NoiseScale
+    cost: Cost
+    left: Budget
+    buckets: int
+    paired: float
+
+    @property
+    def deviation(self) -> float:
+        """Of the noise in a mean v."""
+        return math.sqrt(self.noise.variance) / UNIT / self.paired
+
+
+def offered(domain: Domain, budget: Budget, records: float) -> Offered | None:
+    """The purchase under a promise, for about so many records; None where it would say too little."""
+    buckets = max(1, min(round(records / IN_A_BUCKET), MOST_BUCKETS, MOST_HELD // (2 * domain.dimensions)))
+    each = records / buckets
+    paired = buckets * -math.expm1(math.log1p(each) - each)  # the share of a Poisson number's being two or more
+    most = domain.unit.records
+    wanted = Fraction(math.sqrt(2.0) * most / (ENOUGH * paired))
+    share = min(max(wanted / Fraction(budget.epsilon), LEAST), MOST)
+    epsilon = Fraction(budget.epsilon) * Fraction(math.ceil(share * 1000), 1000)
+    moved = Sensitivity(UNIT, UNIT**2).scaled(most)
+    noise = calibrate(moved, epsilon)
+    cost = Cost.of([(moved, noise)], exact_decimal(epsilon, "The price of the spread"))
+    left = replace(budget, epsilon=exact_decimal(Fraction(budget.epsilon) - epsilon, "What the spread leaves"))
+    found = Offered(noise, cost, left, buckets, paired)
+    return found if found.deviation <= USELESS else None
+
+
+def spread_first(
+    domain: Domain,
+    source: Source,
+    budget: Budget,
+    records: float,
+    payer: Payer | None,
+    priced: Callable[[Budget], Cost],
+    noise_source: NoiseSource | None = None,
+) -> Spread:
+    """Buy it where that is worth it.
+
+    Parameters
+    ----------
+    domain, source : Domain, Source
+        The features, which are compared as shares of their bounds, and the private records.
+    budget, records : Budget, float
+        The promise of everything together, and about how many records there are.
+    payer : Payer | None
+        Who pays.
+    priced : Callable[[Budget], Cost]
+        The price of what follows with what is left, which must be allowed beside it.
+    noise_source : NoiseSource | None
+        None in any real purchase.
+    """
+    domain = replace(domain, scale="box")
+    one = offered(domain, budget, records)
+    if one is None:
+        return Spread(None, budget)
+    if payer is not None:
+        rest = priced(one.left)
+        payer.check(Cost((*one.cost.events, *rest.events), budget.epsilon, budget.delta))
+        if not payer.has_room_for(one.cost, rest):
+            return Spread(None, budget)
+    exact = pair_sum(domain, source, one.buckets, noise_source)
+    if payer is not None:
+        payer.spend_part(one.cost, SpreadPurchase())
+    noisy = int(add_noise(np.array([exact], np.int64), one.noise, noise_source)[0])
+    mean = max(noisy / UNIT / one.paired, one.deviation)
+    return Spread(min(max(math.sqrt(mean / 8.0), NARROWEST), BROADEST), one.left, (one.cost,))
+
+
+def pair_sum(domain: Domain, source: Source, buckets: int, noise_source: NoiseSource | None = None) -> int:
+    """The sum of all v, in units; exact and private. Records are read once, and no more than two a bucket are held."""
+    pairs = Pairs(buckets, domain.dimensions)
+    stream = (SystemSource() if noise_source is None else noise_source).stream()
+    for batch in source.batches(domain):
+        points = np.asarray(domain.encode(batch, "l2"))
+        pairs.add(points, (stream.words(len(points)) % np.uint64(buckets)).astype(np.int64))
+    return pairs.sum()
+
+
+class Pairs:
+    """The first two records of every bucket.
+
+    Parameters
+    ----------
+    buckets, dimensions : int
+        How many there are, and how long a record is.
+    """
+
+    def __init__(self, buckets: int, dimensions: int) -> None:
+        self._points = np.zeros((buckets, 2, dimensions))
+        self._held = np.zeros(buckets, np.int64)
+
+    def add(self, points: np.ndarray, drawn: np.ndarray) -> None:
+        """More records, float64 (n, d), and the bucket that each has drawn, int64 (n,)."""
+        order = np.argsort(drawn, kind="stable")
+        bucket = drawn[order]
+        first = np.flatnonzero(np.diff(bucket, prepend=-1))
+        earlier = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
+        place = self._held[bucket] + earlier
+        kept = place < 2
+        self._points[bucket[kept], place[kept]] = points[order[kept]]
+        self._held += np.bincount(drawn, minlength=len(self._held))
+
+    def sum(self) -> int:
+        """The sum of all v, in units."""
+        pairs = self._points[self._held >= 2]
+        squares = np.zeros(len(pairs))
+        for column in range(pairs.shape[2]):
+            apart = pairs[:, 0, column] - pairs[:, 1, column]
+            squares += apart * apart
+        values = np.minimum(squares * (4.0 / pairs.shape[2]), 1.0)
+        return int(np.asarray(values * UNIT, np.int64).sum())
