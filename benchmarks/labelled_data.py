@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.geometry.kernels import Kernel, Laplacian
@@ -90,6 +91,17 @@ def _embeddings(name: str, frame: pd.DataFrame) -> Labelled:
     train = (frame["split"] == "train").to_numpy()
     domain = Domain((Vector("vector", len(names), -1, 1),))
     return Labelled(name, domain, label, None, rows[train].reset_index(drop=True), rows[~train].reset_index(drop=True))
+
+
+def mnist(path: Path) -> Labelled:
+    """Images of digits, by the published split."""
+    table = pq.read_table(path)
+    images = [np.frombuffer(one, np.uint8).astype(np.float64) for one in table["image"].to_pylist()]
+    label = Categorical("label", tuple(str(digit) for digit in range(10)))
+    frame = pd.DataFrame({"image": images, "label": [str(one) for one in table["label"].to_pylist()]})
+    train = np.array(table["split"].to_pylist()) == "train"
+    domain = Domain((Vector("image", len(images[0]), 0, 255),))
+    return Labelled("mnist", domain, label, None, frame[train], frame[~train].reset_index(drop=True))
 
 
 def _split(name: str, domain: Domain, label: Categorical, kernel: Kernel, frame: pd.DataFrame) -> Labelled:

@@ -30,7 +30,7 @@ from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 
-from .labelled_data import Labelled, data_sets
+from .labelled_data import Labelled, data_sets, mnist
 
 EPSILONS = ("0.1", "1", "10")
 ADULT = {
@@ -75,13 +75,15 @@ class Points:
     test: np.ndarray
 
 
-def sets(folder: Path | None) -> Iterator[Points]:
-    """Every labelled set that is there."""
+def sets(folder: Path | None, only: str | None = None) -> Iterator[Points]:
+    """Every labelled set that is there, or one of them."""
     for data in data_sets(folder):
-        yield _points(data)
-    path = None if folder is None else folder / "adult.parquet"
-    if path is not None and path.is_file():
-        yield _points(adult(pd.read_parquet(path)))
+        if only in (None, data.name):
+            yield _points(data)
+    for name, read in (("adult", lambda path: adult(pd.read_parquet(path))), ("mnist", mnist)):
+        path = None if folder is None else folder / f"{name}.parquet"
+        if path is not None and path.is_file() and only in (None, name):
+            yield _points(read(path))
 
 
 def _points(data: Labelled) -> Points:
@@ -169,9 +171,8 @@ def main(arguments: list[str] | None = None) -> int:
         print("diffprivlib is skipped: name a Python that has it by --rival.")
     print("| set (records) | ε | auto, δ = 1e-6 | objective, ε alone | descent, δ = 1e-6 | diffprivlib |")
     print("|---|---|---|---|---|---|")
-    for points in sets(options.data):
-        if options.only in (None, points.name):
-            _table(points, epsilons, options)
+    for points in sets(options.data, options.only):
+        _table(points, epsilons, options)
     return 0
 
 

@@ -15,11 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
-from core.domain import Categorical, Domain, Numeric, Vector
+from core.domain import Categorical, Domain, Numeric
 
-from ..labelled_data import data_sets
+from ..labelled_data import data_sets, mnist
 from ..trained_classifiers import adult
 
 CLASSES, NUMBERS = "training", "regressions"
@@ -70,15 +69,15 @@ def _readers(kind: str, folder: Path | None) -> dict[str, Read]:
         found["like Covertype"] = partial(mixed_columns, *COVERTYPE_COLUMNS, COVERTYPE_SHARES)
         there: dict[str, tuple[str, Callable[[Path], tuple[Domain, pd.DataFrame]]]] = {
             "adult": ("adult", _incomes),
-            "mnist": ("mnist", _mnist),
+            "mnist": ("mnist", _digits),
         }
     else:
         there = {
-            "airfoil": ("airfoil", _airfoil),
-            "pulsars, profile mean": ("htru2", partial(_known, label="profile_mean")),
-            "occupancy, CO₂": ("occupancy", partial(_known, label="co2_ppm")),
-            "occupancy, temperature": ("occupancy", partial(_known, label="temperature_c")),
-            "adult, age": ("adult", _ages),
+            "airfoil": ("airfoil", airfoil),
+            "pulsars, profile mean": ("htru2", partial(known, label="profile_mean")),
+            "occupancy, CO₂": ("occupancy", partial(known, label="co2_ppm")),
+            "occupancy, temperature": ("occupancy", partial(known, label="temperature_c")),
+            "adult, age": ("adult", ages),
         }
     for name, (file, read) in there.items():
         path = None if folder is None else folder / f"{file}.parquet"
@@ -134,27 +133,26 @@ def _incomes(path: Path) -> tuple[Domain, pd.DataFrame]:
     return data.whole_domain, frame
 
 
-def _ages(path: Path) -> tuple[Domain, pd.DataFrame]:
+def ages(path: Path) -> tuple[Domain, pd.DataFrame]:
+    """Adult, whose age is predicted."""
     domain, frame = _incomes(path)
     return _with_last(domain, "age"), frame
 
 
-def _mnist(path: Path) -> tuple[Domain, pd.DataFrame]:
-    table = pq.read_table(path)
-    images = [np.frombuffer(one, np.uint8).astype(np.float64) for one in table["image"].to_pylist()]
-    digits = tuple(str(digit) for digit in range(10))
-    domain = Domain((Vector("image", len(images[0]), 0, 255), Categorical("label", digits)))
-    return domain, pd.DataFrame({"image": images, "label": [str(one) for one in table["label"].to_pylist()]})
+def _digits(path: Path) -> tuple[Domain, pd.DataFrame]:
+    data = mnist(path)
+    return data.whole_domain, pd.concat([data.train, data.test], ignore_index=True)
 
 
-def _airfoil(path: Path) -> tuple[Domain, pd.DataFrame]:
+def airfoil(path: Path) -> tuple[Domain, pd.DataFrame]:
+    """Noise of wings, between whole numbers around its values, which only a measurement of a public set may use."""
     frame = pd.read_parquet(path).astype(np.float64)
     ends = ((name, math.floor(frame[name].min()), math.ceil(frame[name].max())) for name in frame)
     domain = Domain(tuple(Numeric(name, low, max(high, low + 1)) for name, low, high in ends))
     return _with_last(domain, "sound_pressure_db"), frame
 
 
-def _known(path: Path, label: str) -> tuple[Domain, pd.DataFrame]:
+def known(path: Path, label: str) -> tuple[Domain, pd.DataFrame]:
     """The numbers of a set of classes, one of which is predicted from the others."""
     data = next(data for data in data_sets(path.parent) if data.name == path.stem)
     return _with_last(data.domain, label), pd.concat([data.train, data.test])
