@@ -1,8 +1,8 @@
 """The most even distribution that agrees with noisy marginals: a Markov random field, fitted by `mbi` (private-pgm).
 
 McKenna, Sheldon, Miklau (ICML 2019): of all distributions with a given total, find one whose marginals are closest to
-the noisy ones in squared error; it can be taken to be a Markov random field on the measured cliques, whose marginals a
-junction tree gives. The package is optional, as it brings JAX along.
+the noisy ones in squared error; it can be taken to be a Markov random field on the measured cliques. The package is
+optional, as it brings JAX along; it fits, and `elimination` gives the marginals.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ....machine.extras import check_extra
+from .elimination import marginal
 
 ITERATIONS = 3_000
 """Steps of mirror descent; a few hundred bring the loss within a per cent of its least."""
@@ -78,9 +79,13 @@ def fitted_marginals(
                 for clique, table, deviation in zip(cliques, noisy, deviations or [1.0] * len(cliques), strict=True)
             ]
             model: Any = MirrorDescent().estimate(axes, measured, known_total=float(total), iters=iterations)
-            found = [
-                np.asarray(model.project(clique).datavector(flatten=False), np.float64)
-                for clique in (cliques if wanted is None else wanted)
-            ]
+            potentials = {
+                tuple(factor.domain.attributes): np.asarray(factor.values, np.float64)
+                for factor in model.potentials.tables.values()
+            }
     # Counts that no crowd has, in a stranger's file, may leave numbers that are none: nothing is known then.
+    with np.errstate(all="ignore"):
+        found = [
+            marginal(potentials, counts, clique, float(total)) for clique in (cliques if wanted is None else wanted)
+        ]
     return [np.maximum(np.nan_to_num(table, nan=0.0, posinf=0.0), 0.0) for table in found]
