@@ -22,6 +22,7 @@ from core.machine.threads import cores
 from . import published_noise, report, training
 from .catalogue import EXPERIMENTS
 from .density import COMPARED
+from .pictures import Section
 from .running import known, run
 from .store import Store
 from .training_sets import CLASSES, NUMBERS
@@ -63,20 +64,29 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         experiments = [EXPERIMENTS[name] for name in EXPERIMENTS if name in names]
         if options.report:
-            _write({one.name: known(one, settings, store) for one in experiments}, settings)
+            found = {one.name: known(one, settings, store) for one in experiments}
         else:
-            _run(experiments, settings, store, options.workers)
+            found = _run(experiments, settings, store, options.workers)
+        sections = _write(found, settings)
     except KeyboardInterrupt:
         print("Stopped; the same command goes on from here.", file=sys.stderr)
         return 130
     finally:
         signal.signal(signal.SIGTERM, before)
         store.close()
+    if options.tables:
+        print("\n\n".join(_told(section) for section in sections))
     print(f"The report is {options.out / PAGE}.")
     return 0
 
 
-def _run(experiments: list[Experiment], settings: Settings, store: Store, workers: int) -> None:
+def _told(section: Section) -> str:
+    """The claims and tables of a section, as Markdown."""
+    claims = (f"* {claim.says} {claim.found}" for claim in section.claims)
+    return "\n".join((f"## {section.title}\n", *claims)) + "".join(f"\n\n{one.markdown()}" for one in section.sheets)
+
+
+def _run(experiments: list[Experiment], settings: Settings, store: Store, workers: int) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
@@ -90,12 +100,14 @@ def _run(experiments: list[Experiment], settings: Settings, store: Store, worker
                 lambda done, total, task=task: progress.update(task, completed=done, total=total),
             )
             _write(found, settings)
+    return found
 
 
-def _write(found: dict[str, list[Record]], settings: Settings) -> None:
+def _write(found: dict[str, list[Record]], settings: Settings) -> list[Section]:
     """The page of all experiments of which there is something to say."""
     sections = [EXPERIMENTS[name].section(settings, records) for name, records in found.items() if records]
     report.write(settings.out / PAGE, sections, settings)
+    return sections
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -109,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--set", action="append", metavar="NAME", help="only this data set; repeatable")
     parser.add_argument("--epsilon", action="append", type=float, help="only this promise; repeatable")
     parser.add_argument("--report", action="store_true", help="only write the page, from what is done already")
+    parser.add_argument("--tables", action="store_true", help="print claims and tables as Markdown too")
     parser.add_argument("--quick", action="store_true", help="small sizes and few promises, seconds an experiment")
     parser.add_argument("--repetitions", type=int, help="reported draws of every method; 10")
     parser.add_argument("--workers", type=int, default=cores(), help="processes, one core each; all cores")

@@ -115,7 +115,7 @@ def _adassp(products: np.ndarray, goals: np.ndarray, reach: float, budget: Budge
 
 def section(kind: str, settings: Settings, records: list[Record]) -> Section:
     """A panel a set, and what of the papers came out."""
-    panels, means = {}, {}
+    panels, drawn = {}, {}
     for name in dict.fromkeys(record.work.data for record in records):
         lines = []
         for method in methods(kind):
@@ -125,7 +125,7 @@ def section(kind: str, settings: Settings, records: list[Record]) -> Section:
                     found.setdefault(float(one.work.epsilon), []).append(one.found["value"])
             if found:
                 lines.append(of_repetitions(method, method, found))
-                means[name, method] = {place: float(np.mean(values)) for place, values in found.items()}
+                drawn[name, method] = found
         panels[name] = lines
     y = "right" if kind == CLASSES else "squared error, of that of the mean"
     figure = lines_figure(panels, {key: key for key in methods(kind)}, "ε", y, log_y=False)
@@ -135,24 +135,32 @@ def section(kind: str, settings: Settings, records: list[Record]) -> Section:
     about = f"Of the paper's sets ({wanting}) those in the folder take part; there are: {there}. Nothing is tuned."
     if kind == CLASSES:
         about += (
-            " Those that are like KDD99 and Covertype are made up: columns and classes as many, how hard is not known."
+            " Those like KDD99 and Covertype are made up with as many columns and classes; how hard they are says "
+            "nothing of the real ones."
         )
     title, source = (
         ("Training under a promise", "Practical private convex optimisation (S&P 2019), tables 3 and 4")
         if kind == CLASSES
         else ("Numbers predicted under a promise", "AdaSSP (UAI 2018), table 2")
     )
+    means = {key: {at: float(np.mean(values)) for at, values in found.items()} for key, found in drawn.items()}
     claims = _of_classes(means) if kind == CLASSES else _of_numbers(means)
-    return Section(title, source, (about,), tuple(claims), (Picture(caption, figure),), (_sheet(kind, means),))
+    return Section(title, source, (about,), tuple(claims), (Picture(caption, figure),), (_sheet(kind, drawn),))
 
 
-def _sheet(kind: str, means: dict[tuple[str, str], dict[float, float]]) -> Sheet:
+def _mean(values: list[float]) -> str:
+    """With its standard error, where there is one."""
+    error = f" ± {np.std(values, ddof=1) / math.sqrt(len(values)):.4f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.4f}{error}"
+
+
+def _sheet(kind: str, drawn: dict[tuple[str, str], dict[float, list[float]]]) -> Sheet:
     """All means, a row for each set and epsilon."""
     rows = []
-    for name in dict.fromkeys(of for of, _ in means):
-        found = {key: means.get((name, key), {}) for key in methods(kind)}
+    for name in dict.fromkeys(of for of, _ in drawn):
+        found = {key: drawn.get((name, key), {}) for key in methods(kind)}
         for epsilon in sorted({place for told in found.values() for place in told}):
-            values = (f"{told[epsilon]:.4f}" if epsilon in told else "" for told in found.values())
+            values = (_mean(told[epsilon]) if epsilon in told else "" for told in found.values())
             rows.append((name, f"{epsilon:g}", *values))
     title = "Share that is right" if kind == CLASSES else "Squared error, of that of the mean"
     return Sheet(title, ("set", "ε", *methods(kind)), tuple(rows))
