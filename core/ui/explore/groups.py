@@ -37,7 +37,7 @@ def choose_question(opened: Opened) -> Opened:
 
 def question_of(opened: Opened, name: str) -> Opened:
     """One question of a file of several, as a file of its own."""
-    return replace(opened, release=opened.release.parts[name], question=name)
+    return replace(opened, release=opened.release.parts[name], question=name, several=opened.release)
 
 
 def grouped(opened: Opened) -> list[Opened]:

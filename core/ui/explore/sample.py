@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -9,7 +11,8 @@ import streamlit as st
 from ...errors import RequestError
 from ...figures.report.exploration import Sampled
 from ...figures.scatter import MAX_DRAWN, sample_figure
-from ...tasks.sampling import MOST_POINTS, Sample, nearness_words, not_meant_for
+from ...sketches.tables.tables import Tables
+from ...tasks.sampling import MOST_POINTS, Sample, drawn_together, nearness_words, not_meant_for
 from ...words.escapes import in_markdown
 from ...words.phrases import listed
 from ..frame.charts import for_screen, picture_config
@@ -28,7 +31,13 @@ OF_TABLES = (
     "These records are **nobody**. They were made from the released file alone, never from a person's record, so they "
     "cost no one any privacy. Their counts are those of the file's best guess, as nearly as whole records can be."
 )
+OF_BOTH = (
+    "These records are **nobody**. They were made from the released file alone, never from a person's record, so they "
+    "cost no one any privacy. Their counts are those of the tables, as nearly as whole records can be. Within cells "
+    "they lie where the densities say."
+)
 SHARP, SMOOTH = "A population that explains the file", "The file's own smooth density"
+ALONE, TOGETHER = "The tables alone", "Tables and density together"
 POOR_FIT = 1.5
 """A population whose misfit is larger than this does not explain the release well."""
 UNMIXED = 1.05
@@ -50,19 +59,21 @@ def sample_view(opened: Opened) -> None:
             width=160,
             help="The same number gives the same points, so that others can check them.",
         )
-        counted = opened.release.sketch.name == "tables"
-        kind = SHARP
-        if not counted:
+        kinds = _kinds(opened)
+        kind = kinds[0]
+        if len(kinds) > 1:
             kind = st.selectbox(
-                "Drawn from", (SHARP, SMOOTH), key="explore-sample-kind", persist_state="session", width=320
+                "Drawn from", kinds, key=f"explore-sample-kind-{len(kinds)}", persist_state="session", width=320
             )
+    if kind == TOGETHER:
+        opened = _whole(opened)
     try:
-        drawn = answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind == SHARP)
+        drawn = answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind != SMOOTH)
     except RequestError as error:
         st.info(in_markdown(error))
         return
     mark(Visibility.PUBLIC, "Synthetic points: safe to hand out")
-    st.markdown(OF_TABLES if counted else WHAT_THEY_ARE)
+    st.markdown({ALONE: OF_TABLES, TOGETHER: OF_BOTH}.get(kind, WHAT_THEY_ARE))
     if drawn.nearness is not None:
         note(nearness_words(drawn.nearness))
     caution = not_meant_for(opened.release, drawn)
@@ -72,8 +83,28 @@ def sample_view(opened: Opened) -> None:
     if drawable(opened.release.domain):
         figure = _show(opened, drawn.points)
     warn_of(drawn)
-    step = Sampled(int(count), int(draw), kind == SHARP)
+    step = Sampled(int(count), int(draw), kind != SMOOTH)
     take_along(opened, "sample", lambda: drawn.points, (step,), figure, "Synthetic points", typed=True)
+
+
+def _kinds(opened: Opened) -> tuple[str, ...]:
+    """What can be drawn from, the usual first: of a file with tables and densities, both together too."""
+    counted = opened.release.sketch.name == Tables.name
+    own = (ALONE,) if counted else (SHARP, SMOOTH)
+    if opened.several is None:
+        return own
+    try:
+        _, densities = drawn_together(opened.several)
+    except RequestError:  # no tables, or more than one
+        return own
+    if counted and densities:
+        return TOGETHER, *own
+    return (*own, TOGETHER) if opened.question in densities else own
+
+
+def _whole(opened: Opened) -> Opened:
+    """The file with all of its questions."""
+    return replace(opened, release=opened.several, several=None, question=None, part=None, bandwidth=None)
 
 
 def warn_of(drawn: Sample) -> None:

@@ -74,7 +74,7 @@ class Opened:
     ``part`` says which part of a file with groups ``release`` is: the name of a group, or "" for everyone together;
     None for the file as it is. ``question`` is the name of the part that is asked, of a file that answers several.
     ``bandwidth`` is what the visitor chose to read it with, None for the file's own. ``grouped`` is the release with
-    its groups, which ``release`` is a part of.
+    its groups, which ``release`` is a part of; ``several`` is that of all questions, which it answers one of.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Opened:
     question: str | None = None
     bandwidth: Bandwidth | None = None
     grouped: Release | None = None
+    several: Release | None = None
 
     @cached_property
     def fingerprint(self) -> str:

@@ -1,14 +1,22 @@
 """Released files with groups on Explore: together, one by one, and as a program asks them."""
 
+import pandas as pd
 import pytest
 
+from core import Budget, Domain, release
+from core.domain import Dates
 from core.figures.report.exploration import Exploration
 from core.figures.report.html import report_html
 from core.figures.report.script import script_for
+from core.geometry.kernels import Gaussian
+from core.sketches.grids.histogram import Histogram
+from core.sketches.parts import Part
+from core.sketches.tables.tables import Tables
 from core.sources.samples import bundled_groups
 from core.ui.explore.columns import ONE
 from core.ui.explore.export import overview
 from core.ui.explore.groups import part_calls, part_of, whom
+from core.ui.explore.sample import ALONE, SHARP, SMOOTH, TOGETHER
 from core.ui.frame.session import KEY, Opened
 from tests.depth import deep
 from tests.ui.explore.visiting import AGE, CITY, PAY, choose, explore, field, options, released, shown, view
@@ -54,3 +62,22 @@ def test_a_program_asks_the_part_that_was_explored():
     assert part_calls(opened) == () and whom(opened) == "" and whom(asked) == "everyone together"
     report = report_html(release, overview(asked.release), opened.data, asked.release, whom(asked))
     assert "(everyone together)" in report and "Centres" in report
+
+
+def test_records_are_made_up_from_tables_and_density_together():
+    """Of either question all columns can be drawn, with how far they are from both; a program draws of the whole."""
+    since = Dates("since", "2020-01-01", "2023-12-31")
+    people = pd.DataFrame({"age": [20.5, 60.25] * 200, "since": pd.Timestamp("2021-05-01"), "city": "Bern"})
+    parts = [
+        Part(Tables.of(Domain((AGE, since, CITY)), 4, "singles"), "counts", noise=1.0),
+        Part(Histogram(Domain((AGE,)), Gaussian(9.0)), "places", noise=1.0),
+    ]
+    app = explore(release(parts, people, Budget(4, "1e-6")).to_bytes())
+    view(app, "Sample")
+    drawn = field(app.selectbox, "Drawn from")
+    assert list(drawn.options) == [TOGETHER, ALONE] and "Their closeness is off by" in shown(app)
+    assert list(field(app.selectbox, "Across").options) == ["age", "since", "city"]
+    field(app.selectbox, "Question").set_value("places").run()
+    view(app, "Sample")
+    drawn = field(app.selectbox, "Drawn from")
+    assert not app.exception and list(drawn.options) == [SHARP, SMOOTH, TOGETHER]
