@@ -93,11 +93,12 @@ def explore(visitor: Session, opened: Opened) -> None:
         st.space("stretch")
         asked = choose_bandwidth(part)
         about(visitor, opened)
+    compared = None
     if view == COMPARE:
-        difference_view(visitor, asked)
+        compared = difference_view(visitor, asked)
     else:
         VIEWS[view](asked)
-    report_action(opened, asked)
+    report_action(opened, asked, compared)
 
 
 with frame(EXPLORE) as visitor:

@@ -29,6 +29,7 @@ from typing import Any, Self
 
 import yaml
 
+from ..checks import check_choice
 from ..errors import RequestError
 from ..privacy.unit import PrivacyUnit
 from .categorical import Categorical
@@ -96,6 +97,8 @@ class Declaration:
             raise RequestError("The declaration needs columns: a name each, and what anyone could have in it.")
         columns: list[Column] = []
         presets: list[str] = []
+        if "missing" in facts:
+            check_choice(str(facts["missing"]), "What happens to missing values (missing)", ("drop", "refuse", RULE))
         apart = str(facts.get("missing", "")) == RULE
         for name, stated in named.items():
             columns += columns_of(name, under_rule(stated) if apart else stated)

@@ -14,9 +14,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ..sketches.tables.axes import Axis as Cells
-from ..tasks.overview import Profile, Together, in_order, is_time, words_for_cells, written
+from ..tasks.overview import Association, Profile, Together, in_order, is_time, words_for_cells, written
 from ..words.escapes import in_plotly
-from ..words.numbers import percent
+from ..words.numbers import percent, significant
 from ..words.phrases import shortened
 from . import asking
 from .axes import Axis, date_ticks
@@ -170,10 +170,14 @@ def together_figure(found: Together) -> go.Figure:
 
 def place_figure(found: Together) -> go.Figure:
     """A map: longitude across and latitude up, a kilometre as long either way."""
-    figure = together_figure(found)
-    middle = math.radians((found.up.low + found.up.high) / 2.0)
-    ratio = (found.up.high - found.up.low) / found.up.valued
-    ratio /= math.cos(middle) * (found.across.high - found.across.low) / found.across.valued
+    return to_scale(together_figure(found), found.across, found.up)
+
+
+def to_scale(figure: go.Figure, across: Cells, up: Cells) -> go.Figure:
+    """A figure of the cells of longitude and latitude as a map, a kilometre as long either way."""
+    middle = math.radians((up.low + up.high) / 2.0)
+    ratio = (up.high - up.low) / up.valued
+    ratio /= math.cos(middle) * (across.high - across.low) / across.valued
     figure.update_yaxes(scaleanchor="x", scaleratio=ratio, constrain="domain")
     return figure.update_xaxes(constrain="domain")
 
@@ -183,6 +187,16 @@ def together_in_words(found: Together) -> str:
     up, across = np.unravel_index(int(np.nanargmax(found.share)), found.share.shape)
     where = f"{words_for_cells(found.across, [int(across)])}, {words_for_cells(found.up, [int(up)])}"
     return f"{found.across.name} and {found.up.name}: most are at {where}, {percent(float(found.share[up, across]))}."
+
+
+def association_words(found: Association) -> str:
+    """χ² beside what noise alone would show, and bits, in a sentence."""
+    beside = "more than" if found.statistic > found.alone else "no more than"
+    return (
+        f"χ² with noise is {significant(found.statistic, 3)}, {beside} the {significant(found.alone, 3)} that noise "
+        f"and chance alone stay below in 19 of 20 releases. By the best guess, one tells {significant(found.bits, 2)} "
+        "bits of the other."
+    )
 
 
 def share_words(share: float, low: float, high: float) -> str:

@@ -6,13 +6,13 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..tasks.overview import words_for_cells
-from ..tasks.table_differences import CellDifferences
+from ..tasks.table_differences import CellDifferences, Strength
 from ..words.escapes import in_plotly
 from ..words.numbers import percent, significant
 from ..words.phrases import shortened
 from .density import COLOUR_BAR
 from .difference import SCALE, UNTOLD
-from .overview import MAP_HEIGHT, cell_ticks, side_by_side
+from .overview import MAP_HEIGHT, cell_ticks, side_by_side, to_scale
 from .palette import FAINT, faded
 
 GREY = faded(FAINT.shape, 0.3)
@@ -71,6 +71,17 @@ def cell_differences_figure(found: CellDifferences, title: str, shares: bool) ->
         update(title={"text": in_plotly(shortened(axis.name)), "standoff": 16})
     margin = {"l": 8, "r": 12, "t": COLOUR_BAR, "b": 8, "pad": 0}
     return figure.update_layout(height=MAP_HEIGHT, margin=margin, dragmode=False)
+
+
+def place_differences_figure(found: CellDifferences, title: str, shares: bool) -> go.Figure:
+    """The same of longitude and latitude, as a map."""
+    return to_scale(cell_differences_figure(found, title, shares), found.across, found.up)
+
+
+def strength_words(row: Strength) -> tuple[str, str, str]:
+    """How strongly two columns go together in the first table and in the second, and the difference with its band."""
+    before, after = (significant(value, 2) for value in (row.first, row.second))
+    return before, after, difference_words(row.estimate, row.low, row.high, shares=False)
 
 
 def difference_words(estimate: float, low: float, high: float, shares: bool) -> str:

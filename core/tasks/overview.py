@@ -166,6 +166,30 @@ def together(answers: TableAnswers, across: str, up: str, part: Part) -> Togethe
     return Together(axes[across], axes[up], *ends)
 
 
+@dataclass(frozen=True)
+class Association:
+    """How two columns of everyone go together, in the numbers of statistics.
+
+    Attributes
+    ----------
+    statistic, alone : float
+        The χ² statistic of the released counts, and what noise and chance alone would pass in one of twenty releases of
+        columns that have nothing to do with each other.
+    bits : float
+        Mutual information of the best guess.
+    """
+
+    statistic: float
+    alone: float
+    bits: float
+
+
+def association(answers: TableAnswers, one: str, other: str) -> Association:
+    """Of two columns that were measured together."""
+    row = answers.associations(one, other).iloc[0]
+    return Association(float(row["statistic"]), float(row["alone"]), float(row["bits"]))
+
+
 def place_columns(answers: TableAnswers) -> tuple[str, str] | None:
     """The columns of a map, longitude and latitude, where they were measured together."""
     found = {axis.column.axis: axis.name for axis in answers.axes if isinstance(axis.column, Coordinate)}

@@ -119,6 +119,7 @@ def test_sets_stand_alone():
             "The number 'a' says 'min', which is not known there",
         ),
         ("columns: {a: {kind: number, low: 0, high: 5, on_missing: guess}}", "is category, or left to the rule"),
+        ("missing: keep\ncolumns: {a: {kind: number, low: 0, high: 5}}", "must be 'drop' or 'refuse' or 'category'"),
         ("columns: {a: {kind: number, preset: agee}}", "no preset 'agee' for 'a'; there are: age"),
         ("columns: {a: {kind: date, first: 2024-01-01, last: 2020-01-01}}", "must come before"),
         ("columns: {a: {kind: date, first: 0, last: 1}}", "written as 2024-12-31"),

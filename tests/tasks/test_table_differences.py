@@ -6,9 +6,18 @@ import pytest
 
 from core import Budget, Domain, release
 from core.domain import Categorical, Dates, Numeric
+from core.figures.report.html import report_html
 from core.releases.comparison import Comparison
 from core.sketches.tables.tables import Tables
-from core.tasks.table_differences import MEAN, cell_differences, pairs_of, rows_of_differences
+from core.tasks.table_differences import (
+    MEAN,
+    cell_differences,
+    groups_of,
+    means_of_groups,
+    pairs_of,
+    rows_of_differences,
+    strength_differences,
+)
 
 PEOPLE = Domain(
     (
@@ -55,3 +64,32 @@ def test_two_columns_are_compared_cell_by_cell(compared):
     assert cells.estimate[0, 2] == pytest.approx(1 / 6, abs=0.01)
     assert cells.low[0, 2] > 0.0
     assert cells.estimate[0, 7] == pytest.approx(0.0, abs=0.01)
+
+
+def test_means_are_compared_group_by_group(compared):
+    assert groups_of(compared) == [("age", "city"), ("since", "city")]
+    groups = {row.what: row for row in means_of_groups(compared, "age", "city")}
+    assert groups["Chur"].low <= -20.0 <= groups["Chur"].high < 0.0
+    assert not groups["Bern"].told  # nobody is there in the second
+    days = {row.what: row for row in means_of_groups(compared, "since", "city")}
+    assert days["Chur"].low <= 2.0 <= days["Chur"].high and days["Chur"].unit == "days"
+
+
+def test_pairs_that_go_together_otherwise_are_told_and_noise_alone_is_not():
+    """Cramér's V of age and city is 0 in one and 1 in the other; of the same people, other noise is no difference."""
+    sketch = Tables.of(PEOPLE, bins=2)
+    apart, tied = people((20, 80), (3, 3), ("Bern", "Bern", "Chur", "Chur")), people((20, 80), (3, 3), ("Bern", "Chur"))
+    clear, tied_up, noisy = (
+        release(sketch, rows, Budget(epsilon)) for rows, epsilon in ((apart, 100), (tied, 100), (apart, 4))
+    )
+    found = {(row.column, row.other): row for row in strength_differences(Comparison(tied_up, clear))}
+    assert found["age", "city"].told and found["age", "city"].second < 0.1 < 0.6 < found["age", "city"].first
+    level = 1 - 1e-8
+    assert not any(row.told for row in strength_differences(Comparison(clear, noisy), level))
+
+
+def test_a_report_holds_what_is_compared(compared):
+    page = report_html(compared.first, (), compared=(compared, "<last year>"))
+    assert "Difference to &lt;last year&gt;" in page and "age: mean" in page
+    assert "Means of groups" in page and "age: city Chur" in page and "What goes together" in page
+    assert "noise alone" in page and "Difference to" not in report_html(compared.first, ())

@@ -19,6 +19,7 @@ from ..axes import Axis
 from ..overview import MOST_PAIRS, column_in_words, rows_of, share_words
 from .svg import shares_svg
 
+HEADS = ("columns", "Cramér's V", "low", "high", "bits", "χ²", "noise alone")
 MOST_COLUMNS = 30
 """Columns that are drawn; the file answers the rest."""
 
@@ -88,12 +89,15 @@ def _pairs(answers: TableAnswers) -> Iterator[str]:
         return
     yield "<section aria-labelledby='pairs'><h2 id='pairs'>Which columns go together</h2>"
     yield "<div class='wide' tabindex='0' role='region' aria-labelledby='pairs'><table><thead><tr>"
-    yield "".join(f"<th scope='col'>{head}</th>" for head in ("columns", "Cramér's V", "low", "high"))
+    yield "".join(f"<th scope='col'>{head}</th>" for head in HEADS)
     yield "</tr></thead><tbody>"
     for one, other, *values in strengths[["column", "other", "estimate", "low", "high"]].itertuples(index=False):
+        told = overview.association(answers, one, other)
+        values += [told.bits, told.statistic, told.alone]
         cells = "".join(f"<td>{in_html(significant(value, 2))}</td>" for value in values)
         yield f"<tr><td>{in_html(listed([shown(one), shown(other)]))}</td>{cells}</tr>"
     yield (
         "</tbody></table></div><p class='note'>0 where two columns have nothing to do with each other, 1 where one "
-        "tells the other. What noise alone would add is taken off.</p></section>"
+        "tells the other. What noise alone would add is taken off. Beside it the bits that one tells of the other, and "
+        "χ² with noise, with what noise and chance alone stay below in 19 of 20 releases.</p></section>"
     )

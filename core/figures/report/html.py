@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ...domain import Vector
+from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...sketches.tables.tables import Tables
 from ...tasks.density import Curve, Heatmap
@@ -19,6 +20,7 @@ from ...words.escapes import in_html
 from ...words.numbers import best_guess, percent, significant
 from ...words.phrases import day, listed, minute, shown
 from .counts import counts_html
+from .differences import differences_html
 from .exploration import Density, Step
 from .label import PrivacyLabel, privacy_label
 from .pictures import drawn, in_words
@@ -50,6 +52,7 @@ def report_html(
     file: bytes | None = None,
     part: Release | None = None,
     whom: str = "",
+    compared: tuple[Comparison, str] | None = None,
 ) -> str:
     """A report of a release.
 
@@ -63,6 +66,8 @@ def report_html(
         Contents of its file, where it is at hand, for the fingerprint.
     part, whom : Release | None, str
         Of a release with classes, the one that was asked, or all together, and its name in words.
+    compared : tuple[Comparison, str] | None
+        Of tables, the difference to another release, and what that one is called.
 
     Raises
     ------
@@ -85,6 +90,7 @@ def report_html(
         *_label(label),
         *(part for place, step in enumerate(steps, start=1) for part in _section(asked, step, f"step-{place}", whom)),
         *(counts_html(asked) if counts else ()),
+        *(differences_html(*compared) if counts and compared is not None else ()),
         *_reading(label, counts),
         "</main></body></html>",
     ]

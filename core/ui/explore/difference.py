@@ -28,14 +28,20 @@ CAVEAT = (
 )
 
 
-def difference_view(visitor: Session, opened: Opened) -> None:
-    """Everything under Difference: the other file, the columns, and the picture."""
+def difference_view(visitor: Session, opened: Opened) -> tuple[Comparison, str] | None:
+    """Everything under Difference: the other file, the columns, and the picture.
+
+    Returns
+    -------
+    tuple[Comparison, str] | None
+        What was compared, for a report, and the name of the other file; None where nothing could be.
+    """
     others = [name for name in reversed(visitor.opened) if name != opened.name]
     chosen, how = st.columns(2, gap="medium")
     name = chosen.selectbox("Less the file", others, format_func=in_markdown, key="explore-compared")
     if name is None:
         note("Open another file to compare this one with.")
-        return
+        return None
     shares = how.segmented_control(
         "Compared are",
         [True, False],
@@ -54,6 +60,8 @@ def difference_view(visitor: Session, opened: Opened) -> None:
             _places(opened, other, compared)
     except RequestError as error:
         st.error(in_markdown(error))
+        return None
+    return compared, name
 
 
 def _alike(other: Opened, opened: Opened) -> Opened:

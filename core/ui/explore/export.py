@@ -14,6 +14,7 @@ from ...figures.report.html import report_html
 from ...figures.report.notebook import notebook_for
 from ...figures.report.script import script_for
 from ...figures.sentences.distances import one_sided
+from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...sketches.products.products import Products
 from ...sketches.tables.tables import Tables
@@ -94,19 +95,21 @@ def no_report_yet() -> None:
     main_action(REPORT, ["a released file"], "explore-report")
 
 
-def report_action(opened: Opened, asked: Opened) -> None:
+def report_action(opened: Opened, asked: Opened, compared: tuple[Comparison, str] | None = None) -> None:
     """The main action: the whole file in words and pictures, on one page that may be handed out.
 
     Parameters
     ----------
     opened, asked : Opened
         The released file, and the part of it that is explored.
+    compared : tuple[Comparison, str] | None
+        What it is compared with on the page, and the name of that file.
     """
-    release = asked.release
+    release, whole = asked.release, opened.release
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-report"):
         st.download_button(
             REPORT,
-            lambda: report_html(opened.release, overview(release), opened.data, release, whom(asked)).encode(),
+            lambda: report_html(whole, overview(release), opened.data, release, whom(asked), compared).encode(),
             f"{opened.stem}-report.html",
             "text/html",
             key="explore-report",
@@ -117,6 +120,7 @@ def report_action(opened: Opened, asked: Opened) -> None:
         shown = f"What it is, what it promises, its picture and {what}"
         if release.sketch.name == Tables.name:
             shown = "What it is, what it promises, all columns and the pairs that go together"
+            shown += "" if compared is None else ", and the difference to the other file"
         elif not has_picture(release):
             shown = "What it is and what it promises"
         words = f"{shown}, on one page that may be handed out."

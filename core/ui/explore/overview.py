@@ -9,6 +9,7 @@ import streamlit as st
 
 from ...figures.overview import (
     MOST_PAIRS,
+    association_words,
     column_figure,
     column_in_words,
     pairs_figure,
@@ -24,7 +25,7 @@ from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.axes import Axis
 from ...tasks import overview
-from ...tasks.overview import Number, Part, Profile, Together
+from ...tasks.overview import Association, Number, Part, Profile, Together, association
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import percent, rounded_range, significant
 from ...words.phrases import listed, shortened
@@ -62,6 +63,11 @@ def _counted(identity: str, _release: Release, part: Chosen) -> tuple[float, flo
 def _strengths(identity: str, _release: Release) -> list[tuple[str, str, float, float, float]]:
     frame = _release.asked(LEVEL).strengths().head(MOST_PAIRS)
     return list(frame.itertuples(index=False, name=None))
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def _association(identity: str, _release: Release, one: str, other: str) -> Association:
+    return association(_release.asked(LEVEL), one, other)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
@@ -323,6 +329,7 @@ def _pairs(opened: Opened, answers: TableAnswers, state: _State) -> None:
         found = _together(opened.identity, opened.release, *names, tuple(sorted(others.items())))
         st.plotly_chart(together_figure(found), key="overview-together", config=ONE_TOOL, alt=together_in_words(found))
         note(next(_told(*row) for row in ranked if row[:2] == names))
+        note(association_words(_association(opened.identity, opened.release, *names)))
     _left_out(opened)
 
 

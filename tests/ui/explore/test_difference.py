@@ -10,7 +10,7 @@ from core.sketches.grids.histogram import Histogram
 from core.sketches.making import distance
 from core.sketches.tables.tables import Tables
 from core.ui.explore.difference import CAVEAT, COMPARE
-from core.ui.explore.table_difference import ALL, TWO
+from core.ui.explore.table_difference import ALL, MEANS, TOGETHER, TWO
 from tests.ui.explore.visiting import choose, explore, labels, options, shown, view
 
 LINE = Domain.of(x=(0, 100))
@@ -55,6 +55,10 @@ def test_two_tables_are_compared_by_pairs_and_in_rows():
     assert not app.exception
     table = shown(app)
     assert "age: mean" in table and "<strong>−" in table and "city: Bern" in table
+    choose(app, "Shown", MEANS)
+    assert not app.exception and "More than noise alone may make in 2 of 2 groups" in shown(app)
+    choose(app, "Shown", TOGETHER)
+    assert not app.exception and "0 of 1 pairs differ" in shown(app)
 
 
 def test_files_that_do_not_go_together_say_why():

@@ -9,7 +9,7 @@ is made of (x - e)^2 less the noise's share of it: noise does not make it larger
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -36,7 +36,12 @@ def associations(reading: Reading, columns: Sequence[str]) -> pd.DataFrame:
     return frame.sort_values("bits", ascending=False, ignore_index=True)
 
 
-def strengths(reading: Reading, columns: Sequence[str] = (), level: float = 0.95) -> pd.DataFrame:
+def strengths(
+    reading: Reading,
+    columns: Sequence[str] = (),
+    level: float = 0.95,
+    least: Mapping[tuple[str, str], float] | None = None,
+) -> pd.DataFrame:
     """Every pair of columns that was measured with Cramer's V, the noise taken off, and its interval.
 
     First comes what is surely strongest, by the low ends: where cells are many, noise may make a weak pair look strong,
@@ -46,11 +51,19 @@ def strengths(reading: Reading, columns: Sequence[str] = (), level: float = 0.95
     are taken to be: rare cells, of which the noise would tell nothing, make V smaller and never larger. With x - e as x
     less what margins say, and noise of variance s^2 in each, the sum of ((x - e)^2 - s^2) / e has variance
     2 s^4 / e^2 + 4 s^2 (x - e)^2 / e^2 by noise, added up: the interval is of that.
+
+    Parameters
+    ----------
+    reading, columns, level : Reading, Sequence[str], float
+        What was released, which columns (all, where none is named), and that of the intervals.
+    least : Mapping[tuple[str, str], float] | None
+        Of every pair, the share of the records that are taken to be expected in a cell at least: `least_shares`, or
+        more, so that two releases of more and less noise are asked for the same.
     """
     reach = reading.noise.reach(level)
     rows = []
     for pair in _measured(reading, BestGuess(reading), columns):
-        divisor = np.maximum(pair.expected, max(LEAST, math.sqrt(pair.variance)))
+        divisor = np.maximum(pair.expected, pair.records * max(pair.least_share, (least or {}).get(pair.names, 0.0)))
         squares = pair.difference**2
         found = float(((squares - pair.variance) / divisor).sum())
         moved = 2.0 * pair.variance**2 + 4.0 * pair.variance * np.maximum(squares - pair.variance, 0.0)
@@ -60,6 +73,11 @@ def strengths(reading: Reading, columns: Sequence[str] = (), level: float = 0.95
         )
     frame = pd.DataFrame(rows, columns=["column", "other", "estimate", "low", "high"])
     return frame.sort_values(["low", "estimate"], ascending=False, ignore_index=True)
+
+
+def least_shares(reading: Reading) -> dict[tuple[str, str], float]:
+    """Of every pair that was measured, the share of the records that are expected in a cell at least."""
+    return {pair.names: pair.least_share for pair in _measured(reading, BestGuess(reading), ())}
 
 
 @dataclass(frozen=True)
@@ -93,6 +111,11 @@ class _Pair:
     def free(self) -> float:
         """The share of the cells' noise that is free, as it is of sum 0 along each side."""
         return math.prod(1.0 - 1.0 / side for side in self.expected.shape)
+
+    @property
+    def least_share(self) -> float:
+        """The share of the records that noise lets be told in a cell."""
+        return max(LEAST, math.sqrt(self.variance)) / self.records
 
     def cramers_v(self, square: float) -> float:
         """Cramer's V of a sum of squares over what was expected."""
