@@ -81,7 +81,7 @@ def rounded_minimiser(vectors: np.ndarray, curvature: Fraction, linear: Bounds) 
         Bounds of b, which get narrower from level to level without end.
     """
     for place, length in _approaching(vectors, curvature, linear):
-        rounded = _rounded(place, length / curvature)
+        rounded = rounded_within(place, length / curvature)
         if rounded is not None:
             return rounded
     raise RuntimeError("Levels never end.")
@@ -115,11 +115,11 @@ def _approaching(vectors: np.ndarray, curvature: Fraction, linear: Bounds) -> It
             place = [_cut(value, level) for value in place]
         low, high = linear(level)
         middle = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
-        spread = _length_above([(b - a) / 2 for a, b in zip(low, high, strict=True)])
+        spread = length_above([(b - a) / 2 for a, b in zip(low, high, strict=True)])
         last = None
         while True:
             gradient, error = objective.gradient(place, middle, level)
-            size = _length_above(gradient)
+            size = length_above(gradient)
             yield place, size + error + spread
             if size <= error + spread or (last is not None and 2 * size > last):
                 break
@@ -243,7 +243,7 @@ def _cut(value: Fraction, level: int) -> Fraction:
     return Fraction(round(value * (1 << _digits(level))), 1 << _digits(level))
 
 
-def _rounded(place: list[Fraction], radius: Fraction) -> list[int] | None:
+def rounded_within(place: list[Fraction], radius: Fraction) -> list[int] | None:
     """What every number within the radius rounds to, in grid units; None where they differ."""
     half, unit = Fraction(1, 2), 1 << GRID_BITS
     low = [math.floor((value - radius) * unit + half) for value in place]
@@ -251,7 +251,7 @@ def _rounded(place: list[Fraction], radius: Fraction) -> list[int] | None:
     return low if low == high else None
 
 
-def _length_above(values: Sequence[Fraction]) -> Fraction:
+def length_above(values: Sequence[Fraction]) -> Fraction:
     """The Euclidean length, rounded up in its 32nd binary digit or beyond."""
     squares = sum((value * value for value in values), Fraction(0))
     if not squares:

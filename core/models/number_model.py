@@ -24,8 +24,8 @@ ENDS = {"low": -1.0, "high": 1.0}
 MOST_IN_FILE = 256
 """Coefficients up to which a file says how the noise of each hangs together with that of every other."""
 NO_BANDS = (
-    "It has no bands: its noise went through many steps that each depended on the last, and no theory says how far "
-    "that moved a coefficient or a prediction."
+    "It has no bands: how far its noise moved a coefficient or a prediction depends on sums of the records that this "
+    "method does not release."
 )
 
 

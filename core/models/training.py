@@ -28,6 +28,7 @@ from .newton import SecondOrder
 from .number_descent import NumberDescent
 from .number_model import NumberModel
 from .permutation_sgd import PermutationSGD
+from .posterior import AdaptivePosteriorSample, PosteriorSample
 from .preconditioned import MOST_COORDINATES
 from .pure import PureLogistic
 from .records import Task
@@ -47,6 +48,7 @@ Trainer = (
     | FromProducts
     | NumberDescent
     | Boosted
+    | PosteriorSample
 )
 OF_CLASSES: dict[str, Callable[..., Trainer]] = {
     "objective": PureLogistic,
@@ -63,6 +65,8 @@ OF_NUMBERS: dict[str, Callable[..., Trainer]] = {
     "products": FromProducts,
     "descent": NumberDescent,
     "boosted": Boosted,
+    "ops": PosteriorSample,
+    "ada-ops": AdaptivePosteriorSample,
 }
 METHODS, NUMBER_METHODS = tuple(OF_CLASSES), tuple(OF_NUMBERS)
 """That predict classes, and that predict numbers and dates."""

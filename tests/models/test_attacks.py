@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain
-from core.models import amp
+from core.models import amp, preconditioned
 from core.models.amp import ApproximateMinima
+from core.models.boosted import Boosted
 from core.models.descent import NoisyDescent
 from core.models.frank_wolfe import FrankWolfe
+from core.models.from_products import FromProducts
 from core.models.newton import SecondOrder
+from core.models.number_descent import NumberDescent
 from core.models.permutation_sgd import PermutationSGD
 from core.models.pure import PureLogistic
 from core.models.sampled_descent import SampledDescent
@@ -44,11 +47,22 @@ METHODS = {
     "newton": SecondOrder(LINE, "kind", steps=3),
 }
 
+NUMBERS = Domain.of(x=(-1, 1), y=(-1, 1), missing="refuse")
+OF_NUMBERS = {
+    "products": FromProducts(NUMBERS, "y"),
+    "descent": NumberDescent(NUMBERS, "y", steps=3),
+    "boosted": Boosted(NUMBERS, "y", steps=3),
+}
+SHORTER_OF_NUMBERS = {"products": 8, "descent": 16, "boosted": 32}
+
 
 def found(method, relation, share=Fraction(1), runs=None, epsilon=2):
     """The privacy loss that an attack shows of a method whose noise is so many times what it should be."""
     budget = Budget(epsilon, 0 if isinstance(method, PureLogistic) else "1e-3", relation)
-    sides = [method.gather(open_source(side), method.unit) for side in PAIRS[relation]]
+    pair = PAIRS[relation]
+    if method.label == "y":
+        pair = [{"x": one["x"], "y": [1.0 if kind == "yes" else -1.0 for kind in one["kind"]]} for one in pair]
+    sides = [method.gather(open_source(side), method.unit) for side in pair]
 
     def coefficients(side):
         return method.rehearsed(*side, budget, share, SystemSource()).rows / 2.0**20
@@ -71,6 +85,26 @@ def test_noise_that_is_too_short_is_found(method):
     share, relation = Fraction(1, SHORTER.get(method, 8)), "replace_one" if method == "sgd" else "add_remove"
     epsilon = "0.5" if method == "dp-sgd" else 2  # a canary that is seldom sampled cannot show much more
     assert not found(METHODS[method], relation, share, 1_500 if method in SHORTER else 600, epsilon).passed
+
+
+@pytest.mark.parametrize("relation", PAIRS)
+@pytest.mark.parametrize("method", OF_NUMBERS)
+def test_a_canary_is_hidden_where_numbers_are_predicted(method, relation):
+    assert found(OF_NUMBERS[method], relation).passed
+
+
+@pytest.mark.parametrize("method", OF_NUMBERS)
+def test_noise_that_is_too_short_is_found_where_numbers_are_predicted(method):
+    share = Fraction(1, SHORTER_OF_NUMBERS[method])
+    assert not found(OF_NUMBERS[method], "add_remove", share, 1_500).passed
+
+
+def test_slopes_of_boosting_that_are_not_cut_are_found(monkeypatch):
+    """A record then moves a step many times as far as its noise was made for."""
+    method = Boosted(NUMBERS, "y", steps=3, clip=0.05)
+    assert found(method, "replace_one").passed
+    monkeypatch.setattr(preconditioned, "cut", lambda slopes, most: np.trunc(slopes * (1 << 12)))
+    assert not found(method, "replace_one", runs=1_500).passed
 
 
 def test_slopes_that_are_not_cut_are_found(monkeypatch):

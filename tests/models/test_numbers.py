@@ -134,7 +134,7 @@ def test_the_best_for_few_and_many_records_comes_first():
     assert [one.method for one in offers(wide, "x29", Budget(1))] == ["products"]
     found = offers(wide, "x29", Budget("0.1", "1e-6"), records=20_000)
     first, last = found[0], found[-1]
-    assert {one.method for one in found} == set(NUMBER_METHODS)
+    assert {one.method for one in found} == {"products", "descent", "boosted"}
     assert first.rehearsal.right >= last.rehearsal.right and first.rehearsal.right > 0.0
     assert "% of how public reference records differ" in first.reason
     assert any("may be off" in one.reason for one in found)
