@@ -21,7 +21,8 @@ import sqlalchemy as sa
 from ..errors import RequestError
 from ..privacy.ledger.chain import canonical, moment
 from ..privacy.ledger.log import Did, append
-from ..privacy.ledger.store import POSTGRES_SETUP_LOCK, Store
+from ..privacy.ledger.store import Store
+from ..privacy.ledger.tables import POSTGRES_SETUP_LOCK
 
 SCHEMA = sa.MetaData()
 REQUESTS = sa.Table(

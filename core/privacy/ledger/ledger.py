@@ -29,7 +29,8 @@ from .chain import canonical
 from .log import Did, Log, append, last
 from .names import check_new, checked_name
 from .records import LOGGED, Dataset, Entry, History, append_dataset, append_release, read_datasets, read_history
-from .store import BOOK, Store
+from .store import Store
+from .tables import BOOK
 
 __all__ = ["Dataset", "Entry", "Ledger", "Preview", "Status"]
 

@@ -21,7 +21,8 @@ import sqlalchemy as sa
 from ...errors import RequestError
 from .chain import canonical, link_of, moment
 from .records import ID_LENGTH, LOGGED
-from .store import LOG, LOG_BOOK, RELEASES, LogTables, Store
+from .store import Store
+from .tables import LOG, LOG_BOOK, RELEASES, LogTables, append_row
 
 LONGEST_WORD = 300
 MOST_WORDS = 200
@@ -167,8 +168,8 @@ def append(
         "about": canonical(_checked(about)),
     }
     link = link_of(head, fields)
-    connection.execute(sa.insert(LOG).values(**fields, link=link))
-    connection.execute(sa.update(LOG_BOOK).values(lines=count + 1, head=link))
+    end_row = sa.update(LOG_BOOK).values(lines=count + 1, head=link)
+    append_row(connection, sa.insert(LOG).values(**fields, link=link), end_row)
 
 
 def last(connection: sa.Connection) -> tuple[int, str]:

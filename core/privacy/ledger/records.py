@@ -18,9 +18,12 @@ from ..accounting import Cost
 from ..budget import Budget, decimal_text
 from ..neighbours import Neighbours
 from .chain import link_of, moment
-from .store import BOOK, DATASETS, RELEASES, Store
+from .store import Store
+from .tables import BOOK, DATASETS, RELEASES, append_row
 
 ID_LENGTH = 16
+MOST_REMEMBERED = 16_384
+"""Releases whose sums a process does not make again."""
 LOGGED = "log"
 """In a release's note: how long the log was when it was written, and the log's last link then."""
 
@@ -136,10 +139,8 @@ def append_release(connection: sa.Connection, history: History, cost: str, note:
     number = len(history.entries) + 1
     fields = {"dataset": history.number, "number": number, "created": moment(), "cost": cost, "note": note}
     link = link_of(history.head, fields)
-    connection.execute(sa.insert(RELEASES).values(**fields, link=link))
-    connection.execute(
-        sa.update(DATASETS).where(DATASETS.c.number == history.number).values(releases=number, head=link)
-    )
+    end = sa.update(DATASETS).where(DATASETS.c.number == history.number).values(releases=number, head=link)
+    append_row(connection, sa.insert(RELEASES).values(**fields, link=link), end)
     return link[:ID_LENGTH]
 
 
@@ -158,16 +159,22 @@ def _dataset(store: Store, row: sa.Row[Any], number: int, previous: str) -> Data
 
 
 def _entry(store: Store, row: sa.Row[Any], number: int, previous: str) -> Entry:
-    fields = {name: getattr(row, name) for name in ("dataset", "number", "created", "cost", "note")}
-    if row.number != number or row.link != link_of(previous, fields):
-        raise store.damaged(f"release {number} of data set number {row.dataset} was changed")
     try:
+        if row.number != number or not _fits(previous, *row):
+            raise store.damaged(f"release {number} of data set number {row.dataset} was changed")
         return _parsed(row.link, row.created, row.cost, row.note)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise store.damaged(f"release {number} of data set number {row.dataset} cannot be read") from error
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=MOST_REMEMBERED, typed=True)
+def _fits(previous: str, dataset: int, number: int, created: str, cost: str, note: str, link: str) -> bool:
+    """Whether a release's own link is that of its fields behind the one before; the same ones need no second sum."""
+    fields = {"dataset": dataset, "number": number, "created": created, "cost": cost, "note": note}
+    return link == link_of(previous, fields)
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
 def _parsed(link: str, created: str, cost: str, note: str) -> Entry:
     """An entry whose link was checked just now; making numbers of its text again would take longer than the check."""
     noted = json.loads(note)

@@ -7,150 +7,20 @@ it).
 """
 
 import os
-import random
-import sqlite3
-import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 
 import sqlalchemy as sa
 from platformdirs import user_data_path
-from sqlalchemy.pool import NullPool
 
 from ...errors import RequestError
-from ...machine.extras import check_extra
+from .engines import SECONDS_TO_WAIT, create_file, postgres_engine, sqlite_engine
+from .tables import BOOK, SCHEMA_VERSION, WITNESSED_VERSION, LogTables
 from .witness import End, witness_at
 
-SCHEMA_VERSION = 1
-WITNESSED_VERSION = 2
-"""Of a ledger that has a second place: versions that would not ask it do not know this number, and write nothing."""
-SECONDS_TO_WAIT = 30
-SECONDS_BETWEEN_LOOKS = (0.001, 0.009)
 # What SQLite says when the file may be well and its surroundings are not; anything else it objects to is damage.
 SQLITE_CANNOT = ("unable to open", "readonly", "disk i/o error", "is full", "permission")
-# Any constant of our own: makes processes that find an empty database create the tables one after the other.
-POSTGRES_SETUP_LOCK = 0x46524F5354
-
-SCHEMA = sa.MetaData()
-
-# One row: how many data sets there are, and the last link of the chain of their registrations.
-BOOK = sa.Table(
-    "frostglass_ledger",
-    SCHEMA,
-    sa.Column("version", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("datasets", sa.Integer, nullable=False),
-    sa.Column("head", sa.Text, nullable=False),
-)
-
-# `releases` and `head` change with every release; everything else is fixed at registration and covered by `link`.
-DATASETS = sa.Table(
-    "frostglass_datasets",
-    SCHEMA,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("name", sa.Text, nullable=False, unique=True),
-    sa.Column("epsilon", sa.Text, nullable=False),
-    sa.Column("delta", sa.Text, nullable=False),
-    sa.Column("neighbours", sa.Text, nullable=False),
-    sa.Column("unit", sa.Text, nullable=False),
-    sa.Column("created", sa.Text, nullable=False),
-    sa.Column("link", sa.Text, nullable=False),
-    sa.Column("releases", sa.Integer, nullable=False),
-    sa.Column("head", sa.Text, nullable=False),
-)
-
-RELEASES = sa.Table(
-    "frostglass_releases",
-    SCHEMA,
-    sa.Column("dataset", sa.Integer, sa.ForeignKey(DATASETS.c.number), primary_key=True, autoincrement=False),
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("created", sa.Text, nullable=False),
-    sa.Column("cost", sa.Text, nullable=False),
-    sa.Column("note", sa.Text, nullable=False),
-    sa.Column("link", sa.Text, nullable=False),
-)
-
-# What was done, and by whom. Ledgers of earlier versions have no such tables; they get them when a line is written.
-LOG_SCHEMA = sa.MetaData()
-LOG = sa.Table(
-    "frostglass_log",
-    LOG_SCHEMA,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("created", sa.Text, nullable=False),
-    sa.Column("who", sa.Text, nullable=False),
-    sa.Column("did", sa.Text, nullable=False),
-    sa.Column("about", sa.Text, nullable=False),
-    sa.Column("link", sa.Text, nullable=False),
-)
-# One row: how many lines there are, and the last link.
-LOG_BOOK = sa.Table(
-    "frostglass_log_book",
-    LOG_SCHEMA,
-    sa.Column("version", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("lines", sa.Integer, nullable=False),
-    sa.Column("head", sa.Text, nullable=False),
-)
-
-
-class LogTables:
-    """The log's tables in an open transaction.
-
-    Parameters
-    ----------
-    connection : sa.Connection
-        Of a transaction that writes, where they are to be created.
-    """
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
-
-    @property
-    def exist(self) -> bool:
-        """Whether anything was ever written into the log."""
-        return LOG_BOOK.name in self._connection.info or sa.inspect(self._connection).has_table(LOG_BOOK.name)
-
-    def remember(self) -> None:
-        """Look no more for tables that were there when a transaction began, as long as this connection lasts."""
-        self._connection.info[LOG_BOOK.name] = True
-
-    @property
-    def whole(self) -> bool:
-        """Whether the last line is the one that it should be; those before it are checked when they are read."""
-        ends = sa.select(LOG.c.number, LOG.c.link).order_by(LOG.c.number.desc()).limit(1).subquery()
-        asked = sa.select(LOG_BOOK.c.lines, LOG_BOOK.c.head, ends.c.number, ends.c.link)
-        # One question, as others may write between two.
-        found = self._connection.execute(asked.select_from(LOG_BOOK.outerjoin(ends, sa.true()))).all()
-        if len(found) != 1:
-            return False
-        lines, head, number, link = found[0]
-        return (lines, head) == ((0, "") if number is None else (number, link))
-
-    @property
-    def end(self) -> End | None:
-        """How many lines there are, and the last link; None where there is no line."""
-        if not self.exist:
-            return None
-        lines, head = self._connection.execute(sa.select(LOG_BOOK.c.lines, LOG_BOOK.c.head)).one()
-        return (lines, head) if lines else None
-
-    def had(self, end: End) -> bool:
-        """Whether the log once had this end: as many lines, of which that is the link of the last."""
-        if not self.exist:
-            return False
-        link = self._connection.execute(sa.select(LOG.c.link).where(LOG.c.number == end[0])).scalar()
-        return bool(link == end[1])
-
-    def create(self) -> None:
-        """Create them where there are none; writers exclude each other."""
-        if not self.exist:
-            if self._connection.dialect.name != "sqlite":
-                self._connection.execute(sa.select(sa.func.pg_advisory_xact_lock(POSTGRES_SETUP_LOCK)))
-                if self.exist:
-                    return
-            LOG_SCHEMA.create_all(self._connection, checkfirst=False)
-            self._connection.execute(sa.insert(LOG_BOOK).values(version=SCHEMA_VERSION, lines=0, head=""))
 
 
 class LedgerDamaged(RequestError):
@@ -177,15 +47,23 @@ class Store:
         self.where = str(url.database) if self._sqlite else url.render_as_string(hide_password=True)
         if self._sqlite:
             path = Path(self.where)
-            self._engine = _sqlite_engine(path)
+            self._engine = sqlite_engine(path)
             with self._sentences():
                 if not path.exists():
-                    _create_file(path)
+                    create_file(path)
         else:
             with self._sentences():
-                self._engine = _postgres_engine(url, os.getpid())
-        with self.reading():
-            pass
+                self._engine = postgres_engine(url, os.getpid())
+        self._look()
+
+    def _look(self) -> None:
+        """Raise what is wrong with it now; of a server that is one question, without a transaction."""
+        if self._sqlite:
+            with self.reading():
+                return
+        seen, level = self._seen(), {"isolation_level": "AUTOCOMMIT"}
+        with self._sentences(), self._engine.connect().execution_options(**level) as connection:
+            self._check(connection, seen)
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -209,10 +87,6 @@ class Store:
         seen, end = self._seen(), None
         with self._sentences(), self._engine.connect().execution_options(**options) as connection, connection.begin():
             self._check(connection, seen)
-            if not self._sqlite:
-                connection.exec_driver_sql(
-                    f"SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '{SECONDS_TO_WAIT}s'"
-                )
             self.check_named(connection)
             if self._witness is not None and connection.info[BOOK.name] != WITNESSED_VERSION:
                 connection.execute(sa.update(BOOK).values(version=WITNESSED_VERSION))
@@ -244,17 +118,16 @@ class Store:
             orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
             if faults != ["ok"] or orphans:
                 raise self.damaged("its pages contradict each other")
-        versions = connection.execute(sa.select(BOOK.c.version)).scalars().all()
-        if versions not in ([SCHEMA_VERSION], [WITNESSED_VERSION]):
+        tables = LogTables(connection)
+        versions, whole = tables.state
+        if versions not in ({SCHEMA_VERSION}, {WITNESSED_VERSION}):
             raise RequestError(
                 f"The privacy ledger {self.where} was not written by this version of Frostglass, which knows format "
                 f"{SCHEMA_VERSION} and {WITNESSED_VERSION} only; nothing was spent."
             )
-        connection.info[BOOK.name] = versions[0]
-        if (tables := LogTables(connection)).exist:
-            if not tables.whole:
-                raise self.damaged("its log does not end where it should")
-            tables.remember()
+        connection.info[BOOK.name] = min(versions)
+        if not whole:
+            raise self.damaged("its log does not end where it should")
         if seen is not None and not tables.had(seen):
             raise self.damaged(
                 "its second place knows of what it lacks, as if an older copy or another ledger were put here"
@@ -320,98 +193,6 @@ def _parse(where: str | Path | None) -> sa.URL:
         "A privacy ledger lives in a file (a path or sqlite:///PATH) or in PostgreSQL (postgresql://HOST/NAME) only, "
         "as it must outlive the program and keep two releases from spending the same budget."
     )
-
-
-def _sqlite_engine(path: Path) -> sa.Engine:
-    engine = sa.create_engine("sqlite://", creator=lambda: _connect_sqlite(path), poolclass=NullPool)
-
-    @sa.event.listens_for(engine, "begin")
-    def begin(connection: sa.Connection) -> None:
-        if connection.get_execution_options().get("frostglass_writes", False):
-            _begin_to_write(connection)
-        else:
-            connection.exec_driver_sql("BEGIN")
-
-    return engine
-
-
-def _begin_to_write(connection: sa.Connection) -> None:
-    """Take SQLite's one place for writing, as soon as anybody else who waits would get it.
-
-    SQLite waits longer and longer between two looks, up to a tenth of a second, so that whoever has just written and
-    looks again at once comes first time after time, and others may wait until they give up. Everybody who looks every
-    few milliseconds, at random, has the same chance.
-    """
-    connection.exec_driver_sql("PRAGMA busy_timeout = 0")
-    end = time.monotonic() + SECONDS_TO_WAIT
-    while True:
-        try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            break
-        except sa.exc.OperationalError as error:
-            if "locked" not in str(error.orig).lower() or time.monotonic() > end:
-                raise
-        time.sleep(random.uniform(*SECONDS_BETWEEN_LOOKS))  # when to look again is nobody's secret
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {1000 * SECONDS_TO_WAIT}")
-
-
-def _connect_sqlite(path: Path) -> sqlite3.Connection:
-    # mode=rw: a file that has vanished is an error, never a fresh and empty ledger. isolation_level=None: the driver
-    # begins no transaction by itself.
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = EXTRA")
-    return connection
-
-
-@lru_cache(maxsize=8)
-def _postgres_engine(url: sa.URL, process: int) -> sa.Engine:
-    """The connections of a process to a database, in which the tables were found or made.
-
-    All ledgers of the process share them, as making a connection takes as long as everything that is done with it. One
-    is asked whether it still lives before it is used, and made anew where its server was started again. A process that
-    was forked has connections of its own.
-    """
-    check_extra("psycopg", "postgres", "A ledger in PostgreSQL")
-    connecting = {"connect_timeout": SECONDS_TO_WAIT}
-    engine = sa.create_engine(url, pool_size=2, max_overflow=-1, pool_pre_ping=True, connect_args=connecting)
-    with engine.begin() as connection:
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(POSTGRES_SETUP_LOCK)))
-        if not sa.inspect(connection).has_table(BOOK.name):
-            _create_tables(connection)
-    return engine
-
-
-def _create_tables(connection: sa.Connection) -> None:
-    SCHEMA.create_all(connection, checkfirst=False)
-    connection.execute(sa.insert(BOOK).values(version=SCHEMA_VERSION, datasets=0, head=""))
-    LogTables(connection).create()
-
-
-def _create_file(path: Path) -> None:
-    """Create an empty ledger in one step, readable by its owner alone.
-
-    It is written under another name and then linked, which fails when the name is taken by then. So a ledger is either
-    absent or whole, whenever the process dies, and a file cut to nothing is never mistaken for a new ledger.
-    """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)
-    os.close(handle)
-    draft = Path(name)
-    try:
-        engine = _sqlite_engine(draft)
-        with engine.connect().execution_options(frostglass_writes=True) as connection, connection.begin():
-            _create_tables(connection)
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            return  # another process was first, and its ledger is as good
-    finally:
-        draft.unlink()
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
 
 
 def _first_line(error: Exception) -> str:

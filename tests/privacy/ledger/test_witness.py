@@ -10,7 +10,7 @@ from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.store import LedgerDamaged
 from core.privacy.ledger.witness import FileWitness
 from tests.privacy.ledger.test_ledger import pure
-from tests.privacy.ledger.test_postgres_under_load import opened, server  # noqa: F401
+from tests.privacy.ledger.test_postgres_under_load import server  # noqa: F401
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_only_the_end_of_a_long_file_is_read(places, monkeypatch):
 
 @pytest.mark.deep
 def test_a_table_in_a_database_notices_it_too(server, tmp_path):  # noqa: F811
-    opened(server)
+    server.ledger()
     where, copy = tmp_path / "ledger.sqlite", tmp_path / "copy"
     book = Ledger(where, server.address)
     book.register("visits", 1)
