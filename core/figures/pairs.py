@@ -24,6 +24,10 @@ CELL = 150
 """Least height of a small picture, in pixels."""
 
 
+FEW, SLANTED = 4, 44
+"""Columns whose names have room below pictures on a phone too, and pixels for names of more, which slant there."""
+
+
 def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True) -> go.Figure:
     """Curves of single columns on the diagonal, maps of pairs below it; every one may be clicked.
 
@@ -57,7 +61,7 @@ def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True)
         figure.update_xaxes(range=[drawn.low, drawn.high], col=place + 1)
     _label(figure, names, columns)
     clickable(figure)
-    margin = {"l": 8, "r": 8, "t": 8, "b": 8, "pad": 0}
+    margin = {"l": 8, "r": 8, "t": 8, "b": 8 if size <= FEW else SLANTED, "pad": 0}
     return figure.update_layout(height=max(340, CELL * size), margin=margin, showlegend=False, uirevision="constant")
 
 

@@ -32,6 +32,7 @@ from ..privacy.calibration import calibrate
 from ..sketches.grids.bandwidths import STEP, ladder
 from ..sketches.grids.histogram import Histogram
 from ..words.numbers import significant
+from ..words.phrases import listed
 from .guesses import checked_records
 from .smoothing_risks import Way, risks
 
@@ -39,6 +40,8 @@ HEAPS = ((1 / 6, 1.0), (0.05, 0.15), (0.015, 0.15), (0.005, 0.15), (0.0015, 0.15
 """Of each population the spread of a heap, in shares of the widest bounds, and the sum of the heaps' squared shares."""
 ORDINARY = 3
 """As many of them, the ones with the widest heaps, say which bandwidth is the usual one, and are drawn."""
+MOST_SAID = 3
+"""Columns along each of which it is said how closely one looks; of more it is one share of all their ranges."""
 COARSEST = 0.15
 """Widest cells, and WIDEST the widest bandwidth, in shares of the widest bounds."""
 WIDEST = 0.25
@@ -134,6 +137,25 @@ def in_unit(domain: Domain, distance: float) -> str:
         return f"{significant(100 * distance, 2)}% of the range"
     units = {getattr(column, "measure", "") for column in domain.columns} - {""}
     return f"{significant(distance, 2)} {units.pop() if len(units) == 1 else ''}".strip()
+
+
+def closely(domain: Domain, bandwidth: float) -> str:
+    """How closely a reader looks at a file of such a domain: along each column where these have ranges of their own.
+
+    Examples
+    --------
+    >>> closely(Domain((Numeric("age", 0, 80, "years"), Numeric("height", 50, 250, "cm")), scale="box"), 0.025)
+    'age ± 2 years and height ± 5 cm'
+    """
+    columns = domain.columns
+    if domain.scale != "box" or len(columns) > MOST_SAID or not all(isinstance(one, Numeric) for one in columns):
+        return in_unit(domain, bandwidth)
+    along = [
+        (one.name, significant(bandwidth * (one.high - one.low), 2), one.unit)
+        for one in columns
+        if isinstance(one, Numeric)
+    ]
+    return listed([f"{name} ± {far} {'' if name in unit else unit}".strip() for name, far, unit in along])
 
 
 def has_scales(domain: Domain) -> bool:

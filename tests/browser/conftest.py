@@ -29,6 +29,7 @@ QUIET = Path(__file__).with_name("quiet.js").read_text()
 PATIENCE = 240_000
 """Milliseconds that a page may take on a busy machine; nothing here measures speed."""
 WIDTHS = {"desktop": 1280, "phone": 360}
+LOOKS = [(width, theme) for width in WIDTHS for theme in ("light", "dark")]
 
 
 @pytest.fixture(scope="session")
@@ -148,6 +149,12 @@ class Visit:
     def illegible(self):
         """Texts with less contrast than WCAG's AA, and how much they have."""
         return self.page.evaluate(LEGIBILITY)
+
+    def barriers(self):
+        """What keeps people from using the page, of any severity, as axe finds it; order of headings included."""
+        axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+        found = axe.run(self.page).response["violations"]
+        return [(one["id"], one["impact"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
 
     def overflow(self):
         """How many pixels of the page do not fit its width."""

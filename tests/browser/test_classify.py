@@ -13,7 +13,7 @@ def heart(visitor):
     def open_it(width="desktop", theme="light"):
         visit = visitor(width, theme)
         visit.go("/classify")
-        visit.click("button", "Open Heart check-ups")
+        visit.click("button", "Heart check-ups")
         visit.page.wait_for_selector(".st-key-classify-map .main-svg")
         visit.settle()
         return visit

@@ -117,7 +117,7 @@ def test_a_grid_is_asked_as_in_python_without_a_network(page, tmp_path):
     assert abs(everyone["estimate"] - made.counters.sum() / made.sketch.scale) < 1e-6
 
     # What people see and take along.
-    assert "worth of closeness" in page.inner_text("#answer")
+    assert "close by" in page.inner_text("#answer")
     page.focus("#picture")
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowUp")

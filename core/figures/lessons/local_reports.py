@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from ...experiments.lessons.local_reports import Polled
+from ...words.numbers import number
 from ..palette import AMBER, FAINT, INK, TEAL, faded
 
 HEIGHT = 400
@@ -36,6 +37,7 @@ def errors_figure(domains: Sequence[int], errors: Mapping[str, Sequence[float]])
         type="log",
         title="a share is known to ± points",
         tickvals=MARKS,
+        ticktext=[number(mark) for mark in MARKS],
         gridcolor=faded(FAINT.shape, 0.2),
         fixedrange=True,
     )
@@ -104,6 +106,11 @@ def trust_figure(people: Sequence[float], owner: Sequence[float], phones: Sequen
     figure.add_hline(y=100 * asked, line={"color": FAINT.shape, "dash": "dot"})
     figure.update_xaxes(type="log", title="people", showgrid=False, dtick=1, tickformat="~s", fixedrange=True)
     figure.update_yaxes(
-        type="log", title="± points", tickvals=MARKS, gridcolor=faded(FAINT.shape, 0.2), fixedrange=True
+        type="log",
+        title="± points",
+        tickvals=MARKS,
+        ticktext=[number(mark) for mark in MARKS],  # and not "30µ"
+        gridcolor=faded(FAINT.shape, 0.2),
+        fixedrange=True,
     )
     return _laid_out(figure)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...domain import Cyclic, Vector
 from ...errors import RequestError
-from ...forecast.scales import in_unit
+from ...forecast.scales import closely
 from ...geometry.kernels import Bandwidth, Gaussian, Kernel, Product, Stationary, stationary
 from ...releases.release import Release
 from ...sketches.grids.axes import Axis, is_product_of_columns
@@ -117,7 +117,7 @@ def _reading(release: Release, bandwidth: Bandwidth | None) -> dict[str, Any] | 
 def _in_words(release: Release, bandwidth: Bandwidth) -> str:
     if isinstance(bandwidth, tuple):
         return ", ".join(number(one) for one in bandwidth)
-    return in_unit(release.domain, bandwidth)
+    return closely(release.domain, bandwidth)
 
 
 def _factors(kernel: Kernel, coordinate: int, categories: int) -> list[list[Any]]:

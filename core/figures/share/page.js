@@ -1,16 +1,17 @@
 // The page: what is shown, what is asked, and the answers in words.
 
-const WORTH = (counted) => (counted.endsWith("s") ? `${counted}'` : `${counted}'s`);
+/** What a kernel sum or a count counts, as the app says it. */
+const countedHere = ({ answers, counted }) => (answers === "count" ? counted : `${counted} close by`);
 
 /** An answer at a point in words. */
 const pointWords = (decoder, { estimate, low, high, error }) => {
-  const { counted, answers, unit } = decoder;
+  const { answers, unit } = decoder;
   const about = `About ${rounded(estimate, error)}`;
   const ends = Number.isFinite(error) ? roundedRange(low, high, error) : null;
   const between = ends ? `very likely between ${ends[0]} and ${ends[1]}.` : "how far off that is nobody knows.";
   if (answers === "distance") return `${about}${unit ? ` ${unit}` : ""} away on average; ${between}`;
-  if (ends && low <= 0) return `The noise hides whether anyone is here: very likely fewer than ${ends[1]} ${answers === "count" ? counted : `${WORTH(counted)} worth of closeness`}.`;
-  return `${about} ${answers === "count" ? counted : `${WORTH(counted)} worth of closeness`}; ${between}`;
+  if (ends && low <= 0) return `The noise hides whether anyone is here: very likely fewer than ${ends[1]} ${countedHere(decoder)}.`;
+  return `${about} ${countedHere(decoder)}; ${between}`;
 };
 
 /** How many are in a box, in words. */
@@ -264,7 +265,7 @@ class Explorer {
 
   bandLegend() {
     const { decoder } = this.chart;
-    const unit = decoder.answers === "distance" ? `average distance${decoder.unit ? `, ${decoder.unit}` : ""}` : decoder.answers === "count" ? decoder.counted : `${WORTH(decoder.counted)} worth of closeness`;
+    const unit = decoder.answers === "distance" ? `average distance${decoder.unit ? `, ${decoder.unit}` : ""}` : countedHere(decoder);
     return [element("span", {}, `Up: ${unit}. ${this.chart.shown.low === null ? "" : "The band or line holds the exact answer in 95 of 100 cases."}`)];
   }
 
@@ -277,7 +278,7 @@ class Explorer {
       pen.fillStyle = `rgb(${shade(colours.shades, turned ? 1 - i / 159 : i / 159).join(" ")})`;
       pen.fillRect(i, 0, 1, 12);
     }
-    const unit = turned ? `average distance${decoder.unit ? `, ${decoder.unit}` : ""}` : decoder.answers === "count" ? decoder.counted : `${WORTH(decoder.counted)} worth of closeness`;
+    const unit = turned ? `average distance${decoder.unit ? `, ${decoder.unit}` : ""}` : countedHere(decoder);
     const parts = [element("span", { class: "scale-bar" }, significant(least, 2), bar, `${significant(most, 2)} ${unit}`)];
     const hidden = !turned && this.chart.shown.low?.some((value) => value <= 0);
     if (hidden) {

@@ -42,7 +42,7 @@ def open_groups(visitor: Session) -> None:
             picture = path.with_suffix(".png")
             if picture.is_file():  # lists of numbers have none
                 st.image(picture, width=PICTURE, alt=f"Map of groups of {one.title}: {listed(one.label.categories)}")
-            if st.button(f"Open {in_markdown(one.title)}", key=f"classify-open-{one.name}"):
+            if st.button(in_markdown(one.title), key=f"classify-open-{one.name}", type="tertiary"):
                 visitor.open(path.name, path.read_bytes())
                 st.rerun()
             note(f"{one.story} Groups: {', '.join(one.label.categories)}.")

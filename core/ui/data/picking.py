@@ -13,9 +13,9 @@ from ...sources.samples import sample
 from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.owner import places, stranger
-from ..frame.session import Records, Session
+from ..frame.session import OwnData, Records, Session
 from .picking_path import check_place, pick_path, title_of
-from .sample_cards import pick_sample
+from .sample_cards import PICKED, pick_sample
 
 ORIGIN = "data-origin"
 """Session state of the choice between the three; Home sets it to `SAMPLE` behind its third door."""
@@ -46,6 +46,15 @@ def _pick_sample(visitor: Session) -> None:
     if name is not None and (picked is None or picked.sample != name):
         chosen = sample(name)
         visitor.pick(chosen.title, open_source(chosen.path), sample=name)
+
+
+def take_sample(visitor: Session, name: str) -> None:
+    """Pick a sample and declare it as its catalogue does, so that it can be released at once."""
+    chosen = sample(name)
+    source = open_source(chosen.path)
+    visitor.pick(chosen.title, source, sample=name)
+    visitor.own = OwnData(chosen.title, source, chosen.domain, name)
+    st.session_state[ORIGIN], st.session_state[PICKED] = SAMPLE, name
 
 
 def _pick_file(visitor: Session) -> None:

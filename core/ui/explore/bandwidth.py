@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ...forecast.scales import in_unit
+from ...forecast.scales import closely
 from ...geometry.kernels import Bandwidth, Stationary
 from ...words.numbers import number
 from ..frame.marks import note
@@ -89,4 +89,4 @@ def _in_words(opened: Opened, bandwidth: Bandwidth, factor: float) -> str:
     """A bandwidth as people read it."""
     if isinstance(bandwidth, tuple):
         return f"{number(factor)} times the owner's" if factor != 1.0 else "the owner's"
-    return in_unit(opened.release.domain, bandwidth)
+    return closely(opened.release.domain, bandwidth)

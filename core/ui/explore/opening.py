@@ -80,7 +80,8 @@ def open_first(visitor: Session) -> None:
 def headline(opened: Opened) -> None:
     """One line about what is open."""
     label, _ = answers.label(opened.fingerprint, opened)
-    public, line = mark_markup(Visibility.PUBLIC, "Public"), in_html(one_line(label))
+    public, promise = mark_markup(Visibility.PUBLIC, "Public"), in_html(label.promise)
+    line = in_html(one_line(label)).replace(promise, f'<span class="fg-whole">{promise}</span>')
     draw(f'<p class="fg-odds fg-opened">{public} <strong>{in_html(opened.name)}</strong> · {line}</p>')
     if not label.private:
         st.warning("A teaching file: its noise can be repeated, so it protects nobody.", icon=":material/school:")

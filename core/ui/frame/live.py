@@ -18,6 +18,8 @@ from .marks import Visibility, mark, note
 from .odds import best_guess
 from .session import Opened
 
+LINE = "<br>"
+"""Ends a line of a figure's title: both of them fit on a phone."""
 WHY = (
     "Slide ε: as it falls the noise grows, and hatching covers what the noise hides. These records are public, so "
     "their exact counts may lie behind the picture. Of private records it is never drawn."
@@ -57,9 +59,10 @@ def _live_figure(name: str, start: int) -> tuple[go.Figure, str]:
         off = error * float(EPSILONS[0]) / float(epsilon)
         hidden = percent(float(hidden_by_noise(picture).mean()))
         words.append(
-            f"A 50% guess about one {one.domain.one_record} can rise to {percent(best_guess(float(epsilon)), 3)} · "
-            f"a typical answer is {rounded(answer, off)} ± {rounded(2 * off, off)} · {hidden} is hidden"
+            f"A 50% guess about one {one.domain.one_record} can rise to {percent(best_guess(float(epsilon)), 3)}{LINE}"
+            f"A typical answer is {rounded(answer, off)} ± {rounded(2 * off, off)} · {hidden} is hidden"
         )
-    said = f"{one.title}. Under ε = {EPSILONS[0]}: {words[0]}. Under ε = {EPSILONS[-1]}: {words[-1]}."
+    least, most = (said.replace(LINE, "; ") for said in (words[0], words[-1]))
+    said = f"{one.title}. Under ε = {EPSILONS[0]}: {least}. Under ε = {EPSILONS[-1]}: {most}."
     noun, top = counted(one.domain), highest(pictures[-1].estimate)
     return film_figure(pictures, words, EPSILONS, start, one.domain, noun, "ε = ", top), said

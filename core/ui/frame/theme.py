@@ -75,9 +75,14 @@ STYLE = (
     & > [data-testid="stWidgetLabel"] { margin: 0; min-height: 0; width: auto; flex: none; white-space: nowrap; }
     & > div:not([data-testid]) { flex: 1; min-width: 0; } }
 }
+@media (max-width: 768px) { .st-key-fg-stage:has(.stPlotlyChart) { height: var(--narrow, auto); flex: none; } }
+@media (max-width: 640px) { /* names below narrow pictures slant, as they would run into each other */
+  .st-key-explore-pairs .infolayer > [class^="g-x"] text { transform-box: fill-box; transform-origin: 100% 0;
+    transform: translateX(-45%) rotate(-50deg); } }
 @media (max-width: 640px) { /* two columns of a map are chosen side by side, and what a file offers is one line */
   .stApp .st-key-x, .stApp .st-key-y { flex: 0 0 calc(50% - 1.05rem) !important; width: auto; }
   :is(.st-key-local-view, .st-key-person-oracle) button { padding-inline: 0.6rem; }
+  [data-testid="stButtonGroup"] [role="radiogroup"] { flex-wrap: wrap; overflow: visible; row-gap: 0.25rem; }
   .st-key-fg-views { gap: 0.35rem; & [data-testid="stPopover"] button { padding-inline: 0.55rem; }
     & .stElementContainer:has(> .stSpace) { display: none; } }
   .stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] .stElementContainer:has(p):not(:has(button)) {
@@ -158,7 +163,7 @@ body .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(
 .fg-bar span { background: var(--ink); } .fg-bar span + span { background: var(--faint); opacity: 0.7; }
 .fg-scale { display: flex; justify-content: space-between; font-size: 0.8rem; color: var(--faint); }
 .stApp .fg-odds { font-size: 1.02rem; line-height: 1.5; }
-.fg-odds strong { font-weight: 600; white-space: nowrap; }
+.fg-odds strong { font-weight: 600; white-space: nowrap; } .fg-whole { white-space: nowrap; }
 
 /* One row a column: in line with a heading where there is room, in two lines with labels where there is not. */
 [class*="st-key-fg-table-"] { container-type: inline-size; }

@@ -7,10 +7,10 @@ import streamlit as st
 from ...errors import RequestError
 from ...figures import drawings
 from ...words.escapes import in_markdown
-from ..data.picking import ORIGIN, SAMPLE
+from ..data.picking import ORIGIN, SAMPLE, take_sample
 from ..explore.gallery import made_up, showcase
 from ..explore.opening import open_any
-from ..frame.frame import DATA, EXPLORE, LEARN
+from ..frame.frame import DATA, EXPLORE, LEARN, RELEASE
 from ..frame.marks import Visibility, facts, rail
 from ..frame.markup import draw
 from ..frame.session import Session
@@ -18,6 +18,8 @@ from ..frame.visiting import opens
 from ..release.kept import kept_releases
 
 MAX_RELEASE_MEGABYTES = 100
+TRIED = "health"
+"""The sample that is released without being described first: everyone knows what age and height look like."""
 
 
 def below(visitor: Session) -> None:
@@ -60,9 +62,13 @@ def doors(visitor: Session) -> None:
         open_released_file(visitor)
     with sample:
         door("Try it on sample data", "You want to see what it does first, with records that are nobody's secret.")
-        if st.button("Pick a sample", key="door-sample"):
-            st.session_state[ORIGIN] = SAMPLE
-            st.switch_page(DATA.path)
+        with st.container(horizontal=True, gap="small"):
+            if st.button("Release ages and heights", key="door-try"):
+                take_sample(visitor, TRIED)
+                st.switch_page(RELEASE.path)
+            if st.button("Pick a sample", key="door-sample"):
+                st.session_state[ORIGIN] = SAMPLE
+                st.switch_page(DATA.path)
         door("Learn by touching", "You want to understand it, or to teach it: small experiments, no data needed.")
         if st.button("Open the lessons", key="door-learn"):
             st.switch_page(LEARN.path)

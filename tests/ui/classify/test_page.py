@@ -61,7 +61,7 @@ def test_without_a_file_it_offers_the_bundled_ones():
     app = page(Session())
     assert not app.exception
     labels = {button.label for button in app.button}
-    assert {"Open Heart check-ups", "Open Stars nearby", "Open Photographs"} <= labels
+    assert {"Heart check-ups", "Stars nearby", "Photographs"} <= labels
     app.button(key="classify-open-heart").click().run()
     assert not app.exception and "heart-groups.npz" in words(app)
 

@@ -1,0 +1,88 @@
+"""Every page for everybody: axe finds nothing, of any severity, wide and narrow, light and dark.
+
+The quick tests of the pages ask axe too, where they have a page open anyway; here is every page, view and lesson.
+"""
+
+import pytest
+
+from core.ui.learn.course import LESSONS
+from tests.browser.conftest import LOOKS
+from tests.browser.test_release import describe, price, total, wait_released
+
+PAGES = (
+    "/",
+    "/?tour=true",
+    "/?present=true",
+    "/data",
+    "/release",
+    "/train",
+    "/ledger",
+    "/explore",
+    "/classify",
+    "/compare",
+    "/local",
+    "/approve",
+)
+VIEWS = (
+    "release=flights",
+    "release=flights&view=Anomalies",
+    "release=flights&view=Sample",
+    "release=flights&view=Live+ε",
+    "release=flights&view=Your+points",
+    "release=flights&show=One+column",
+    "release=towns&layers=Modes",
+    "release=colours",
+    "release=colours&show=Two+columns&layers=Film",
+    "release=colours&show=Three+columns",
+    "release=health-groups&layers=Groups",
+    "release=salaries",
+    "release=stars",
+    "release=city&embed=true",
+    "release=city-distance",
+    "release=city-distance&view=Centres",
+    "release=city-distance&view=Your+points",
+    "release=photographs-groups",
+    "release=none-such",
+)
+ADDRESSES = [*PAGES, *(f"/explore?{view}" for view in VIEWS), *(f"/learn?lesson={lesson.name}" for lesson in LESSONS)]
+
+
+def barriers_at(visit, addresses):
+    found = {}
+    for address in addresses:
+        visit.go(address)
+        found[address] = visit.barriers()
+    return {address: barriers for address, barriers in found.items() if barriers}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_axe_finds_nothing_on_any_page(visitor, width, theme):
+    visit = visitor(width, theme)
+    assert barriers_at(visit, ADDRESSES) == {} and visit.errors == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_axe_finds_nothing_on_the_way_to_a_release(visitor, width, theme):
+    visit, found = visitor(width, theme), {}
+    describe(visit, f"axe-{width}-{theme}")
+    found["to be chosen"] = visit.barriers()
+    total(visit, "3")
+    found["ready"] = visit.barriers()
+    price(visit).click()
+    visit.settle()
+    found["asked once more"] = visit.barriers()
+    visit.click("button", "Yes, release it")
+    wait_released(visit)
+    found["released"] = visit.barriers()
+    visit.click("link", "See what is left of the budget")
+    found["its ledger"] = visit.barriers()
+    visit.go("/classify")
+    visit.click("button", "Heart check-ups")
+    visit.page.wait_for_selector(".stPlotlyChart .main-svg")
+    found["groups"] = visit.barriers()
+    visit.go("/data")
+    visit.choose("A sample")
+    found["samples"] = visit.barriers()
+    assert {stage: barriers for stage, barriers in found.items() if barriers} == {} and visit.errors == []

@@ -1,0 +1,163 @@
+"""Strangers' journeys: how many clicks and decisions they take, and that the keyboard alone is enough for them.
+
+Every click is counted in the browser, so that a page that asks for one more is noticed.
+"""
+
+import pytest
+
+from core.releases.release import load
+from tests.browser.test_release import csv
+
+COUNTING = "window.clicks = 0; addEventListener('pointerdown', () => { window.clicks += 1 }, true);"
+FOCUSED = """() => {
+  const here = document.activeElement, by = document.getElementById(here.getAttribute("aria-labelledby"));
+  const name = here.getAttribute("aria-label") ?? (here.labels?.[0] ?? by)?.innerText ?? here.innerText ?? "";
+  return name.trim().split("\\n").at(-1);
+}"""
+"""The name of what has the focus; the line before it, if any, is an icon's."""
+MOST_TABS = 150
+
+
+@pytest.fixture
+def visit(visitor, nothing_kept):
+    one = visitor()
+    one.page.add_init_script(COUNTING)
+    return one
+
+
+def wait_for(visit, words):
+    visit.page.get_by_text(words, exact=True).first.wait_for()
+    visit.settle()
+
+
+def tab_to(visit, name):
+    """Go on by Tab to what has this name, as someone does who looks for it."""
+    seen = []
+    for _ in range(MOST_TABS):
+        visit.page.keyboard.press("Tab")
+        label = visit.page.evaluate(FOCUSED)
+        if label.startswith(name):
+            shown = visit.page.evaluate(
+                "() => { const b = document.activeElement.getBoundingClientRect();"
+                " return b.bottom > 0 && b.top < innerHeight }"
+            )
+            assert shown, f"{name} has the focus where nobody sees it"
+            return
+        seen.append(label)
+    pytest.fail(f"{name!r} was not reached by Tab; there were {seen}")
+
+
+def press(visit, name, key="Enter"):
+    tab_to(visit, name)
+    visit.page.keyboard.press(key)
+    visit.settle()
+
+
+def write(visit, name, value):
+    tab_to(visit, name)
+    visit.page.keyboard.press("ControlOrMeta+a")
+    visit.page.keyboard.type(value)
+    visit.page.keyboard.press("Tab")
+    visit.settle()
+
+
+def saved(visit, name):
+    with visit.page.expect_download() as started:
+        press(visit, name)
+    return started.value
+
+
+@pytest.mark.deep
+def test_a_sample_is_released_and_explored_by_four_clicks_and_no_decision(visit):
+    visit.go()
+    visit.click("button", "Release ages and heights")
+    wait_for(visit, "2 · How much privacy?")
+    visit.page.get_by_test_id("stBottom").get_by_role("button").first.click()
+    visit.settle()
+    visit.click("button", "Yes, release it")
+    wait_for(visit, "It is released")
+    visit.click("button", "Explore it")
+    visit.page.wait_for_selector(".stPlotlyChart .main-svg")
+    visit.settle()
+    assert "people close by" in visit.text and visit.page.evaluate("clicks") == 4 and visit.errors == []
+
+
+@pytest.mark.deep
+def test_a_bundled_release_is_explored_by_one_click(visit):
+    visit.go()
+    visit.click("button", "Flights from New York")
+    visit.page.wait_for_selector(".stPlotlyChart .main-svg")
+    visit.settle()
+    assert "flights close by" in visit.text and visit.page.evaluate("clicks") == 1 and visit.errors == []
+
+
+@pytest.mark.deep
+def test_an_own_table_is_released_by_six_clicks_and_four_decisions(visit):
+    """The decisions: which column, its bounds, the total for ever. All else has been chosen, and may be changed."""
+    visit.go()
+    visit.click("button", "Start with your data")
+    visit.drop("pupils.csv", csv())
+    visit.choose("age")
+    for label, value in (("Smallest age", "0"), ("Largest age", "100")):
+        visit.fill(label, value)
+    visit.click("button", "Use this data")
+    wait_for(visit, "2 · How much privacy?")
+    visit.fill("Its total budget, for ever (ε)", "3")
+    visit.page.get_by_test_id("stBottom").get_by_role("button").first.click()
+    visit.settle()
+    visit.click("button", "Yes, release it")
+    wait_for(visit, "It is released")
+    visit.click("button", "Explore it")
+    visit.page.wait_for_selector(".stPlotlyChart .main-svg")
+    visit.settle()
+    assert visit.page.evaluate("clicks") == 6 and visit.errors == []
+
+
+@pytest.mark.deep
+def test_from_a_sample_to_a_saved_answer_by_keyboard_alone(visit):
+    visit.go()
+    press(visit, "Release ages and heights")
+    wait_for(visit, "2 · How much privacy?")
+    press(visit, "Release for")
+    press(visit, "Yes, release it")
+    wait_for(visit, "It is released")
+    press(visit, "Explore it")
+    visit.page.wait_for_selector(".stPlotlyChart .main-svg")
+    visit.settle()
+    tab_to(visit, "A point")
+    visit.page.keyboard.press("ArrowRight")
+    visit.page.keyboard.press("Enter")
+    visit.settle()
+    for name, value in (("age from", "10"), ("age to", "20"), ("height from", "120"), ("height to", "180")):
+        write(visit, name, value)
+    assert "people in here" in visit.page.locator("[role=status]").first.inner_text()
+    press(visit, "Take this along")
+    download = saved(visit, "Answers (CSV)")
+    assert download.path().read_text().startswith("age,height,estimate")
+    visit.page.keyboard.press("Escape")
+    report = saved(visit, "Save the report")
+    assert "What is promised" in report.path().read_text() and visit.page.evaluate("clicks") == 0
+
+
+@pytest.mark.deep
+def test_from_an_own_table_to_a_saved_file_by_keyboard_alone(visit):
+    visit.go()
+    press(visit, "Start with your data")
+    wait_for(visit, "Where are the records?")
+    tab_to(visit, "Upload")
+    with visit.page.expect_file_chooser() as chooser:
+        visit.page.keyboard.press("Enter")
+    chooser.value.set_files({"name": "ages.csv", "mimeType": "text/csv", "buffer": csv()})
+    visit.settle()
+    press(visit, "age", " ")
+    write(visit, "Smallest age", "0")
+    write(visit, "Largest age", "100")
+    press(visit, "Use this data")
+    wait_for(visit, "2 · How much privacy?")
+    write(visit, "Its total budget, for ever (ε)", "3")
+    press(visit, "Release for")
+    press(visit, "Yes, release it")
+    wait_for(visit, "It is released")
+    made = load(saved(visit, "Save the file").path().read_bytes())
+    assert made.private and made.domain.names == ("age",)
+    assert visit.page.evaluate("clicks") == 0 and visit.errors == []
