@@ -72,12 +72,28 @@ PRESETS = {
 }
 LATITUDES, LONGITUDES = ("latitude", "lat", "y_lat"), ("longitude", "lon", "lng", "long", "x_lon")
 """Names that the two columns of a place commonly have."""
+CODED = ("sex", "gender", "geschlecht", "sexe", "race", "region", "country", "marital_status", "zip", "postcode")
+"""Names of columns whose numbers commonly are codes, and count nothing."""
+DATED = ("date", "day", "datum", "birthday", "dob", "timestamp")
+"""Words in the names of columns that commonly hold dates."""
 
 
 def tidy_name(name: str) -> str:
     """A name in lower case, its words separated by underscores: "HoursPerWeek" and "hours-per.week" alike."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[^a-z0-9]+", "_", apart.lower()).strip("_")
+
+
+def kind_for(name: str) -> str | None:
+    """What columns of this name commonly hold: "number", "category", "date", "latitude" or "longitude"; or None."""
+    tidy = tidy_name(name)
+    if tidy in LATITUDES or tidy in LONGITUDES:
+        return "latitude" if tidy in LATITUDES else "longitude"
+    if preset_for(name) is not None:
+        return "number"
+    if tidy in CODED:
+        return "category"
+    return "date" if set(tidy.split("_")) & set(DATED) else None
 
 
 def preset_for(name: str) -> str | None:

@@ -25,7 +25,7 @@ from core.domain import (
 )
 from core.domain.codebook import draft_text, drafted, read_codebook
 from core.domain.declaration import KINDS, NO, YES, Declaration
-from core.domain.presets import PRESETS, preset_for
+from core.domain.presets import PRESETS, kind_for, preset_for
 from core.errors import RequestError
 from core.sources.samples import samples
 
@@ -165,6 +165,13 @@ def test_presets_fill_bounds_and_say_so():
     assert declared.presets == ("a: 0 to 120 years by common knowledge, as hardly anyone was ever older than 120.",)
     for name, preset in PRESETS.items():
         assert Declaration.of(f"columns: {{x: {{kind: number, preset: {name}}}}}").domain.columns[0].unit == preset.unit
+    assert [kind_for(name) for name in ("Age", "sex", "lng", "date_of_visit", "village")] == [
+        "number",
+        "category",
+        "longitude",
+        "date",
+        None,
+    ]
     assert [preset_for(name) for name in ("AGE", "HoursPerWeek", "hours-per.week", "village")] == [
         "age",
         "hours_per_week",

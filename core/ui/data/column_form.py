@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ...domain import Categorical, Column, Vector
-from ...domain.presets import PRESETS
+from ...domain.presets import PRESETS, kind_for, preset_for
 from ...sources import ColumnInfo
 from ...sources.samples import Sample
 from ...words.escapes import in_markdown
@@ -17,6 +17,8 @@ from ..frame.markup import draw
 from .declaration import YES_AND_NO, ColumnDraft, EntryDraft, texts_in
 from .set_commands import LISTS
 
+FEW, MANY = 2, 100
+"""Between so many columns, all can be used with one click."""
 AT_ONCE = 24
 """Rows shown at once; of wider data, the used columns and those that match a search."""
 UNUSABLE = ("other",)
@@ -74,12 +76,40 @@ def column_rows(
     """
     if known is not None:
         _start(columns, number, known)
+    _offer_all(columns, number)
     shown = _shown(columns, number)
     with st.container(key=f"fg-table-{number}"):
         # Screen readers and narrow screens get a label at every field instead (see the style sheet).
         draw('<div class="fg-heads" aria-hidden="true">' + "".join(f"<span>{head}</span>" for head in HEADS) + "</div>")
         with st.container(key=f"fg-rows-{number}", gap=None):
             return tuple(draft for place, column in shown if (draft := _row(place, column, number)))
+
+
+def usual_kind(column: ColumnInfo) -> str:
+    """What a column is read as at first, by its type and its name; both are seen without a look at a value."""
+    usual, offered = kind_for(column.name), READ_AS[column.kind]
+    if usual == NUMBER and PRESETS[str(preset_for(column.name))].step == 1.0:
+        usual = WHOLE
+    return usual if usual in offered else offered[0]
+
+
+def _offer_all(columns: Sequence[ColumnInfo], number: int) -> None:
+    """Use every column that can be, with one click."""
+    places = [place for place, column in enumerate(columns) if column.kind not in UNUSABLE]
+    unused = [place for place in places if not st.session_state.get(used_key(number, place))]
+    if FEW < len(unused) and len(places) <= MANY:
+        st.button(
+            f"Use all {len(places)} columns",
+            key=f"use-all-{number}",
+            on_click=_use,
+            args=(unused, number),
+            type="tertiary",
+        )
+
+
+def _use(places: Sequence[int], number: int) -> None:
+    for place in places:
+        st.session_state[used_key(number, place)] = True
 
 
 def used_key(number: int, place: int) -> str:
@@ -207,6 +237,7 @@ def _row(place: int, column: ColumnInfo, number: int) -> ColumnDraft | EntryDraf
             return ColumnDraft(column.name, categorical=True, categories=", ".join(YES_AND_NO))
         declared = st.session_state.get(declared_key(number, place), ())
         choices = (*READ_AS[column.kind], *([DECLARED] if declared else []))
+        st.session_state.setdefault(key("as")["key"], usual_kind(column))
         kind = st.selectbox(f"Read {name} as", choices, **key("as"))
         if kind == DECLARED:
             draw('<p class="fg-note fg-said">as the codebook or declaration says</p>')

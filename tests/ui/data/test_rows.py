@@ -58,6 +58,15 @@ def app(**chosen: str) -> AppTest:
     return at.run()
 
 
+def test_all_columns_are_used_with_one_click_and_read_as_their_names_say():
+    at = app()
+    at.button(key="use-all-1").click().run()
+    assert not at.exception and all(at.session_state[f"use-1-{place}"] for place in range(len(NAMES)))
+    read = {name: at.session_state[f"as-1-{NAMES.index(name)}"] for name in ("pay", "lat", "lon", "town")}
+    assert read == {"pay": "number", "lat": "latitude", "lon": "longitude", "town": "category"}
+    assert not [button for button in at.button if button.key == "use-all-1"]
+
+
 def typed(at: AppTest, widgets: str, part: str, name: str, value: object) -> None:
     getattr(at, widgets)(key=f"{part}-1-{NAMES.index(name)}").set_value(value)
 
