@@ -15,7 +15,7 @@ with frame(TRAIN) as visitor:
     if MODEL in st.session_state:
         model_view(st.session_state[MODEL])
     elif chosen_view(visitor):
-        note("It was kept because it was right of most held-out records; Classify asks it about places and people.")
+        note("Classify asks it about places and people.")
     elif visitor.own is None:
         note("There is nothing to train on yet: say first which data it is, or take a sample. Or open a model:")
         st.page_link(DATA.path, label="Describe your data")

@@ -55,8 +55,8 @@ def choose(
 def _announce(choice: Choice) -> None:
     """What is worth making, before anything is spent on it."""
     forecast = choice.prospect
-    alone = "; ".join(f"{one.title} {percent(right, 2)}" for one, right in forecast.alone)
-    say(f"Right of made-up records by itself under this promise: {alone}.")
+    alone = "; ".join(f"{one.title} {percent(learnt, 2)}" for one, learnt in forecast.alone)
+    say(f"Learnt of made-up records, beyond always the most common class, by itself under this promise: {alone}.")
     names = [one.title for one in forecast.entrants]
     if len(names) == 1:
         say(f"More than one would leave too little for each, so the whole promise goes to {names[0]}.")

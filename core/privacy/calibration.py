@@ -21,6 +21,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal
 
 from ..words.numbers import significant
@@ -195,7 +196,7 @@ def calibrate_shares(
     pure = tuple(pure_scale(sensitivity, epsilon * share) for sensitivity, share in parts)
     if delta == 0:
         return pure
-    rho = Fraction(_calibrated_rho(sensitivities, shares, float(epsilon), float(delta)))
+    rho = Fraction(_calibrated_rho(tuple(sensitivities), tuple(shares), float(epsilon), float(delta)))
     gaussian = tuple(gaussian_scale(sensitivity, rho * share) for sensitivity, share in parts)
     largest = shares.index(max(shares))
     return gaussian if gaussian_only or gaussian[largest].variance < pure[largest].variance else pure
@@ -215,10 +216,14 @@ def pure_scale(sensitivity: Sensitivity, epsilon: Fraction) -> NoiseScale:
     return min(laplace, vectors, key=lambda scale: scale.variance)
 
 
+@lru_cache(maxsize=256)
 def _calibrated_rho(
-    sensitivities: Sequence[Sensitivity], shares: Sequence[Fraction], epsilon: float, delta: float
+    sensitivities: tuple[Sensitivity, ...], shares: tuple[Fraction, ...], epsilon: float, delta: float
 ) -> float:
-    """Return the largest total ρ that a proven bound allows, rounded down."""
+    """Return the largest total ρ that a proven bound allows, rounded down.
+
+    Cached, as forecasts and rehearsals ask for the same promise again and again; nothing in it is private.
+    """
     proven = largest_rho(epsilon, delta)
 
     def allowed(rho: float) -> bool:

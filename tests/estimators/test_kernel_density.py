@@ -156,6 +156,7 @@ def test_the_promise_is_the_engine_s_own():
     assert fitted.release_.counted == 50
 
 
+@pytest.mark.deep
 def test_without_a_bandwidth_a_grid_is_read_as_suits_it_or_the_spread_is_bought(tmp_path):
     random, ledger = np.random.default_rng(1), Ledger(tmp_path / "ledger.db")
     few = PrivateKernelDensity(bounds=(0, 100), records=3000).fit(random.normal(50, 5, (3000, 1)))

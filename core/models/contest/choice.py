@@ -81,6 +81,11 @@ class Choice:
         found = prospect(entrants, self.budget, self.records, self.spread)
         return replace(found, entrants=priced_pair(self.domain, self.label)) if self.as_priced else found
 
+    @property
+    def buys_spread(self) -> bool:
+        """Whether how far records lie apart is bought first; a grid's readers choose the bandwidth of few columns."""
+        return by_coordinates(self.domain.without(self.label)) is None
+
     @cached_property
     def _held(self) -> Held:
         return Held()
@@ -243,7 +248,7 @@ def choose_classifier(
     if payer is not None:
         payer.check(price)
     spread, records_of = Spread(None, counted.left), readable(source, domain)
-    if by_coordinates(domain.without(label)) is None:  # where a grid is released its readers choose the bandwidth
+    if Choice(domain, label, counted.left, counted.records).buys_spread:
         spread = spread_first(domain.without(label), records_of, counted.left, counted.records, payer, rest)
     choice = Choice(domain, label, spread.left, counted.records, spread.value)
     if payer is not None and not payer.has_room_for(choice.cost):

@@ -8,10 +8,11 @@ compared as shares of their bounds, so that none drowns another.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -49,6 +50,8 @@ File = Release | LinearModel
 MOST_ROWS = 4_096
 """Of random features under a delta, where their noise does not grow with them: what classes differ by is seen by fewer
 rows than how many records are close, and everything that competes has to be asked about every held-out record."""
+REHEARSED_ROWS = 1_024
+"""Of them in a rehearsal: their noise is the same, and what few rows add is little beside how classes overlap."""
 
 
 class Settled(ABC):
@@ -64,8 +67,11 @@ class Settled(ABC):
         """Its file; whoever calls it has paid."""
 
     @abstractmethod
-    def rehearsed(self, points: np.ndarray, records: float, noise_source: NoiseSource) -> File:
-        """A file that protects nobody, of public points (n, d) of the entrant's domain that stand for so many."""
+    def rehearsed(self, points: np.ndarray, records: float, noise_sources: Sequence[NoiseSource]) -> list[File]:
+        """Files that protect nobody, of public points (n, d) of the entrant's domain that stand for so many records.
+
+        There is one for each draw of the noise.
+        """
 
 
 class Entrant(ABC):
@@ -81,6 +87,8 @@ class Entrant(ABC):
 
     domain: Domain
     label: str
+    size_rank: ClassVar[float]
+    """Its place among the kinds, by how few numbers they keep."""
 
     @property
     @abstractmethod
@@ -119,11 +127,12 @@ class Tables(Settled):
     def made(self, source: Source, noise_source: NoiseSource | None = None) -> Release:
         return _read_best(Job(self.kind, source, noise_source=noise_source).run())
 
-    def rehearsed(self, points: np.ndarray, records: float, noise_source: NoiseSource) -> Release:
+    def rehearsed(self, points: np.ndarray, records: float, noise_sources: Sequence[NoiseSource]) -> list[File]:
         sketch, points = self.kind.sketch, np.asfortranarray(points)
         counts = np.rint(sketch.count(points) * (records / len(points))).astype(np.int64)
         table = scaled_table(sketch, points, records)
-        return noised(sketch, (table, counts), self.kind.planned, self.kind.budget, noise_source)
+        planned, budget = self.kind.planned, self.kind.budget
+        return [noised(sketch, (table.copy(), counts.copy()), planned, budget, source) for source in noise_sources]
 
 
 def _read_best(made: Release) -> Release:
@@ -170,6 +179,7 @@ class KernelSums(OfTables):
 
     share: float | None = None
     spread: float = SPREAD
+    size_rank = 2.0
 
     @property
     def title(self) -> str:
@@ -191,13 +201,16 @@ class KernelSums(OfTables):
         kernel = Gaussian(self.bandwidth)
         if budget.pure:
             return recommend(features, records, budget, Closeness(kernel, seed=seed))[0].answering
-        made = Features(features, kernel, rows=MOST_ROWS)
-        return made if seed is None else made.reseeded(seed)
+        if seed is None:
+            return Features(features, kernel, rows=MOST_ROWS)
+        return Features(features, kernel, rows=REHEARSED_ROWS).reseeded(seed)
 
 
 @dataclass(frozen=True)
 class NearestMeans(OfTables):
     """The class whose mean is nearest."""
+
+    size_rank = 0.0
 
     @property
     def title(self) -> str:
@@ -221,10 +234,13 @@ class Trained(Settled):
     def made(self, source: Source, noise_source: NoiseSource | None = None) -> LinearModel:
         return cast(LinearModel, self.trainer.fit(source, self.budget, noise_source=noise_source))  # of classes
 
-    def rehearsed(self, points: np.ndarray, records: float, noise_source: NoiseSource) -> LinearModel:
+    def rehearsed(self, points: np.ndarray, records: float, noise_sources: Sequence[NoiseSource]) -> list[File]:
         units, codes = self.trainer.encoded(points, self.trainer.unit)
         share = Fraction(len(points), max(1, round(records)))
-        return cast(LinearModel, self.trainer.rehearsed(units, codes, self.budget, share, noise_source))
+        return [
+            cast(LinearModel, self.trainer.rehearsed(units, codes, self.budget, share, source))
+            for source in noise_sources
+        ]
 
 
 @dataclass(frozen=True)
@@ -233,6 +249,7 @@ class Logistic(Entrant):
 
     domain: Domain
     label: str
+    size_rank = 1.0
 
     @property
     def title(self) -> str:

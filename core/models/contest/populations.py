@@ -1,7 +1,8 @@
 """Labelled populations that classifiers are tried on: public random points whose classes lie in seven ways.
 
-Nobody may look at the private records to see how their classes lie. Shapes stand for what they may be like, in a few
-hidden directions that all columns follow, as those of ordinary tables and pictures do:
+Nobody may look at the private records to see how their classes lie. Shapes stand for what they may be like. In some all
+columns follow a few hidden directions, as those of pictures do; in others each has much or all of its values for
+itself, as those of ordinary tables do, and everywhere some columns are spread more widely than others:
 
 * *apart*: one heap a class, their middles four standard deviations from each other on average;
 * *lumpy*: three heaps a class, so that a class has no middle that says much;
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
@@ -29,9 +31,11 @@ from ...forecast.reference_population import REFERENCE_POINTS, placed
 from ...geometry.hashing.uniforms import PublicRandom
 
 HIDDEN = 8
-"""Directions that columns follow, where there are so many columns, and:"""
-OWN = 0.3
-"""what a column does by itself, beside what it shares with the others."""
+"""Directions that columns follow, where they follow few."""
+LITTLE, MUCH = 0.3, 1.0
+"""What a column does by itself, beside what it shares with the others."""
+UNEVEN = 0.5
+"""Standard deviation of the logarithm of how widely a column is spread."""
 APART, LUMPS, CLOSER, FARTHER = 4.0, 3, 1.0 / 3.0, 2.0
 LENGTH = 3.0
 """Of *tilted*: how much longer a heap is than wide."""
@@ -40,7 +44,27 @@ NOISY = 0.3
 ENDS = 40.0
 """Far beyond all other coordinates: where the label's own lie, so that every point has its class."""
 
-Shape = Callable[[PublicRandom, int, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+@dataclass(frozen=True)
+class Shape:
+    """How classes lie.
+
+    Attributes
+    ----------
+    drawn : Callable
+        Points in so many directions, and their classes, of those that were drawn beforehand.
+    spread : float
+        How far points spread beside the usual.
+    hidden : int
+        Directions that columns follow, at most as many as there are columns.
+    own : float
+        What a column does by itself.
+    """
+
+    drawn: Callable[[PublicRandom, int, np.ndarray], tuple[np.ndarray, np.ndarray]]
+    spread: float = 1.0
+    hidden: int = HIDDEN
+    own: float = LITTLE
 
 
 def labelled_populations(domain: Domain, label: str, spread: float | None = None) -> tuple[np.ndarray, ...]:
@@ -62,9 +86,11 @@ def labelled_populations(domain: Domain, label: str, spread: float | None = None
 def _populations(domain: Domain, label: str, known: float | None) -> tuple[np.ndarray, ...]:
     blocks = np.repeat([column.name == label for column in domain.columns], [one.width for one in domain.columns])
     return tuple(
-        placed(domain, "l2", partial(_labelled, blocks, place, shape, spread if known is None else known / SPREAD))
-        for place, (shape, spread) in enumerate(SHAPES.values())
-        if known is None or spread == 1.0
+        placed(
+            domain, "l2", partial(_labelled, blocks, place, shape, shape.spread if known is None else known / SPREAD)
+        )
+        for place, shape in enumerate(SHAPES.values())
+        if known is None or shape.spread == 1.0
     )
 
 
@@ -72,14 +98,16 @@ def _labelled(blocks: np.ndarray, place: int, shape: Shape, spread: float, dimen
     """Points of one shape, in standard deviations of the usual spread; far out along the coordinate of their class."""
     random, classes = PublicRandom(0, 31, place), int(blocks.sum())
     features = dimensions - classes
-    hidden = min(features, HIDDEN)
+    hidden, own = min(features, shape.hidden), shape.own
     codes = (classes * random.uniforms(REFERENCE_POINTS) ** 1.3).astype(np.int64)
-    found, codes = shape(random, hidden, codes)
+    found, codes = shape.drawn(random, hidden, codes)
     found = (found - found.mean(axis=0)) / found.std()
     axes = np.linalg.qr(ndtri(random.uniforms(features, features)))[0][:hidden]
-    own = OWN * ndtri(random.uniforms(REFERENCE_POINTS, features))
+    shared = found @ axes * math.sqrt(features / hidden)
+    each = np.exp(UNEVEN * ndtri(random.uniforms(features)))
+    each *= spread / math.sqrt(float(np.mean(each**2)) * (1.0 + own**2))
     points = np.zeros((REFERENCE_POINTS, dimensions))
-    points[:, ~blocks] = spread * (found @ axes * np.sqrt(features / hidden) + own)
+    points[:, ~blocks] = each * (shared + own * ndtri(random.uniforms(REFERENCE_POINTS, features)))
     points[:, blocks] = np.where(np.arange(classes) == codes[:, None], ENDS, -ENDS)
     return points
 
@@ -127,13 +155,15 @@ def _nested(random: PublicRandom, hidden: int, codes: np.ndarray) -> tuple[np.nd
     return points * (0.7 + 0.6 * (order * classes // len(codes)) / classes)[:, None], order * classes // len(codes)
 
 
+EACH = 1 << 20
+"""More directions than there are columns: each column has one of its own."""
 SHAPES = {
-    "apart": (_apart, 1.0),
-    "lumpy": (_lumpy, 1.0),
-    "sides": (_sides, 1.0),
-    "tilted": (_tilted, 1.0),
-    "nested": (_nested, 1.0),
-    "apart, close together": (_apart, CLOSER),
-    "apart, from end to end": (_apart, FARTHER),
+    "apart": Shape(_apart, own=MUCH),
+    "lumpy": Shape(_lumpy),
+    "sides": Shape(_sides, hidden=EACH),
+    "tilted": Shape(_tilted, hidden=EACH),
+    "nested": Shape(_nested),
+    "apart, close together": Shape(_apart, CLOSER, own=MUCH),
+    "apart, from end to end": Shape(_apart, FARTHER, own=MUCH),
 }
-"""How classes lie, and how far points spread beside the usual."""
+"""All of them."""

@@ -1,10 +1,14 @@
 """Which classifiers are worth making: all share one promise, so what cannot pay for itself is left out beforehand.
 
 Every entrant is rehearsed on labelled populations, with its real noise but a seeded source, under the share of the
-promise that it would have among so many. The set of entrants is taken whose winner gets most right on average over the
+promise that it would have among so many. What counts is how much it learns: what it gets right beyond always the most
+common class, as a share of what there is beyond that, and nothing where it is worse, so that who drowns in noise is not
+judged by which class it happens to name. The set of entrants is taken whose winner learns most on average over the
 populations: more of them suit more shapes, and leave less for each. What the choice itself loses is counted too, as
 records held out are few and their counts noisy. One alone has all records and all of the promise, and nothing is held
 out. All of this is public.
+
+Only the sets that would be best with the whole promise for each are tried with its shares, which takes from all alike.
 """
 
 from __future__ import annotations
@@ -32,9 +36,13 @@ from .entrants import Entrant, KernelSums, Logistic, kernels_of, said
 from .populations import labelled_populations
 
 TRAINED_ON = 2 * REFERENCE_POINTS // 3
-MOST_TOGETHER = 3
-WORTH = 0.01
-"""Shares right by which one more entrant must better the forecast: less than that, a rehearsal cannot tell."""
+NOISES = 2
+"""Draws of the noise, each asked about a part of the records that are left: one alone may be a lucky one."""
+MOST_TOGETHER, MOST_TRIED = 3, 2
+"""Entrants in a set, and sets of each number that are tried."""
+WORTH = 0.02
+"""Shares learnt by which one more entrant must better the forecast: less than that, a rehearsal cannot tell, and of
+those who are as near to the best one the smallest file is first."""
 DRAWS = 400
 """Of the choice, in imagination."""
 MOST_WORK = 5 * 10**6
@@ -49,14 +57,15 @@ class Prospect:
     ----------
     entrants : tuple[Entrant, ...]
         From one to three of them, the one with the best forecast first.
-    right : float
-        Share that the winner gets right of the populations, on average.
+    learnt : float
+        How much the winner learns of the populations, on average: what it gets right beyond always the most common
+        class, as a share of what there is.
     alone : tuple[tuple[Entrant, float], ...]
-        Of every entrant, what it would get right by itself under the whole promise, the best first.
+        Of every entrant, how much it would learn by itself under the whole promise, the best first.
     """
 
     entrants: tuple[Entrant, ...]
-    right: float
+    learnt: float
     alone: tuple[tuple[Entrant, float], ...]
 
 
@@ -85,12 +94,16 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread
     chosen: tuple[Entrant, ...] = (ranked[0],)
     best = float(np.mean(alone[ranked[0]]))
     for number in range(2, min(MOST_TOGETHER, len(ranked)) + 1):
-        for together in combinations(ranked, number):
-            if float(np.mean(np.max([alone[one] for one in together], axis=0))) < best + WORTH:
-                continue  # even under the whole promise each
-            right = _together(together, budget, records, spread)
-            if right > best + WORTH:
-                chosen, best = together, right
+        hoped = {
+            together: float(np.mean(np.max([alone[one] for one in together], axis=0)))
+            for together in combinations(ranked, number)
+        }
+        for together in sorted(hoped, key=hoped.__getitem__, reverse=True)[:MOST_TRIED]:
+            if hoped[together] < best + WORTH:
+                break  # even under the whole promise each
+            learnt = _together(together, budget, records, spread)
+            if learnt > best + WORTH:
+                chosen, best = together, learnt
     return Prospect(chosen, best, tuple((one, float(np.mean(alone[one]))) for one in ranked))
 
 
@@ -110,35 +123,54 @@ def class_kernel(domain: Domain, label: str, budget: Budget, records: float, spr
 
 def _alone(
     entrants: Sequence[Entrant], budget: Budget, records: float, spread: float | None
-) -> dict[Entrant, tuple[float, ...]]:
-    """What each gets right of every population under the whole promise, the best first."""
-    alone = {one: found for one in entrants if (found := _rights(one, budget, records, spread)) is not None}
+) -> dict[Entrant, np.ndarray]:
+    """How much each learns of every population under the whole promise, the best first; of those alike the smallest."""
+    found = {one: _rights(one, budget, records, spread) for one in entrants}
+    alone = {one: _learnt(*rights) for one, rights in found.items() if rights is not None}
     if not alone:
         raise RequestError("No classifier can be made of these columns under this promise; take fewer columns.")
-    return dict(sorted(alone.items(), key=lambda one: -float(np.mean(one[1]))))
+    means = {one: float(np.mean(learnt)) for one, learnt in alone.items()}
+    best = max(means.values())
+
+    def rank(one: Entrant) -> tuple[float, ...]:
+        alike = means[one] > best - WORTH
+        return (0.0, one.size_rank, -means[one]) if alike else (1.0, -means[one])
+
+    return {one: alone[one] for one in sorted(alone, key=rank)}
+
+
+def _learnt(rights: np.ndarray, common: np.ndarray) -> np.ndarray:
+    """What is right beyond always the most common class, as a share of what there is."""
+    return np.maximum((rights - common) / (1.0 - common), 0.0)
 
 
 def _together(entrants: tuple[Entrant, ...], budget: Budget, records: float, spread: float | None) -> float:
-    """What the winner of several gets right, on average over the populations; -1 where one of them cannot be made."""
+    """How much the winner of several learns, on average over the populations; -1 where one of them cannot be made."""
     share = largest_share(budget, len(entrants))
     held = 2.0 ** -halvings_for(records)
     found = [_rights(one, share, records * (1.0 - held), spread) for one in entrants]
-    if any(one is None for one in found):
+    made = [rights for rights in found if rights is not None]
+    if len(made) < len(found):
         return -1.0
-    rights = np.array(found, np.float64)  # (entrants, populations)
+    rights, common = np.array([own for own, _ in made]), made[0][1]  # (entrants, populations)
     chance = np.sqrt(rights * (1.0 - rights) / (records * held)) + 1.0 / (float(budget.epsilon) * records * held)
     luck = ndtri(PublicRandom(0, 32).uniforms(DRAWS, *rights.shape))
     taken = (rights + chance * luck).argmax(axis=1)
-    return float(np.mean(np.take_along_axis(rights[None], taken[:, None, :], axis=1)))
+    return float(np.mean(np.take_along_axis(_learnt(rights, common)[None], taken[:, None, :], axis=1)))
 
 
-def _rights(entrant: Entrant, budget: Budget, records: float, spread: float | None = None) -> tuple[float, ...] | None:
-    """Shares that it gets right of every population; None where it cannot be made, or not be tried in time."""
-    return _rehearsed(entrant, budget, float(f"{records:.3g}"), spread)
+def _rights(
+    entrant: Entrant, budget: Budget, records: float, spread: float | None = None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Shares right of every population, its own and of the most common class; None where it cannot be made or tried."""
+    found = _rehearsed(entrant, budget, float(f"{records:.3g}"), spread)
+    return None if found is None else (np.array(found)[:, 0], np.array(found)[:, 1])
 
 
 @lru_cache(maxsize=256)
-def _rehearsed(entrant: Entrant, budget: Budget, records: float, spread: float | None) -> tuple[float, ...] | None:
+def _rehearsed(
+    entrant: Entrant, budget: Budget, records: float, spread: float | None
+) -> tuple[tuple[float, float], ...] | None:
     """Cached, as a page asks again at every move of a slider; arguments are public, and so is the answer."""
     features = entrant.domain.without(entrant.label).dimensions
     if isinstance(entrant, Logistic) and (features + 1) ** 2 * len(entrant.categories) > MOST_WORK:
@@ -150,7 +182,11 @@ def _rehearsed(entrant: Entrant, budget: Budget, records: float, spread: float |
     made_of = int(min(max(records, 2.0), TRAINED_ON))
     found = []
     for place, points in enumerate(labelled_populations(entrant.encoded, entrant.label, spread)):
-        file = ready.rehearsed(points[:made_of], records, SeededSource(place))
-        asked = points[TRAINED_ON:]
-        found.append(float(np.mean(said(file, asked)[0] == entrant.codes(asked))))
+        right, asked = 0.0, points[TRAINED_ON:]
+        noises = [SeededSource(NOISES * place + noise) for noise in range(NOISES)]
+        files = ready.rehearsed(points[:made_of], records, noises)
+        for file, part in zip(files, np.array_split(asked, NOISES), strict=True):
+            right += float(np.sum(said(file, part)[0] == entrant.codes(part)))
+        common = float(np.bincount(entrant.codes(asked)).max())
+        found.append((right / len(asked), common / len(asked)))
     return tuple(found)

@@ -48,7 +48,7 @@ SEVERAL = (
     "records is held out and decides which is kept, all for the same price."
 )
 DECIDED = (
-    "With more than three columns up to 5% of ε is spent first on how far records lie apart, which may change that."
+    "First 2 to 5% of ε buys how far your records lie apart, as there are more than three columns; that may change it."
 )
 WORTH_SAYING = 0.05
 """Of made-up records, what the switch for less noise must bring to be spoken of."""
@@ -144,12 +144,16 @@ def _method(found: Sequence[Offer], choice: Choice | None) -> Trainer | Choice:
 def _worth(choice: Choice) -> str:
     """What will be made, and why."""
     forecast = choice.prospect
-    alone = listed([f"{one.title} {percent(right, 2)}" for one, right in forecast.alone])
-    said = f"Right of made-up records, each with the whole promise: {alone}."
     made = [one.title for one in forecast.entrants]
+    alone = listed([f"{one.title} {percent(learnt, 2)}" for one, learnt in forecast.alone])
     if len(made) == 1:
-        return f"{said} Several would leave too little for each, so all of it would go to {made[0]}. {DECIDED}"
-    return f"{said} Made and compared on held-out records would be {listed(made)}. {DECIDED}"
+        said = f"All of the budget would go to {made[0]}, as several would leave too little for each."
+    else:
+        said = f"Made, and compared on held-out records, would be {listed(made)}."
+    bought = f" {DECIDED}" if choice.buys_spread else ""
+    return (
+        f"{said}{bought} Of what made-up records can teach beyond the most common answer, each alone learnt: {alone}."
+    )
 
 
 def _with_slack(domain: Domain, label: str, budget: Budget, records: int, best: Offer) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from ...figures.report.label import privacy_label
+from ...models.contest.choice import chosen_among
 from ...releases.release import Release
+from ...words.phrases import listed
 from ...words.quantities import size
 from ..frame.frame import CLASSIFY
 from ..frame.marks import Visibility, facts, note, rail
@@ -54,4 +56,11 @@ def chosen_view(visitor: Session) -> bool:
                 del st.session_state[RELEASED]
                 st.rerun()
             note(size(len(opened.data)))
+    among = chosen_among(opened.release)
+    why = (
+        f"It was kept as it was right of most held-out records, as far as noise lets one tell, among {listed(among)}."
+        if among
+        else "It was made alone, of all records: several would have left too little of the budget for each."
+    )
+    note(why)
     return True

@@ -12,12 +12,14 @@ from ...errors import RequestError
 from ...figures.model import model_figure, model_in_words
 from ...figures.regression import coefficient_figure, coefficients_in_words
 from ...figures.share.page import share_html
+from ...models.contest.choice import chosen_among
 from ...models.linear_model import LinearModel
 from ...models.number_model import NO_BANDS, NumberModel
 from ...models.onnx_export import to_onnx
 from ...models.opening import Model, load_model
 from ...words.escapes import in_markdown
 from ...words.numbers import percent, significant
+from ...words.phrases import listed
 from ..explore.point import say
 from ..explore.values import value_field
 from ..frame.charts import show
@@ -32,7 +34,7 @@ MOST_FIELDS = 12
 def model_view(model: Model) -> None:
     """Everything about a model, with the way to another one."""
     with rail(Visibility.PUBLIC, "model", "The model may be handed out"):
-        facts((sentence, "") for sentence in model.card())
+        facts([*((sentence, "") for sentence in model.card()), *_chosen_among(model)])
         with st.container(horizontal=True, gap="small"):
             _download("Model (JSON)", model.to_bytes(teaching=not model.private), "model.json", "application/json")
             st.download_button(
@@ -60,6 +62,12 @@ def model_view(model: Model) -> None:
     _one_record(model)
     st.header("On a public test file", anchor=False)
     judge_view(model)
+
+
+def _chosen_among(model: Model) -> list[tuple[str, str]]:
+    """What it was chosen from, where several competed."""
+    among = chosen_among(model) if isinstance(model, LinearModel) else ()
+    return [("It was right of most held-out records, as far as noise lets one tell.", listed(among))] if among else []
 
 
 def _onnx(model: Model) -> None:

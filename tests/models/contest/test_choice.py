@@ -79,7 +79,7 @@ def test_one_alone_has_all_records_and_all_of_the_promise():
 
 def test_a_second_linear_classifier_hardly_betters_the_first_and_is_left_out():
     found = prospects.prospect([NearestMeans(PLANE, "kind"), Logistic(PLANE, "kind")], Budget("0.1"), 150)
-    assert len(found.entrants) == 1 and len(found.alone) == 2 and found.right == found.alone[0][1]
+    assert len(found.entrants) == 1 and len(found.alone) == 2 and found.learnt == found.alone[0][1]
 
 
 @pytest.mark.deep
@@ -87,7 +87,7 @@ def test_entrants_that_cannot_pay_for_themselves_are_left_out():
     few = prospects.prospect(usual_entrants(PLANE, "kind"), Budget("0.1"), 150)
     many = prospects.prospect(usual_entrants(PLANE, "kind"), Budget(4), 20_000)
     assert len(few.entrants) == 1 and many.entrants[0].title == "kernel sums"
-    assert many.right > few.right and len(many.alone) == 3
+    assert many.learnt > few.learnt and len(many.alone) == 3
 
 
 def test_a_choice_is_one_entry_and_a_bought_count_another(tmp_path, monkeypatch):
