@@ -34,6 +34,7 @@ from .pure import PureLogistic
 from .records import Task
 from .rehearsal import USUAL_RECORDS, Rehearsal, rehearse_training
 from .sampled_descent import SampledDescent
+from .tukey import MOST_DEEP, DeepFit
 from .tuned_amp import TunedMinima
 
 Trainer = (
@@ -49,6 +50,7 @@ Trainer = (
     | NumberDescent
     | Boosted
     | PosteriorSample
+    | DeepFit
 )
 OF_CLASSES: dict[str, Callable[..., Trainer]] = {
     "objective": PureLogistic,
@@ -67,6 +69,7 @@ OF_NUMBERS: dict[str, Callable[..., Trainer]] = {
     "boosted": Boosted,
     "ops": PosteriorSample,
     "ada-ops": AdaptivePosteriorSample,
+    "tukey": DeepFit,
 }
 METHODS, NUMBER_METHODS = tuple(OF_CLASSES), tuple(OF_NUMBERS)
 """That predict classes, and that predict numbers and dates."""
@@ -79,6 +82,7 @@ NEEDS = {
     "objective": "it needs no δ",
     "amp": "it is alone in a ledger",
     "products": "it says how far its coefficients may be off",
+    "tukey": "it needs no δ",
 }
 
 
@@ -192,6 +196,9 @@ def _number_offers(domain: Domain, label: str, budget: Budget, radius: float | N
     if radius is None or radius >= Task(domain, label).radius:
         sums = FromProducts(domain, label)
         found.append(Offer(sums, "products", sums.noise(budget)))
+    if budget.pure and Task(domain, label).features.dimensions < MOST_DEEP:
+        deep = DeepFit(domain, label, radius)
+        found.append(Offer(deep, "tukey", deep.noise(budget)))
     if not budget.pure:
         found.append(_descent(NumberDescent(domain, label, radius), budget))
         if Task(domain, label).features.dimensions < MOST_COORDINATES:

@@ -40,6 +40,7 @@ CALLED = {
     "amp": "Approximate minima perturbation",
     "products": "Sums of products",
     "boosted": "Boosted least squares",
+    "tukey": "A deep one of many fits",
     "choose": "Whatever predicts best",
 }
 CHOOSE = "choose"
@@ -179,6 +180,8 @@ def _why(offer: Offer) -> str:
             right = f"It explained {share} of how made-up records differ. "
     if offer.method == "products":
         right += "It says how far its coefficients may be off. "
+    if offer.method == "tukey":
+        return f"{right}The records are split, and it needs more than about {people} parts that agree."
     return f"{right}Its noise weighs as much as about {people} records that say the same; many times more outweigh it."
 
 
