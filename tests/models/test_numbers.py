@@ -190,8 +190,8 @@ def test_what_cannot_be_done_is_refused():
 
 def test_the_commands_predict_a_number(command, tmp_path):  # noqa: F811
     pd.DataFrame(line(500)).to_csv(tmp_path / "people.csv", index=False)
-    said = ("--bounds", "x=-4:4", "--bounds", "y=0:8", "--categories", "town=Basel,Bern", "--target", "y", "--method", "products")
-    made = command("train", "people.csv", *said, "--epsilon", "5", "--out", "model.json")
+    said = ("--bounds", "x=-4:4", "--bounds", "y=0:8", "--categories", "town=Basel,Bern", "--target", "y")
+    made = command("train", "people.csv", *said, "--method", "products", "--epsilon", "5", "--out", "model.json")
     assert made.exit_code == 0 and "trained by sums of products" in made.output, made.output
     (tmp_path / "asked.csv").write_text("x,town\n-4,Basel\n4,Bern\n")
     asked = command("predict", "model.json", "asked.csv", "--out", "answers.csv")
