@@ -2,6 +2,9 @@
 
 Coarser grids have less noise, as fewer counters are added up, and fit the kernel less well. A typical answer is taken
 to be ten times that of records spread evenly over the bounds, and records to lie in heaps: `Smoothing.discretisation`.
+In one of three data sets many records share values: `Smoothing.crowded`. A kernel with a peak needs a finer grid for
+those than for any others, which costs the others little: eight times as fine a grid has 1.4 times the noise in one
+dimension, and a sixth of the error at a crowd.
 
 Columns with public steps may have a counter a value instead, which adds no error of a grid. That is tried for those
 whose steps are widest against the kernel, for one more of them at a time, and taken where the expected error is less.
@@ -41,6 +44,8 @@ ENOUGH = 1.05
 """Of sizes whose expected squared errors are that close to the least, the smallest table is chosen."""
 SURE = 1.5
 """A counter a value is taken up to so much more expected squared error, as no crowd at one value can add to it."""
+CROWD, CROWDED = 0.3, 1.0 / 3.0
+"""Of records with many shared values, the share at one of them; and of data sets, the share that has such records."""
 TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
 
@@ -170,7 +175,8 @@ def _expected_error(sketch: Histogram, budget: Budget, records: float) -> float:
     noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
     gains = sum(g / s**2 for g, s in zip(sketch.smoothing.gains_along_axes, sketch.scales, strict=True))
     typical = records * min(1.0, TYPICAL_CROWDING * sketch.smoothing.evenly)
-    return noise.variance * gains + (sketch.smoothing.discretisation * typical) ** 2
+    crowded = CROWDED * (sketch.smoothing.crowded(CROWD) * records) ** 2
+    return noise.variance * gains + (sketch.smoothing.discretisation * typical) ** 2 + crowded
 
 
 def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high: float) -> float:

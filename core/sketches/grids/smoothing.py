@@ -396,6 +396,16 @@ class Smoothing:
         aligned = OVERLAP * sum(profile.peak * profile.share for profile in numeric)
         return math.sqrt(scattered + aligned**2)
 
+    def crowded(self, share: float) -> float:
+        """What an answer misses, relative to the number of records, at a value that such a share of them has.
+
+        Every column has such a value, each its own way: whole numbers, round sums of money, a zero. A kernel with a peak
+        is missed there by the peak's own misfit, however small the grid's error is everywhere else.
+        """
+        near = [max(share, profile.evenly) for profile in self._profiles]
+        missed = [profile.peak / one for profile, one in zip(self._profiles, near, strict=True)]
+        return share * sum(missed) * math.prod(near)
+
     @cached_property
     def _profiles(self) -> tuple[Profile, ...]:
         return tuple(self._profile(axis) for axis in self.axes)
