@@ -258,11 +258,12 @@ def main() -> None:
     options.add_argument("--cpu", type=float, default=600.0, help="processor seconds")
     options.add_argument("--releases", type=int, default=10)
     options.add_argument("--set", action="append", help="only these sets")
+    options.add_argument("--begin", type=int, default=0, help="with a later setting, as many as were looked at before")
     given = options.parse_args()
     sets = {one.name: one for one in public_sets(given.folder) if not given.set or one.name in given.set}
     found, names = kept(given.out), [one.name for one in fields(Row)]
     start = process_time()
-    for setting in settings(list(sets.values())):
+    for setting in settings(list(sets.values()))[given.begin :]:
         if process_time() - start >= given.cpu:
             break
         if setting in found or not (rows := list(measured(setting, sets[setting.set], given.releases))):

@@ -38,6 +38,8 @@ HEAPS, HEAP_SPREAD = 10, 0.03
 """Of the clustered shape: how many, and their standard deviation in shares of the bounds."""
 STEP, SPIKE = 1.0 / 9.0, 0.3
 """Of the shape with few values: the step in shares of the bounds, and the share of points at one value."""
+IN_SIGHT = 0.05
+"""Average closeness of two points that the heaps have at least."""
 NEARER = 4.0
 """How much closer together than usual the nearest points are that a range of forecasts reckons with."""
 
@@ -54,9 +56,16 @@ def reference_populations(
     kernel, density : Kernel | None, float | None
         The scale is chosen so that the kernel averages ``density`` over pairs, as far as the bounds allow it;
         categories are as they are. Without one of them the longest axis has a standard deviation of a sixth of the
-        bounds of every column of numbers, however finely the kernel sees it.
+        bounds of every column of numbers, however finely the kernel sees it; but for heaps, which then lie closer
+        together where the kernel would see next to nothing of them: whoever asks with it expects to see something.
+        Bounds of many columns say little about distances, and the kernel says more.
     """
-    return tuple(_placed(domain, metric, kernel, density, shape) for shape in SHAPES.values())
+    populations = {name: _placed(domain, metric, kernel, density, shape) for name, shape in SHAPES.items()}
+    if density is None and kernel is not None:
+        closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
+        if _mean_closeness(closeness, populations["clustered"]) < IN_SIGHT:
+            populations["clustered"] = _placed(domain, metric, kernel, IN_SIGHT, _clustered)
+    return tuple(populations.values())
 
 
 def reference_population(domain: Domain, metric: str, kernel: Kernel | None, density: float | None) -> np.ndarray:
@@ -117,9 +126,7 @@ def _placed(
     closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
 
     def excess(points: np.ndarray) -> float:
-        few = points[:300]
-        pairs = closeness.evaluate(few, few)
-        return math.log((pairs.sum() - np.trace(pairs)) / (len(few) * (len(few) - 1.0)) / density)
+        return math.log(_mean_closeness(closeness, points) / density)
 
     # Beyond three times the usual spread most points would lie on the bounds, where they come closer again.
     least, most = -30.0, widest + math.log(3.0)
@@ -137,6 +144,14 @@ def _placed(
     if excess(blended(1.0)) >= 0.0:
         return blended(1.0)
     return blended(brentq(lambda share: excess(blended(share)), 0.0, 1.0, xtol=1e-2))
+
+
+def _mean_closeness(closeness: Kernel, points: np.ndarray) -> float:
+    """Of two different points, on average; above 0, also where every pair is too far apart for a number."""
+    few = points[:300]
+    pairs = closeness.evaluate(few, few)
+    np.fill_diagonal(pairs, 0.0)
+    return max(float(pairs.sum()) / (len(few) * (len(few) - 1.0)), 1e-300)
 
 
 def _on_steps(domain: Domain, low: np.ndarray, points: np.ndarray) -> np.ndarray:

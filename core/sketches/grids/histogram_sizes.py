@@ -4,7 +4,7 @@ Coarser grids have less noise, as fewer counters are added up, and fit the kerne
 to be ten times that of records spread evenly over the bounds, and records to lie in heaps: `Smoothing.discretisation`.
 In one of three data sets many records share values: `Smoothing.crowded`. A kernel with a peak needs a finer grid for
 those than for any others, which costs the others little: eight times as fine a grid has 1.4 times the noise in one
-dimension, and a sixth of the error at a crowd.
+dimension, and a sixth of the error at a crowd. It also takes longer to read, so that is as fine as `READ_FAST` allows.
 
 Columns with public steps may have a counter a value instead, which adds no error of a grid. That is tried for those
 whose steps are widest against the kernel, for one more of them at a time, and taken where the expected error is less.
@@ -46,6 +46,8 @@ SURE = 1.5
 """A counter a value is taken up to so much more expected squared error, as no crowd at one value can add to it."""
 CROWD, CROWDED = 0.3, 1.0 / 3.0
 """Of records with many shared values, the share at one of them; and of data sets, the share that has such records."""
+READ_FAST = 8_192
+"""Cells along an axis up to which a grid is made finer for crowds alone: an answer takes milliseconds then."""
 TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
 
@@ -113,15 +115,18 @@ def _tried(
     for pitch in PITCHES if not apart.all() else PITCHES[:1]:
         coarse = np.where(apart, 0, np.maximum(np.ceil(reaches / pitch), 1.0)).astype(np.int64)
         errors: list[float] = []
+        plain: list[float] = []
         for halvings in range(MAX_HALVINGS + 1 if sketch.numeric else 1):
             sized = _with_grids(sketch, tuple((coarse << halvings).tolist()), halvings, budget)
             if sized is None:
                 continue
             if tried and sized.shape[0] > most:
                 break
-            errors.append(_expected_error(sized, budget, records))
+            plain.append(_expected_error(sized, budget, records))
+            errors.append(plain[-1] + CROWDED * (sized.smoothing.crowded(CROWD) * records) ** 2)
             tried.append((errors[-1], sized))
-            if errors[-1] > min(errors):  # a still finer grid only has more noise
+            slow = 2 * max(sized.cells or (0,)) > READ_FAST
+            if errors[-1] > min(errors) or (slow and plain[-1] > min(plain)):  # a still finer grid only has more noise
                 break
         if not errors or min(errors) > 2.0 * min(error for error, _ in tried):
             break
@@ -171,12 +176,11 @@ def _with_grids(sketch: Histogram, cells: tuple[int, ...], halvings: int, budget
 
 
 def _expected_error(sketch: Histogram, budget: Budget, records: float) -> float:
-    """Expected squared error of a typical answer, from noise and grid."""
+    """Expected squared error of a typical answer, from noise and grid, where no values are shared."""
     noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
     gains = sum(g / s**2 for g, s in zip(sketch.smoothing.gains_along_axes, sketch.scales, strict=True))
     typical = records * min(1.0, TYPICAL_CROWDING * sketch.smoothing.evenly)
-    crowded = CROWDED * (sketch.smoothing.crowded(CROWD) * records) ** 2
-    return noise.variance * gains + (sketch.smoothing.discretisation * typical) ** 2 + crowded
+    return noise.variance * gains + (sketch.smoothing.discretisation * typical) ** 2
 
 
 def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high: float) -> float:

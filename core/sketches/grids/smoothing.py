@@ -399,8 +399,8 @@ class Smoothing:
     def crowded(self, share: float) -> float:
         """What an answer misses, relative to the number of records, at a value that such a share of them has.
 
-        Every column has such a value, each its own way: whole numbers, round sums of money, a zero. A kernel with a peak
-        is missed there by the peak's own misfit, however small the grid's error is everywhere else.
+        Every column has such a value, each its own way: a whole number, a round sum of money, a zero. A kernel with a
+        peak is missed there by the peak's own misfit, however small the grid's error is everywhere else.
         """
         near = [max(share, profile.evenly) for profile in self._profiles]
         missed = [profile.peak / one for profile, one in zip(self._profiles, near, strict=True)]
