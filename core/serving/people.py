@@ -11,7 +11,8 @@ from typing import Any, TypeGuard
 
 from .settings import Proxy, SignIn
 
-ADDRESS = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
+ADDRESS = re.compile(r"[^@\s:]{1,64}@[^@\s:]{1,190}")
+"""No colon, which no address has unquoted: `group:staff@example.org` is a group, and nobody is called so."""
 SKEW = 300.0
 """Seconds by which a provider's clock may be ahead of this one."""
 LONGEST = 200

@@ -14,7 +14,7 @@ from core.serving.settings import Approval
 from tests.privacy.ledger.test_ledger import pure
 
 ANN, EVE, SUE, TOM = "ann@example.org", "eve@example.org", "sue@example.org", "tom@example.org"
-NOTE = {"mechanism": "race", "parameters": {"rows": 4, "hash_seed": 1, "inner": [{"seed": 2, "width": 3}]}}
+NOTE = {"mechanism": "race", "parameters": {"rows": 4, "seed": 1, "inner": [{"seed": 2, "width": 3}]}}
 
 
 @pytest.fixture
@@ -99,6 +99,7 @@ def test_many_small_releases_are_no_way_around(where):
     [
         {"mechanism": "histogram"},
         {"parameters": {"rows": 5, "inner": [{"width": 3}]}},
+        {"parameters": NOTE["parameters"] | {"seeds": [0, 9]}},
         {"columns": ["age"]},
     ],
 )
@@ -114,7 +115,7 @@ def test_a_yes_holds_for_what_was_asked_and_nothing_else(where, changed):
     eve.register("visits", 3)
     with pytest.raises(RequestError, match="steward"):
         eve.spend("visits", cost, NOTE)
-    seeded = {"mechanism": "race", "parameters": {"rows": 4, "hash_seed": 9, "inner": [{"seed": 8, "width": 3}]}}
+    seeded = {"mechanism": "race", "parameters": {"rows": 4, "seed": 9, "inner": [{"seed": 8, "width": 3}]}}
     ledger.spend("visits", cost, seeded)
 
 

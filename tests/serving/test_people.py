@@ -37,7 +37,8 @@ def test_an_address_that_nobody_verified_is_no_name(verified):
 
 
 @pytest.mark.parametrize(
-    "email", ["", "ann", "ann@exa mple.org", "аnn@example.org", "ann@example.org\n", None, 7, "a@b@c"]
+    "email",
+    ["", "ann", "ann@exa mple.org", "аnn@example.org", "ann@example.org\n", None, 7, "a@b@c", "group:staff@x.org"],
 )
 def test_what_is_no_plain_address_is_no_name(email):
     assert claims(email=email).name in ("subject:42", "ann@example.org")

@@ -13,35 +13,34 @@ from ...machine.installation import APP
 from ...serving.door import Door, open_door
 from ...serving.settings import Settings
 
+COOKIE_SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"
 
-def options(settings: Settings) -> dict[str, str]:
-    """Streamlit's options, as variables of the environment, which overrule every file."""
+
+def options(settings: Settings) -> dict[str, Any]:
+    """Streamlit's options, which overrule every file."""
     public = urlsplit(settings.public)
-    said = {
-        "SERVER_ADDRESS": settings.address,
-        "SERVER_PORT": str(settings.port),
-        "SERVER_ALLOWED_HOSTS": str(public.hostname),
-        "SERVER_CORS_ALLOWED_ORIGINS": settings.public,
-        "SERVER_ENABLE_CORS": "true",
-        "SERVER_ENABLE_XSRF_PROTECTION": "true",
-        "SERVER_ENABLE_WEBSOCKET_COMPRESSION": "true",
-        "SERVER_ENABLE_STATIC_SERVING": "false",
-        "SERVER_ENABLE_AGENT_API": "false",
-        "SERVER_MAX_UPLOAD_SIZE": str(settings.limits.upload_megabytes),
-        "SERVER_FILE_WATCHER_TYPE": "none",
-        "SERVER_HEADLESS": "true",
-        "RUNNER_POST_SCRIPT_GC": "false",  # core/ui/frame/parting.py does that, beside the clicks
-        "BROWSER_SERVER_ADDRESS": str(public.hostname),
-        "BROWSER_SERVER_PORT": str(public.port or (443 if settings.secure else 80)),
-        "BROWSER_GATHER_USAGE_STATS": "false",
-        "CLIENT_ALLOWED_ORIGINS": settings.public,
-        "CLIENT_SHOW_ERROR_DETAILS": "none",
-        "GLOBAL_DEVELOPMENT_MODE": "false",
-        "LOGGER_ENABLE_RICH": "false",  # it prints the words of exceptions, which may quote values
+    return {
+        "server.address": settings.address,
+        "server.port": settings.port,
+        "server.allowedHosts": [public.hostname],
+        "server.corsAllowedOrigins": [settings.public],
+        "server.enableCORS": True,
+        "server.enableXsrfProtection": True,
+        "server.enableWebsocketCompression": True,
+        "server.enableStaticServing": False,
+        "server.enableAgentApi": False,
+        "server.maxUploadSize": settings.limits.upload_megabytes,
+        "server.fileWatcherType": "none",
+        "server.headless": True,
+        "runner.postScriptGC": False,  # core/ui/frame/parting.py does that, beside the clicks
+        "browser.serverAddress": public.hostname,
+        "browser.serverPort": public.port or (443 if settings.secure else 80),
+        "browser.gatherUsageStats": False,
+        "client.allowedOrigins": [settings.public],
+        "client.showErrorDetails": "none",
+        "global.developmentMode": False,
+        "logger.enableRich": False,  # it prints the words of exceptions, which may quote values
     }
-    if settings.sign_in is not None:
-        said["SERVER_COOKIE_SECRET"] = settings.sign_in.cookie_secret
-    return {f"STREAMLIT_{name}": value for name, value in said.items()}
 
 
 def secrets_of(settings: Settings) -> dict[str, Any]:
@@ -64,13 +63,12 @@ def serve(door: Door, port: int) -> None:
     """Serve at a port until the process is told to end."""
     keep_values_out_of_logs()
     settings = replace(door.started, port=port)
-    os.environ.update(options(settings))
     open_door(door)
 
-    # Streamlit reads its options when it is loaded.
     import streamlit as st
     import uvicorn
     from starlette.middleware import Middleware
+    from streamlit.web.bootstrap import load_config_options
 
     from .guard import Guard
     from .journal import came, downloaded
@@ -85,8 +83,11 @@ def serve(door: Door, port: int) -> None:
             Middleware(Guard, door=door, downloaded=downloaded, came=came, sessions_with=sessions_with),
         ],
     )
-    st.get_option("server.cookieSecret")  # read by now, so that no process that is started from here inherits it
-    os.environ.pop("STREAMLIT_SERVER_COOKIE_SECRET", None)
+    # Not by variables of the environment: of those Streamlit reads what is secret, and only `streamlit run` the others.
+    if settings.sign_in is not None:
+        os.environ[COOKIE_SECRET] = settings.sign_in.cookie_secret
+    load_config_options(options(settings))  # behind what the app's own file says, which is known by now
+    os.environ.pop(COOKIE_SECRET, None)  # it is read, and no process that is started from here inherits it
     # The address of whoever connects is that of the connection, whatever a header says.
     uvicorn.run(
         app,
