@@ -199,10 +199,10 @@ def possible_releases_figure(possible: PossibleReleases, name: str, answer: str 
 
 
 def possible_releases_in_words(possible: PossibleReleases) -> str:
-    """One sentence: how often the most crowded place is found."""
+    """One sentence: how often the place with the most is found."""
     return (
-        f"In {possible.kept} of {len(possible.releases)} simulated releases the most crowded place is found where "
-        "it is, give or take a tenth of the range."
+        f"In {possible.kept} of {len(possible.releases)} simulated releases the place with the most is found "
+        "where it is, give or take a tenth of the bounds."
     )
 
 

@@ -58,5 +58,5 @@ def possible_distances_in_words(possible: PossibleReleases) -> str:
     """One sentence: how often the place that is nearest to everyone is found."""
     return (
         f"In {possible.kept} of {len(possible.releases)} simulated releases the place nearest to everyone, the lowest "
-        "point, is found where it is, give or take a tenth of the range."
+        "point, is found where it is, give or take a tenth of the bounds."
     )

@@ -128,10 +128,10 @@ def factor_words(factor: float) -> str:
 
 
 def distance_words(domain: Domain, share: float) -> str:
-    """A step of nearness as a person would say it: "5% of the range" or, where columns share a unit, "1 km (5% …)"."""
-    of_range = f"{percent(share)} of the range"
+    """A step of nearness as a person would say it: "5% of the bounds" or, where columns share a unit, "1 km (5% …)"."""
+    of_bounds = f"{percent(share)} of the bounds"
     units = {column.measure for column in domain.columns if isinstance(column, (Scalar, Vector))}
     if domain.scale == "box" or not units:
-        return of_range
+        return of_bounds
     unit = f" {units.pop()}" if len(units) == 1 and units != {""} else ""
-    return f"{significant(distance_at(domain, share), 4)}{unit} ({of_range})"
+    return f"{significant(distance_at(domain, share), 4)}{unit} ({of_bounds})"

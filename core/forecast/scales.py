@@ -134,7 +134,7 @@ class Scales:
 def in_unit(domain: Domain, distance: float) -> str:
     """A bandwidth as people read it."""
     if domain.scale == "box":
-        return f"{significant(100 * distance, 2)}% of the range"
+        return f"{significant(100 * distance, 2)}% of the bounds"
     units = {getattr(column, "measure", "") for column in domain.columns} - {""}
     return f"{significant(distance, 2)} {units.pop() if len(units) == 1 else ''}".strip()
 

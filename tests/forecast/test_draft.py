@@ -1,4 +1,4 @@
-"""What was chosen on the Release page: exact decimals, nearness in shares of the range, and the promise it makes."""
+"""What was chosen on the Release page: exact decimals, nearness in shares of the bounds, and the promise it makes."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -76,11 +76,11 @@ def test_closeness_is_half_gone_at_the_distance_that_was_chosen(domain, share):
 
 def test_nearness_in_words():
     km = Domain((Numeric("east", 0, 20, "km"), Numeric("north", 0, 16, "km")))
-    assert distance_words(km, 0.05) == "1 km (5% of the range)"
-    assert distance_words(TWO, 0.002) == "0.04 (0.2% of the range)"
-    assert distance_words(Domain((Categorical("city", ("Bern", "Chur")),)), 0.05) == "5% of the range"
+    assert distance_words(km, 0.05) == "1 km (5% of the bounds)"
+    assert distance_words(TWO, 0.002) == "0.04 (0.2% of the bounds)"
+    assert distance_words(Domain((Categorical("city", ("Bern", "Chur")),)), 0.05) == "5% of the bounds"
     mixed = Domain((Numeric("height", 0, 2, "m"), Numeric("age", 0, 120, "years")), scale="box")
-    assert distance_words(mixed, 0.1) == "10% of the range"
+    assert distance_words(mixed, 0.1) == "10% of the bounds"
 
 
 def test_a_suggested_kernel_follows_the_columns_that_are_used():

@@ -50,7 +50,7 @@ def test_columns_of_other_units_have_bandwidths_of_their_own():
     scales = chosen_scales(Domain((Numeric("age", 0, 100, "years"), Numeric("pay", 0, 9_000, "€"))), Budget(1), 10_000)
     age, pay = scales.kernel.bandwidth
     assert pay == pytest.approx(90 * age, rel=1e-3)
-    assert "% of the range" in scales.detail
+    assert "% of the bounds" in scales.detail
     assert len(set(scales.sketch.sized_for(Budget(1), 10_000).cells)) == 1
 
 

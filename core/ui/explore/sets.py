@@ -29,7 +29,7 @@ from .point import EACH_DOT, say
 from .points import BETWEEN, answer_columns, answered
 
 TYPED = "explore-items"
-OVERLAP = "sets' worth of overlap"
+OVERLAP = "sets like it"
 MOST_TYPED = 10_000
 MOST_SAID = 6
 NO_PICTURE = (
@@ -107,7 +107,7 @@ def _answer(opened: Opened, items: list[str]) -> None:
 
 
 def overlap_sentence(estimate: float, low: float, high: float, error: float) -> str:
-    """An answer in Markdown: how many sets' worth of overlap, within what, or that the noise hides it."""
+    """An answer in Markdown: how many sets are like it, those that overlap in part as less, or that noise hides it."""
     least, most = rounded_range(low, high, error)
     if low <= 0:
         return f"The noise hides whether any set overlaps with it: very likely **fewer than {most}** {OVERLAP}."
