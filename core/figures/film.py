@@ -14,7 +14,7 @@ from .density import Marks, density_map, highest
 from .hatching import hatch
 from .hidden import hidden_by_noise
 
-ABOVE = 132
+ABOVE = 148
 """Pixels above a map for its words and its slider."""
 ABOVE_ALONE = 104
 """The same without words."""
@@ -77,7 +77,7 @@ def film_figure(
     steps = [{"label": name, "method": "animate", "args": [[name], _each(0)]} for name in names]
     shown = {"prefix": prefix, "font": {"size": 18}}
     slider = {"active": start, "steps": steps, "currentvalue": shown, "x": 0, "len": 1, "y": 1, "yanchor": "bottom"}
-    title = {"text": words[start], "x": 0, "xref": "container", "y": 0.985, "yanchor": "top", "font": {"size": 14}}
+    title = {"text": words[start], "x": 0, "xref": "container", "y": 0.97, "yanchor": "top", "font": {"size": 13.5}}
     figure.data[0].showscale = False
     figure.layout.annotations = ()
     figure.update_layout(sliders=[slider | {"pad": {"b": 22, "t": 0}}], title=title)

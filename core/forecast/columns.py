@@ -50,6 +50,6 @@ def drowned_columns(errors: dict[str, float]) -> str:
     others = "" if len(hidden) == 1 else f" ({len(hidden) - 1} more {'is' if len(hidden) == 2 else 'are'} hidden too)"
     return (
         f"Along {worst!r} alone the average distance would be off by {percent(min(hidden[worst], 9.99))} of its "
-        f"bounds, along {clear!r} by {percent(errors[clear])}{others}: measured in shares of their bounds, all columns are "
-        "known alike."
+        f"bounds, along {clear!r} by {percent(errors[clear])}{others}: measured in shares of their bounds, all "
+        "columns are known alike."
     )

@@ -86,7 +86,7 @@ def test_open_a_file_click_a_point_and_take_the_answers_along(opened):
     visit.page.keyboard.press("Escape")
     name, report = save(visit, "Save the report")
     assert name == "city-report.html" and b"What is promised" in report and b"Modes" in report
-    assert visit.errors == []
+    assert visit.barriers() == [] and visit.errors == []
 
 
 @pytest.mark.deep

@@ -74,7 +74,7 @@ def test_a_bar_that_is_clicked_is_shown_in_every_other_picture(opened):
 @pytest.mark.parametrize(("width", "theme"), crossed(["phone", "desktop"], ["dark", "light"]))
 def test_it_fits_and_is_legible(opened, width, theme):
     visit = opened(width, theme)
-    assert visit.overflow() <= 0 and not visit.illegible() and not visit.errors
+    assert visit.overflow() <= 0 and not visit.illegible() and not visit.barriers() and not visit.errors
     if width == "phone":
         visit.page.get_by_text("Show a part", exact=True).first.click()
         visit.settle()

@@ -66,7 +66,7 @@ def test_from_an_own_file_to_a_saved_release(visitor, ledger, width, theme):
     assert "at the price of ε = 0.8" in dialog.inner_text() and visit.illegible() == []
     visit.click("button", "Yes, release it")
     wait_released(visit)
-    assert visit.overflow() <= 0 and visit.illegible() == [] and visit.errors == []
+    assert visit.overflow() <= 0 and visit.illegible() == [] and visit.barriers() == [] and visit.errors == []
     with visit.page.expect_download() as saved:
         visit.page.get_by_role("button", name="Save the file").click()
     release = load(io.BytesIO(saved.value.path().read_bytes()))

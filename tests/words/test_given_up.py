@@ -30,7 +30,7 @@ SAID_ELSEWHERE = re.compile("|".join(GIVEN_UP), re.IGNORECASE)
 def texts(path: Path) -> Iterator[str]:
     """Texts of a file that may be shown: with a space in them, and no docstrings."""
     if path.suffix != ".py":
-        yield from re.findall(r'"[^"\n]* [^"\n]*"|`[^`]* [^`]*`', path.read_text(encoding="utf-8"))
+        yield from re.findall(r'"[^"\n]* [^"\n]*"|`[^`\n]* [^`\n]*`', path.read_text(encoding="utf-8"))
         return
     told = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -82,7 +82,9 @@ def headline(opened: Opened) -> None:
     label, _ = answers.label(opened.fingerprint, opened)
     public, promise = mark_markup(Visibility.PUBLIC, "Public"), in_html(label.promise)
     line = in_html(one_line(label)).replace(promise, f'<span class="fg-whole">{promise}</span>')
-    draw(f'<p class="fg-odds fg-opened">{public} <strong>{in_html(opened.name)}</strong> · {line}</p>')
+    line, _, protected = line.rpartition(" · ")  # which a phone has under "Its promise"
+    roomy = f'<span class="fg-roomy"> · {protected}</span>'
+    draw(f'<p class="fg-odds fg-opened">{public} <strong>{in_html(opened.name)}</strong> · {line}{roomy}</p>')
     if not label.private:
         st.warning("A teaching file: its noise can be repeated, so it protects nobody.", icon=":material/school:")
 

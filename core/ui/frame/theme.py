@@ -79,6 +79,7 @@ STYLE = (
 @media (max-width: 640px) { /* names below narrow pictures slant, as they would run into each other */
   .st-key-explore-pairs .infolayer > [class^="g-x"] text { transform-box: fill-box; transform-origin: 100% 0;
     transform: translateX(-45%) rotate(-50deg); } }
+@media (max-width: 640px) { .fg-roomy { display: none; } }
 @media (max-width: 640px) { /* two columns of a map are chosen side by side, and what a file offers is one line */
   .stApp .st-key-x, .stApp .st-key-y { flex: 0 0 calc(50% - 1.05rem) !important; width: auto; }
   :is(.st-key-local-view, .st-key-person-oracle) button { padding-inline: 0.6rem; }
@@ -102,6 +103,12 @@ STYLE = (
 /* The chosen one of several: Streamlit would write it in the primary colour, which is too dark on the dark theme. */
 [data-testid="stButtonGroup"] button[data-selected], .stApp [role="tab"][aria-selected="true"],
 .stApp [data-testid="stSliderThumbValue"] { color: var(--ink) !important; }
+
+/* Under the pointer, or with what they open open, buttons would be written in the primary colour too. */
+.stApp :is([data-testid^="stBaseButton-secondary"], [data-testid^="stBaseButton-tertiary"], [data-testid="stPopover"]
+  button):is(:hover, :active, :focus, [aria-expanded="true"]):not(:disabled) { color: var(--ink); border-color:
+  var(--faint); }
+.stApp [data-testid="stBaseButton-tertiary"]:is(:hover, :active, :focus) { border-color: transparent; }
 
 /* Streamlit fades captions and closed expanders to 60%, below AA on the light theme. */
 .stApp [data-testid="stExpander"] summary { opacity: 1; color: var(--faint); }
