@@ -329,8 +329,9 @@ def to_json(release: Release, file: bytes | mmap | None = None) -> dict:
 def _noise(scale: NoiseScale, parts: int, largest: int) -> str:
     sentence = scale.describe()
     if largest > 1:  # counters in fixed point, where the noise's own number means nothing to a person
-        share = significant(math.sqrt(scale.variance) / largest, 2)
-        sentence = f"{sentence.removesuffix('.')}, {share} times the most that one record adds to a counter."
+        deviation = math.sqrt(scale.variance)
+        share = f"{significant(deviation / largest, 2)} times the most that one record adds to a counter"
+        sentence = share.join(sentence.rsplit(significant(deviation, 4), 1))
     return sentence if parts == 1 else f"In one or more of its parts, {sentence[0].lower()}{sentence[1:]}"
 
 

@@ -104,6 +104,9 @@ STYLE = (
 [data-testid="stButtonGroup"] button[data-selected], .stApp [role="tab"][aria-selected="true"],
 .stApp [data-testid="stSliderThumbValue"] { color: var(--ink) !important; }
 
+/* A name that is too long for its button goes on in the next line; Streamlit would cut it. */
+.stApp .stButton [data-testid="stMarkdownContainer"] { white-space: normal; overflow: visible; }
+
 /* Under the pointer, or with what they open open, buttons would be written in the primary colour too. */
 .stApp :is([data-testid^="stBaseButton-secondary"], [data-testid^="stBaseButton-tertiary"], [data-testid="stPopover"]
   button):is(:hover, :active, :focus, [aria-expanded="true"]):not(:disabled) { color: var(--ink); border-color:

@@ -11,7 +11,7 @@ from ...releases.release import Release
 from ...releases.shelf import public_name
 from ...sketches.tables.tables import Tables
 from ...words.numbers import percent
-from ...words.phrases import day, listed
+from ...words.phrases import day, listed, lowered
 from ...words.quantities import size
 from ..explore.groups import choose_question
 from ..frame.charts import show
@@ -37,7 +37,7 @@ def show_result(visitor: Session, desk: Desk) -> None:
         asked = choose_question(opened)
         if asked.release.sketch.name == Tables.name and (words := left_out_in_words(asked.release)):
             note(words)
-        drawn = release_picture(asked.identity, asked.release, _contents(label))
+        drawn = release_picture(asked.identity, asked.release, lowered(_contents(label)))
         if drawn is not None:
             show(drawn[0], "release-picture", drawn[1])
         offer_comparison(desk, desk.making, asked)
@@ -109,7 +109,8 @@ def file_name(making: Making) -> str:
 
 
 def _contents(label: PrivacyLabel) -> str:
-    return f"{listed([column.name for column in label.columns])} of {label.records} {label.counted}"
+    records = f"{label.records[:1].upper()}{label.records[1:]}"
+    return f"{records} {label.counted} by {listed([column.name for column in label.columns])}"
 
 
 def _label(release: Release, label: PrivacyLabel) -> None:
@@ -121,7 +122,7 @@ def _label(release: Release, label: PrivacyLabel) -> None:
             (label.promise, label.slack),
             (f"Protects {label.protected}", f"Hidden is {label.hidden}."),
             (f"Holds {label.records} {label.counted}", f"The number is {label.records_source}."),
-            *([] if label.parts else [(label.table, " ".join(label.noise))]),
+            *([] if label.parts else [(label.table[:1].upper() + label.table[1:], " ".join(label.noise))]),
             *((f"{part.name}: {percent(part.share, 2)} of the budget", part.sentences[0]) for part in label.parts),
             ("Fingerprint of the file", label.fingerprint),
         ]
