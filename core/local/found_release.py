@@ -77,6 +77,8 @@ class FoundRelease(LocalAnswers):
         for row in rows:
             if not isinstance(row, list) or len(row) != len(COLUMNS) or not isinstance(row[0], str):
                 raise RequestError("A found text must stand with its estimate and the ends of its interval.")
+            if any("\ud800" <= sign <= "\udfff" for sign in row[0]):  # halves of signs, which no text can be made of
+                raise RequestError("A found text must be text.")
             estimate, low, high = (check_number(number, "An estimate") for number in row[1:])
             if not low <= estimate <= high:
                 raise RequestError("An estimate must lie in its interval.")

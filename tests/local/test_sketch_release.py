@@ -116,6 +116,7 @@ def test_damaged_files_of_sketches_are_refused(change):
         {"found": [["xyz", 2, 1, 3]]},
         {"found": [["abc", "2", 1, 3]]},
         {"found": [[2, 1, 3]]},
+        {"found": [["\ud800", 2, 1, 3]]},
         {"found": {}},
         {"level": 1},
         {"people": 0},
