@@ -59,7 +59,7 @@ def sample_view(opened: Opened) -> None:
             width=160,
             help="The same number gives the same points, so that others can check them.",
         )
-        kinds = _kinds(opened)
+        kinds = kinds_of(opened)
         kind = kinds[0]
         if len(kinds) > 1:
             kind = st.selectbox(
@@ -87,7 +87,7 @@ def sample_view(opened: Opened) -> None:
     take_along(opened, "sample", lambda: drawn.points, (step,), figure, "Synthetic points", typed=True)
 
 
-def _kinds(opened: Opened) -> tuple[str, ...]:
+def kinds_of(opened: Opened) -> tuple[str, ...]:
     """What can be drawn from, the usual first: of a file with tables and densities, both together too."""
     counted = opened.release.sketch.name == Tables.name
     own = (ALONE,) if counted else (SHARP, SMOOTH)

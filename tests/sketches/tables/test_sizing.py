@@ -10,6 +10,7 @@ from core.releases.job import release
 from core.sketches.plan import plan
 from core.sketches.tables import sizing
 from core.sketches.tables.tables import Tables
+from tests.depth import deep
 
 MANY = Domain(
     tuple(Numeric(f"x{i}", 0, 1) for i in range(20))
@@ -19,7 +20,7 @@ MANY = Domain(
 PROMISE = Budget(1, "1e-9")
 
 
-@pytest.mark.parametrize("budget", [PROMISE, Budget(1)], ids=["delta", "pure"])
+@pytest.mark.parametrize("budget", [PROMISE, deep(Budget(1))], ids=["delta", "pure"])
 def test_as_many_pairs_are_counted_as_can_be_seen_few_cells_and_first_columns_first(budget):
     chosen = Tables.of(MANY).sized_for(budget, 2_000)
     pairs = chosen.pairs

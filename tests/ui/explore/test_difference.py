@@ -11,6 +11,7 @@ from core.sketches.making import distance
 from core.sketches.tables.tables import Tables
 from core.ui.explore.difference import CAVEAT, COMPARE
 from core.ui.explore.table_difference import ALL, MEANS, TOGETHER, TWO
+from tests.depth import deep
 from tests.ui.explore.visiting import choose, explore, labels, options, shown, view
 
 LINE = Domain.of(x=(0, 100))
@@ -35,7 +36,7 @@ def rows(at: float) -> dict:
     [
         (Histogram(LINE, kernels.Gaussian(8.0), finest=0.25), {"x": [30.0] * 300}, {"x": [60.0] * 200}),
         (distance(LINE, "l1"), {"x": [30.0] * 300}, {"x": [60.0] * 200}),
-        (Tables.of(PEOPLE, bins=4), rows(20.0), rows(70.0)),
+        deep(Tables.of(PEOPLE, bins=4), rows(20.0), rows(70.0)),  # the next test has them too
     ],
 )
 def test_two_open_files_are_compared(sketch, first, second):

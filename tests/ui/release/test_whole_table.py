@@ -47,6 +47,7 @@ def test_the_owner_may_name_columns_to_count_the_others_by(ledger):
     assert not at.exception and not at.error and "each together with town, 4 pairs" in said
 
 
+@pytest.mark.deep
 def test_one_column_and_two_begin_with_how_dense_it_is(ledger):
     at = visit()
     assert at.radio(key="release-question").value == "density"
