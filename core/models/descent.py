@@ -27,10 +27,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -63,6 +63,10 @@ USUAL_STEPS = 100
 LONGEST_RATE, SCORE_NOISE = 512.0, 0.2
 """A step's length times m²: far beyond what is safe for any data, as real curvature is far below its bound; and as long
 as the noise of one step moves the score of a record of length m by no more than this."""
+MOST_STEPS, SHORT_RATE = 300, 64.0
+"""Steps up to which more of them are taken, for as long as the noise leaves room for a rate that is not shorter."""
+MOST_WORK = 5 * 10**9
+"""Steps times records, coordinates and rows, beyond which no more are taken than usual: some seconds of one core."""
 CLIP = 0.3
 """In bought lengths: larger ones let more noise in, smaller ones let records far beyond the border count less."""
 THEOREM = (
@@ -230,6 +234,24 @@ class Descent(GaussianTables, Trained[Model]):
             return self.rate
         room = self.score_noise * records * UNIT * RESIDUAL_UNIT / math.sqrt(noise.variance)
         return min(self.longest_rate if longest is None else longest, room * (1.0 - self.momentum))
+
+    def for_records(self, budget: Budget, records: int) -> Self:
+        """The same in as many steps as pay for so many records, from public facts alone.
+
+        The noise of each step grows with the root of their number, and shortens all of them by as much; where they
+        would be long all the same, more of them get further.
+
+        Parameters
+        ----------
+        budget : Budget
+            The promise.
+        records : int
+            How many there are, from public knowledge.
+        """
+        room = self.longest_step(self.noises(budget)[0], float(records), math.inf)
+        paid = min(MOST_STEPS, math.floor(self.steps * (room / SHORT_RATE) ** 2))
+        afforded = MOST_WORK // max(1, records * (self.features.dimensions + 1) * self.rows)
+        return replace(self, steps=max(self.steps, min(paid, afforded)))
 
     def most(self, units: np.ndarray) -> np.ndarray:
         """The largest squared length of each record's residuals: floor(C²/|z|²), int64 (n,)."""

@@ -76,7 +76,8 @@ METHODS, NUMBER_METHODS = tuple(OF_CLASSES), tuple(OF_NUMBERS)
 AUTO = "auto"
 ALIKE, LITTLE = 0.01, 0.001
 """Shares right that a rehearsal cannot tell apart, and of how many records noise is so little that solving pays."""
-
+WORTH_OF_BANDS = 0.05
+"""Of what is explained: how much more a deep fit must explain than sums, which say how far they may be off."""
 
 NEEDS = {
     "objective": "it needs no δ",
@@ -174,7 +175,7 @@ def offers(
     found = [_pure(PureLogistic(domain, label, radius), budget)]
     if budget.pure:
         return found
-    found.append(_descent(NoisyDescent(domain, label, radius), budget))
+    found.append(_descent(NoisyDescent(domain, label, radius).for_records(budget, records), budget))
     if not composable:
         found.append(_amp(ApproximateMinima(domain, label, radius), budget))
     tried = [replace(one, rehearsal=rehearse_training(one.trainer, budget, records)) for one in found]
@@ -207,7 +208,12 @@ def _number_offers(domain: Domain, label: str, budget: Budget, radius: float | N
     if not found:
         raise RequestError("Without a delta numbers are predicted from records of any length: leave the radius out.")
     tried = [replace(one, rehearsal=rehearse_training(one.trainer, budget, records)) for one in found]
-    return sorted(tried, key=lambda one: -2.0 if one.rehearsal is None else one.rehearsal.right, reverse=True)
+
+    def rank(offer: Offer) -> float:
+        bands = WORTH_OF_BANDS if budget.pure and isinstance(offer.trainer, FromProducts) else 0.0
+        return -2.0 if offer.rehearsal is None else offer.rehearsal.right + bands
+
+    return sorted(tried, key=rank, reverse=True)
 
 
 def _pure(trainer: PureLogistic, budget: Budget) -> Offer:
@@ -249,7 +255,9 @@ def chosen_trainer(
     """The trainer of a name, or the best of `offers` for "auto"."""
     if method == AUTO:
         return offers(domain, label, budget, radius, composable=composable, records=records)[0].trainer
-    return trainer_of(method, domain, label, radius)
+    trainer = trainer_of(method, domain, label, radius)
+    lengthens = isinstance(trainer, NoisyDescent) and trainer.name == NoisyDescent.name and not budget.pure
+    return trainer.for_records(budget, records) if lengthens else trainer
 
 
 def train(

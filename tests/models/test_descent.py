@@ -139,3 +139,13 @@ def test_the_noise_of_all_steps_and_the_count_keep_the_promise():
 def test_a_pure_promise_is_refused():
     with pytest.raises(RequestError, match="needs a delta"):
         NoisyDescent(PLANE, "kind").cost(Budget(1))
+
+
+def test_more_steps_are_taken_where_the_noise_leaves_room_and_time_allows():
+    """From the promise and a public number alone; few records or many coordinates leave it at the usual number."""
+    wide = Domain.of(**{f"x{place}": (0, 1) for place in range(60)}, kind=["no", "yes"])
+    found = [
+        NoisyDescent(wide, "kind").for_records(Budget(epsilon, "1e-6"), records).steps
+        for epsilon, records in (("0.1", 1_000), (1, 5_000), (1, 50_000), (1, 5_000_000))
+    ]
+    assert found[0] == 100 < found[1] < found[2] == 300 and found[3] == 100

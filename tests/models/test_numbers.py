@@ -1,6 +1,8 @@
 """Numbers and dates that are predicted: what a record moves, the fit without noise, files, the choice, commands."""
 
 import json
+from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -140,6 +142,19 @@ def test_the_best_for_few_and_many_records_comes_first():
     assert any("may be off" in one.reason for one in found)
     curve = forecast_curve(LINE, "y", (Budget("0.01", "1e-6"), Budget(10, "1e-6")))
     assert curve[0][1].rehearsal.right < curve[1][1].rehearsal.right
+
+
+@given(
+    st.sampled_from(list(Neighbours)),
+    st.integers(1, 40),
+    st.floats(0.01, 30.0),
+    st.sampled_from(["1e-12", "1e-9", "1e-6", "1e-3"]),
+)
+def test_a_delta_never_adds_noise_to_sums(relation, columns, epsilon, delta):
+    """Whoever allows one gets what they would have without it, or less noise, whatever the promise and the columns."""
+    task = FromProducts(Domain.of(**{f"x{place}": (0, 1) for place in range(columns)}, y=(0, 1)), "y")
+    pure = Budget(str(round(epsilon, 4)), 0, relation)
+    assert task.noise(replace(pure, delta=Decimal(delta))) <= task.noise(pure) * (1 + 1e-12)
 
 
 def test_dates_are_predicted_as_dates():

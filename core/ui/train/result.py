@@ -130,7 +130,11 @@ def predicted_in_words(model: Model, record: pd.DataFrame) -> str:
     if isinstance(model, NumberModel):
         found = {name: _told(value) for name, value in model.predict(record).iloc[0].items()}
         unit = "" if isinstance(model.task.target, Dates) else in_markdown(model.task.target.unit)
-        band = f" (without noise, with 95%, between {found['low']} and {found['high']})" if "low" in found else ""
+        band = (
+            f"; without noise it would be between {found['low']} and {found['high']}, with 95%"
+            if "low" in found
+            else ""
+        )
         return f"Predicted: **{found['predicted']}** {unit}".rstrip() + f"{band}{_off(model)}."
     probabilities = model.probabilities(record)[0]
     best = int(probabilities.argmax())
