@@ -256,8 +256,9 @@ def chosen_trainer(
     if method == AUTO:
         return offers(domain, label, budget, radius, composable=composable, records=records)[0].trainer
     trainer = trainer_of(method, domain, label, radius)
-    lengthens = isinstance(trainer, NoisyDescent) and trainer.name == NoisyDescent.name and not budget.pure
-    return trainer.for_records(budget, records) if lengthens else trainer
+    if isinstance(trainer, NoisyDescent) and not isinstance(trainer, SampledDescent) and not budget.pure:
+        return trainer.for_records(budget, records)
+    return trainer
 
 
 def train(
