@@ -24,7 +24,7 @@ LINE = Domain.of(x=(-1, 1), y=(-1, 1), missing="refuse")
 METHODS = (PosteriorSample, AdaptivePosteriorSample)
 
 
-@settings(max_examples=draws(15, 200))
+@settings(max_examples=draws(10, 200))
 @given(st.floats(0.001, 0.4), st.floats(0.0, 4.0), st.floats(1.2, 3.0))
 def test_the_divergence_is_that_of_the_two_draws_and_no_smaller_than_backwards(leverage, off, order):
     """By numerical integration of the densities of a record's prediction, without it and with it."""
@@ -67,7 +67,7 @@ def test_no_record_moves_what_is_bought_by_more_than_one(people, other):
 
 def test_draws_have_the_posteriors_mean_and_covariance():
     """False alarms: less than one in a million, by normal and chi-square distributions with margins."""
-    random, runs = np.random.default_rng(2), draws(60, 4_000)
+    random, runs = np.random.default_rng(2), draws(30, 4_000)
     units = np.column_stack((np.full(40, 1 << 13), random.integers(-8_000, 8_000, 40)))
     codes = random.integers(-8_000, 8_000, 40)
     products = posterior.whole_products(units, units)
