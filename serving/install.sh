@@ -3,6 +3,7 @@
 #     serving/install.sh FOLDER     (FOLDER/bin/frostglass is the command)
 # Libraries are exactly those of requirements-serve.txt, each held to its hash.
 set -eu
+umask 022  # whoever serves is another user than who installs
 target=${1:?"Say into which folder: serving/install.sh FOLDER"}
 source=$(cd "$(dirname "$0")/.." && pwd)
 

@@ -74,8 +74,8 @@ class Door:
     Parameters
     ----------
     path : Path
-        The configuration, looked at again whenever it has changed. What it says of roles, approval and limits holds
-        from then on; all else holds from the start. While it cannot be used, nobody has a role.
+        The configuration, looked at again whenever it has changed. What it says of roles, approval and limits of pages
+        holds from then on; all else holds from the start. While it cannot be used, nobody has a role.
     clock : Callable[[], float]
         Seconds of the epoch.
 
