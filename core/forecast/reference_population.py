@@ -3,7 +3,8 @@
 Nobody may look at the private records to see how they lie. Three shapes stand for what they may be like:
 
 * *long*: one long axis, thinner ones across it, and some stragglers;
-* *clustered*: ten heaps of unequal size, each small against the bounds;
+* *clustered*: ten heaps of unequal size, each small against the bounds, and never so far apart that the kernel which
+  is asked with sees nothing of them;
 * *few values*: whole numbers and steps, with a third of the people at the same value of every column, so that queries
   sit where many records sit, and on a kernel's kink.
 
