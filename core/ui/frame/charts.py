@@ -56,7 +56,7 @@ def fit_stage(figure: go.Figure) -> None:
     shape = shape_of(figure)
     if shape is not None:
         # What says that it is a phone has been given a height already; a narrow window has not.
-        beside, around = ("5rem", "16rem") if shape < WIDE else ("11rem", "11rem")  # the colour bar is above, or beside
+        beside, around = ("5rem", "14rem") if shape < WIDE else ("11rem", "11rem")  # the colour bar is above, or beside
         narrow = "" if on_a_phone() else f"; --narrow: calc((100vw - {beside}) * {shape:.4f} + {around})"
         st.html(f"<style>.st-key-fg-stage {{ --shape: {shape:.4f}{narrow} }}</style>")
 

@@ -66,8 +66,10 @@ STYLE = (
   & h1 { font-size: 1.25rem; padding: 0; }
   & .stElementContainer:has(.fg-lead), & .st-key-fg-promise { display: none; }
 }
-.stApp:has(.fg-opened) [data-testid="stHeader"] { background: none; pointer-events: none;
-  & button, & a { pointer-events: auto; } }
+@media (min-width: 769px) { /* on a phone what scrolls by would lie under the sign in the header */
+  .stApp:has(.fg-opened) [data-testid="stHeader"] { background: none; pointer-events: none;
+    & button, & a { pointer-events: auto; } }
+}
 .stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] { max-width: 125rem; }
 @media (min-width: 769px) { /* what is chosen about a picture is one line above it */
   .st-key-fg-choices :is([data-testid="stSelectbox"], [data-testid="stButtonGroup"]) {
@@ -105,12 +107,14 @@ STYLE = (
 .stApp [data-testid="stSliderThumbValue"] { color: var(--ink) !important; }
 
 /* A name that is too long for its button goes on in the next line; Streamlit would cut it. */
-.stApp .stButton [data-testid="stMarkdownContainer"] { white-space: normal; overflow: visible; }
+.stApp .stButton [data-testid="stMarkdownContainer"] { &, & p { white-space: normal !important; }
+  [kind="tertiary"] & { text-align: left; }
+  overflow: visible !important; }
 
 /* Under the pointer, or with what they open open, buttons would be written in the primary colour too. */
 .stApp :is([data-testid^="stBaseButton-secondary"], [data-testid^="stBaseButton-tertiary"], [data-testid="stPopover"]
-  button):is(:hover, :active, :focus, [aria-expanded="true"]):not(:disabled) { color: var(--ink); border-color:
-  var(--faint); }
+  button):is(:hover, :active, :focus, [aria-expanded="true"]):not(:disabled) { color: var(--ink) !important;
+  border-color: var(--faint); }
 .stApp [data-testid="stBaseButton-tertiary"]:is(:hover, :active, :focus) { border-color: transparent; }
 
 /* Streamlit fades captions and closed expanders to 60%, below AA on the light theme. */
