@@ -243,10 +243,7 @@ def _grouped_trial(
         trial.add(table, np.asfortranarray(part))
         estimates, _ = trial.group_estimates(table, len(part), queries)
         errors.append(estimates - sketch.exact(queries, np.asfortranarray(part)))
-    both = errors[0] + errors[1]
-    # What the halves' averages have in common is what hashes do to pairs of records; the rest averages out.
-    together = float(np.mean(errors[0] * errors[1])) / (half * (len(records) - half))
-    single = min(max(1.0 - together * len(records) ** 2 / max(float(np.mean(both**2)), 1e-300), 0.0), 1.0)
+    both, single = errors[0] + errors[1], _averaged_out(errors[0], errors[1], half, len(records) - half)
     groups = trial.groups
     batches = PublicRandom(0, 8).words(RESAMPLES, sketch.groups) % np.uint64(groups)
     chosen = np.zeros((RESAMPLES, groups))
@@ -262,6 +259,16 @@ def _grouped_trial(
         tuple(exact / len(records)),
         tuple(np.asarray(trial.noise_variance(1.0, queries)) * (trial.rows / sketch.rows)),
     )
+
+
+def _averaged_out(first: np.ndarray, second: np.ndarray, half: int, other: int) -> float:
+    """The share of squared errors that comes from each record by itself, of the errors of two halves of the records.
+
+    What the halves' averages have in common is what hashes do to pairs of records; the rest averages out.
+    """
+    together = float(np.mean(first * second)) / (half * other)
+    squared = max(float(np.mean((first + second) ** 2)), 1e-300)
+    return min(max(1.0 - together * (half + other) ** 2 / squared, 0.0), 1.0)
 
 
 def _unshared(errors: np.ndarray) -> np.ndarray:
@@ -292,7 +299,7 @@ def _set_trials(
         tried = [_reference_set_errors(trial, shown, float(f"{records:.3g}"), size) for size in sizes]
     else:
         check_sample(sample)
-        tried = [_row_deviations(trial, sample[:QUERIES], sample, records)]
+        return (_sampled_sets(sketch, trial, sample),)
     gain = float(sketch.noise_variance(1.0))
     return tuple(
         Trial(
@@ -304,6 +311,32 @@ def _set_trials(
             (gain,) * len(densities),
         )
         for deviations, densities in tried
+    )
+
+
+def _sampled_sets(sketch: MinHash, trial: MinHash, sample: Sets) -> Trial:
+    """On a public sample, of which a third is asked about the others, so that nobody is compared with themselves.
+
+    A sample is so much smaller than what it stands for that the part of the errors that averages out has to be told
+    apart, as for points.
+    """
+    asked = min(QUERIES, len(sample) // 3)
+    queries, kept = sample[:asked], sample[asked:]
+    half, exact, errors = len(kept) // 2, trial.exact(queries, kept), []
+    for part in (kept[:half], kept[half:]):
+        table = trial.zeros()
+        trial.add(table, part)
+        rows, _ = trial.group_estimates(table, len(part), queries)
+        errors.append(rows - trial.exact(queries, part))
+    deviations = np.sqrt(np.mean((errors[0] + errors[1]) ** 2, axis=0) / sketch.rows)
+    told = exact >= max(OUTSKIRTS * float(exact.mean()), 1e-9)
+    return Trial(
+        float(np.mean(deviations[told] / exact[told])) if told.any() else 1.0,
+        root_mean_square(deviations) / len(kept),
+        _averaged_out(errors[0], errors[1], half, len(kept) - half),
+        len(kept),
+        tuple(np.maximum(exact[told], 1e-9) / len(kept)) if told.any() else (1e-9,),
+        (float(sketch.noise_variance(1.0)),) * max(int(told.sum()), 1),
     )
 
 

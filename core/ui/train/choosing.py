@@ -49,7 +49,8 @@ SEVERAL = (
     "records is held out and decides which is kept, all for the same price."
 )
 DECIDED = (
-    "First 2 to 5% of ε buys how far your records lie apart, as there are more than three columns; that may change it."
+    "With more than three columns, 2 to 5% of ε first buys how far your records lie apart, where the total has room "
+    "for it, and that may change the choice."
 )
 WORTH_SAYING = 0.05
 """Of made-up records, what the switch for less noise must bring to be spoken of."""
