@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from ..forecast.scales import Scales
+from ..words.escapes import in_plotly
 from ..words.numbers import percent
 from .palette import FAINT, INK, TEAL, faded
 
@@ -44,13 +45,16 @@ def smoothing_figure(scales: Scales) -> go.Figure:
         )
     )
     labelled = scales.tried[::LABELLED]
+    words = [scales.in_words(one).partition(" ") for one in labelled]
+    units = {unit for _, _, unit in words}
+    unit = units.pop() if len(units) == 1 else ""  # said once, as it has no room below each
     figure.update_xaxes(
         type="log",
         showgrid=False,
         zeroline=False,
-        title="bandwidth",
+        title=f"bandwidth, {in_plotly(unit)}" if unit else "bandwidth",
         tickvals=list(labelled),
-        ticktext=[scales.in_words(one) for one in labelled],
+        ticktext=[number if unit else in_plotly(f"{number} {own}".strip()) for number, _, own in words],
         fixedrange=True,
     )
     figure.update_yaxes(
@@ -65,7 +69,7 @@ def smoothing_figure(scales: Scales) -> go.Figure:
         fixedrange=True,
     )
     figure.update_layout(
-        height=190,
+        height=230,  # room for a legend of several lines on narrow screens
         margin={"l": 8, "r": 8, "t": 28, "b": 8},
         dragmode=False,
         showlegend=True,

@@ -70,6 +70,7 @@ STYLE = (
   .stApp:has(.fg-opened) [data-testid="stHeader"] { background: none; pointer-events: none;
     & button, & a { pointer-events: auto; } }
 }
+.fg-opened strong { overflow-wrap: anywhere; }
 .stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] { max-width: 125rem; }
 @media (min-width: 769px) { /* what is chosen about a picture is one line above it */
   .st-key-fg-choices :is([data-testid="stSelectbox"], [data-testid="stButtonGroup"]) {
