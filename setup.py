@@ -15,6 +15,8 @@ APP = (
     "sample_data/*.csv",
     "sample_data/*.parquet",
     "sample_data/texts/*.parquet",
+    "sample_data/answers/*.npz",
+    "sample_data/comparisons/*.parquet",
     "sample_data/releases/*.npz",
     "sample_data/releases/*.png",
 )

@@ -3,6 +3,7 @@
 python -m benchmarks.controls                       all pages, the dearest changes first
 python -m benchmarks.controls --only Explore        pages whose name begins so
 python -m benchmarks.controls --most 60             more lines
+python -m benchmarks.controls --own                 bundled releases as if they were a visitor's own
 
 Pages are run without a browser by Streamlit's AppTest, which adds a few hundredths of a second to each run and sends
 nothing. Every change is one to a value that was not looked at before, so nothing is remembered of it; threads that
@@ -17,7 +18,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,9 +46,14 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--only", default="", help="pages whose name begins so")
     options.add_argument("--most", type=int, default=30, help="lines of the table")
+    options.add_argument("--own", action="store_true", help="without the answers that come with bundled releases")
     asked = options.parse_args()
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"HOME": home, "XDG_DATA_HOME": home}
+        if asked.own:
+            from core.ui.explore import answers
+
+            answers.ANSWERS = Path(home)
         found = []
         for name, start in pages():
             if name.startswith(asked.only):
@@ -119,17 +125,18 @@ def released(sample: str):
     return app.button(key="data-use").click().run()
 
 
-def measured(name: str, start: Callable) -> Iterator[Cost]:
-    """Open a page, change each of its controls to each other value, once, and put it back."""
+def measured(name: str, start: Callable, kinds: Mapping[str, Callable] | None = None) -> Iterator[Cost]:
+    """Open a page, change each of its controls (of these kinds) to each other value, once, and put it back."""
+    kinds = KINDS if kinds is None else kinds
     before = time.process_time()
     app = start()
     yield Cost(name, "opening", time.process_time() - before, bool(app.exception))
-    for kind, place in [(each, place) for each in KINDS for place in range(len(app.get(each)))]:
+    for kind, place in [(each, place) for each in kinds for place in range(len(app.get(each)))]:
         widgets = app.get(kind)
         if place >= len(widgets):
             continue
         widget, first = widgets[place], widgets[place].value
-        for value in KINDS[kind](widget):
+        for value in kinds[kind](widget):
             if place >= len(app.get(kind)) or app.get(kind)[place].label != widget.label:
                 break
             app.get(kind)[place].set_value(value)

@@ -82,7 +82,7 @@ def test_a_wheel_holds_the_library_and_the_app_once(wheel):
     app = [*(ROOT / "pages").glob("*.py"), *(ROOT / "sample_data" / "releases").iterdir()]
     app += [ROOT / place for place in ("app.py", ".streamlit/config.toml", "docs/teaching.md")]
     app += [file for file in (ROOT / "sample_data").iterdir() if file.suffix in (".toml", ".csv", ".parquet")]
-    app += [*(ROOT / "sample_data" / "texts").iterdir()]
+    app += [file for name in ("texts", "answers", "comparisons") for file in (ROOT / "sample_data" / name).iterdir()]
     expected = {f"frostglass/{file.relative_to(ROOT / 'core')}": file for file in library}
     expected |= {f"frostglass/app/{file.relative_to(ROOT)}": file for file in app}
     assert names == set(expected) and "frostglass/py.typed" in names

@@ -152,6 +152,12 @@ class Release(Questions):
         self._check_one()
         return self.sketch.answer(self.counters, self.counts, points, self.privacy.counter_variance, level)
 
+    def estimates_at(self, points: np.ndarray) -> np.ndarray:
+        """The estimates of `answer_points` alone, float64 (n,): searches need no errors, which may take longest."""
+        self._check_one()
+        (estimates,) = self.sketch.estimates((self.counters,), self.counts, points, self.privacy.counter_variance)
+        return cast(np.ndarray, estimates)
+
     def smoothed(self, bandwidth: Bandwidth | None = None) -> Release:
         """The same release read through a kernel of another bandwidth, at no cost: all tasks and intervals follow it.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -34,6 +35,8 @@ MAX_COUNTERS = 1 << 28
 """Of a table that is read as an array: 2 GiB in memory."""
 
 
+ANY_LEVEL = 0.95
+"""Of intervals that nobody looks at."""
 Counts = Any
 """Numbers of records, of the `count_shape` of a sketch: one number, or an array of one a class."""
 
@@ -216,6 +219,20 @@ class LinearSketch(Traits, ABC):
         RequestError
             When the level is not between 0 and 1.
         """
+
+    def estimates(
+        self, tables: Sequence[Counters], records: Counts, points: Encoded, counter_variance: float
+    ) -> Encoded:
+        """What `answer` estimates from each of several tables, float64 (tables, n), for searches that need no errors.
+
+        Parameters
+        ----------
+        tables : Sequence[np.ndarray]
+            Each as ``table`` of `answer`, and so are the others.
+        records, points, counter_variance : float, np.ndarray, float
+            As there.
+        """
+        return np.array([self.answer(table, records, points, counter_variance, ANY_LEVEL).estimate for table in tables])
 
     @abstractmethod
     def noise_variance(self, counter_variance: float, points: Encoded | None = None) -> float | np.ndarray:

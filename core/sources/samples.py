@@ -21,6 +21,8 @@ from ..privacy.unit import EACH_RECORD, PrivacyUnit
 FOLDER = APP / "sample_data"
 RELEASES = FOLDER / "releases"
 """Released files, named like their samples; of those samples that have a column to draw."""
+ANSWERS = FOLDER / "answers"
+"""Answers of these files that take long, worked out before; named by the first 16 digits of a file's SHA-256."""
 
 NUMBER = {"kind": "numeric", "unit": ""}
 """What a column is that the catalogue says nothing else of."""

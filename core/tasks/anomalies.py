@@ -138,7 +138,7 @@ def _population(release: Release, seed: int) -> np.ndarray:
     # A lattice has too few people in the emptiest places: of a stated 5% of everyone it made 11%.
     made_up = sample(release, REFERENCE_POINTS, seed, sharpen=sharpen, lattice=False).points
     people = release.domain.encode_queries(made_up, release.sketch.metric)
-    density = np.asarray(release.answer_points(people).density)
+    density = release.estimates_at(people) / max(release.records, 1.0)
     order = np.argsort(-density, kind="stable")
     people, density = np.asfortranarray(people[order]), density[order]
     sketch, variance = release.sketch, release.privacy.counter_variance

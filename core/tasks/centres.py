@@ -197,7 +197,7 @@ def _finder(release: Release, box: Box) -> Callable[[Release, np.ndarray | None]
 
     def descended(one: Release, near: np.ndarray | None) -> np.ndarray:
         def total(points: np.ndarray) -> np.ndarray:
-            return one.answer_points(points).estimate
+            return one.estimates_at(points)
 
         if near is None:
             return _rounded(box, least_place(total, low, high, (low + high) / 2.0, one.records))
@@ -263,7 +263,7 @@ def _on_a_line(release: Release, count: int, level: float) -> tuple[Centre, ...]
     places = np.linspace(box.bounds[0][0], box.bounds[1][0], LINE_PLACES)
 
     def medians(one: Release) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        sums = one.answer_points(places[:, None]).estimate
+        sums = one.estimates_at(places[:, None])
         masses = masses_on_a_line(sums, places[1] - places[0], one.records)
         return *medians_on_a_line(places, masses, count), masses
 

@@ -156,7 +156,7 @@ def _answer_of(release: Release) -> Height:
     """The estimate that the release gives."""
 
     def height(points: np.ndarray) -> np.ndarray:
-        return release.answer_points(points).estimate
+        return release.estimates_at(points)
 
     return height
 

@@ -32,6 +32,8 @@ KEPT = PLACES // 4
 """Heaviest places that stay from round to round."""
 ROUNDS = 6
 STEPS = 100
+ASKED_FOR_ERROR = 8
+"""One place in so many is asked for its error, of which only the mean is used."""
 CHECK_EVERY = 10
 SPREAD = 4.0
 """New places lie up to this factor nearer or farther than the round's own scale."""
@@ -111,7 +113,7 @@ def _first_places(release: Release, box: Box, widths: np.ndarray, random: np.ran
     """Half of them spread evenly over the bounds, half around the hilltops of the density at all distances."""
 
     def height(points: np.ndarray) -> np.ndarray:
-        return release.answer_points(points).estimate
+        return release.estimates_at(points)
 
     even = box.uniform(scrambled_sobol(PLACES // 2, box.uniforms_needed(), PublicRandom(SEARCH_SEED)))
     starts = starting_points(box, height, widths, affordable_starts(release))
@@ -129,9 +131,8 @@ def _weights(release: Release, kernel: Kernel, places: np.ndarray) -> tuple[np.n
     The density may be estimated below zero, where multiplicative steps do not work. Adding a constant to kernel and
     density alike makes both positive and asks for weights that add up to 1 besides.
     """
-    answers = release.answer_points(places)
-    density = answers.density.astype(np.float32)
-    error = root_error(release, answers)
+    density = (release.estimates_at(places) / max(release.records, 1.0)).astype(np.float32)
+    error = root_error(release, release.answer_points(places[::ASKED_FOR_ERROR]))
     shift = np.float32(max(LEAST_SHIFT, -2.0 * density.min()))
     # Single precision: the release knows no more than that, and the matrix is read a hundred times.
     closeness = kernel.evaluate(places, places).astype(np.float32)

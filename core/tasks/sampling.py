@@ -265,7 +265,7 @@ def _from_cells(release: Release, n: int, random: np.random.Generator) -> np.nda
 
 def _height(release: Release):
     def height(points: np.ndarray) -> np.ndarray:
-        return release.answer_points(points).estimate
+        return release.estimates_at(points)
 
     return height
 

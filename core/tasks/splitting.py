@@ -56,8 +56,7 @@ class Splitting:
         if self.grouped:
             return cast(GroupedSketch, release.sketch).group_estimates(release.counters, release.records, points)
         variance = PARTS * release.privacy.counter_variance
-        answers = [release.sketch.answer(table, release.counts, points, variance, 0.95) for table in self._tables]
-        return np.array([one.estimate for one in answers]), np.full(PARTS, 1.0 / PARTS)
+        return release.sketch.estimates(self._tables, release.counts, points, variance), np.full(PARTS, 1.0 / PARTS)
 
     def mean(self, points: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """The mean of the chosen estimates, bool (G,), at encoded points (n, d), float64 (n,)."""
@@ -69,7 +68,7 @@ class Splitting:
             tables = [table for table, wanted in zip(self._tables, chosen, strict=True) if wanted]
             self._means[key] = np.rint(np.mean(tables, axis=0)).astype(np.int64)
         release, variance = self.release, PARTS / chosen.sum() * self.release.privacy.counter_variance
-        return release.sketch.answer(self._means[key], release.counts, points, variance, 0.95).estimate
+        return release.sketch.estimates((self._means[key],), release.counts, points, variance)[0]
 
     def unseen_variance(self, points: np.ndarray) -> np.ndarray:
         """Variance of the answers that the spread of the estimates does not show, float64 (n,): that of a grid, say."""

@@ -26,28 +26,51 @@ MOST_STEPS = 6_000
 FAULT = "It could not be tried because of a fault of the program."
 
 
-class Results:
-    """What came of the steps of several comparisons, by the identity of the comparison. Any thread may ask it."""
+def nothing(identity: str) -> dict[Step, Outcome]:
+    """What is known of a comparison that nobody has made yet."""
+    return {}
 
-    def __init__(self) -> None:
+
+class Results:
+    """What came of the steps of several comparisons, by the identity of the comparison. Any thread may ask it.
+
+    Parameters
+    ----------
+    before : Callable[[str], dict[Step, Outcome]]
+        What was known of a comparison before anyone asked for it here.
+    """
+
+    def __init__(self, before: Callable[[str], dict[Step, Outcome]] = nothing) -> None:
         self._known: OrderedDict[str, dict[Step, Outcome]] = OrderedDict()
+        self._before = before
         self._lock = Lock()
 
     def of(self, identity: str) -> dict[Step, Outcome]:
         """What is known of one comparison; a copy."""
         with self._lock:
-            return dict(self._known.get(identity, {}))
+            return dict(self._known[identity] if identity in self._known else self._begun(identity))
+
+    def _begun(self, identity: str) -> dict[Step, Outcome]:
+        """What was known before of a comparison that is new here; remembered, where there is anything."""
+        before = self._before(identity)
+        if before:
+            self._remember(identity, before)
+        return before
+
+    def _remember(self, identity: str, known: dict[Step, Outcome]) -> None:
+        self._known[identity] = known
+        self._known.move_to_end(identity)
+        while len(self._known) > MOST_COMPARED:
+            self._known.popitem(last=False)
 
     def keep(self, identity: str, step: Step, outcome: Outcome) -> None:
         """Remember what came of a step."""
         with self._lock:
-            known = self._known.setdefault(identity, {})
-            self._known.move_to_end(identity)
+            known = self._known[identity] if identity in self._known else self._begun(identity)
+            self._remember(identity, known)
             if len(known) >= MOST_STEPS:
                 known.clear()
             known[step] = outcome
-            while len(self._known) > MOST_COMPARED:
-                self._known.popitem(last=False)
 
 
 @dataclass
@@ -141,7 +164,7 @@ class Bench:
                     task, step = due
                     with self.turns.turn:
                         self.doing = step
-                        self.results.keep(task.identity, step, _tried(task.work, step))
+                        self.results.keep(task.identity, step, tried(task.work, step))
         except BaseException:  # a page that waits for a worker that is no more would wait for ever
             self._worker = None
             raise
@@ -156,7 +179,8 @@ class Bench:
             return self._task, step
 
 
-def _tried(work: Callable[[Step], Value], step: Step) -> Outcome:
+def tried(work: Callable[[Step], Value], step: Step) -> Outcome:
+    """What became of a step: its value or why there is none, and the processor seconds of this thread."""
     start = thread_time()  # of this thread alone, so that a busy computer makes no method look slow
     value: Value | None = None
     problem: str | None = None

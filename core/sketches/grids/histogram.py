@@ -12,6 +12,7 @@ fine one the details (`core.sketches.grids.smoothing`).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -378,6 +379,11 @@ class Histogram(LinearSketch):
         """Estimates whose errors are known: the noise exactly, the grid's own from the counts around each query."""
         estimate, gain, misfit = self.smoothing.read(self.grids(table), points)
         return Answers.of_errors(estimate, np.sqrt(gain * counter_variance + misfit), records, level)
+
+    def estimates(
+        self, tables: Sequence[np.ndarray], records: float, points: np.ndarray, counter_variance: float
+    ) -> np.ndarray:
+        return self.smoothing.estimates([self.grids(table) for table in tables], points)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """The sum of the squared coefficients, times a counter's variance."""

@@ -8,13 +8,14 @@ from ...figures.view import View
 from ...releases.release import Release
 from ...tasks.classes.classification import Classification, classify
 from ...tasks.classes.decision_map import DecisionMap, decision_map
-from ..explore.answers import REMEMBERED
+from ..explore.answers import REMEMBERED, kept_first
 
 RESOLUTION, AVERAGED_RESOLUTION = 96, 48
 """Cells along a side; an average reads many points a cell."""
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Drawing the map …")
+@kept_first
 def drawn_map(fingerprint: str, _release: Release, view: View, rule: str, level: float) -> DecisionMap:
     """The map of a view, over two columns."""
     drawn = len(view.columns) + len(view.held)

@@ -100,8 +100,18 @@ def choose_plan(subject: Subject) -> Chosen | None:
     if not chosen:
         note("Pick at least one method." if possible else "No method can answer this question on these columns.")
         return None
-    epsilons = tuple(sorted({low, high} | {step for step in TRIED if low <= step <= high}))
-    return Chosen(subject, Plan(tuple(chosen), epsilons, delta, subject.data is not None), left_out)
+    return Chosen(subject, Plan(tuple(chosen), tried_between(low, high), delta, subject.data is not None), left_out)
+
+
+def tried_between(low: Decimal, high: Decimal) -> tuple[Decimal, ...]:
+    """The ε at which errors are measured within a range."""
+    return tuple(sorted({low, high} | {step for step in TRIED if low <= step <= high}))
+
+
+def first_plan(subject: Subject) -> Plan:
+    """What is measured before anything is chosen: all methods that need no δ, over the whole range."""
+    methods = tuple(method.key for method, refusal in subject.taking_part(Budget(1)) if refusal is None)
+    return Plan(methods, tried_between(STEPS[0], STEPS[-1]), Decimal(0), measured=True)
 
 
 # Some methods draw all their public random numbers to know whether they can.

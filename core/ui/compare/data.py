@@ -9,7 +9,7 @@ import streamlit as st
 
 from ...domain import Column, Domain
 from ...errors import RequestError
-from ...experiments.comparison.public_data import from_file, from_sample
+from ...experiments.comparison.public_data import from_file
 from ...forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel
 from ...forecast.recommendation import Closeness, Distances
 from ...sources import Upload, open_source
@@ -21,7 +21,7 @@ from ..frame.frame import DATA
 from ..frame.marks import note
 from ..frame.session import OwnData, Session
 from ..release.questions import NORMS
-from .subject import QUERIES, RECORDS, Subject, kernels_like
+from .subject import QUERIES, RECORDS, Subject, described, kernels_like, sample_subject
 
 ON_SAMPLE, ON_FILE, ON_FACTS = "A sample", "A public file", "My data"
 CLOSENESS, DISTANCE = "closeness", "distance"
@@ -63,17 +63,13 @@ def _choose_sample() -> Sample | None:
 
 def _on_sample(known: Sample) -> Subject:
     question = _choose_question(known.domain, Closeness(known.kernel))
-    return _sample_subject(known.name, _described(question), question)
+    return _sample_subject(known.name, described(question), question)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _sample_subject(name: str, described: str, _question: Closeness | Distances) -> Subject:
     """Samples are everyone's, so all visitors share the exact answers about them."""
-    known = sample(name)
-    data = from_sample(known, _question, records=RECORDS, queries=QUERIES)
-    return Subject(
-        f"{name} {described}", known.title, known.domain, _question, len(data.records), data, known.show, shared=True
-    )
+    return sample_subject(sample(name), _question)
 
 
 def _on_file() -> Subject | None:
@@ -108,7 +104,7 @@ def _on_file() -> Subject | None:
     scale = "none" if len(names) == 1 else "box"
     domain = Domain(tuple(columns[name] for name in names), scale=scale)
     question = _choose_question(domain, Closeness(kernel_at(domain, DEFAULT_SHARE)))
-    return _file_subject(f"{dropped.file_id} {names} {_described(question)}", dropped.name, content, domain, question)
+    return _file_subject(f"{dropped.file_id} {names} {described(question)}", dropped.name, content, domain, question)
 
 
 @st.cache_data(scope="session", max_entries=2, show_spinner=False)
@@ -160,7 +156,7 @@ def _on_facts(visitor: Session) -> Subject | None:
         width=380,
     )
     question = _choose_question(own.domain, Closeness(_own_kernel(own)))
-    identity = json.dumps([own.domain.to_dict(), records, _described(question)])
+    identity = json.dumps([own.domain.to_dict(), records, described(question)])
     return Subject(identity, own.title, own.domain, question, int(records))
 
 
@@ -204,7 +200,3 @@ def _choose_question(domain: Domain, closeness: Closeness) -> Closeness | Distan
             "are half gone at the same distance.",
         )
     return Closeness(others.get(title, kernel))
-
-
-def _described(question: Closeness | Distances) -> str:
-    return json.dumps(question.kernel.to_dict()) if isinstance(question, Closeness) else question.norm

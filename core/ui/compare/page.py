@@ -39,7 +39,7 @@ def compare(visitor: Session) -> None:
     curves, pictures = st.container(), st.container()
     with pictures:
         chosen = _shown(chosen)
-    desk = bench(subject.shared)
+    desk = bench(subject)
     desk.aim(Task(subject.identity, chosen.plan, subject.work))
     with curves:
         results(chosen, desk, measure, tuned)

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from ...experiments.comparison.bundled import bundled
 from ...experiments.comparison.curves import Curve, curves
 from ...experiments.comparison.methods import METHODS
 from ...experiments.comparison.outcome import Trial
@@ -24,6 +25,7 @@ from ...words.quantities import size, taken
 from ..frame.charts import show
 from ..frame.marks import note
 from .choice import Chosen, marks, plainly
+from .subject import Subject
 
 LOOK_FIRST, LOOK_EVERY = 0.8, 2.5
 """Seconds until the browser looks again what is there: while nothing is, and then. Figures take time to draw, which the
@@ -36,14 +38,42 @@ MEASURES = {
 DEFAULT, TUNED = "chosen from public facts", "best that was tried"
 
 
+AGAIN = "compare-measured-again"
+"""Session state: comparisons on samples that this visitor has asked to be measured here."""
+
+
 @st.cache_resource(show_spinner=False)
 def _turns() -> Turns:
     """One for the server: its memory is bounded, and what it remembers of samples is everyone's."""
-    return Turns()
+    return Turns(Results(bundled))
 
 
-def bench(shared: bool) -> Bench:
+def measured_before(subject: Subject) -> bool:
+    """Whether what is shown of a sample was measured before, and comes with the app."""
+    return subject.shared and subject.identity not in st.session_state.get(AGAIN, ()) and bool(_kept(subject.identity))
+
+
+@st.cache_data(scope="session", max_entries=32, show_spinner=False)
+def _kept(identity: str) -> int:
+    return len(bundled(identity))
+
+
+def measure_again(subject: Subject) -> None:
+    """Offer to measure on this computer what comes with the app."""
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        note("Measured before, on another computer. Measured here, errors come out the same, and times differ.")
+        st.button(
+            "Measure it here", key="compare-again-here", on_click=_again, args=(subject.identity,), type="tertiary"
+        )
+
+
+def _again(identity: str) -> None:
+    st.session_state[AGAIN] = {*st.session_state.get(AGAIN, ()), identity}
+
+
+def bench(subject: Subject) -> Bench:
     """Where this visitor's comparisons are worked on; what comes of shared subjects is remembered for all visitors."""
+    shared = subject.shared and subject.identity not in st.session_state.get(AGAIN, ())
     key = "compare-bench-shared" if shared else "compare-bench-own"
     if key not in st.session_state:
         server, number = get_instance(), get_script_run_ctx().session_id
@@ -128,6 +158,8 @@ def _found(chosen: Chosen, desk: Bench, measure: str, tuned: bool) -> None:
 
 def _everything(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome], measure: str, tuned: bool) -> None:
     _progress(chosen, desk, known)
+    if measured_before(chosen.subject):
+        measure_again(chosen.subject)
     found = trials_of(chosen, known)
     drawn = shown_curves(found, measure, tuned)
     if drawn:
@@ -135,7 +167,7 @@ def _everything(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome], meas
         advised = known.get(chosen.plan.advising)
         if advised is not None and advised.value is not None:
             note(advice_sentence(advised.value, drawn, chosen.present, chosen.subject.data is not None))
-        _costs(found, chosen.subject.data is not None)
+        _costs(found, chosen.subject.data is not None, measured_before(chosen.subject))
     elif desk.running:
         note("The best settings are looked for last; they appear here." if found else "The first curves appear here.")
     else:
@@ -200,7 +232,7 @@ def _curves(chosen: Chosen, drawn: list[Curve], tuned: bool) -> None:
     note(measured_sentence(chosen.subject.data, drawn[0].measure))
 
 
-def _costs(found: Iterable[Trial], measured: bool) -> None:
+def _costs(found: Iterable[Trial], measured: bool, before: bool) -> None:
     """What each method takes besides: medians over the trials at the setting that public facts choose."""
     plain = [trial for trial in found if not trial.tuning and trial.size is None]
     quantities = (
@@ -222,5 +254,6 @@ def _costs(found: Iterable[Trial], measured: bool) -> None:
             if values:
                 costs = Costs(title, values, {key: in_words(value) for key, value in values.items()})
                 show(costs_figure(costs, marks()), f"compare-{attribute}", costs_in_words(costs, marks()))
-    where = "on one core of the computer that runs this app" if measured else "roughly, on two cores"
+    computer = "a computer, on which they were measured before" if before else "the computer that runs this app"
+    where = f"on one core of {computer}" if measured else "roughly, on two cores"
     note(f"Times are {where}, at the setting that public facts choose; the scale is logarithmic.")

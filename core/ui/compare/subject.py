@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,13 +15,14 @@ from ...domain import Domain
 from ...experiments.comparison.methods import METHODS, Method
 from ...experiments.comparison.outcome import Trial
 from ...experiments.comparison.plan import Advice, Step
-from ...experiments.comparison.public_data import PublicData
+from ...experiments.comparison.public_data import PublicData, from_sample
 from ...experiments.comparison.trial import released_functions, run_trial
 from ...forecast.forecast import forecast
 from ...forecast.recommendation import Closeness, Distances, recommend
 from ...geometry.kernels import Gaussian, Kernel, Laplacian, Smooth
 from ...geometry.kernels.kernel import Stationary
 from ...privacy.budget import Budget
+from ...sources.samples import Sample
 from .picture import Picture, picture_of
 
 RECORDS, QUERIES = 10_000, 150
@@ -134,6 +136,18 @@ class Subject:
             np.nan,
             seen.file_bytes,
         )
+
+
+def sample_subject(known: Sample, question: Closeness | Distances) -> Subject:
+    """A bundled sample, on which everyone compares alike."""
+    data = from_sample(known, question, records=RECORDS, queries=QUERIES)
+    identity = f"{known.name} {described(question)}"
+    return Subject(identity, known.title, known.domain, question, len(data.records), data, known.show, shared=True)
+
+
+def described(question: Closeness | Distances) -> str:
+    """Equal for equal questions."""
+    return json.dumps(question.kernel.to_dict()) if isinstance(question, Closeness) else question.norm
 
 
 def kernels_like(kernel: Kernel) -> dict[str, Kernel]:

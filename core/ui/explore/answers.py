@@ -5,7 +5,10 @@ Every function takes an `Opened.identity`, by which the answer is remembered, an
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -18,11 +21,13 @@ from ...geometry.kernels import stationary
 from ...machine.small_matrices import one_thread
 from ...releases.release import Release
 from ...sketches.answers import Answers
+from ...sources.samples import ANSWERS
 from ...tasks import density
 from ...tasks.anomalies import synthetic_population
 from ...tasks.averaging import FEWEST_PLACES, averaged_answers, averaging
 from ...tasks.box import Box
 from ...tasks.centres import Centre, find_centres, nearest_place
+from ...tasks.kept import Kept
 from ...tasks.modes import Mode, find_modes
 from ...tasks.partition import Intersection, intersect_partitions
 from ...tasks.sampling import Sample, sample
@@ -47,6 +52,38 @@ DISTANCE_MAP_SIZE, SMALL_DISTANCE_MAP_SIZE = 24, 16
 """Average distances change slowly from place to place, and reading one may take as long as a hundred of closeness."""
 
 
+def kept_first(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Answer from what comes with a bundled file where that holds the answer; else work it out.
+
+    ``work`` takes the identity of what is asked, the release, and what is asked of it.
+    """
+
+    @wraps(work)
+    def answer(identity: str, _release: Release, *asked: object) -> object:
+        return _shelf_of(identity).answer(_name(work, identity, asked), lambda: work(identity, _release, *asked))
+
+    return answer
+
+
+def at_hand(work: Callable[..., object], identity: str, *asked: object) -> bool:
+    """Whether an answer need not be worked out, as it comes with the app or somebody asked the same before."""
+    return _shelf_of(identity).holds(_name(work, identity, asked))
+
+
+def _shelf_of(identity: str) -> Kept:
+    return shelf(identity.partition(" ")[0])
+
+
+def _name(work: Callable[..., object], identity: str, asked: tuple[object, ...]) -> str:
+    return f"{work.__name__} {identity.partition(' ')[2]} {asked!r}"
+
+
+@st.cache_resource(max_entries=4 * REMEMBERED, show_spinner=False)
+def shelf(fingerprint: str) -> Kept:
+    """The answers that come with the app for a file, which is one of its own; none for any other."""
+    return Kept(ANSWERS / f"{fingerprint[:16]}.npz")
+
+
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
 def label(identity: str, _opened: Opened) -> tuple[PrivacyLabel, list[str]]:
     """The privacy label of a file, and the same in sentences."""
@@ -54,6 +91,7 @@ def label(identity: str, _opened: Opened) -> tuple[PrivacyLabel, list[str]]:
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+@kept_first
 def picture(identity: str, _release: Release, view: View) -> density.Curve | density.Heatmap:
     """The curve or map of a view."""
     held = dict(view.held)
@@ -74,6 +112,7 @@ def picture(identity: str, _release: Release, view: View) -> density.Curve | den
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Making the film …")
+@kept_first
 def film(identity: str, _release: Release, view: View, column: str) -> tuple[np.ndarray, list[density.Heatmap]]:
     """The values along a column, and the map of a view at each of them."""
     places = density.axis(Box.of(_release.sketch), column, FRAMES, ends=False)
@@ -86,6 +125,7 @@ def film(identity: str, _release: Release, view: View, column: str) -> tuple[np.
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Building the picture in three dimensions …")
+@kept_first
 def volume(identity: str, _release: Release, view: View) -> Volume:
     """The answers over three columns."""
     return marginal_volume(_release, *view.columns, dict(view.held), VOLUME_SIZE, LEVEL)
@@ -106,6 +146,7 @@ def coarse_pictures(release: Release, columns: tuple[str, ...]) -> density.Pairs
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+@kept_first
 def small_pictures(identity: str, _release: Release, columns: tuple[str, ...]) -> density.Pairs:
     """The matrix to start exploring from; of distances, through the nearest place."""
     if _release.sketch.answers == "closeness":
@@ -125,6 +166,7 @@ def small_pictures(identity: str, _release: Release, columns: tuple[str, ...]) -
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+@kept_first
 def suited(identity: str, _release: Release) -> float:
     """The bandwidth that suits what was released, as a share of the file's own."""
     kernels = [getattr(one.sketch, "kernel", None) for one in (_release, _release.smoothed())]
@@ -133,18 +175,21 @@ def suited(identity: str, _release: Release) -> float:
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Looking for modes …")
+@kept_first
 def modes(identity: str, _release: Release) -> tuple[Mode, ...]:
     """Where the density has its peaks."""
     return find_modes(_release, MOST_MODES, level=LEVEL)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Making up people to compare with …")
+@kept_first
 def population(identity: str, _release: Release) -> np.ndarray | None:
     """How dense it is around the people of a synthetic population; None for sets, which cannot be made up."""
     return None if _release.domain.holds_sets else synthetic_population(_release)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Looking for the centre …")
+@kept_first
 def centres(identity: str, _release: Release, count: int) -> tuple[Centre, ...]:
     """Where everyone is least far away."""
     with one_thread():
@@ -152,6 +197,7 @@ def centres(identity: str, _release: Release, count: int) -> tuple[Centre, ...]:
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+@kept_first
 def nearest(identity: str, _release: Release) -> dict[str, object]:
     """The place that is nearest to everyone, a value by column."""
     with one_thread():
@@ -160,12 +206,14 @@ def nearest(identity: str, _release: Release) -> dict[str, object]:
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Intersecting cells …")
+@kept_first
 def intersection(identity: str, _release: Release) -> Intersection:
     """The densest place by the paper's method."""
     return intersect_partitions(_release, LEVEL)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Drawing points …")
+@kept_first
 def synthetic(identity: str, _release: Release, count: int, seed: int, sharpen: bool) -> Sample:
     """Synthetic points."""
     return sample(_release, count, seed, sharpen=sharpen)

@@ -16,7 +16,7 @@ from ...figures.report.pictures import axes_of, drawn, in_words, picture_figure
 from ...figures.sentences.answers import SHARED_NOISE
 from ...figures.view import View
 from ...releases.release import Release
-from ...tasks.density import Curve, Heatmap
+from ...tasks.density import Curve, Heatmap, Pairs
 from ...words.escapes import in_html
 from ...words.phrases import listed
 from ..frame.charts import fit_stage, for_screen, on_a_phone, picture_config
@@ -72,7 +72,7 @@ def _matrix(opened: Opened) -> None:
     )
     place = coarse_first(
         (opened.identity, names),
-        lambda: answers.coarse_pictures(opened.release, names),
+        lambda: _coarse_pairs(opened, names),
         lambda first: pairs_matrix(first, columns, _near(opened)),
     )
     pairs = answers.small_pictures(opened.identity, opened.release, names)
@@ -107,7 +107,7 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
     with main, st.container(key="fg-stage", height=height):
         place = coarse_first(
             (opened.identity, view),
-            lambda: answers.coarse_picture(opened.release, view),
+            lambda: _coarse(opened, view),
             lambda first: for_screen(picture_figure(opened.release, first)),
             height,
         )
@@ -163,6 +163,16 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
         _by_click_or_touch(typed if layers.film else click, typed)
         asked.fields()
         asked.show_answer()
+
+
+def _coarse_pairs(opened: Opened, names: tuple[str, ...]) -> Pairs | None:
+    at_hand = answers.at_hand(answers.small_pictures, opened.identity, names)
+    return None if at_hand else answers.coarse_pictures(opened.release, names)
+
+
+def _coarse(opened: Opened, view: View) -> Heatmap | None:
+    at_hand = answers.at_hand(answers.picture, opened.identity, view)
+    return None if at_hand else answers.coarse_picture(opened.release, view)
 
 
 def peak(release: Release, picture: Curve | Heatmap) -> tuple[object, ...]:

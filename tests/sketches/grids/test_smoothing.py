@@ -147,3 +147,14 @@ def test_no_query_is_no_answer():
     sketch = Histogram(PLANE, Exponential(1.0), (4, 4))
     assert all(len(part) == 0 for part in sketch.smoothing.read(sketch.grids(sketch.zeros()), np.zeros((0, 2))))
     assert sketch.noise_variance(SCALE**2, np.zeros((0, 2))).shape == (0,)
+
+
+@pytest.mark.parametrize("kernel", [Laplacian(1.0), Exponential(1.0)], ids=str)
+def test_estimates_of_several_tables_are_those_of_each_and_no_error_is_worked_out(kernel, monkeypatch):
+    sketch = Histogram(PLANE, kernel, (12, 16), 1, 0.3)
+    random, queries = np.random.default_rng(1), PLACES["anywhere"]
+    tables = [poured(sketch, random.uniform((-3, 0), (3, 10), (40, 2))) for _ in range(2)]
+    expected = [sketch.smoothing.read(sketch.grids(table), queries)[0] for table in tables]
+    for errors in ("_misfit", "_gains_of_factors", "_gains_of"):
+        monkeypatch.setattr(smoothing.Smoothing, errors, None)
+    assert sketch.estimates(tables, 40, queries, 1.0) == pytest.approx(np.array(expected), rel=1e-12)

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from core.domain import Domain
 from core.experiments.comparison.curves import Curve
 from core.experiments.comparison.methods import METHODS
 from core.experiments.comparison.outcome import Trial
-from core.experiments.comparison.plan import Step
+from core.experiments.comparison.plan import Outcome, Step
 from core.experiments.comparison.public_data import from_sample
 from core.figures.comparison.reading import advice_sentence, measured_sentence
 from core.figures.comparison.swatches import swatch
@@ -22,6 +23,7 @@ from core.privacy.budget import Budget
 from core.sources import Source
 from core.sources.samples import sample
 from core.ui.compare import page as compare_page
+from core.ui.compare import results as compare_results
 from core.ui.compare.choice import marks
 from core.ui.compare.data import DECLARED, ON_FACTS, ON_FILE
 from core.ui.compare.methods import tuning_sentence
@@ -52,12 +54,13 @@ class Idle:
     running = stopped = False
     doing = None
     aimed = None
+    found: ClassVar[dict] = {}
 
-    def __init__(self, shared):
-        Idle.shared = shared
+    def __init__(self, subject):
+        Idle.shared = subject.shared
 
     def known(self, identity):
-        return {}
+        return self.found
 
     def aim(self, task):
         Idle.aimed = task
@@ -294,6 +297,19 @@ def test_a_method_without_a_setting_stays_when_the_others_are_tuned():
         ("histogram", False),
     }
     assert not any(curve.tuned for curve in shown_curves(trials, "relative_error", False))
+
+
+def test_curves_that_were_measured_before_are_there_at_once_and_can_be_measured_here(page, monkeypatch):
+    trial = Trial("histogram", None, 1.0, 0.0, 0, False, 0.1, 0.2, None, 0.1, 0.0, 0.1, 10)
+    monkeypatch.setattr(Idle, "found", {Step("histogram", Decimal(1), Decimal(0)): Outcome(trial, None, 1.0)})
+    monkeypatch.setattr(compare_results, "bundled", lambda identity: Idle.found)
+    app = page(sample="salaries")
+    again = app.button(key="compare-again-here")
+    assert len(app.get("plotly_chart")) >= 4 and "Measured before, on another computer" in words(app)
+    identity = Idle.aimed.identity
+    again.click().run()
+    assert not app.exception and app.session_state[compare_results.AGAIN] == {identity}
+    assert not [one for one in app.button if one.key == "compare-again-here"]
 
 
 @pytest.mark.deep
