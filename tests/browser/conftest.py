@@ -100,7 +100,7 @@ class Visit:
     def go(self, path="/"):
         self.page.goto(self.address + path)
         # What draws texts is fetched when the first one is due; every page ends with the same line.
-        self.page.wait_for_selector(".fg-footer")
+        self.page.wait_for_selector(".fg-footer", state="attached")  # hidden while presenting, and inside other pages
         self.settle()
 
     def settle(self):

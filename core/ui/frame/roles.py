@@ -7,13 +7,19 @@ import streamlit as st
 ROLES = """
 window.fgRoles ||= (() => {
   const drop = "[data-testid=stFileUploaderDropzone][role=presentation]";
-  const mend = () => document.querySelectorAll(drop).forEach(one => one.setAttribute("role", "group"));
+  const mend = () => {
+    document.querySelectorAll(drop).forEach(one => one.setAttribute("role", "group"));
+    const over = document.querySelector("#stFloatingOverlayPortal:not([role])");
+    over?.setAttribute("role", "region");
+    over?.setAttribute("aria-label", "Help and lists that are open");
+  };
   new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
   mend();
   return true;
 })();
 """
-"""A place to drop a file has a name and says that it has no meaning; it is a group: of a button and what it takes."""
+"""A place to drop a file has a name and says that it has no meaning; it is a group: of a button and what it takes. What
+opens over the page, such as help, lies in no part of it; it is one of its own."""
 
 
 def mend_roles() -> None:
