@@ -31,8 +31,10 @@ from ..geometry.kernels import Angular, Kernel, Mixture, Product, coordinate_ban
 
 REFERENCE_POINTS = 1_500
 STRAGGLER_DEGREES = 6.0
+FEW_DIMENSIONS = 3
+"""Up to here bounds say something about distances: a kernel that is narrow against them is meant to be."""
 LEAST_THICKNESS = {True: 0.05, False: 0.2}
-"""Thickness across the longest axis, in up to three dimensions and above."""
+"""Thickness across the longest axis, in few dimensions and above."""
 DEFAULT_SPREAD = 1.0 / 6.0
 """Standard deviation along the longest axis, in shares of the bounds, when no density is stated."""
 HEAPS, HEAP_SPREAD = 10, 0.03
@@ -59,10 +61,10 @@ def reference_populations(
         categories are as they are. Without one of them the longest axis has a standard deviation of a sixth of the
         bounds of every column of numbers, however finely the kernel sees it; but for heaps, which then lie closer
         together where the kernel would see next to nothing of them: whoever asks with it expects to see something.
-        Bounds of many columns say little about distances, and the kernel says more.
+        Bounds of many columns say little about distances, and the kernel says more; those of few are believed.
     """
     populations = {name: _placed(domain, metric, kernel, density, shape) for name, shape in SHAPES.items()}
-    if density is None and kernel is not None:
+    if density is None and kernel is not None and domain.dimensions > FEW_DIMENSIONS:
         closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
         if _mean_closeness(closeness, populations["clustered"]) < IN_SIGHT:
             populations["clustered"] = _placed(domain, metric, kernel, IN_SIGHT, _clustered)
@@ -191,7 +193,7 @@ def _long(dimensions: int) -> np.ndarray:
     """Points with one long axis in a random direction, thinner ones across it, and Student's t tails; a bell in 1-d."""
     random = PublicRandom(0, 7, dimensions)
     normal = ndtri(random.uniforms(REFERENCE_POINTS, dimensions))
-    thickness = np.maximum(np.arange(1.0, dimensions + 1.0) ** -3, LEAST_THICKNESS[dimensions <= 3])
+    thickness = np.maximum(np.arange(1.0, dimensions + 1.0) ** -3, LEAST_THICKNESS[dimensions <= FEW_DIMENSIONS])
     if dimensions == 1:
         return normal
     # A chi-squared variable with an even number of degrees of freedom is a sum of exponentials.
