@@ -49,6 +49,8 @@ def add(
 @grouped
 def list_datasets(payer: LedgerOptions, json: JsonOption = False) -> None:
     """List all data sets with what was promised, spent and is left."""
+    from ..privacy.unit import unit_in_words
+
     book = payer.open()
     statuses = [book.status(name) for name in book.names()]
     if json:
@@ -61,7 +63,7 @@ def list_datasets(payer: LedgerOptions, json: JsonOption = False) -> None:
             (
                 status.name,
                 _amount(status.epsilon, status.delta),
-                f"one {status.unit}, {status.neighbours}",
+                f"{unit_in_words(status.unit)}, {status.neighbours}",
                 f"{status.spent:.4g}",
                 f"{status.left:f}",
                 str(len(status.releases)),
@@ -121,7 +123,10 @@ def _behind(known: tuple[int, str], lines: int) -> str:
 
 
 def _total(status: Status) -> str:
-    return f"a total of {_amount(status.epsilon, status.delta)} for one {status.unit} under {status.neighbours}"
+    from ..privacy.unit import unit_in_words
+
+    total, unit = _amount(status.epsilon, status.delta), unit_in_words(status.unit)
+    return f"a total of {total} to {unit}, which hides {status.neighbours.hides}"
 
 
 def _amount(epsilon: Any, delta: Any) -> str:

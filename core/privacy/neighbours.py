@@ -14,6 +14,11 @@ class Neighbours(StrEnum):
     ADD_REMOVE = "add_remove"
     REPLACE_ONE = "replace_one"
 
+    @property
+    def hides(self) -> str:
+        """What nobody can tell of anyone under a promise about such neighbours, in words."""
+        return "whether someone takes part" if self is Neighbours.ADD_REMOVE else "what someone's record says"
+
 
 @dataclass(frozen=True)
 class Sensitivity:

@@ -35,3 +35,13 @@ class PrivacyUnit:
 
 EACH_RECORD = PrivacyUnit()
 """One record is protected, by itself: what holds when nothing says which records belong to one person."""
+
+
+def unit_in_words(unit: str) -> str:
+    """The ledger's name for who is protected, in words."""
+    if unit == "record":
+        return "each record"
+    column, _, records = unit.rpartition(":")
+    if not column:
+        return f"each {unit}"
+    return f"each person named by {column}, with {'one record' if records == '1' else f'at most {records} records'}"

@@ -16,6 +16,7 @@ from core.experiments.comparison.methods import METHODS
 from core.figures.report.html import report_html
 from core.figures.report.label import privacy_label
 from core.geometry.kernels import Gaussian
+from core.privacy.noise.randomness import SeededSource
 from core.sketches import registry
 from core.ui.compare.choice import marks
 from tests.cli.conftest import command, ledger, people, refused, source  # noqa: F401 (fixtures)
@@ -132,8 +133,8 @@ def test_an_audit_attacks_it(toy, command):  # noqa: F811
 
 
 def test_a_file_of_it_is_read_back_and_has_a_label_and_a_report(toy, tmp_path):
-    made = release(toy.sketch(LINE, NEAR), people()[["x"]], Budget(5))
-    made.save(tmp_path / "toy.npz")
+    made = release(toy.sketch(LINE, NEAR), people()[["x"]], Budget(5), noise_source=SeededSource(1))
+    made.save(tmp_path / "toy.npz", teaching=True)
     opened = load(tmp_path / "toy.npz")
     assert opened.sketch == made.sketch and np.array_equal(opened.counters, made.counters)
     assert opened.answer({"x": [3.0]}).estimate > opened.answer({"x": [9.9]}).estimate

@@ -9,6 +9,7 @@ from ...words.numbers import amount, rounded_down
 from ..accounting import Cost, admits, largest_pure_admitted, spent
 from ..budget import Budget
 from ..neighbours import Neighbours
+from ..unit import unit_in_words
 from .ledger import Preview, Status
 
 
@@ -82,14 +83,6 @@ class Account:
         if self.total.neighbours is not neighbours:
             return "The ledger hides another fact about people than this release would; such promises do not add up."
         return None
-
-
-def unit_in_words(unit: str) -> str:
-    """The ledger's name for who is protected, in words."""
-    if unit == "record":
-        return "each record"
-    column, _, records = unit.rpartition(":")
-    return f"each person named by {column}, with at most {records} records" if column else f"each {unit}"
 
 
 def price(budget: Budget, left: Decimal | None = None) -> str:

@@ -25,6 +25,7 @@ from ...errors import BudgetError, RequestError
 from ..accounting import Cost, admits, largest_pure_admitted, spent
 from ..budget import Budget, Number, decimal_text
 from ..neighbours import Neighbours
+from ..unit import unit_in_words
 from .chain import canonical
 from .log import Did, Log, append, last
 from .names import check_new, checked_name
@@ -322,18 +323,23 @@ def _check_same_promise(known: Dataset, budget: Budget, unit: str) -> None:
     promised = (known.epsilon, known.delta, known.neighbours, known.unit)
     if promised != (budget.epsilon, budget.delta, budget.neighbours, unit):
         raise RequestError(
-            f"Data set {known.name!r} was registered with a total of {_promise(known)} for one {known.unit} under "
-            f"{known.neighbours.value}; a promise once made to the people in it cannot be changed."
+            f"Data set {known.name!r} was registered with a total of {_promise(known)} to {unit_in_words(known.unit)}, "
+            f"which hides {known.neighbours.hides}; a promise once made to the people in it cannot be changed."
         )
 
 
 def _check_allowed(history: History, cost: Cost, neighbours: Neighbours | str, unit: str) -> None:
     """Refuse a release that protects someone else than the total does, or that would pass the total."""
     dataset = history.dataset
-    if (neighbours, unit) != (dataset.neighbours, dataset.unit):
+    if unit != dataset.unit:
         raise RequestError(
-            f"The release protects one {unit} under {neighbours}, but the total of data set {dataset.name!r} was "
-            f"promised for one {dataset.unit} under {dataset.neighbours}; promises to different people do not add up."
+            f"The release would protect {unit_in_words(unit)}, but the total of data set {dataset.name!r} was promised "
+            f"to {unit_in_words(dataset.unit)}; promises to different people do not add up."
+        )
+    if neighbours != dataset.neighbours:
+        raise RequestError(
+            f"The release would hide something else than the total of data set {dataset.name!r}, which was promised to "
+            f"hide {dataset.neighbours.hides}; such promises do not add up."
         )
     refusal = _refusal(history, cost)
     if refusal:

@@ -9,8 +9,8 @@ import streamlit as st
 from ...errors import RequestError
 from ...figures.ledger import budget_bars, time_line
 from ...privacy.accounting import spent
-from ...privacy.ledger.account import unit_in_words
 from ...privacy.ledger.ledger import Entry, Ledger, Status
+from ...privacy.unit import unit_in_words
 from ...sketches.registry import card
 from ...words.numbers import amount, number, rounded_down, significant
 from ...words.phrases import count, day, listed, lowered, shown

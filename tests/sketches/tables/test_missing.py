@@ -12,6 +12,7 @@ from core.domain.declaration import Declaration
 from core.errors import RequestError
 from core.figures.report.words import left_out
 from core.geometry.kernels import Gaussian
+from core.privacy.noise.randomness import SeededSource
 from core.sketches.grids.histogram import Histogram
 from core.sketches.parts import Part, Parts
 from core.sketches.tables.answers import TableAnswers, TableGuess
@@ -59,7 +60,8 @@ def answers() -> TableAnswers:
 
 @pytest.fixture(scope="module")
 def made():
-    return release(Tables.of(DOMAIN, 9, "pairs", (4, 3, 5, 0)), people(), PROMISE, records=1000)
+    sketch = Tables.of(DOMAIN, 9, "pairs", (4, 3, 5, 0))
+    return release(sketch, people(), PROMISE, records=1000, noise_source=SeededSource(1))
 
 
 def test_those_without_a_value_are_counted_and_no_mean_or_quantile_has_them(answers):
@@ -137,7 +139,7 @@ def test_a_part_of_those_without_a_value_can_be_pointed_at(answers):
 
 
 def test_a_release_remembers_it_and_draws_records_that_miss_values(made, tmp_path):
-    made.save(tmp_path / "whole.dpks")
+    made.save(tmp_path / "whole.dpks", teaching=True)
     opened = load(tmp_path / "whole.dpks")
     assert opened.domain == DOMAIN and Declaration.of(Declaration(DOMAIN).text()).domain == DOMAIN
     drawn, _ = synthetic_table(opened, 2_000, np.random.default_rng(1))
@@ -170,7 +172,8 @@ def test_every_value_of_a_number_is_in_one_cell_or_in_that_of_missing_ones(outsi
 def test_beside_tables_a_density_leaves_those_out():
     age, data = Domain(DOMAIN.columns[:1]), people()
     beside = Parts.of([Part(Tables.of(age, 4), "tables"), Part(Histogram(age, Gaussian(5.0)), "density")])
-    tables, density = release(beside, data, PROMISE, records=1000).parts.values()
+    made = release(beside, data, PROMISE, records=1000, noise_source=SeededSource(1))
+    tables, density = made.parts.values()
     assert tables.records == pytest.approx(len(data), abs=20)
     assert density.records == pytest.approx(data.age.notna().sum(), abs=20)
     assert "records that miss a value were left out" in left_out(DOMAIN.without("city"))

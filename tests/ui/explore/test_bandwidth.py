@@ -4,6 +4,7 @@ import numpy as np
 
 from core import Budget, Domain, release
 from core.geometry import kernels
+from core.privacy.noise.randomness import SeededSource
 from core.releases.release import Release
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
@@ -19,7 +20,7 @@ SLIDER = "How closely to look"
 def spikes(finest: float) -> bytes:
     values = np.repeat(np.arange(10.0, 95.0, 10.0), 300)
     sketch = Histogram(LINE, kernels.Gaussian(8.0), finest=finest)
-    return release(sketch, {"x": values}, Budget(1)).to_bytes()
+    return release(sketch, {"x": values}, Budget(1), noise_source=SeededSource(1)).to_bytes(teaching=True)
 
 
 def test_it_starts_at_what_suits_the_counts_and_can_be_moved():

@@ -9,9 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import RequestError
 from core.privacy.accounting import epsilon_spent
-from core.privacy.ledger.account import Account, unit_in_words
+from core.privacy.ledger.account import Account
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
+from core.privacy.unit import unit_in_words
 from core.releases.sandbox import Sandbox
 from core.releases.shelf import shelf_of
 from core.ui.frame.session import Session
