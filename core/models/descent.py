@@ -111,14 +111,14 @@ class Descent(GaussianTables, Trained[Model]):
     """The share of a step that the next one goes on with, so that its noise counts 1/(1 - momentum) times."""
 
     @abstractmethod
-    def residuals(self, scores: np.ndarray, goals: np.ndarray, most: np.ndarray) -> np.ndarray:
+    def residuals(self, scores: np.ndarray, goals: Any, most: np.ndarray) -> np.ndarray:
         """Slopes of the loss at scores (n, rows), whole numbers no longer than most; see `residuals`."""
 
     @abstractmethod
     def _goals(
         self, codes: np.ndarray, records: float, of_step: NoiseScale, bought: Sequence[NoiseScale], noise: NoiseSource
-    ) -> tuple[np.ndarray, Any]:
-        """What residuals are reckoned from, int64 (n,), and what `_made` needs to turn scores back."""
+    ) -> tuple[Any, Any]:
+        """What residuals are reckoned from, which slices like an array (n,), and what `_made` needs."""
 
     @abstractmethod
     def _made(
@@ -129,7 +129,7 @@ class Descent(GaussianTables, Trained[Model]):
     def _judged(
         self,
         whole: np.ndarray,
-        goals: np.ndarray,
+        goals: Any,
         weights: np.ndarray,
         known: Any,
         bought: Sequence[NoiseScale],
@@ -206,7 +206,7 @@ class Descent(GaussianTables, Trained[Model]):
         return self._made(in_units_of_records(weights, scale, UNIT), known, budget, details, noise_source)
 
     def _descended(
-        self, units: np.ndarray, goals: np.ndarray, records: float, noise: NoiseScale, noise_source: NoiseSource
+        self, units: np.ndarray, goals: Any, records: float, noise: NoiseScale, noise_source: NoiseSource
     ) -> np.ndarray:
         """The mean of the second half of all coefficients, in multiples of 2^-20, float64 (rows, d + 1)."""
         weights = np.zeros((self.rows, units.shape[1]))
@@ -223,7 +223,7 @@ class Descent(GaussianTables, Trained[Model]):
         return np.asarray(total / (self.steps - last))
 
     def _step_table(
-        self, units: np.ndarray, goals: np.ndarray, weights: np.ndarray, most: np.ndarray, noise_source: NoiseSource
+        self, units: np.ndarray, goals: Any, weights: np.ndarray, most: np.ndarray, noise_source: NoiseSource
     ) -> np.ndarray:
         """The exact table of a step; private."""
         return self.slopes(units, goals, weights, most)
@@ -258,7 +258,7 @@ class Descent(GaussianTables, Trained[Model]):
         squares = np.einsum("ij,ij->i", units, units).astype(np.int64)
         return np.asarray(self.largest // np.maximum(squares, 1))
 
-    def slopes(self, units: np.ndarray, goals: np.ndarray, weights: np.ndarray, most: np.ndarray) -> np.ndarray:
+    def slopes(self, units: np.ndarray, goals: Any, weights: np.ndarray, most: np.ndarray) -> np.ndarray:
         """The exact sum of residuals times standardised records, int64 (rows, d + 1), at whole coefficients."""
         return sums_of_slopes(
             units,
@@ -302,7 +302,7 @@ class NoisyDescent(Descent[LinearModel], Method):
     longest_rate: ClassVar[float] = LONGEST_RATE
     score_noise: ClassVar[float] = SCORE_NOISE
 
-    def residuals(self, scores: np.ndarray, goals: np.ndarray, most: np.ndarray) -> np.ndarray:
+    def residuals(self, scores: np.ndarray, goals: Any, most: np.ndarray) -> np.ndarray:
         return residuals(scores, goals, self.loss, most)
 
     def _goals(

@@ -206,7 +206,7 @@ class NumberMethod(Trained[NumberModel]):
     def score(self, model: NumberModel, points: np.ndarray) -> float:
         """The share of the variance that is explained of encoded public records; below 0 where their mean is better."""
         units, goals = self.encoded(points, FINE)
-        found = np.clip((units / FINE) @ model.weights[0], -1.0, 1.0)
+        found = (model.numbers_of((units / FINE) @ model.weights.T) - self.goal.middle) / self.goal.half
         wanted = goals / FINE
         return max(-1.0, 1.0 - float(np.mean((found - wanted) ** 2)) / max(float(wanted.var()), LEAST_VARIANCE))
 
@@ -217,6 +217,7 @@ class NumberMethod(Trained[NumberModel]):
         details: dict[str, str],
         noise_source: NoiseSource,
         *,
+        kind: str = "number",
         residual: float | None = None,
         covariance: np.ndarray | None = None,
     ) -> NumberModel:
@@ -226,7 +227,7 @@ class NumberMethod(Trained[NumberModel]):
         errors = None if covariance is None else np.sqrt(np.maximum(np.diag(covariance), 0.0))
         return NumberModel(
             self.task,
-            "number",
+            kind,
             1.0,
             rows,
             budget,

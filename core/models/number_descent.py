@@ -22,7 +22,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
     farthest: ClassVar[float] = 8.0
     momentum: ClassVar[float] = 0.9
 
-    def residuals(self, scores: np.ndarray, goals: np.ndarray, most: np.ndarray) -> np.ndarray:
+    def residuals(self, scores: np.ndarray, goals: Any, most: np.ndarray) -> np.ndarray:
         return offsets(scores, goals, most)
 
     def _bought(self, neighbours: Neighbours) -> list[tuple[Sensitivity, Fraction]]:
@@ -102,7 +102,7 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
 
     def _goals(
         self, codes: np.ndarray, records: float, of_step: NoiseScale, bought: Sequence[NoiseScale], noise: NoiseSource
-    ) -> tuple[np.ndarray, Goals]:
+    ) -> tuple[Any, Goals]:
         noisy = add_noise(goals_table(codes), bought[0], noise) / UNIT
         doubt = math.sqrt(bought[0].variance) / UNIT / records
         middle = float(np.clip(noisy[0] / records, -1.0, 1.0))
@@ -115,15 +115,28 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
     def _judged(
         self,
         whole: np.ndarray,
-        goals: np.ndarray,
+        goals: Any,
         weights: np.ndarray,
         known: Goals,
         bought: Sequence[NoiseScale],
         noise: NoiseSource,
     ) -> Goals:
-        exact = squares(whole, goals, np.rint(weights), known.length / known.deviation)
+        exact = self.squares(whole, goals, np.rint(weights), known.length / known.deviation)
         off = bought_residual(exact, known.records, bought[1], noise)
         return known if off is None else replace(known, residual=known.deviation * off)
+
+    def squares(self, whole: np.ndarray, goals: Any, weights: np.ndarray, lengths: float) -> int:
+        """The sum of squared residuals at whole coefficients, in units of deviations, exact and private.
+
+        Parameters
+        ----------
+        whole, goals, weights : np.ndarray, Any, np.ndarray
+            Standardised records, their goals, and whole coefficients.
+        lengths : float
+            How many standard deviations a length is.
+        """
+        scores = scores_of(whole, weights)[:, 0]
+        return sum_of_squares((scores - np.ldexp(goals.astype(np.float64), -RESIDUAL_BITS)) * lengths)
 
     def _made(
         self, weights: np.ndarray, known: Goals, budget: Budget, details: dict[str, str], noise_source: NoiseSource
@@ -149,17 +162,3 @@ def goals_table(numbers: np.ndarray) -> np.ndarray:
 def whole_goals(numbers: np.ndarray, middle: float, length: float) -> np.ndarray:
     """How far numbers in units are from the middle, in 2^-12 of the length, cut toward zero, int64 (n,)."""
     return np.asarray((numbers - round(middle * UNIT)) * (2.0**RESIDUAL_BITS / (length * UNIT)), np.int64)
-
-
-def squares(whole: np.ndarray, goals: np.ndarray, weights: np.ndarray, lengths: float) -> int:
-    """The sum of squared residuals at whole coefficients, in units of deviations, exact and private.
-
-    Parameters
-    ----------
-    whole, goals, weights : np.ndarray
-        Standardised records, their goals, and whole coefficients.
-    lengths : float
-        How many standard deviations a length is.
-    """
-    off = (scores_of(whole, weights)[:, 0] - np.ldexp(goals.astype(np.float64), -RESIDUAL_BITS)) * lengths
-    return sum_of_squares(off)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,11 +19,15 @@ from ..words.numbers import significant
 from .model_file import FIELDS, ModelFile, shortened
 from .records import Task
 
-KINDS = ("number",)
+KINDS = ("number", "count")
+"""A score is what is predicted, as a share of its bounds, or the logarithm of it, in its own unit."""
 LEVEL = 0.95
 ENDS = {"low": -1.0, "high": 1.0}
 MOST_IN_FILE = 256
 """Coefficients up to which a file says how the noise of each hangs together with that of every other."""
+FACTORS = (
+    "Its coefficients are of a logarithm: columns multiply what is expected, and one of 0.1 makes it a tenth larger."
+)
 NO_BANDS = (
     "It has no bands: how far its noise moved a coefficient or a prediction depends on sums of the records that this "
     "method does not release."
@@ -31,7 +36,7 @@ NO_BANDS = (
 
 @dataclass(frozen=True, eq=False)
 class NumberModel(ModelFile):
-    """A number from a score: middle + half · score, inside the public bounds.
+    """A number from a score: middle + half · score, or e^score of a count; inside the public bounds.
 
     Attributes
     ----------
@@ -65,6 +70,11 @@ class NumberModel(ModelFile):
         return self.task.goal
 
     @property
+    def counts(self) -> bool:
+        """Whether columns multiply what is predicted: coefficients are of its logarithm then."""
+        return self.kind == "count"
+
+    @property
     def subject(self) -> str:
         return self.task.label
 
@@ -75,12 +85,17 @@ class NumberModel(ModelFile):
         return f"{self.task.label} ({unit})" if unit else self.task.label
 
     @property
+    def moved(self) -> str:
+        """What coefficients move."""
+        return f"the logarithm of {self.named}" if self.counts else self.named
+
+    @property
     def residual_deviation(self) -> float | None:
         """How far a record typically is from its prediction, in the column's own unit."""
         return None if self.residual is None else self.goal.half * self.residual
 
     def about(self) -> list[str]:
-        bands = [] if self.errors is not None else [NO_BANDS]
+        bands = [*([FACTORS] if self.counts else []), *([] if self.errors is not None else [NO_BANDS])]
         if self.residual_deviation is None:
             return bands
         unit = getattr(self.task.target, "measure", "")
@@ -90,13 +105,14 @@ class NumberModel(ModelFile):
         """Rows of column, category ("" for numbers), estimate, low and high, in the columns' own units, and `carries`.
 
         The first row, of no column, is the intercept: what is predicted where all numbers are 0 and there is no
-        category. Ends hold with 95% what the same method would give without noise; nothing where no theory says them.
+        category. Of counts all are of the logarithm. Ends hold with 95% what the same method would give without noise;
+        nothing where no theory says them.
         `carries` is by how much the prediction changes from one end of the column's bounds to the other, or between no
         category and this one.
         """
         terms, reach = terms_of(self.features), _reach(LEVEL)
-        half = self.goal.half
-        estimate = np.append(self.goal.middle + half * self.intercepts[0], half * self.slopes[0])
+        middle, half = (0.0, 1.0) if self.counts else (self.goal.middle, self.goal.half)
+        estimate = np.append(middle + half * self.intercepts[0], half * self.slopes[0])
         whole = [0.0, *(1.0 if term.category else 2.0 * term.half for term in terms)]
         errors = np.full(len(estimate), np.nan)
         if self.errors is not None:
@@ -118,10 +134,15 @@ class NumberModel(ModelFile):
 
     def numbers_of(self, scores: np.ndarray) -> np.ndarray:
         """What scores (n, 1) stand for."""
+        if self.counts:
+            high = self.goal.middle + self.goal.half
+            return np.asarray(np.exp(np.minimum(scores[:, 0], math.log(high))))
         return self.goal.middle + self.goal.half * np.clip(scores[:, 0], -1.0, 1.0)
 
     def predict(self, queries: object, level: float = LEVEL) -> pd.DataFrame:
         """What is predicted of each query, as its column is read: a date where dates are predicted.
+
+        What is expected of a count is no whole number, and not rounded to one.
 
         Parameters
         ----------
@@ -132,7 +153,8 @@ class NumberModel(ModelFile):
             none where no theory says how far noise moved the prediction. How far records are off is `residual`.
         """
         column, scores = cast(Scalar, self.task.target), self.decision(queries)
-        found = {"predicted": column.present(self.numbers_of(scores))}
+        told = self.numbers_of(scores)
+        found = {"predicted": told if self.counts else column.present(told)}
         if self.covariance is not None:
             off = _reach(level) * self._score_errors(queries)[:, None]
             found |= {name: column.present(self.numbers_of(scores + way * off)) for name, way in ENDS.items()}
@@ -157,6 +179,8 @@ class NumberModel(ModelFile):
         later = ("covariance",) if isinstance(value, dict) and "covariance" in value else ()
         facts = exact_fields(value, "model", (*FIELDS, "errors", "residual", *later))
         known: dict[str, Any] = cls._read(facts)
+        if known["kind"] == "count" and not known["task"].is_count:
+            raise RequestError("A model of counts predicts a number whose lower bound is 0.")
         errors, residual = facts["errors"], facts["residual"]
         if residual is not None and not 0.0 <= check_number(residual, "The residual of a model") <= 2.0:
             raise RequestError("The residual of a model must lie between 0 and 2.")

@@ -13,6 +13,7 @@ bounds nor radius.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -153,9 +154,14 @@ def _classes(graph: Graph, model: LinearModel, scores: str) -> Iterator[str]:
 
 def _number(graph: Graph, model: NumberModel, scores: str) -> Iterator[str]:
     """What is predicted, inside the public bounds: double (n,)."""
+    flat = graph.constant(np.array([-1], np.int64))
+    if model.counts:
+        most = graph.constant(math.log(model.goal.middle + model.goal.half))
+        yield graph.do("Exp", graph.do("Reshape", graph.do("Min", scores, most), flat), result="predicted")
+        return
     inside = graph.do("Max", graph.do("Min", scores, graph.constant(1.0)), graph.constant(-1.0))
-    flat = graph.do("Reshape", inside, graph.constant(np.array([-1], np.int64)))
-    moved = graph.do("Mul", flat, graph.constant(model.goal.half))
+    places = graph.do("Reshape", inside, flat)
+    moved = graph.do("Mul", places, graph.constant(model.goal.half))
     yield graph.do("Add", moved, graph.constant(model.goal.middle), result="predicted")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..domain import Categorical, Column, Cyclic, Domain, Scalar
+from ..domain import Categorical, Column, Cyclic, Domain, Numeric, Scalar
 from ..errors import RequestError
 from ..parameters import Declared, Number, Settled, Text, parameter
 from ..sketches.products.products import Products
@@ -113,6 +113,11 @@ class Task(Declared):
         """Which coordinates of an encoded record are of what is predicted, bool (d,)."""
         names = [column.name for column in self.domain.columns for _ in range(column.width)]
         return np.array([name == self.label for name in names])
+
+    @property
+    def is_count(self) -> bool:
+        """Whether a number from 0 on is predicted."""
+        return isinstance(self.target, Numeric) and self.target.low == 0.0
 
     def check_classes(self) -> None:
         """RequestError unless a class is predicted."""

@@ -114,15 +114,15 @@ def softmax_shares(scores: np.ndarray) -> np.ndarray:
     most = scores[:, 0].copy()
     for column in scores.T:
         np.maximum(most, column, out=most)
-    powers = np.stack([_power(np.maximum(column - most, LOWEST)) for column in scores.T], axis=1)
+    powers = np.stack([power(np.maximum(column - most, LOWEST)) for column in scores.T], axis=1)
     total = np.zeros(len(scores))
     for column in powers.T:
         total += column
     return powers / total[:, None]
 
 
-def _power(values: np.ndarray) -> np.ndarray:
-    """e^x for x between -40 and 0, as `certified_logistic` computes it."""
+def power(values: np.ndarray) -> np.ndarray:
+    """e^x, element by element, for x between -40 and 0, as `certified_logistic` computes it."""
     whole = np.rint(values / math.log(2))
     rest = (values - whole * LOG2_HIGH) - whole * LOG2_LOW
     power = np.ones_like(rest)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ..domain import Domain
+from ..domain import Domain, Numeric
 from ..errors import RequestError
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -20,6 +20,7 @@ from ..sources import Source, open_source
 from ..words.numbers import percent
 from .amp import ApproximateMinima
 from .boosted import Boosted
+from .count_descent import CountDescent
 from .descent import Descent, NoisyDescent
 from .frank_wolfe import FrankWolfe
 from .from_products import FromProducts
@@ -48,6 +49,7 @@ Trainer = (
     | SampledDescent
     | FromProducts
     | NumberDescent
+    | CountDescent
     | Boosted
     | PosteriorSample
     | DeepFit
@@ -66,6 +68,7 @@ OF_CLASSES: dict[str, Callable[..., Trainer]] = {
 OF_NUMBERS: dict[str, Callable[..., Trainer]] = {
     "products": FromProducts,
     "descent": NumberDescent,
+    "poisson": CountDescent,
     "boosted": Boosted,
     "ops": PosteriorSample,
     "ada-ops": AdaptivePosteriorSample,
@@ -202,6 +205,8 @@ def _number_offers(domain: Domain, label: str, budget: Budget, radius: float | N
         found.append(Offer(deep, "tukey", deep.noise(budget)))
     if not budget.pure:
         found.append(_descent(NumberDescent(domain, label, radius), budget))
+        if _counted(Task(domain, label)):
+            found.append(replace(_descent(CountDescent(domain, label, radius), budget), method="poisson"))
         if Task(domain, label).features.dimensions < MOST_COORDINATES:
             boosted = Boosted(domain, label, radius)
             found.append(Offer(boosted, "boosted", boosted.noise(budget)))
@@ -214,6 +219,11 @@ def _number_offers(domain: Domain, label: str, budget: Budget, radius: float | N
         return -2.0 if offer.rehearsal is None else offer.rehearsal.right + bands
 
     return sorted(tried, key=rank, reverse=True)
+
+
+def _counted(task: Task) -> bool:
+    """Whether whole numbers from 0 on are predicted, as the domain says."""
+    return task.is_count and isinstance(task.target, Numeric) and task.target.step >= 1.0 and task.target.step % 1 == 0
 
 
 def _pure(trainer: PureLogistic, budget: Budget) -> Offer:

@@ -13,6 +13,7 @@ from core import Budget, Domain
 from core.models import amp, preconditioned
 from core.models.amp import ApproximateMinima
 from core.models.boosted import Boosted
+from core.models.count_descent import CountDescent
 from core.models.descent import NoisyDescent
 from core.models.frank_wolfe import FrankWolfe
 from core.models.from_products import FromProducts
@@ -48,12 +49,14 @@ METHODS = {
 }
 
 NUMBERS = Domain.of(x=(-1, 1), y=(-1, 1), missing="refuse")
+COUNTS = Domain.of(x=(-1, 1), y=(0, 1), missing="refuse")
 OF_NUMBERS = {
     "products": FromProducts(NUMBERS, "y"),
     "descent": NumberDescent(NUMBERS, "y", steps=3),
     "boosted": Boosted(NUMBERS, "y", steps=3),
+    "poisson": CountDescent(COUNTS, "y", steps=3),
 }
-SHORTER_OF_NUMBERS = {"products": 8, "descent": 16, "boosted": 32}
+SHORTER_OF_NUMBERS = {"products": 8, "descent": 16, "boosted": 32, "poisson": 16}
 
 
 def found(method, relation, share=Fraction(1), runs=None, epsilon=2):
@@ -113,6 +116,14 @@ def test_slopes_that_are_not_cut_are_found(monkeypatch):
     assert found(method, "add_remove").passed
     monkeypatch.setattr(NoisyDescent, "most", lambda self, units: np.full(len(units), 1 << 40))
     assert not found(method, "add_remove", runs=600).passed
+
+
+def test_slopes_of_counts_that_are_not_cut_are_found(monkeypatch):
+    """A record then moves a step many times as far as its noise was made for."""
+    method = CountDescent(COUNTS, "y", steps=3, clip=0.05)
+    assert found(method, "replace_one").passed
+    monkeypatch.setattr(CountDescent, "most", lambda self, units: np.full(len(units), 1 << 40))
+    assert not found(method, "replace_one", runs=1_500).passed
 
 
 def test_noise_that_is_drawn_again_where_solving_failed_is_found(monkeypatch):

@@ -16,7 +16,7 @@ from core.domain import Dates, Numeric
 from core.errors import ReleaseFileError, RequestError
 from core.models.descent import UNIT
 from core.models.from_products import FromProducts
-from core.models.number_descent import NumberDescent, goals_sensitivity, goals_table, squares, whole_goals
+from core.models.number_descent import NumberDescent, goals_sensitivity, goals_table, whole_goals
 from core.models.number_model import NO_BANDS, NumberModel
 from core.models.residuals import RESIDUAL_UNIT
 from core.models.standard_scale import Scale, standardised
@@ -62,7 +62,7 @@ def test_no_record_moves_a_step_or_the_fit_further_than_declared(weights, one, o
         units, numbers = task.gather(open_source({"x": [4 * x], "town": [town], "y": [4 + 4 * y]}), UNIT)
         whole, goals = standardised(units, scale, UNIT, task.farthest), whole_goals(numbers, *bought[:2])
         steps.append(task.slopes(whole, goals, at, task.most(whole)))
-        fits.append(squares(whole, goals, at, 4.0 * bought[1]))
+        fits.append(task.squares(whole, goals, at, 4.0 * bought[1]))
     for relation in Neighbours:
         replaced = relation is Neighbours.REPLACE_ONE
         moved = steps[0] - steps[1] if replaced else steps[0]

@@ -26,6 +26,7 @@ COLUMNS = (
     Categorical("kind", ("a", "b", "c")),
 )
 WHOLE = Domain(COLUMNS, missing="drop")
+COUNTS = Domain((Numeric("x", 0, 4), *COLUMNS[1:]), missing="drop")
 TWO = Domain((*COLUMNS[:-1], Categorical("kind", ("a", "b"))), missing="drop")
 
 
@@ -65,6 +66,7 @@ def inputs(frame: dict, domain: Domain) -> dict:
         (TWO, "kind", "svm", 0.8),
         (WHOLE, "x", "descent", 0.8),
         (WHOLE, "day", "products", None),
+        (COUNTS, "x", "poisson", 0.8),
     ],
 )
 def test_the_graph_predicts_what_the_model_predicts(domain, label, method, radius):

@@ -100,7 +100,7 @@ const probabilities = (model, values) => {
 const predicted = (target, fields, values) => {
   const moved = target.terms.reduce((sum, [column, category], place) =>
     sum + target.rows[place][1] * termValue(fields, values, column, category), target.intercept);
-  return Math.min(Math.max(moved, target.low), target.high);
+  return Math.min(Math.max(target.link === "count" ? Math.exp(moved) : moved, target.low), target.high);
 };
 
 const modelView = (model) => {
@@ -143,7 +143,9 @@ const regressionsView = (facts) => {
       }), said);
     }
     view.replaceChildren(...parts, element("h2", {}, "Coefficients"), coefficientTable(target.rows),
-      element("p", { class: "note" }, "Each is for one of the column's own unit, with the interval that the noise leaves."));
+      element("p", { class: "note" }, target.link === "count"
+        ? "Each is for one of the column's own unit, and of a logarithm: 0.1 makes what is predicted a tenth larger."
+        : "Each is for one of the column's own unit, with the interval that the noise leaves."));
   };
   choice.addEventListener("change", show);
   show();

@@ -63,6 +63,7 @@ def number_facts(model: NumberModel) -> dict[str, Any]:
         "intercept": float(model.coefficients().estimate.iloc[0]),
         "low": goal.middle - goal.half,
         "high": goal.middle + goal.half,
+        "link": model.kind,
         "explained": None,
         "deviation": model.residual_deviation,
         "terms": [[row.column, row.category] for row in table.itertuples()],

@@ -40,6 +40,7 @@ CALLED = {
     "amp": "Approximate minima perturbation",
     "products": "Sums of products",
     "boosted": "Boosted least squares",
+    "poisson": "Noisy gradient descent for counts",
     "tukey": "A deep one of many fits",
     "choose": "Whatever predicts best",
 }
