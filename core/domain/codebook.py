@@ -14,13 +14,15 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import RequestError
 from ..words.phrases import shown
-from .declaration import KINDS, _written, columns_of, mapping_of, preset_sentence
+from .declaration import KINDS, MISSING, _written, columns_of, mapping_of, preset_sentence
 from .labelled_files import is_labelled, read_labels
+from .missing_rule import RULE
+from .missing_words import without_missing
 from .presets import LATITUDES, LONGITUDES, preset_for, tidy_name
 
 MOST_ROWS = 10_000
@@ -122,12 +124,15 @@ class Entry:
         What has still to be said, in a few words; "" when the entry is whole.
     because : str
         Where the facts come from, in a sentence.
+    missing : tuple[str, ...]
+        Values in the codebook that it says mean missing, and which are therefore no categories.
     """
 
     name: str
     facts: dict[str, Any]
     unknown: str = ""
     because: str = ""
+    missing: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -412,7 +417,16 @@ def _drafted(name: str, found: str, said: dict[str, Any]) -> Entry:
         because = preset_sentence(name, preset)
     if said["kind"] == "category" and not said.get("values"):
         return Entry(name, said, FREE_TEXT)
-    return _checked(name, said, because)
+    said, lost = _apart(said)
+    because += f"; no category, as it means missing: {', '.join(lost)}" if lost else ""
+    return replace(_checked(name, said, because), missing=tuple(lost))
+
+
+def _apart(said: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What is said of a column, with no value that is said to mean missing."""
+    label = str(said.get("missing_category", MISSING if said.get("on_missing") == RULE else ""))
+    values, lost = without_missing(said.get("values"), _words(said.get("missing", "")), label)
+    return (said | {"values": values} if lost else said), lost
 
 
 def _place(names: tuple[str, str], known: Mapping[str, Mapping[str, Any]]) -> Entry:

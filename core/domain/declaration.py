@@ -41,6 +41,7 @@ from .domain import Domain
 from .free_text import ChosenWords, TextLength
 from .items import Items
 from .missing_rule import RULE, under_rule
+from .missing_words import check_apart
 from .moments import OR
 from .numeric import Numeric
 from .ordered import Ordered
@@ -195,7 +196,10 @@ def columns_of(name: str, stated: object) -> tuple[Column, ...]:
     make, known = _MAKERS[kind]
     facts = {key: value for key, value in stated.items() if key != "kind"}
     _known(facts, known, f"The {kind.replace('_', ' ')} {name!r}")
-    return make(name, facts)
+    columns = make(name, facts)
+    for column in columns:
+        check_apart(column)
+    return columns
 
 
 def _numeric(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
@@ -209,7 +213,8 @@ def _numeric(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
             raise RequestError(f"The number {name!r} needs its {word} value ({end}) from public knowledge.")
         if _looks_like_date(facts[end]):
             raise RequestError(f"The bounds of {name!r} are dates: declare it as a date, with a first and a last one.")
-    low, high = (_number(facts[end], f"The {end} of {name!r}") for end in ("low", "high"))
+    low = _number(facts["low"], f"The smallest value (low) of {name!r}")
+    high = _number(facts["high"], f"The largest value (high) of {name!r}")
     step = _number(facts.get("step", 0), f"The step of {name!r}")
     unit = str(facts.get("unit", ""))
     return (Numeric(name, low, high, unit, _reading(name, facts), step, _missing_label(facts)),)
@@ -253,7 +258,11 @@ def _position(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
 def _category(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
     labels, written = _values(facts.get("values", ()), name)
     labels, written, label = _with_missing(labels, written, facts, first=False)
-    return (Categorical(name, labels, written, _texts(facts.get("missing", ()), name), label),)
+    return (
+        Categorical(
+            name, labels, written, _texts(facts.get("missing", ()), f"The words for missing in {name!r}"), label
+        ),
+    )
 
 
 def _ordered(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
@@ -264,12 +273,25 @@ def _ordered(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
     positions = tuple(_number(one, f"A position of {name!r}") for one in given)
     if positions and len(labels) > count and len(positions) == count:
         positions = (positions[0] - (positions[1] - positions[0]), *positions)
-    return (Ordered(name, labels, positions, written, _texts(facts.get("missing", ()), name), label),)
+    return (
+        Ordered(
+            name,
+            labels,
+            positions,
+            written,
+            _texts(facts.get("missing", ()), f"The words for missing in {name!r}"),
+            label,
+        ),
+    )
 
 
 def _yes_no(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
     labels, written, label = _with_missing(("no", "yes"), (NO, YES), facts, first=False)
-    return (Categorical(name, labels, written, _texts(facts.get("missing", ()), name), label),)
+    return (
+        Categorical(
+            name, labels, written, _texts(facts.get("missing", ()), f"The words for missing in {name!r}"), label
+        ),
+    )
 
 
 def _text_length(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
@@ -323,8 +345,12 @@ KINDS = tuple(_MAKERS)
 
 
 def _reading(name: str, facts: dict[str, Any]) -> Reading:
-    missing = _texts(facts.get("missing", ()), f"The words for missing in {name!r}")
+    missing = _words_for_missing(name, facts)
     return Reading(missing, str(facts.get("decimal", ".")), _texts(facts.get("marks", ()), f"The marks of {name!r}"))
+
+
+def _words_for_missing(name: str, facts: Mapping[str, Any]) -> tuple[str, ...]:
+    return _texts(facts.get("missing", ()), f"The words for missing in {name!r}")
 
 
 def _with_missing(
@@ -366,7 +392,7 @@ def _texts(stated: object, what: str) -> tuple[str, ...]:
     if stated == "":
         return ()
     if not isinstance(stated, (list, tuple)) or not all(isinstance(one, (str, int, float)) for one in stated):
-        raise RequestError(f"{what} must be a list of texts.")
+        raise RequestError(f"{what} must be a list of texts, such as [low, high].")
     return tuple(str(one) for one in stated)
 
 
@@ -376,7 +402,7 @@ def _number(stated: object, what: str) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise RequestError(f"{what} must be a finite number with a decimal point.")
+        raise RequestError(f"{what} must be a number, written like 12 or 12.5.")
     return number
 
 

@@ -98,9 +98,9 @@ class Domain:
                 f"The names and categories of a domain may have {MAX_CHARACTERS:,} characters together, as every "
                 "release file holds them; shorten the longest ones."
             )
-        check_choice(self.outside, "outside", ("clamp", "drop"))
-        check_choice(self.missing, "missing", ("drop", "refuse"))
-        check_choice(self.scale, "scale", ("none", "box"))
+        check_choice(self.outside, "What happens to values outside the bounds (outside)", ("clamp", "drop"))
+        check_choice(self.missing, "What happens to missing values (missing)", ("drop", "refuse"))
+        check_choice(self.scale, "What columns are compared by (scale)", ("none", "box"))
         if not isinstance(self.unit, PrivacyUnit):
             raise RequestError("The privacy unit of a domain must be a PrivacyUnit.")
         distance = check_number(self.category_distance, "The distance between categories")

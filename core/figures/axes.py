@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +31,8 @@ CALENDAR = (
     *(("Y", every, "%Y") for every in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
 )
 """What marks of a time axis may stand at, from the finest: a unit of NumPy's, how many of them, and what is written."""
+MOST_WORDS = 12
+"""Categories that are all named along an axis, whatever they are."""
 MIDNIGHT = "%-d %b"
 """What is written at the first hour of a day."""
 ORIGIN = {"Y": -1970}
@@ -122,13 +126,23 @@ class Axis:
         """How Plotly draws the axis."""
         facts: dict = {"title": {"text": in_plotly(self.title)}, "range": [self.low, self.high], "zeroline": False}
         if self.categories:
-            labels = [in_plotly(shortened(category)) for category in self.categories]
-            return facts | {"tickmode": "array", "tickvals": self.values, "ticktext": labels, "showgrid": False}
+            some = marked(self.categories)
+            labels = [in_plotly(shortened(category)) for category in self.categories[::some]]
+            return facts | {"tickmode": "array", "tickvals": self.values[::some], "ticktext": labels, "showgrid": False}
         if self.dates is not None:
             places, texts = zip(*date_ticks(self.dates), strict=True)
             return facts | {"tickmode": "array", "tickvals": places, "ticktext": texts, "showgrid": False}
         large = max(abs(self.low), abs(self.high)) >= THOUSANDS_FROM
         return facts | {"tickformat": "," if large else "", "exponentformat": "none", "showgrid": False, "nticks": 7}
+
+
+def marked(categories: Sequence[str]) -> int:
+    """Every how many of the categories one has its mark: of many whole numbers in a row, such as hours, eight do."""
+    if len(categories) <= MOST_WORDS or not all(re.fullmatch("[0-9]{1,4}", one) for one in categories):
+        return 1
+    if any(int(category) != int(categories[0]) + place for place, category in enumerate(categories)):
+        return 1
+    return next((every for every in (2, 3, 5, 10, 20, 50, 100, 200, 500) if len(categories) <= 8 * every), 1_000)
 
 
 def date_ticks(column: Dates) -> list[tuple[float, str]]:

@@ -19,7 +19,7 @@ from ..words.escapes import in_plotly
 from ..words.numbers import percent, significant
 from ..words.phrases import shortened
 from . import asking
-from .axes import Axis, date_ticks
+from .axes import Axis, date_ticks, marked
 from .density import COLOUR_BAR
 from .hatching import CLEAR, PATTERN, hatch
 from .palette import FAINT, INK, TEAL, faded
@@ -314,8 +314,9 @@ def side_by_side(axis: Cells) -> Axis:
 def cell_ticks(axis: Cells) -> dict:
     """Marks of cells that stand side by side: their categories, or where some of them begin."""
     if axis.categories:
-        labels = [in_plotly(shortened(category, 16)) for category in axis.categories]
-        return {"tickmode": "array", "tickvals": np.arange(axis.valued), "ticktext": labels}
+        every = marked(axis.categories[: axis.valued])
+        labels = [in_plotly(shortened(category, 16)) for category in axis.categories[: axis.valued : every]]
+        return {"tickmode": "array", "tickvals": np.arange(axis.valued)[::every], "ticktext": labels}
     every = max(1, math.ceil(axis.valued / 6))
     some = np.arange(0, axis.valued + (0 if axis.steps is not None else 1), every)
     if axis.of_single_values:

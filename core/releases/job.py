@@ -287,7 +287,10 @@ def kind_of(
     sketch = with_chosen_size(sketch, budget, records)
     if isinstance(sketch, Adaptive):
         if bounds is not None or centre is not None:
-            raise RequestError(f"Nothing can be bought beside {sketch.name!r}, which shares its budget out by itself.")
+            raise RequestError(
+                f"Nothing can be bought in a release of {sketch.name!r} that chooses under its own promise: buy bounds "
+                "before it, by themselves."
+            )
         return _priced(Choosing(sketch, budget))
     if sketch.parts and (bounds is not None or centre is not None):
         raise RequestError("Bounds and centres are bought for a release of one question, not of several parts.")

@@ -113,7 +113,7 @@ def test_sets_stand_alone():
         ("columns: {a: {kind: number, low: 5, high: 1}}", "smallest value of 'a' must be below its largest"),
         ("columns: {a: {kind: number, low: 2020-01-01, high: 2024-12-31}}", "bounds of 'a' are dates: declare it as"),
         ("columns: {a: {kind: number, low: 31.12.2019, high: 5}}", "bounds of 'a' are dates"),
-        ("columns: {a: {kind: number, low: zero, high: 5}}", "finite number"),
+        ("columns: {a: {kind: number, low: zero, high: 5}}", "smallest value .low. of 'a' must be a number"),
         (
             "columns: {a: {kind: number, low: 0, high: 5, min: 1}}",
             "The number 'a' says 'min', which is not known there",
@@ -134,7 +134,16 @@ def test_sets_stand_alone():
         ("columns: {a: {kind: category, values: [b, c]}, a: {kind: category, values: [b, c]}}", "'a' twice"),
         ("columns: {a: &x {kind: yes_no}, b: *x}", "alias"),
         ("unit: {column: id}\ncolumns: {a: {kind: yes_no}}", "at_most"),
-        ("outside: away\ncolumns: {a: {kind: yes_no}}", "outside must be"),
+        ("outside: away\ncolumns: {a: {kind: yes_no}}", "values outside the bounds .outside. must be"),
+        (
+            "columns: {a: {kind: number, low: few, high: 3}}",
+            "smallest value .low. of 'a' must be a number, written like",
+        ),
+        (
+            "columns: {a: {kind: category, values: [b, c, N/A], missing: [n/a]}}",
+            "cannot be a value and a word for missing",
+        ),
+        ("columns: {a: {kind: category, values: {1: b, 2: c, -9: d}, missing: -9}}", "'-9' of the column 'a' cannot"),
     ],
 )
 def test_a_wrong_declaration_is_refused_in_one_sentence(text, sentence):
@@ -246,6 +255,20 @@ def test_a_draft_is_whole_where_all_is_known_and_says_what_is_not():
     assert "free text keep the length" in entries[3].unknown
     declared = Declaration.of(draft_text(entries)).domain
     assert declared.names == ("age", "Sex", "pay", "hours_per_week", "member")
+
+
+def test_values_of_a_codebook_that_it_says_are_missing_are_no_categories():
+    """Codebooks list them beside all others; a name for the group of those who miss a value is no contradiction."""
+    book = "name,type,values,missing\ntown,nominal,1=Bern; 2=Chur; -9=refused,-9\nwind,nominal,N;S;N/A,n/a\n"
+    town, wind = drafted([("town", "number"), ("wind", "text")], read_codebook(book))
+    assert town.missing == ("-9",) and wind.missing == ("N/A",)
+    assert "no category, as it means missing: -9" in town.line and not town.unknown
+    columns = Declaration.of(draft_text([town, wind])).domain.columns
+    assert [column.categories for column in columns] == [("Bern", "Chur"), ("N", "S")]
+    named = "columns: {a: {kind: category, values: [b, c, none], missing: [none], missing_category: none}}"
+    assert Declaration.of(named).domain.columns[0].missing_category == "none"
+    (kept,) = drafted([("a", "text")], read_codebook(named))
+    assert not kept.missing and not kept.unknown
 
 
 def test_a_hundred_columns_are_declared_at_once():

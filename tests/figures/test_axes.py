@@ -89,3 +89,18 @@ def test_nothing_is_forced_upon_axes_of_two_units_or_onto_strips(other):
 
 def test_numbers_without_units_are_alike_where_their_bounds_are():
     assert equal_shape(axis(Numeric("red", 0, 255)), axis(Numeric("green", 0, 255))) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("categories", "shown"),
+    [
+        (tuple(map(str, range(24))), ("0", "3", "6", "9", "12", "15", "18", "21")),
+        (tuple(map(str, range(1, 13))), tuple(map(str, range(1, 13)))),
+        (tuple(f"{place}9" for place in range(20)), tuple(f"{place}9" for place in range(20))),
+    ],
+)
+def test_of_many_numbers_in_a_row_some_are_named(categories, shown):
+    axis = Axis.of(Categorical("hour", categories), np.array(categories, dtype=object))
+    layout = axis.layout()
+    assert tuple(layout["ticktext"]) == shown and len(layout["tickvals"]) == len(shown)
+    assert [categories[int(place)] for place in layout["tickvals"]] == list(shown)

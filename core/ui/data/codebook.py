@@ -102,7 +102,7 @@ def _pasted(records: Records, key: str) -> None:
 def _fill(records: Records, read: Callable[[], Mapping[str, Mapping[str, Any]]]) -> None:
     """Fill the rows of all columns that a codebook describes; a callback runs before the page is drawn."""
     try:
-        filled, unfinished = fill_rows(records.source.columns, records.number, read())
+        filled, unfinished, lost = fill_rows(records.source.columns, records.number, read())
     except RequestError as error:
         st.session_state[TROUBLE] = str(error)
         return
@@ -110,12 +110,13 @@ def _fill(records: Records, read: Callable[[], Mapping[str, Mapping[str, Any]]])
         st.session_state[TROUBLE] = "The codebook names no column of this data; names must be the same."
         return
     rest = f" Still to be said: {listed(unfinished, MOST_SHOWN)}." if unfinished else ""
-    st.session_state[NEWS] = f"{count(len(filled), 'column')} filled in from the codebook.{rest}"
+    gone = f" Missing, and no categories: {listed(lost, MOST_SHOWN)}." if lost else ""
+    st.session_state[NEWS] = f"{count(len(filled), 'column')} filled in from the codebook.{gone}{rest}"
 
 
 def fill_rows(
     columns: Sequence[ColumnInfo], number: int, book: Mapping[str, Mapping[str, Any]]
-) -> tuple[list[str], list[str]]:
+) -> tuple[list[str], list[str], list[str]]:
     """Fill the rows that a codebook describes.
 
     Parameters
@@ -129,8 +130,9 @@ def fill_rows(
 
     Returns
     -------
-    tuple[list[str], list[str]]
-        Names of the columns that are filled, and of those that the codebook names but does not say enough of.
+    tuple[list[str], list[str], list[str]]
+        Names of the columns that are filled, and of those that the codebook names but does not say enough of; and the
+        values that it lists and says are missing, with their columns.
     """
     places = {column.name: (place, column) for place, column in enumerate(columns)}
     filled: list[str] = []
@@ -143,7 +145,9 @@ def fill_rows(
     said = {tidy_name(name) for name, facts in book.items() if "of" not in facts}
     named = [column for column in columns if column.name not in filled and tidy_name(column.name) in said]
     unfinished: list[str] = []
+    lost: list[str] = []
     for entry in drafted([(column.name, column.kind) for column in named], book):
+        lost += [f"{word} of {entry.name}" for word in entry.missing]
         if entry.unknown:
             unfinished.append(entry.name)
         elif entry.facts["kind"] == "position":
@@ -153,7 +157,7 @@ def fill_rows(
     for name, found in entries.items():
         fill_entry(number, *places[name], found)
         filled.append(name)
-    return filled, unfinished
+    return filled, unfinished, lost
 
 
 def _fill_place(number: int, places: Mapping[str, tuple[int, ColumnInfo]], facts: Mapping[str, Any]) -> list[str]:

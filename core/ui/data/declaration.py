@@ -12,6 +12,7 @@ from typing import ClassVar
 from ...domain import Categorical, Column, Domain, Numeric, Ordered, PrivacyUnit, Reading, Vector
 from ...domain.declaration import MISSING, NO, YES, columns_of
 from ...domain.declaration import Declaration as DeclaredTable
+from ...domain.missing_words import words_among
 from ...errors import RequestError
 from ...figures.report.words import column_values
 from ...words.numbers import number
@@ -70,6 +71,8 @@ class ColumnDraft:
     def missing(self) -> str | None:
         """What is missing, in a few words, or None."""
         if self.categorical:
+            if both := words_among(self.category_list, texts_in(self.words), MISSING):
+                return f"whether {both[0]} of {self.name} is a category or a word for missing"
             return None if len(self.category_list) >= 2 else f"two or more categories of {self.name}"
         if self.by_length and not self.longest:
             return f"what no vector of {self.name} is longer than"

@@ -8,15 +8,18 @@ import pandas as pd
 import pytest
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit
-from core.errors import RequestError
+from core.errors import BudgetError, RequestError
 from core.figures.report.choices import choice
+from core.figures.report.label import privacy_label
 from core.privacy.budget import Budget
+from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.quantiles import Grid
 from core.privacy.zcdp import largest_rho
 from core.releases.bounded import BoundsPurchase
 from core.releases.job import release
+from core.releases.private_bounds import private_bounds
 from core.releases.release import load
 from core.sketches.adaptive_audit import audit_adaptive
 from core.sketches.card import Facts
@@ -25,6 +28,7 @@ from core.sketches.registry import card
 from core.sketches.tables.axes import METRIC
 from core.sketches.tables.chosen import CHOICES_SHARE, ChosenTables, _exact_counts
 from core.sketches.tables.tables import Tables
+from core.sources import open_source
 from tests.sketches.checking import poured
 
 COLUMNS = 8
@@ -91,6 +95,29 @@ def test_only_a_private_choice_is_said_to_be_one():
     bounds = BoundsPurchase({"x": Grid(-100, 100)})
     plain = release(Tables.of(MIXED, 4), _rows(), budget, bounds=bounds)
     assert choice(plain) is None and "choosing" not in plain.sketch.parameters()
+
+
+def test_bounds_are_bought_before_pairs_are_chosen_and_both_are_within_the_total(tmp_path):
+    """In one release they are refused before anything is spent; one after the other, their entries make the total."""
+    bought, rest, ledger = Budget("0.2"), Budget("0.7", "1e-6"), Ledger(tmp_path / "ledger.sqlite")
+    ledger.register("people", 1, "1e-6")
+    grids, paid = {"x": Grid(-100, 100)}, {"ledger": ledger, "dataset": "people"}
+    with pytest.raises(RequestError, match="bounds before it, by themselves"):
+        release(small(), _rows(), rest, bounds=BoundsPurchase(grids), **paid)
+    assert not ledger.status("people").releases
+    source = open_source(_rows())
+    found = private_bounds(source, grids, bought, spend=lambda cost: ledger.spend("people", cost))["x"]
+    domain = Domain((Numeric("x", found.low, found.high), *MIXED.columns[1:]))
+    made = release(small(domain), source, rest, **paid)
+    first, second = (entry.cost for entry in ledger.status("people").releases)
+    assert (first.epsilon, second.epsilon, second.delta) == (bought.epsilon, rest.epsilon, rest.delta)
+    assert rest.epsilon < ledger.status("people").spent <= 1
+    assert second.events == small(domain).plan(rest).cost.events
+    with pytest.raises(BudgetError):
+        release(small(), _rows(), Budget("0.5", "1e-6"), **paid)
+    again = load(made.to_bytes())
+    assert again.privacy == made.privacy and (made.privacy.epsilon, made.privacy.delta) == (rest.epsilon, rest.delta)
+    assert choice(again) is not None and "0.7" in privacy_label(again).promise
 
 
 @pytest.mark.parametrize("budget", PROMISES, ids=str)

@@ -160,7 +160,7 @@ joined,date,2015-01-01,2024-12-31,,,
 lat,number,45,46,,,
 lon,number,4,5,,,
 school,ordinal,,,low; mid; high,,
-town,nominal,,,1=x town; 2=y town,,
+town,nominal,,,1=x town; 2=y town; 9=refused,9,
 said,text,,,,,
 elsewhere,integer,0,1,,,
 """
@@ -169,10 +169,10 @@ elsewhere,integer,0,1,,,
 def test_a_codebook_fills_the_rows(monkeypatch):
     state: dict[str, object] = {}
     monkeypatch.setattr("core.ui.data.codebook.st.session_state", state)
-    done, unfinished = fill_rows(SOURCE.columns, 1, read_codebook(BOOK))
+    done, unfinished, lost = fill_rows(SOURCE.columns, 1, read_codebook(BOOK))
     monkeypatch.undo()
     assert sorted(done) == sorted(["age", "pay", "joined", "lat", "lon", "school", "town"])
-    assert unfinished == ["said"]
+    assert unfinished == ["said"] and lost == ["9 of town"]
     at = AppTest.from_function(rows, default_timeout=60)
     for key, value in state.items():
         at.session_state[key] = value
@@ -182,7 +182,7 @@ def test_a_codebook_fills_the_rows(monkeypatch):
         Numeric("pay", 0, 5000, "EUR", Reading(("n/a",))),
         Dates("joined", "2015-01-01", "2024-12-31"),
         Ordered("school", ("low", "mid", "high")),
-        Categorical("town", ("x town", "y town"), (("1",), ("2",))),
+        Categorical("town", ("x town", "y town"), (("1",), ("2",)), ("9",)),
         *position("lat", "lon", 45, 46, 4, 5, Reading()),
     )
     typed(at, "number_input", "high", "age", 99.0)
@@ -236,7 +236,7 @@ def test_a_codebook_is_pasted():
     at.text_area(key="codebook-text-1").set_value(BOOK)
     at.button(key="codebook-fill").click().run()
     assert not at.exception
-    assert "7 columns filled in from the codebook" in at.success[0].value
+    assert "7 columns filled in from the codebook. Missing, and no categories: 9 of town." in at.success[0].value
     at.button(key="data-use").click().run()
     assert len(session.own.domain.columns) == 7
     at, session = page(SOURCE)
