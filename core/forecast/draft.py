@@ -19,7 +19,8 @@ from ..sketches.linear import LinearSketch
 from ..sketches.parts import Parts
 from ..sketches.plan import plan, planned_for
 from .forecast import Forecast
-from .recommendation import Closeness, Counts, Distances, Question, Recommendation, Regressions
+from .nearness import kernel_apart
+from .recommendation import Closeness, Counts, Distances, Question, Recommendation, Regressions, recommend
 
 TABLE, DENSITY, DISTANCE, GROUP, REGRESSION = "table", "density", "distance", "group", "regression"
 """How many, by what? How dense is it here? How far is everyone? Which group is this like? What predicts what?"""
@@ -71,6 +72,8 @@ class Draft:
         The promise of all of them together, where `budget` is what this one may count on.
     planned_noise : NoiseScale | None
         Of this one's counters, where it is one of several.
+    first : Cost | None
+        Of what is bought before this question out of `whole`: how far records lie apart, which settles the kernel then.
     """
 
     domain: Domain
@@ -93,6 +96,7 @@ class Draft:
     several: Parts | None = None
     whole: Budget | None = None
     planned_noise: NoiseScale | None = None
+    first: Cost | None = None
 
     def lacking(self, *missing: str) -> Draft:
         """The same with more in its way."""
@@ -191,7 +195,24 @@ class Draft:
         released = self.released
         if isinstance(released, Adaptive):
             return released.plan(self.total).cost
+        if self.first is not None:
+            return Cost((*self.first.events, *self.rest.events), self.total.epsilon, self.total.delta)
         return planned_for(released, self.total).cost
+
+    @property
+    def rest(self) -> Cost:
+        """What the ledger would write down for the table alone, where something is bought first."""
+        return planned_for(self.sketch, self.promise).cost
+
+    def apart(self, spread: float) -> Draft:
+        """The draft with the kernel that suits how far records lie apart; see `kernel_apart`."""
+        return replace(self, kernel=kernel_apart(self.compared, spread))
+
+    def sketch_of(self, picked: str | None) -> LinearSketch:
+        """The sketch that is made in the way that was picked, or where none was or that is not possible in the best."""
+        ways = recommend(self.domain, self.records, self.promise, self.asked, label=self.label, density=self.density)
+        found = {way.name: way.answering for way in ways if way.sketch is not None}
+        return found.get(picked or "") or next(iter(found.values()))
 
     @cached_property
     def after(self) -> Preview | None:

@@ -189,6 +189,11 @@ def admits(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal
     return _renyi_cost(events, order) <= most
 
 
+def admits_each(previous: Sequence[Cost], costs: Sequence[Cost], epsilon: Decimal, delta: Decimal) -> bool:
+    """Whether a total admits these costs one after the other, each an entry of its own."""
+    return all(admits([*previous, *costs[:place]], cost, epsilon, delta) for place, cost in enumerate(costs))
+
+
 def _filter(epsilon: Decimal, delta: Decimal) -> tuple[Fraction, Fraction]:
     """The order α of rule (ii), and αρ_max."""
     rho = largest_rho(float(epsilon), float(delta))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..errors import RequestError
-from ..privacy.accounting import Cost, admits
+from ..privacy.accounting import Cost, admits_each
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.unit import PrivacyUnit
@@ -70,9 +70,7 @@ class Payer:
         known = self.ledger.status(self.dataset) if self.dataset in self.ledger.names() else None
         total = known or self.total or self.budget
         before = [] if known is None else [entry.cost for entry in known.releases]
-        return all(
-            admits([*before, *costs[:place]], cost, total.epsilon, total.delta) for place, cost in enumerate(costs)
-        )
+        return admits_each(before, costs, total.epsilon, total.delta)
 
     def spend_part(self, cost: Cost, released: Noted) -> None:
         """Write down the first of several prices that make up the budget; a new data set is promised all of it."""

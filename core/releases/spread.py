@@ -22,7 +22,7 @@ rest is planned with what is left (basic composition, for mechanisms that are ch
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -77,6 +77,13 @@ class Spread:
     def after(self, counted: Counted) -> Counted:
         """What is known and left after both, of records that were counted before."""
         return replace(counted, left=self.left, bought=(*counted.bought, *self.bought))
+
+
+@dataclass(frozen=True)
+class Bought(Spread):
+    """The same where it was bought, and so is known."""
+
+    value: float
 
 
 @dataclass(frozen=True)
@@ -170,22 +177,34 @@ def spread_first(
         payer.check(Cost((*one.cost.events, *rest.events), budget.epsilon, budget.delta))
         if not payer.has_room_for(one.cost, rest):
             return Spread(None, budget)
-    exact = pair_sum(domain, source, one.buckets, noise_source)
+    return paid(one, pair_sum(domain, source, one.buckets, noise_source), payer, noise_source)
+
+
+def paid(one: Offered, exact: int, payer: Payer | None, noise_source: NoiseSource | None = None) -> Bought:
+    """Pay for an offer, then draw its noise: what is known of an exact sum of all v, in units."""
     if payer is not None:
         payer.spend_part(one.cost, SpreadPurchase())
     noisy = int(add_noise(np.array([exact], np.int64), one.noise, noise_source)[0])
     mean = max(noisy / UNIT / one.paired, one.deviation)
-    return Spread(min(max(math.sqrt(mean / 8.0), NARROWEST), BROADEST), one.left, (one.cost,))
+    return Bought(min(max(math.sqrt(mean / 8.0), NARROWEST), BROADEST), one.left, (one.cost,))
 
 
 def pair_sum(domain: Domain, source: Source, buckets: int, noise_source: NoiseSource | None = None) -> int:
     """The sum of all v, in units; exact and private. Records are read once, and no more than two a bucket are held."""
     pairs = Pairs(buckets, domain.dimensions)
-    stream = (SystemSource() if noise_source is None else noise_source).stream()
+    for _ in paired_up(domain, source, pairs, noise_source):
+        pass
+    return pairs.sum()
+
+
+def paired_up(domain: Domain, source: Source, pairs: Pairs, noise_source: NoiseSource | None = None) -> Iterator[int]:
+    """Put all records into their buckets; each step yields the rows read so far."""
+    stream, rows = (SystemSource() if noise_source is None else noise_source).stream(), 0
     for batch in source.batches(domain):
         points = np.asarray(domain.encode(batch, "l2"))
-        pairs.add(points, (stream.words(len(points)) % np.uint64(buckets)).astype(np.int64))
-    return pairs.sum()
+        pairs.add(points, (stream.words(len(points)) % np.uint64(len(pairs))).astype(np.int64))
+        rows += batch.num_rows
+        yield rows
 
 
 class Pairs:
@@ -200,6 +219,9 @@ class Pairs:
     def __init__(self, buckets: int, dimensions: int) -> None:
         self._points = np.zeros((buckets, 2, dimensions))
         self._held = np.zeros(buckets, np.int64)
+
+    def __len__(self) -> int:
+        return len(self._held)
 
     def add(self, points: np.ndarray, drawn: np.ndarray) -> None:
         """More records, float64 (n, d), and the bucket that each has drawn, int64 (n,)."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ...words.numbers import amount, rounded_down
-from ..accounting import Cost, admits, largest_pure_admitted, spent
+from ..accounting import Cost, admits, admits_each, largest_pure_admitted, spent
 from ..budget import Budget
 from ..neighbours import Neighbours
 from ..unit import unit_in_words
@@ -53,6 +53,10 @@ class Account:
         costs = [*self.releases, cost]
         left = largest_pure_admitted(costs, self.total.epsilon, self.total.delta)
         return Preview(self._refusal(cost), spent(costs, self.total.delta), left)
+
+    def has_room_for(self, *costs: Cost) -> bool:
+        """Whether the total admits these prices one after the other, each an entry of its own."""
+        return admits_each(self.releases, costs, self.total.epsilon, self.total.delta)
 
     def _refusal(self, cost: Cost) -> str | None:
         epsilon, delta = self.total.epsilon, self.total.delta

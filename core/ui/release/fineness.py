@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
@@ -37,13 +38,17 @@ from ...geometry.kernels import (
     SmoothSquared,
     Stationary,
 )
+from ...privacy.ledger.ledger import Ledger
 from ...sources.samples import Sample
 from ...words.escapes import in_markdown
 from ...words.numbers import significant
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.turns import turn
+from .apart import can_find, finding_first
 
+Settling = Callable[[Draft], Draft]
+"""What settles a draft as soon as its budget is known."""
 AUTOMATIC, BY_HAND = "Automatic", "By hand"
 KERNELS: dict[str, type[Kernel]] = {
     "Gaussian": Gaussian,
@@ -92,15 +97,16 @@ def choose_scale(draft: Draft, number: int) -> Draft:
 
 
 def choose_fineness(
-    draft: Draft, number: int, sample: Sample | None, detail: DeltaGenerator
-) -> tuple[Draft, bool, bool]:
-    """Kernel and bandwidth, whether the owner settles the size by hand as well, and whether the forecast does it all.
+    draft: Draft, number: int, sample: Sample | None, ledger: Ledger, detail: DeltaGenerator
+) -> tuple[Draft, bool, Settling | None]:
+    """Kernel and bandwidth, whether the owner settles the size by hand, and what settles the rest once the budget is.
 
     A sample starts with the kernel that suits it. Where distances are asked for there is nothing to choose: how finely
-    they are told apart follows from the budget. What is settled by hand is drawn in ``detail``.
+    they are told apart follows from the budget. Of more columns than a grid is for, the release finds the distance
+    unless its owner says it. What is settled by hand is drawn in ``detail``.
     """
     if not draft.measures_closeness:
-        return draft, False, False
+        return draft, False, None
     domain = draft.compared
     suggested = None if sample is None else suggested_kernel(domain, sample)
     how = detail.segmented_control(
@@ -112,16 +118,35 @@ def choose_fineness(
         persist_state="session",
     )
     if how == AUTOMATIC and suggested is None and follows_budget(draft):
-        return replace(draft, kernel=kernel_at(domain, DEFAULT_SHARE)), False, True
+        return replace(draft, kernel=kernel_at(domain, DEFAULT_SHARE)), False, chosen_by_forecast
+    if how == AUTOMATIC and suggested is None and can_find(draft, number) and _finds(number, detail):
+        return (
+            replace(draft, kernel=kernel_at(domain, DEFAULT_SHARE)),
+            False,
+            lambda known: finding_first(known, ledger),
+        )
     if how == AUTOMATIC:
         kernel = _nearness(domain, number) if suggested is None else _suggested_nearness(suggested, number)
         _draw(domain, kernel)
-        return replace(draft, kernel=kernel), False, False
+        return replace(draft, kernel=kernel), False, None
     with detail:
         kernel = _kernel(domain, number, suggested or kernel_at(domain, DEFAULT_SHARE))
     note("Set by hand, under Fine-tune.")
     _draw(domain, kernel)
-    return replace(draft, kernel=kernel), True, False
+    return replace(draft, kernel=kernel), True, None
+
+
+def _finds(number: int, detail: DeltaGenerator) -> bool:
+    """Whether the release should find the distance by itself, which it does unless its owner says otherwise."""
+    return detail.toggle(
+        "Let the release find the distance, for a few percent of ε",
+        True,
+        key=f"release-finds-{number}",
+        persist_state="session",
+        wrap=True,
+        help="Which distance counts as close decides what can be seen, and it depends on how far the records lie "
+        "apart, which nobody may look up. Off, you say the distance from public knowledge, and nothing is paid for it.",
+    )
 
 
 def follows_budget(draft: Draft) -> bool:

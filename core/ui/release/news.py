@@ -25,7 +25,8 @@ def progress(making: Making) -> tuple[float, str]:
     """The share that is done, and how far it is in words: private, for the owner's eyes."""
     pace = making.pace
     if making.stage == "sealing":
-        return 1.0, "All records are read. Drawing the noise."
+        again = " and reading them once more for the release" if making.order.first is not None else ""
+        return 1.0, f"All records are read. Drawing the noise{again}."
     if making.ahead:
         first = "another one has" if making.ahead == 1 else f"{making.ahead} others have"
         return 0.0, f"Waiting until {first} been made, as this server makes few at once; nothing is spent meanwhile."

@@ -156,6 +156,9 @@ def offer_another(draft: Draft, declared: Domain, number: int) -> None:
     if draft.way.chooser is not None:
         note("A release whose pairs are chosen under the promise answers this one question alone.")
         return
+    if draft.first is not None:
+        note("A release that finds its distance answers this one question alone; say it under Fine-tune to add others.")
+        return
     st.button(ADD, key="release-add", icon=":material/add:", on_click=_add, args=(draft, declared, number))
 
 

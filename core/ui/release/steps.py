@@ -20,7 +20,8 @@ from ...words.escapes import in_markdown
 from ..frame.live import live_view
 from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
-from .fineness import choose_density, choose_fineness, choose_records, choose_scale, chosen_by_forecast
+from .apart import apart_first
+from .fineness import choose_density, choose_fineness, choose_records, choose_scale
 from .forecast import error_curve, side_panel, slack_sentence
 from .making import Order
 from .outcomes import possible_outcomes
@@ -59,7 +60,18 @@ def order_of(draft: Draft, own: OwnData, ledger: Ledger, looked: Collection[str]
     account = draft.account
     total = None if account.known else account.total
     note = {"compared_with_exact": True} if own.sample in looked else {}
-    return Order(own.source, draft.released, draft.total, ledger, account.name, total, note, own.sample, own.bought)
+    return Order(
+        own.source,
+        draft.released,
+        draft.total,
+        ledger,
+        account.name,
+        total,
+        note,
+        own.sample,
+        own.bought,
+        apart_first(draft),
+    )
 
 
 def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, DeltaGenerator]:
@@ -92,7 +104,7 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     promised = None if epsilon is None else Budget(epsilon, SLACK if slack else 0, neighbours)
     with front:
         st.header("3 · How fine?", anchor=False)
-        draft, refusal = _refined(draft, promised, own, number, known, detail)
+        draft, refusal = _refined(draft, promised, own, number, known, ledger, detail)
     with listed:
         show_added(draft, number)
     if draft.way is not None:
@@ -102,7 +114,13 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
 
 
 def _refined(
-    draft: Draft, promised: Budget | None, own: OwnData, number: int, known: Sample | None, detail: DeltaGenerator
+    draft: Draft,
+    promised: Budget | None,
+    own: OwnData,
+    number: int,
+    known: Sample | None,
+    ledger: Ledger,
+    detail: DeltaGenerator,
 ) -> tuple[Draft, tuple[str, ...]]:
     """The draft with how fine it is and the way it is made; with what is missing where it cannot be made.
 
@@ -112,19 +130,19 @@ def _refined(
         note("First say what should be asked.")
     if draft.missing or promised is None:
         return draft if promised else draft.lacking("a privacy loss ε"), ()
-    by_hand = by_forecast = False
+    by_hand, settling = False, None
     if draft.has_places:  # of others nothing is left to choose
         with detail:
             draft = choose_scale(draft, number)
-        draft, by_hand, by_forecast = choose_fineness(draft, number, known, detail)
+        draft, by_hand, settling = choose_fineness(draft, number, known, ledger, detail)
     draft = choose_records(draft, number, known)
     with detail:
         draft = choose_density(draft, number, known)
     try:
         draft = replace(draft, radius=radius_of(draft.compared, own.longest))
         draft = replace(draft, budget=own_budget(draft, promised, number))
-        if by_forecast:
-            draft = chosen_by_forecast(draft)
+        if settling is not None:
+            draft = settling(draft)
         draft = choose_pairs(draft, number)
         chosen = together(choose_way(draft, by_hand, detail), promised, number)
         after = chosen.after

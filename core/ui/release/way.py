@@ -66,10 +66,16 @@ def way_of(draft: Draft) -> Recommendation:
     """
     ranked = _ways(_described(draft), draft)
     possible = {way.name: way for way in ranked if way.sketch is not None}
-    picked = st.session_state.get(PICKED, {}).get(f"{draft.question}-{draft.norm}")
+    picked = picked_way(draft)
     if not possible:
         raise RequestError(ranked[0].reason)
-    return possible.get(picked, next(iter(possible.values())))
+    return possible.get(picked or "", next(iter(possible.values())))
+
+
+def picked_way(draft: Draft) -> str | None:
+    """The way that the owner picked for this question over the first one, by name."""
+    name: str | None = st.session_state.get(PICKED, {}).get(f"{draft.question}-{draft.norm}")
+    return name
 
 
 def _described(draft: Draft) -> str:

@@ -1,0 +1,55 @@
+"""Of more than three columns a release finds by itself how near counts as close, unless its owner says it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.domain import Domain
+from core.ui.release.progress import KEY as DESK
+
+from .visiting import ask, confirmed, press, visit, with_total, words
+
+NAMES = ("a", "b", "c", "d")
+WIDE = Domain.of(**{name: (0, 10) for name in NAMES})
+PEOPLE = pd.DataFrame(np.clip(np.random.default_rng(0).normal(5, 0.6, (3000, 4)), 0, 10), columns=NAMES)
+
+
+def of_density():
+    return ask(visit(WIDE, frame=PEOPLE), "density")
+
+
+def test_a_release_of_four_columns_asks_to_buy_its_distance_first(ledger):
+    at = with_total(of_density())
+    assert "finds out by itself" in words(at)
+    asked = press(at).session_state[DESK].asked
+    assert asked.cost.epsilon == asked.promised == 1 and asked.kind.budget.epsilon < 1
+    assert "finds out first" in words(at) and ledger.names() == []
+
+
+@pytest.mark.deep
+def test_what_is_released_is_two_entries_and_as_fine_as_was_found(ledger):
+    at = with_total(of_density())
+    supposed = press(at).session_state[DESK].asked
+    made = confirmed(at).session_state[DESK].making
+    spread, rest = ledger.status("visits").releases
+    assert spread.note["mechanism"] == "spread" and spread.cost.epsilon + rest.cost.epsilon == 1
+    assert ledger.status("visits").left == 2 and made.release.privacy.epsilon == 1
+    assert np.max(made.release.sketch.kernel.bandwidth) < np.max(supposed.sketch.kernel.bandwidth)
+
+
+@pytest.mark.deep
+def test_whoever_says_the_distance_pays_for_the_release_alone(ledger):
+    at = with_total(of_density())
+    at.toggle(key="release-finds-1").set_value(False).run()
+    assert at.select_slider(key="release-share-1") and "finds out by itself" not in words(at)
+    asked = press(at).session_state[DESK].asked
+    assert asked.first is None and asked.kind.budget.epsilon == 1
+
+
+@pytest.mark.deep
+def test_where_noise_would_hide_it_the_usual_distance_is_supposed(ledger):
+    at = of_density()
+    at.number_input(key="release-epsilon-exact").set_value(0.011).run()
+    with_total(at)
+    assert "is not bought" in words(at)
+    assert press(at).session_state[DESK].asked.first is None
