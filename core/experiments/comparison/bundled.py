@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ...machine.files.transient import unfinished
 from ...sources.samples import FOLDER
 from .outcome import Trial
 from .plan import Advice, Outcome, Step
@@ -61,7 +62,8 @@ def keep(path: Path, comparisons: Mapping[str, Mapping[Step, Outcome]]) -> None:
         if not step.drawn
     ]
     path.parent.mkdir(exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows, schema=_TYPES), path, compression="zstd", compression_level=19)
+    with unfinished(path) as file:  # what is there stays whole when this is stopped
+        pq.write_table(pa.Table.from_pylist(rows, schema=_TYPES), file, compression="zstd", compression_level=19)
 
 
 def bundled(identity: str) -> dict[Step, Outcome]:

@@ -26,7 +26,7 @@ from ...geometry.kernels import Kernel
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from .axes import along, is_product_of_columns
-from .smoothing import MAX_FITTED, MOST_WHOLE
+from .smoothing import MAX_FITTED, MOST_WHOLE, Smoothing
 
 if TYPE_CHECKING:
     from .histogram import Histogram
@@ -117,13 +117,14 @@ def _tried(
         errors: list[float] = []
         plain: list[float] = []
         for halvings in range(MAX_HALVINGS + 1 if sketch.numeric else 1):
-            sized = _with_grids(sketch, tuple((coarse << halvings).tolist()), halvings, budget)
-            if sized is None:
+            found = _with_grids(sketch, tuple((coarse << halvings).tolist()), halvings, budget)
+            if found is None:
                 continue
+            sized, reading = found
             if tried and sized.shape[0] > most:
                 break
-            plain.append(_expected_error(sized, budget, records))
-            errors.append(plain[-1] + CROWDED * (sized.smoothing.crowded(CROWD) * records) ** 2)
+            plain.append(_expected_error(sized, reading, budget, records))
+            errors.append(plain[-1] + CROWDED * (reading.crowded(CROWD) * records) ** 2)
             tried.append((errors[-1], sized))
             slow = 2 * max(sized.cells or (0,)) > READ_FAST
             if errors[-1] > min(errors) or (slow and plain[-1] > min(plain)):  # a still finer grid only has more noise
@@ -156,8 +157,12 @@ def _most_counters(sketch: Histogram) -> int:
     return MAX_FITTED
 
 
-def _with_grids(sketch: Histogram, cells: tuple[int, ...], halvings: int, budget: Budget) -> Histogram | None:
+def _with_grids(
+    sketch: Histogram, cells: tuple[int, ...], halvings: int, budget: Budget
+) -> tuple[Histogram, Smoothing] | None:
     """The sketch with these grids, the noise of the two balanced; None where there are no two that differ.
+
+    Beside it how the grids are read, which took long to profile and is profiled the same however they share a record.
 
     With the gains g of the grids and shares a of a record, noise of scale 1 under pure epsilon gives a variance of the
     sum of g / a^2, least for shares in proportion to g^(1/3). Noise for the L2 sensitivity grows with the root of the
@@ -165,22 +170,23 @@ def _with_grids(sketch: Histogram, cells: tuple[int, ...], halvings: int, budget
     """
     single = replace(sketch, cells=cells, halvings=0, fine=1.0)
     if halvings == 0:
-        return single
+        return single, single.smoothing
     if all(axis.coarser(halvings).apart for axis in single.axes):
         return None
     sized = replace(single, halvings=halvings, fine=0.5)
     noise = calibrate(sized.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
     power = 1 / 4 if noise.distribution == "discrete_gaussian" else 1 / 3
     fine, coarse = (gain**power for gain in sized.smoothing.gains_along_axes)
-    return replace(sized, fine=min(max(fine / (fine + coarse), LEAST_SHARE), 1.0 - LEAST_SHARE))
+    share = min(max(fine / (fine + coarse), LEAST_SHARE), 1.0 - LEAST_SHARE)
+    return replace(sized, fine=share), sized.smoothing
 
 
-def _expected_error(sketch: Histogram, budget: Budget, records: float) -> float:
-    """Expected squared error of a typical answer, from noise and grid, where no values are shared."""
+def _expected_error(sketch: Histogram, reading: Smoothing, budget: Budget, records: float) -> float:
+    """Expected squared error of a typical answer, from noise and grids so read, where no values are shared."""
     noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
-    gains = sum(g / s**2 for g, s in zip(sketch.smoothing.gains_along_axes, sketch.scales, strict=True))
-    typical = records * min(1.0, TYPICAL_CROWDING * sketch.smoothing.evenly)
-    return noise.variance * gains + (sketch.smoothing.discretisation * typical) ** 2
+    gains = sum(g / s**2 for g, s in zip(reading.gains_along_axes, sketch.scales, strict=True))
+    typical = records * min(1.0, TYPICAL_CROWDING * reading.evenly)
+    return noise.variance * gains + (reading.discretisation * typical) ** 2
 
 
 def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high: float) -> float:

@@ -58,10 +58,16 @@ def _kept(identity: str) -> int:
     return len(bundled(identity))
 
 
-def measure_again(subject: Subject) -> None:
-    """Offer to measure on this computer what comes with the app."""
+def _measured_further(subject: Subject, known: Mapping[Step, Outcome]) -> bool:
+    """Whether some of what is known of a sample was measured here, beside what comes with the app."""
+    return sum(not step.drawn for step in known) > _kept(subject.identity)
+
+
+def measure_again(subject: Subject, further: bool) -> None:
+    """Offer to measure on this computer what comes with the app; ``further`` where more of it is measured here."""
+    where = "Measured before, on another computer" + (", and more of it here." if further else ".")
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        note("Measured before, on another computer. Measured here, errors come out the same, and times differ.")
+        note(f"{where} Measured here, errors come out the same, and times differ.")
         st.button(
             "Measure it here", key="compare-again-here", on_click=_again, args=(subject.identity,), type="tertiary"
         )
@@ -158,8 +164,10 @@ def _found(chosen: Chosen, desk: Bench, measure: str, tuned: bool) -> None:
 
 def _everything(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome], measure: str, tuned: bool) -> None:
     _progress(chosen, desk, known)
-    if measured_before(chosen.subject):
-        measure_again(chosen.subject)
+    before = measured_before(chosen.subject)
+    further = before and _measured_further(chosen.subject, known)
+    if before:
+        measure_again(chosen.subject, further)
     found = trials_of(chosen, known)
     drawn = shown_curves(found, measure, tuned)
     if drawn:
@@ -167,7 +175,10 @@ def _everything(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome], meas
         advised = known.get(chosen.plan.advising)
         if advised is not None and advised.value is not None:
             note(advice_sentence(advised.value, drawn, chosen.present, chosen.subject.data is not None))
-        _costs(found, chosen.subject.data is not None, measured_before(chosen.subject))
+        here = "the computer that runs this app"
+        elsewhere = "a computer, on which they were measured before"
+        computer = f"{elsewhere}, or of {here}" if further else elsewhere if before else here
+        _costs(found, chosen.subject.data is not None, computer)
     elif desk.running:
         note("The best settings are looked for last; they appear here." if found else "The first curves appear here.")
     else:
@@ -232,7 +243,7 @@ def _curves(chosen: Chosen, drawn: list[Curve], tuned: bool) -> None:
     note(measured_sentence(chosen.subject.data, drawn[0].measure))
 
 
-def _costs(found: Iterable[Trial], measured: bool, before: bool) -> None:
+def _costs(found: Iterable[Trial], measured: bool, computer: str) -> None:
     """What each method takes besides: medians over the trials at the setting that public facts choose."""
     plain = [trial for trial in found if not trial.tuning and trial.size is None]
     quantities = (
@@ -254,6 +265,5 @@ def _costs(found: Iterable[Trial], measured: bool, before: bool) -> None:
             if values:
                 costs = Costs(title, values, {key: in_words(value) for key, value in values.items()})
                 show(costs_figure(costs, marks()), f"compare-{attribute}", costs_in_words(costs, marks()))
-    computer = "a computer, on which they were measured before" if before else "the computer that runs this app"
     where = f"on one core of {computer}" if measured else "roughly, on two cores"
     note(f"Times are {where}, at the setting that public facts choose; the scale is logarithmic.")

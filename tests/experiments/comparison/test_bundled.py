@@ -43,14 +43,19 @@ def test_what_comes_with_the_app_is_known_to_everyone_and_what_is_tried_is_put_w
 
 
 @pytest.mark.parametrize("name", sampled(BUNDLED, *BUNDLED[:1]))
-def test_a_bundled_comparison_leaves_nothing_to_try_and_is_what_would_be_measured(name):
+def test_a_bundled_comparison_has_every_curve_and_is_what_would_be_measured(name):
     known = sample(name)
     subject = sample_subject(known, Closeness(known.kernel))
     plan, found = first_plan(subject), bundled(subject.identity)
-    assert plan.next_step(found) is None
-    shown = replace(plan, shown_at=Decimal(1), places=len(subject.picture.points))
-    step = shown.next_step(found)
-    assert step is None or step.drawn
+    answered = {(step.method, step.epsilon) for step, outcome in found.items() if outcome.problem is None}
+    refused = {step.method for step, outcome in found.items() if outcome.problem is not None}
+    for method in set(plan.methods) - refused - plan.slow(found):
+        assert {(method, epsilon) for epsilon in plan.epsilons} <= answered
+    assert refused < set(plan.methods) and found[plan.advising].value is not None
+    left = plan.next_step(found)  # what is left, if anything, only repeats releases and looks for the best settings
+    assert left is None or left.repetition or left.sizing or left.tuning
+    shown = replace(plan, shown_at=Decimal(1), places=len(subject.picture.points)).next_step(found)
+    assert shown == left or shown.drawn
     step = Step("race", Decimal(1), Decimal(0))
     measured = subject.work(step)
     for error in ("relative_error", "upper_error"):  # the same seeds, so the same but for rounding
