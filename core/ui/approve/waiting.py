@@ -53,7 +53,7 @@ def _one(approvals: Approvals, request: Request, visitor: Visitor) -> None:
             ]
         )
         with st.expander("All that becomes public with it", type="compact"):
-            st.code(json.dumps(plan, indent=1, ensure_ascii=False), language="json")
+            st.code(json.dumps(plan, indent=1, ensure_ascii=False), language=None)  # colours of code are faint
         if request.who == visitor.name:
             note("It is your own, so somebody else has to answer it.")
             return

@@ -235,7 +235,7 @@ def _between(axis: Axis, ends: tuple[int, int]) -> list[int]:
 def _column(state: _State, shown: Profile, whole: Profile) -> None:
     """One column: its name, its picture and its numbers."""
     unit = "" if overview.is_time(shown.axis) or shown.axis.categories else getattr(shown.axis.column, "unit", "")
-    draw(f'<h3 class="fg-name">{in_html(shortened(shown.name))} <small>{in_html(unit)}</small></h3>')
+    draw(f'<h2 class="fg-name">{in_html(shortened(shown.name))} <small>{in_html(unit)}</small></h2>')
     if shown.missing:
         draw(f'<p class="fg-note fg-unmeasured">{in_html(shown.missing)}</p>')
     with st.container(key=f"fg-greyed-{state.key(shown.name)}" if shown.missing else None):

@@ -141,6 +141,7 @@ html:root:has(.fg-presenting) { font-size: clamp(20px, 1.75vw, 34px); }
   & .stMainBlockContainer { max-width: 100rem; padding-top: 1rem; }
   & .st-key-present-end { position: absolute; top: 0.2rem; right: 1rem; width: auto; z-index: 2; }
   & .stPlotlyChart text { font-size: max(0.72rem, 14px) !important; }
+  &:has(.st-key-lesson) [data-testid="stBottom"] { display: none; } /* keys go on, and the picture needs the room */
 }
 
 /* What is private, what is public: a word, a shape and a colour, never the colour alone. */
