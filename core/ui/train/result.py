@@ -97,9 +97,10 @@ def _carries_class(model: LinearModel) -> None:
 def _carries_number(model: NumberModel) -> None:
     table = model.coefficients().iloc[1:]
     show(coefficient_figure(table, model.moved), "train-coefficients", coefficients_in_words(table, model.moved))
+    told = "the logarithm of the prediction" if model.counts else "the prediction"
     bands = "Lines hold with 95% what the same method would give without noise, and hollow dots may as well be zero."
     note(
-        f"Each dot says how far a column moves {'its logarithm' if model.counts else 'the prediction'} over its range. "
+        f"Each dot says how far a column moves {told} over its range. "
         + (bands if model.errors is not None else f"Small ones may be noise. {NO_BANDS}")
     )
 
