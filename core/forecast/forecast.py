@@ -40,6 +40,7 @@ from .trial import (
     kernel_of,
     queries_and_records,
     root_mean_square,
+    skewed_trial,
     trials,
 )
 
@@ -71,7 +72,7 @@ class Forecast:
         From privacy noise, from the choice of hashes or grid, from both; root mean square over the kinds of population
         that records may be like.
     errors : tuple[float, ...]
-        `standard_error` for each kind of population: which mechanism is best may depend on it.
+        `standard_error` for each kind of population that is chosen by: which mechanism is best may depend on it.
     relative_error : float
         Expected |error| / answer, averaged over places where records are; of the middle one of the populations.
     relative_range : tuple[float, float]
@@ -219,6 +220,8 @@ def forecast_planned(
     if not one.linear_decode:
         return _rehearsed(sketch, planned, records, density, sample)
     tried = trials(one, records, density, sample, set_size)
+    skewed = skewed_trial(one, records) if density is None and sample is None else None
+    usual, tried = len(tried), tried if skewed is None else (*tried, skewed)
     sampling = [trial.absolute * records for trial in tried]
     noise = [np.sqrt(planned.noise.variance * np.array(trial.gains)) for trial in tried]
     errors = tuple(math.sqrt(own**2 + float(np.mean(noisy**2))) for own, noisy in zip(sampling, noise, strict=True))
@@ -237,7 +240,7 @@ def forecast_planned(
         noise_error=noise_error,
         sampling_error=root_mean_square(sampling),
         standard_error=standard_error,
-        errors=errors,
+        errors=errors[:usual],
         relative_error=float(np.median(relative)),
         relative_range=_relative_range(one, tried, records, noise_error, errors, density, sample),
         low=max(0.0, records * typical - 1.96 * standard_error),

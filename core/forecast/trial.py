@@ -24,6 +24,7 @@ from ..sketches.adaptive import Adaptive
 from ..sketches.grouped import GroupedSketch
 from ..sketches.hashed.minhash import MinHash
 from ..sketches.linear import LinearSketch
+from .gathered_population import gathered_population
 from .guesses import checked_density
 from .reference_population import REFERENCE_POINTS, far_and_near, reference_populations
 from .reference_sets import QUERIES, SIZES, reference_sets
@@ -48,6 +49,8 @@ CLOSE_SETS = 0.1
 """Average similarity of sets that share staples, as texts share the words of a language."""
 GROUPED_RECORDS = 500
 """Records that random rows are tried on: enough, as the part that averages out is told apart."""
+SKEWED_POINTS, SKEWED_QUERIES = 560, 60
+"""Of the skewed population, and how many of them are queries: one number is read off it, and it should cost little."""
 
 
 @dataclass(frozen=True)
@@ -156,10 +159,10 @@ def check_sample(sample: np.ndarray | Sets) -> None:
 
 
 def queries_and_records(
-    sketch: LinearSketch | Adaptive, points: np.ndarray
+    sketch: LinearSketch | Adaptive, points: np.ndarray, asked: int = REFERENCE_QUERIES
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Some of the points as queries, the others as records, and the exact sums."""
-    queries, records = np.asfortranarray(points[:REFERENCE_QUERIES]), np.asfortranarray(points[REFERENCE_QUERIES:])
+    """The first so many of the points as queries, the others as records, and the exact sums."""
+    queries, records = np.asfortranarray(points[:asked]), np.asfortranarray(points[asked:])
     exact = np.maximum(sketch.exact(queries, records), 1e-9 * len(records))
     inhabited = exact >= OUTSKIRTS * exact.mean()
     return np.asfortranarray(queries[inhabited]), records, exact[inhabited]
@@ -190,13 +193,37 @@ _populations = lru_cache(maxsize=4)(reference_populations)
 """Kept for the several sizes of a sketch that are tried on them."""
 
 
-def _tried_on(sketch: LinearSketch, populations: tuple[np.ndarray, ...]) -> tuple[Trial, ...]:
-    """Trials on public points, of which some are queries."""
+def skewed_trial(sketch: LinearSketch, records: float) -> Trial | None:
+    """A trial on records at one end of their bounds, for a forecast that knows nothing of how records lie.
+
+    Sizes and choices are not made for them: what that gains there, records in the middle of the bounds lose. None for
+    sets, and for grids of closeness, whose error is that of the worst crowd that they are tried on already.
+    """
+    if sketch.domain.holds_sets or (sketch.answers == "closeness" and not sketch.in_groups):
+        return None
+    return _skewed_trial(sketch.reseeded(0)).of(records)
+
+
+@lru_cache(maxsize=64)
+def _skewed_trial(sketch: LinearSketch) -> Trial:
+    """Cached, as the others are."""
+    points = _gathered(sketch.domain, sketch.metric)[:SKEWED_POINTS]
+    return _tried_on(sketch, (points,), SKEWED_QUERIES)[0]
+
+
+_gathered = lru_cache(maxsize=4)(gathered_population)
+
+
+def _tried_on(
+    sketch: LinearSketch, populations: tuple[np.ndarray, ...], asked: int = REFERENCE_QUERIES
+) -> tuple[Trial, ...]:
+    """Trials on public points, of which the first so many are queries."""
+    parts = [queries_and_records(sketch, points, asked) for points in populations]
     if not sketch.in_groups:
-        return tuple(_plain_trial(sketch, *queries_and_records(sketch, points)) for points in populations)
+        return tuple(_plain_trial(sketch, *part) for part in parts)
     grouped = cast(GroupedSketch, sketch)
     trial = _of_many_groups(grouped)
-    return tuple(_grouped_trial(grouped, trial, *queries_and_records(sketch, points)) for points in populations)
+    return tuple(_grouped_trial(grouped, trial, *part) for part in parts)
 
 
 def _plain_trial(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray) -> Trial:

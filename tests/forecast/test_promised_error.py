@@ -1,5 +1,6 @@
 """What a forecast promises: one typical error, named and defined, and which cost limits the table."""
 
+import numpy as np
 import pytest
 
 from core import Budget, Domain, kernels
@@ -8,6 +9,7 @@ from core.forecast.forecast import forecast
 from core.forecast.recommendation import Distances, recommend
 from core.forecast.words import error_definition, size_limit, typical_answer
 from core.sketches.grids.histogram import Histogram
+from core.sketches.plan import plan
 from core.words.numbers import percent
 
 LINE = Domain.of(x=(0, 100))
@@ -39,3 +41,14 @@ def test_the_typical_error_of_a_distance_is_a_share_of_it():
 def test_only_costs_are_said_to_limit_the_table():
     assert "32 MB" in size_limit("file") and "minute" in size_limit("time")
     assert size_limit("noise") == size_limit("gain") == size_limit("") == ""
+
+
+@pytest.mark.parametrize("median", [0.02, 0.08])
+def test_squared_distances_of_records_at_one_end_are_not_forecast_at_half_their_error(median):
+    """Against the exact variance of the noise at log-normal records, which are not those of the forecast."""
+    way = recommend(LINE, 10_000, Budget(1), Distances("squared"))[0]
+    pay = 100 * np.clip(median * np.exp(np.random.default_rng(4).normal(0, 0.7, (500, 1))), 0, 1)
+    queries = LINE.encode_queries(pay, way.answering.metric)
+    variance = plan(way.answering, Budget(1)).noise.variance
+    true = np.sqrt(np.mean(way.answering.noise_variance(variance, queries)))
+    assert 0.55 * true < way.forecast.standard_error < 1.25 * true
