@@ -149,7 +149,7 @@ class ParquetSource(QueriedSource):
         found = self.location.fingerprint()
         if self._known is None or self._known[0] != found:
             with self.location.opened() as paths, plain_sentences(self.label):
-                self._known = found, tuple(map(Footer.of, paths))
+                self._known = found, tuple(Footer.of(path, self.label) for path in paths)
         return self._known[1]
 
     def _plain(self, domain: Domain) -> bool:

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from ..domain import Domain
 from ..domain.batches import FIRST_ROW
+from .decoded import check_decoded, fits, repeated_texts, rows_that_fit, spelt_out
 from .duck import plain_sentences
 from .gathering import ascends, batches_of, gather
 from .pairs import WholeNumbers
@@ -27,9 +28,10 @@ class Footer:
     groups: tuple[int, ...]
 
     @classmethod
-    def of(cls, path: str) -> Footer:
-        """Read it."""
+    def of(cls, path: str, label: str) -> Footer:
+        """Read it, and refuse a file that is made to use up memory; messages call it by the label."""
         with pq.ParquetFile(path) as file:
+            check_decoded(file.metadata, label)
             groups = (file.metadata.row_group(number).num_rows for number in range(file.num_row_groups))
             return cls(file.schema_arrow.remove_metadata(), tuple(groups))
 
@@ -125,9 +127,18 @@ class EdgeRows(Part):
 
 
 def pages(path: str, names: Sequence[str], rows: int, groups: Sequence[int]) -> Iterator[pa.RecordBatch]:
-    """Some columns of some row groups, in batches of at most so many rows."""
+    """Some columns of some row groups, in batches of at most so many rows, and of fewer where they would be large."""
     names = list(names)
     reading = {"pre_buffer": False, "buffer_size": PAGES_BYTES, "page_checksum_verification": True}
-    with pq.ParquetFile(path, **reading) as file:
-        for batch in file.iter_batches(rows, row_groups=groups, columns=names):
-            yield batch.select(names)
+    with pq.ParquetFile(path) as file:
+        schema, chosen = file.schema_arrow, [file.metadata.row_group(number) for number in groups]
+    at_once = min([rows, *(rows_that_fit(group, names) for group in chosen)])
+    repeated = repeated_texts(schema, chosen, names)
+    if repeated:
+        with pq.ParquetFile(path, read_dictionary=repeated, **reading) as file:
+            firsts = (next(file.iter_batches(1, [number], repeated), None) for number in groups)
+            if all(fits(first, at_once) for first in firsts if first is not None):
+                repeated = []
+    with pq.ParquetFile(path, read_dictionary=repeated, **reading) as file:
+        for batch in file.iter_batches(at_once, row_groups=groups, columns=names):
+            yield from spelt_out(batch.select(names), schema) if repeated else [batch.select(names)]
