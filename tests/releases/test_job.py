@@ -197,7 +197,7 @@ def test_where_there_is_room_for_the_file_alone_it_is_said_so(ledger, tmp_path):
 
 
 def test_nothing_else_is_bought_beside_a_mechanism_that_shares_its_budget_out():
-    with pytest.raises(RequestError, match="shares its budget"):
+    with pytest.raises(RequestError, match="chooses under its own promise"):
         kind_of(MWEM(PLANE, Euclidean(0.2), rounds=2, cells=(4, 4), queries=8), BUDGET, centre=CentrePurchase())
     with pytest.raises(RequestError, match="in one release"):
         kind_of(Moments(PLANE, 1.0), BUDGET, bounds=BoundsPurchase({"x": Grid(0, 9)}), centre=CentrePurchase())

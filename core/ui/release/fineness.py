@@ -47,8 +47,6 @@ from ..frame.marks import note
 from ..frame.turns import turn
 from .apart import can_find, finding_first
 
-Settling = Callable[[Draft], Draft]
-"""What settles a draft as soon as its budget is known."""
 AUTOMATIC, BY_HAND = "Automatic", "By hand"
 KERNELS: dict[str, type[Kernel]] = {
     "Gaussian": Gaussian,
@@ -98,7 +96,7 @@ def choose_scale(draft: Draft, number: int) -> Draft:
 
 def choose_fineness(
     draft: Draft, number: int, sample: Sample | None, ledger: Ledger, detail: DeltaGenerator
-) -> tuple[Draft, bool, Settling | None]:
+) -> tuple[Draft, bool, Callable[[Draft], Draft] | None]:
     """Kernel and bandwidth, whether the owner settles the size by hand, and what settles the rest once the budget is.
 
     A sample starts with the kernel that suits it. Where distances are asked for there is nothing to choose: how finely

@@ -15,7 +15,7 @@ def reloaded(page):
 
 def of_the_list(at, name):
     """The buttons of the list of kept releases on a page."""
-    return [button for button in at.button if button.key.startswith(f"kept-{name}-")]
+    return [button for button in at.button if (button.key or "").startswith(f"kept-{name}-")]
 
 
 def test_a_release_is_still_there_after_the_page_was_loaded_again(ledger):
