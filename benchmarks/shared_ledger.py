@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -165,10 +165,15 @@ def attempt(server: Server, processes: int, attempts: int, sets: int, total: Dec
             subprocess.Popen(
                 [*command, "--attempts", str(each), "--seed", str(seed)],
                 env=os.environ | {"PYTHONPATH": str(ROOT)},
+                stdin=subprocess.PIPE,
                 stdout=told,
             )
             for seed in range(processes)
         ]
+        while Path(told.name).read_bytes().count(b"\n") < processes and all(one.poll() is None for one in spenders):
+            time.sleep(0.2)  # starting Python takes seconds of a processor, which are no part of an attempt
+        for spender in spenders:
+            cast(BinaryIO, spender.stdin).close()
         for kill in range(kills):
             while Path(told.name).read_bytes().count(b"\n") < each * processes * (kill + 1) // (kills + 1):
                 if all(spender.poll() is not None for spender in spenders):
@@ -178,7 +183,7 @@ def attempt(server: Server, processes: int, attempts: int, sets: int, total: Dec
             time.sleep(1)
             server.start()
         codes = [spender.wait() for spender in spenders]
-        answers = [json.loads(line) for line in Path(told.name).read_bytes().splitlines()]
+        answers = [json.loads(line) for line in Path(told.name).read_bytes().splitlines() if line]
     if any(codes) or len(answers) != each * processes:
         raise RuntimeError("A process ended before it was done.")
     return _outcome(answers)
@@ -197,7 +202,9 @@ def _outcome(answers: list[dict[str, Any]]) -> Outcome:
 
 
 def spend(where: str, attempts: int, sets: int, seed: int) -> None:
-    """Be one of the processes: a line of JSON for each attempt."""
+    """Be one of the processes: an empty line when it is ready, and a line of JSON for each attempt once input ends."""
+    os.write(sys.stdout.fileno(), b"\n")
+    sys.stdin.read()
     cost, pick = Cost((PureParts(Fraction(PRICE)),), PRICE), random.Random(seed)
     for _ in range(attempts):
         name, entry, start = f"set {pick.randrange(sets)}", None, time.perf_counter()
@@ -208,7 +215,8 @@ def spend(where: str, attempts: int, sets: int, seed: int) -> None:
         except RequestError:
             name = ""
             time.sleep(0.05)
-        print(json.dumps({"set": name, "entry": entry, "seconds": time.perf_counter() - start}), flush=True)
+        answer = json.dumps({"set": name, "entry": entry, "seconds": time.perf_counter() - start})
+        os.write(sys.stdout.fileno(), f"{answer}\n".encode())  # in one piece, whatever Python buffers
 
 
 def main() -> None:

@@ -36,20 +36,38 @@ def products(points: np.ndarray, middle: np.ndarray, factor: np.ndarray) -> Inte
     middle, factor : np.ndarray
         float64 (d,): a coordinate x counts round((x - middle) · factor), at most `UNIT` in size; the first of z is 1.
     """
-    by_coordinate = points.T
-    size = len(by_coordinate) + 1
+    size = points.shape[1] + 1
     rows = block_rows(size)
-    total = np.zeros((size, size), np.int64)
-    units, product, sums = np.empty((size, rows)), np.empty((size, size)), np.zeros((size, size))
+    by_record = points.flags.c_contiguous
+    total, units = np.zeros((size, size), np.int64), np.empty((rows, size) if by_record else (size, rows))
+    product, sums = np.empty((size, size)), np.zeros((size, size))
     for start in range(0, len(points), rows):
         if start and start % EXACT_ROWS < rows:
             total += sums.astype(np.int64)
             sums[:] = 0.0
-        block = units[:, : min(rows, len(points) - start)]
-        round_block(by_coordinate, start, middle, factor, block)
-        np.matmul(block, block.T, out=product)
+        count = min(rows, len(points) - start)
+        if by_record:  # memory is read in the order in which it lies
+            block = units[:count]
+            round_records(points, start, middle, factor, block)
+            np.matmul(block.T, block, out=product)
+        else:
+            block = units[:, :count]
+            round_block(points.T, start, middle, factor, block)
+            np.matmul(block, block.T, out=product)
         sums += product
     return total + sums.astype(np.int64)
+
+
+@njit(nogil=True, cache=True)
+def round_records(points: Floats, start: int, middle: Floats, factor: Floats, units: Floats) -> None:
+    """As `round_block`, of points and units by record."""
+    for i in range(len(units)):
+        here, there = points[start + i], units[i]
+        there[0] = LARGEST
+        for place in range(len(middle)):
+            value = np.rint((here[place] - middle[place]) * factor[place])
+            value = LARGEST if value > LARGEST else value
+            there[place + 1] = -LARGEST if value < -LARGEST else value
 
 
 @njit(nogil=True, cache=True)
