@@ -15,6 +15,7 @@ import pyarrow as pa
 from ..errors import RequestError
 from ..machine.extras import check_extra
 from ..machine.files.transient import private_folder
+from ..machine.files.unlinked import unlinked
 from ..machine.scarcity import lacks_memory
 
 try:
@@ -29,6 +30,9 @@ MEMORY_LIMITS = ("400MB", "1600MB", "6400MB")
 
 MOST_SPILLED = 64 << 30
 """Bytes that one reading may spill: of pairs of whole numbers some five billion rows."""
+
+SPILLED = ".tmp"
+"""How the names of files end into which DuckDB spills, which it keeps open; others hold one large value each."""
 
 MAX_THREADS = 4
 """Each thread holds a row group, and four read faster than any sketch is filled."""
@@ -78,11 +82,13 @@ class Scan:
         """An empty database in memory that may read the paths and nothing else.
 
         What does not fit in memory spills into a folder that only its owner may enter, and that is removed at the end;
-        where the process is killed, by the next one (`core.machine.files.transient`). It takes at most `MOST_SPILLED`
-        bytes and half of what is free there, so that a sort never fills the disk of others.
+        where the process is killed, by the next one (`core.machine.files.transient`). Its files have lost their names
+        by then, so no row is left in it (`core.machine.files.unlinked`), but for values of more than 256 KiB each.
+        What spills takes at most `MOST_SPILLED` bytes and half of what is free there, so that a sort never fills the
+        disk of others.
         """
         check_extra("duckdb", "sql", f"Reading {self.label}")
-        with private_folder() as spill:
+        with private_folder() as spill, unlinked(spill, SPILLED):
             settings: dict[str, str | bool | int | float | list[str]] = {
                 "memory_limit": memory,
                 "temp_directory": str(spill),
