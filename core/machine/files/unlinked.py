@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 PAUSE = 0.01
-"""Seconds between two looks, and so the longest that a file keeps its name."""
+"""Seconds between two looks, and so about as long as a file keeps its name, on a computer that is not overrun."""
 EMPTY = "empty"
 
 

@@ -139,7 +139,9 @@ def _told(pair: _Pair, guess: BestGuess) -> tuple[float, float, float, float, bo
     """Cramer's V, bits, the statistic, what it would be for columns without any connection, and whether it is more."""
     scale = np.maximum(pair.expected, LEAST) + pair.variance
     statistic = float((pair.difference**2 / scale).sum())
-    random = np.random.default_rng(0)  # public: nothing is hidden by it
+    # What is released has its exact noise already: these are made-up tables that chance and such noise alone would
+    # give, drawn from a public seed to compare the released one with. Nothing is hidden by them.
+    random = np.random.default_rng(0)
     drawn = random.normal(size=(DRAWS, *pair.expected.shape)) * np.sqrt(pair.expected)
     noisy = random.normal(size=(DRAWS, *pair.expected.shape)) * math.sqrt(pair.variance / pair.free)
     alone = float(np.quantile((_interaction(drawn + noisy) ** 2 / scale).sum(axis=(1, 2)), 0.95))
