@@ -130,7 +130,7 @@ def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapp
 
 def _with_missing(columns: tuple[Column, ...], classes: Collection[str]) -> tuple[Column, ...]:
     """Columns with a category of missing values, but for that of the classes, whose values are those that were said."""
-    from ..domain.declaration import with_missing_category
+    from ..domain.written_entries import with_missing_category
 
     return tuple(
         one for column in columns for one in ((column,) if column.name in classes else with_missing_category((column,)))

@@ -19,11 +19,12 @@ from typing import Any
 
 from ..errors import RequestError
 from ..words.phrases import shown
-from .declaration import KINDS, MISSING, _written, columns_of, mapping_of, preset_sentence
+from .column_entries import KINDS, MISSING, columns_of
 from .labelled_files import is_labelled, read_labels
 from .missing_rule import RULE
 from .missing_words import without_missing
-from .presets import LATITUDES, LONGITUDES, preset_for, tidy_name
+from .presets import LATITUDES, LONGITUDES, preset_for, preset_sentence, tidy_name
+from .yaml_texts import in_flow, mapping_of
 
 MOST_ROWS = 10_000
 HEADERS = {
@@ -137,7 +138,7 @@ class Entry:
     @property
     def line(self) -> str:
         """The entry as a line of a declaration, behind a # while something is missing from it."""
-        text = f"{_written(self.name)}: {_written(self.facts)}"
+        text = f"{in_flow(self.name)}: {in_flow(self.facts)}"
         remark = f"  # {self.unknown or self.because}" if self.unknown or self.because else ""
         return f"  {'# ' if self.unknown else ''}{text}{remark}"
 

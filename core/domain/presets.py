@@ -100,3 +100,10 @@ def preset_for(name: str) -> str | None:
     """The preset that columns of this name commonly follow, or None."""
     tidy = tidy_name(name)
     return next((key for key, preset in PRESETS.items() if tidy == key or tidy in preset.names), None)
+
+
+def preset_sentence(name: str, preset: str) -> str:
+    """Where bounds came from that a preset filled in."""
+    known = PRESETS[preset]
+    unit = f" {known.unit}" if known.unit else ""
+    return f"{name}: {known.low:,g} to {known.high:,g}{unit} by common knowledge, as {known.because}."

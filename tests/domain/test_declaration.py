@@ -24,7 +24,8 @@ from core.domain import (
     Vector,
 )
 from core.domain.codebook import draft_text, drafted, read_codebook
-from core.domain.declaration import KINDS, NO, YES, Declaration
+from core.domain.column_entries import KINDS, NO, YES
+from core.domain.declaration import Declaration
 from core.domain.presets import PRESETS, kind_for, preset_for
 from core.errors import RequestError
 from core.sources.samples import samples

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...domain import Categorical, Column, Domain, Numeric, Ordered, PrivacyUnit, Reading, Vector
-from ...domain.declaration import MISSING, NO, YES, columns_of
+from ...domain.column_entries import MISSING, NO, YES, columns_of
 from ...domain.declaration import Declaration as DeclaredTable
 from ...domain.missing_words import words_among
 from ...errors import RequestError

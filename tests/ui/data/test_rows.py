@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.domain import Categorical, ChosenWords, Cyclic, Dates, Domain, Numeric, Ordered, Reading, TextLength
 from core.domain.codebook import read_codebook
+from core.domain.column_entries import NO, YES
 from core.domain.coordinate import position
-from core.domain.declaration import NO, YES
 from core.domain.declaration import Declaration as DeclaredTable
 from core.sources import Source, open_source
 from core.ui.data.codebook import fill_rows
