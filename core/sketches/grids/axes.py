@@ -94,41 +94,6 @@ class Axis:
         return replace(self, pitch=self.pitch * 2**halvings, cells=self.cells >> halvings)
 
 
-@dataclass(frozen=True)
-class Profile:
-    """What an axis does to a kernel in the middle of its bounds.
-
-    Attributes
-    ----------
-    square : float
-        Sum of the squared coefficients.
-    mixed, refined : float
-        With a coarse grid, the sum of their products with those of its fit, and of the latter's squares.
-    coarse : float
-        Sum of the squared coefficients on the coarse grid.
-    misfit : float
-        Pitch times integral of the squared error of the fit, over the square of the integral of the kernel.
-    spread : float
-        Pitch times integral of the squared kernel, likewise: one over the number of cells, or values, that count.
-    peak : float
-        How much the fit misses the kernel at the query itself.
-    share : float
-        Pitch over the integral of the kernel: the share of evenly spread records that one cell holds.
-    evenly : float
-        Average of the kernel over the bounds.
-    """
-
-    square: float
-    mixed: float
-    refined: float
-    coarse: float
-    misfit: float
-    spread: float
-    peak: float
-    share: float
-    evenly: float
-
-
 def along(kernel: Kernel, middle: np.ndarray, coordinate: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The kernel between copies of the middle that are moved along one coordinate, float64 (places, values)."""
     x, y = (np.tile(middle, (len(moved), 1)) for moved in (places, values))

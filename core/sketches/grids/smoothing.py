@@ -21,10 +21,11 @@ import numpy as np
 
 from ...errors import RequestError
 from ...geometry.kernels import Kernel
-from .axes import Axis, Profile, along, along_axis, heaps_of
+from .axes import Axis, along_axis, heaps_of
+from .axis_fit import AxisFit, Profile
 from .query_axes import Places
 from .scale_mixtures import product_terms
-from .splines import ORDER, POINTS_A_CELL, bspline, coefficients, combined, fitting_points
+from .splines import POINTS_A_CELL, combined, fitting_points
 
 MAX_FITTED = 1 << 16
 """Grid points at which a kernel that is no product of its axes is evaluated for every query, at most if possible."""
@@ -108,20 +109,15 @@ class Smoothing:
         """Points of the whole grid with so many points a cell and axis."""
         return math.prod(axis.counters if axis.apart else len(fitting_points(axis.cells, a_cell)) for axis in self.axes)
 
-    def _nodes(self, axis: Axis) -> np.ndarray:
-        """The values of an axis at which the kernel is evaluated, float64 (nodes, coordinates of the axis)."""
-        if axis.radius:
-            return axis.turns
-        if axis.categories:
-            return np.eye(axis.categories) * self.middle[axis.coordinate]
-        if axis.values:
-            return (axis.low + axis.pitch * np.arange(axis.values))[:, None]
-        return (axis.low + axis.pitch * fitting_points(axis.cells, self._points_a_cell))[:, None]
+    @cached_property
+    def _fits(self) -> tuple[AxisFit, ...]:
+        """The kernel along each axis."""
+        return tuple(AxisFit(self.kernel, self.middle, axis, self._points_a_cell) for axis in self.axes)
 
     @cached_property
     def _grid(self) -> np.ndarray:
         """All nodes of all axes together, float64 (nodes, d)."""
-        nodes = [self._nodes(axis) for axis in self.axes]
+        nodes = [fit.nodes for fit in self._fits]
         size = math.prod(len(values) for values in nodes)
         if size > LARGEST_FITTED:
             raise RequestError(
@@ -179,7 +175,7 @@ class Smoothing:
         places = Places.of(points, self.axes)
         terms = len(self._products) * len(self.scales)
         pairs = terms * (terms + 1) // 2
-        widest = max(len(self._nodes(axis)) + terms * axis.counters for axis in self.axes) + pairs
+        widest = max(len(fit.nodes) + terms * fit.axis.counters for fit in self._fits) + pairs
         factors = max(places.distinct) * widest
         sums = places.numbers(tuple(axis.counters for axis in self.axes), pairs)
         if (factors <= BLOCK_OF_FACTORS and sums <= BLOCK) or len(points) == 1:
@@ -236,10 +232,10 @@ class Smoothing:
         return gains if rough is None else gains + (rough**2).sum(axis=1) / self.scales[1] ** 2
 
     def _factors(self, places: Places) -> Factors:
-        fine = [self._factor(axis, points) for axis, points in zip(self.axes, places.values, strict=True)]
+        fine = [fit.factor(points) for fit, points in zip(self._fits, places.values, strict=True)]
         if self.coarse is None:
             return Factors(fine)
-        rough = [self.coarse._factor(axis, v) for axis, v in zip(self.coarse.axes, places.values, strict=True)]
+        rough = [fit.factor(points) for fit, points in zip(self.coarse._fits, places.values, strict=True)]
         smooth = [axis.refined(factor, self.halvings) for axis, factor in zip(self.axes, rough, strict=True)]
         return Factors(fine, rough, smooth)
 
@@ -256,12 +252,11 @@ class Smoothing:
 
     def _weights(self, points: np.ndarray) -> np.ndarray:
         """Coefficients of K(q, .) for a kernel that is no product, float64 (n, counters)."""
-        sides = [len(self._nodes(axis)) for axis in self.axes]
+        sides = [len(fit.nodes) for fit in self._fits]
         weights = self.kernel.evaluate(points, self._grid).reshape(len(points), *sides)
-        for place, axis in enumerate(self.axes, start=1):
-            if not axis.apart:
-                fit = partial(coefficients, cells=axis.cells, a_cell=self._points_a_cell)
-                weights = along_axis(fit, weights, place)
+        for place, fit in enumerate(self._fits, start=1):
+            if not fit.axis.apart:
+                weights = along_axis(fit.fitted, weights, place)
         return weights.reshape(len(points), -1)
 
     def _misfit(self, heaps: np.ndarray, places: Places, factors: list[np.ndarray]) -> np.ndarray:
@@ -278,20 +273,21 @@ class Smoothing:
         mixed: list[np.ndarray] = []
         truths: list[np.ndarray] = []
         means: list[np.ndarray] = []
-        for axis, factor, points in zip(self.axes, factors, places.values, strict=True):
-            truth = self._factor_inside(axis, points)
-            fit = truth
+        for fit, factor, points in zip(self._fits, factors, places.values, strict=True):
+            axis, truth = fit.axis, fit.inside(points)
+            fitted = truth
             if not axis.apart:
-                fit = combined(factor, np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL)
-            for found, product in ((squares, fit * fit), (mixed, fit * truth), (truths, truth * truth), (means, truth)):
+                fitted = combined(factor, np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL)
+            products = (fitted**2, fitted * truth, truth**2, truth)
+            for found, product in zip((squares, mixed, truths, means), products, strict=True):
                 found.append(product if axis.apart else product.reshape(len(points), axis.cells, -1).mean(axis=2))
         signed = ((1.0, squares), (-2.0, mixed), (1.0, truths))
         scattered = reduce(np.add, (sign * places.sums(heaps**2, found) for sign, found in signed))
         aligned = np.zeros(places.count)
-        for place, (axis, factor, points) in enumerate(zip(self.axes, factors, places.values, strict=True)):
-            if not axis.apart:
-                layer = [*means[:place], self._own_cell(axis, points), *means[place + 1 :]]
-                missed = np.abs(self._fit_at(axis, points, factor) - 1.0)[places.which[place]]
+        for place, (fit, factor, points) in enumerate(zip(self._fits, factors, places.values, strict=True)):
+            if not fit.axis.apart:
+                layer = [*means[:place], fit.own_cell(points), *means[place + 1 :]]
+                missed = np.abs(fit.at_query(points, factor) - 1.0)[places.which[place]]
                 aligned += missed * np.maximum(places.sums(heaps, layer), 0.0)
         return np.maximum(scattered, 0.0) + (aligned / OVERLAP ** (self._numeric - 1)) ** 2
 
@@ -299,43 +295,6 @@ class Smoothing:
     def _numeric(self) -> int:
         """How many axes are coordinates, whose cells `heaps_of` counts `OVERLAP` times over."""
         return max(1, sum(not axis.apart for axis in self.axes))
-
-    def _fit_at(self, axis: Axis, points: np.ndarray, factor: np.ndarray) -> np.ndarray:
-        """One axis' factor of the fit to K(q, .) at the query itself, float64 (n,); it should be 1."""
-        if axis.apart:
-            return np.ones(len(points))
-        places = (points[:, axis.coordinate] - axis.low) / axis.pitch
-        cell = np.clip(np.floor(places), 0, axis.cells - 1).astype(np.int64)
-        queries = np.arange(len(points))
-        return sum(factor[queries, cell + place] * bspline(places - cell + 1.0 - place) for place in range(ORDER))
-
-    @staticmethod
-    def _own_cell(axis: Axis, points: np.ndarray) -> np.ndarray:
-        """1 at the cell that each query lies in along an axis, nowhere outside the bounds, float64 (n, cells)."""
-        places = (points[:, axis.coordinate] - axis.low) / axis.pitch
-        inside = np.flatnonzero((places >= 0.0) & (places <= axis.cells))
-        own = np.zeros((len(points), axis.cells))
-        own[inside, np.clip(places[inside], 0, axis.cells - 1).astype(np.int64)] = 1.0
-        return own
-
-    def _factor(self, axis: Axis, points: np.ndarray) -> np.ndarray:
-        """Coefficients of one axis' factor of K(q, .), float64 (n, counters)."""
-        values = self._values(axis, points, self._nodes(axis))
-        return values if axis.apart else coefficients(values, axis.cells, self._points_a_cell)
-
-    def _factor_inside(self, axis: Axis, points: np.ndarray) -> np.ndarray:
-        """One axis' factor of K(q, .) itself, at `POINTS_A_CELL` places a cell or at every value that is kept apart."""
-        if axis.apart:
-            return self._values(axis, points, self._nodes(axis))
-        places = np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL
-        return self._values(axis, points, (axis.low + axis.pitch * places)[:, None])
-
-    def _values(self, axis: Axis, points: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        """One axis' factor of the kernel between queries and values of the axis, all else being equal."""
-        place = slice(axis.coordinate, axis.coordinate + nodes.shape[1])
-        x, y = (np.tile(self.middle, (len(values), 1)) for values in (points, nodes))
-        x[:, place], y[:, place] = points[:, place], nodes
-        return self.kernel.evaluate(x, y)
 
     def noise_gains(self, points: np.ndarray) -> np.ndarray:
         """The variance of an estimate whose counters' noise has variance 1, float64 (n,)."""
@@ -439,7 +398,8 @@ class Smoothing:
 
     @cached_property
     def _profiles(self) -> tuple[Profile, ...]:
-        return tuple(self._profile(axis) for axis in self.axes)
+        coarse: tuple[AxisFit | None, ...] = (None,) * len(self.axes) if self.coarse is None else self.coarse._fits
+        return tuple(fit.profile(rough, self.halvings) for fit, rough in zip(self._fits, coarse, strict=True))
 
     @property
     def evenly(self) -> float:
@@ -454,65 +414,6 @@ class Smoothing:
             for name in ("square", "mixed", "refined", "coarse")
         )
         return (square,) if self.coarse is None else (max(square - 2.0 * mixed + smooth, 0.0), rough)
-
-    def _middle_values(self, axis: Axis) -> np.ndarray:
-        """Queries at categories or values around the middle of the bounds, as they lie beside a coarser grid."""
-        if axis.categories:
-            return self.middle[None]
-        queries = np.tile(self.middle, (3, 1))
-        ahead = np.rint(min(2.0**self.halvings, axis.values / 8) * np.array([0.0, 0.25, 0.5]))
-        queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.values // 2 + ahead)
-        return queries
-
-    def _profile_apart(self, axis: Axis) -> Profile:
-        """Of values that have counters of their own, which fit the kernel exactly."""
-        middle = self._middle_values(axis)
-        weights = self._factor(axis, middle)
-        rough, smooth = weights, weights
-        if self.coarse is not None:
-            rough = self.coarse._factor(axis.coarser(self.halvings), middle)
-            smooth = axis.refined(rough, self.halvings)
-        square = float((weights**2).sum(axis=1).mean())
-        return Profile(
-            square,
-            float((weights * smooth).sum(axis=1).mean()),
-            float((smooth**2).sum(axis=1).mean()),
-            float((rough**2).sum(axis=1).mean()),
-            0.0,
-            square / float(weights.sum(axis=1).mean()) ** 2 if axis.values or axis.radius else 1.0,
-            0.0,
-            1.0,
-            float(weights.mean()),
-        )
-
-    def _profile(self, axis: Axis) -> Profile:
-        """How well an axis fits the kernel, at three places of the query relative to the grid around the middle."""
-        if axis.apart:
-            return self._profile_apart(axis)
-        queries = np.tile(self.middle, (3, 1))
-        queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.cells // 2 + np.array([0.0, 0.25, 0.5]))
-        weights = self._factor(axis, queries)
-        places = (np.arange(axis.cells * POINTS_A_CELL) + 0.5) / POINTS_A_CELL
-        truth = along(
-            self.kernel, self.middle, axis.coordinate, queries[:, axis.coordinate], axis.low + axis.pitch * places
-        )
-        error = combined(weights, places) - truth
-        whole = (truth.sum(axis=1) ** 2).mean() / POINTS_A_CELL
-        rough, smooth = weights, weights
-        if self.coarse is not None:
-            rough = self.coarse._factor(axis.coarser(self.halvings), queries)
-            smooth = axis.refined(rough, self.halvings)
-        return Profile(
-            float((weights**2).sum(axis=1).mean()),
-            float((weights * smooth).sum(axis=1).mean()),
-            float((smooth**2).sum(axis=1).mean()),
-            float((rough**2).sum(axis=1).mean()),
-            float((error**2).sum(axis=1).mean() / whole),
-            float((truth**2).sum(axis=1).mean() / whole),
-            float(np.abs(self._fit_at(axis, queries, weights) - 1.0).mean()),
-            POINTS_A_CELL / float(truth.sum(axis=1).mean()),
-            float(truth.mean()),
-        )
 
 
 def _combined(counts: list[np.ndarray], weights: np.ndarray, rough: np.ndarray | None) -> np.ndarray:

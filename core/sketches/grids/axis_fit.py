@@ -1,0 +1,187 @@
+"""One axis of a grid and the factor of a kernel along it: its coefficients there, and how well they fit.
+
+What a grid answers wrongly is forecast from such profiles, one an axis (`core.sketches.grids.smoothing`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...geometry.kernels import Kernel
+from .axes import Axis, along
+from .splines import ORDER, POINTS_A_CELL, bspline, coefficients, combined, fitting_points
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What an axis does to a kernel in the middle of its bounds.
+
+    Attributes
+    ----------
+    square : float
+        Sum of the squared coefficients.
+    mixed, refined : float
+        With a coarse grid, the sum of their products with those of its fit, and of the latter's squares.
+    coarse : float
+        Sum of the squared coefficients on the coarse grid.
+    misfit : float
+        Pitch times integral of the squared error of the fit, over the square of the integral of the kernel.
+    spread : float
+        Pitch times integral of the squared kernel, likewise: one over the number of cells, or values, that count.
+    peak : float
+        How much the fit misses the kernel at the query itself.
+    share : float
+        Pitch over the integral of the kernel: the share of evenly spread records that one cell holds.
+    evenly : float
+        Average of the kernel over the bounds.
+    """
+
+    square: float
+    mixed: float
+    refined: float
+    coarse: float
+    misfit: float
+    spread: float
+    peak: float
+    share: float
+    evenly: float
+
+
+@dataclass(frozen=True)
+class AxisFit:
+    """A kernel along one axis, everything else being equal.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of encoded points.
+    middle : np.ndarray
+        The encoded point whose other coordinates all share, float64 (d,).
+    axis : Axis
+        Of the grid.
+    a_cell : int
+        Points in a cell at which the kernel is fitted.
+    """
+
+    kernel: Kernel
+    middle: np.ndarray
+    axis: Axis
+    a_cell: int = POINTS_A_CELL
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """The values at which the kernel is evaluated, float64 (nodes, coordinates of the axis)."""
+        axis = self.axis
+        if axis.radius:
+            return axis.turns
+        if axis.categories:
+            return np.eye(axis.categories) * self.middle[axis.coordinate]
+        if axis.values:
+            return (axis.low + axis.pitch * np.arange(axis.values))[:, None]
+        return (axis.low + axis.pitch * fitting_points(axis.cells, self.a_cell))[:, None]
+
+    def factor(self, points: np.ndarray) -> np.ndarray:
+        """Coefficients of the factor of K(q, .), float64 (n, counters)."""
+        values = self._values(points, self.nodes)
+        return values if self.axis.apart else self.fitted(values)
+
+    def fitted(self, values: np.ndarray) -> np.ndarray:
+        """Coefficients that fit values at the nodes, float64 (n, counters)."""
+        return coefficients(values, self.axis.cells, self.a_cell)
+
+    def inside(self, points: np.ndarray) -> np.ndarray:
+        """The factor of K(q, .) itself, at `POINTS_A_CELL` places a cell or at every value that is kept apart."""
+        axis = self.axis
+        if axis.apart:
+            return self._values(points, self.nodes)
+        places = np.arange(axis.cells * POINTS_A_CELL) / POINTS_A_CELL
+        return self._values(points, (axis.low + axis.pitch * places)[:, None])
+
+    def at_query(self, points: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """The factor of the fit to K(q, .) at the query itself, float64 (n,); it should be 1."""
+        axis = self.axis
+        if axis.apart:
+            return np.ones(len(points))
+        places = (points[:, axis.coordinate] - axis.low) / axis.pitch
+        cell = np.clip(np.floor(places), 0, axis.cells - 1).astype(np.int64)
+        queries = np.arange(len(points))
+        return sum(factor[queries, cell + place] * bspline(places - cell + 1.0 - place) for place in range(ORDER))
+
+    def own_cell(self, points: np.ndarray) -> np.ndarray:
+        """1 at the cell that each query lies in, nowhere outside the bounds, float64 (n, cells)."""
+        axis = self.axis
+        places = (points[:, axis.coordinate] - axis.low) / axis.pitch
+        inside = np.flatnonzero((places >= 0.0) & (places <= axis.cells))
+        own = np.zeros((len(points), axis.cells))
+        own[inside, np.clip(places[inside], 0, axis.cells - 1).astype(np.int64)] = 1.0
+        return own
+
+    def _values(self, points: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """The factor between queries and values of the axis."""
+        place = slice(self.axis.coordinate, self.axis.coordinate + nodes.shape[1])
+        x, y = (np.tile(self.middle, (len(values), 1)) for values in (points, nodes))
+        x[:, place], y[:, place] = points[:, place], nodes
+        return self.kernel.evaluate(x, y)
+
+    def profile(self, coarse: AxisFit | None, halvings: int) -> Profile:
+        """How well the axis fits the kernel, for queries around the middle of the bounds.
+
+        Parameters
+        ----------
+        coarse : AxisFit | None
+            The same on the coarse grid, where there is one.
+        halvings : int
+            How often its pitch is halved to give this one's.
+        """
+        queries = self._middle_values(halvings) if self.axis.apart else self._middle_places()
+        weights = self.factor(queries)
+        rough, smooth = weights, weights
+        if coarse is not None:
+            rough = coarse.factor(queries)
+            smooth = self.axis.refined(rough, halvings)
+        square, mixed, refined, on_coarse = (
+            float((one * other).sum(axis=1).mean())
+            for one, other in ((weights, weights), (weights, smooth), (smooth, smooth), (rough, rough))
+        )
+        if not self.axis.apart:
+            return Profile(square, mixed, refined, on_coarse, *self._missed(queries, weights))
+        spread = 1.0
+        if self.axis.values or self.axis.radius:
+            spread = square / float(weights.sum(axis=1).mean()) ** 2
+        return Profile(square, mixed, refined, on_coarse, 0.0, spread, 0.0, 1.0, float(weights.mean()))
+
+    def _middle_values(self, halvings: int) -> np.ndarray:
+        """Queries at categories or values around the middle, as they lie beside a coarser grid."""
+        axis = self.axis
+        if axis.categories:
+            return self.middle[None]
+        queries = np.tile(self.middle, (3, 1))
+        ahead = np.rint(min(2.0**halvings, axis.values / 8) * np.array([0.0, 0.25, 0.5]))
+        queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.values // 2 + ahead)
+        return queries
+
+    def _middle_places(self) -> np.ndarray:
+        """Queries at three places relative to the grid around the middle."""
+        axis = self.axis
+        queries = np.tile(self.middle, (3, 1))
+        queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.cells // 2 + np.array([0.0, 0.25, 0.5]))
+        return queries
+
+    def _missed(self, queries: np.ndarray, weights: np.ndarray) -> tuple[float, float, float, float, float]:
+        """What the fit misses of the kernel, as the last five entries of `Profile`."""
+        axis = self.axis
+        places = (np.arange(axis.cells * POINTS_A_CELL) + 0.5) / POINTS_A_CELL
+        truth = along(
+            self.kernel, self.middle, axis.coordinate, queries[:, axis.coordinate], axis.low + axis.pitch * places
+        )
+        error = combined(weights, places) - truth
+        whole = (truth.sum(axis=1) ** 2).mean() / POINTS_A_CELL
+        return (
+            float((error**2).sum(axis=1).mean() / whole),
+            float((truth**2).sum(axis=1).mean() / whole),
+            float(np.abs(self.at_query(queries, weights) - 1.0).mean()),
+            POINTS_A_CELL / float(truth.sum(axis=1).mean()),
+            float(truth.mean()),
+        )
