@@ -72,7 +72,8 @@ if TYPE_CHECKING:
     from .sketches.hashed.features import Features
     from .sketches.hashed.minhash import MinHash
     from .sketches.hashed.race import Race
-    from .sketches.parts import Part, Parts
+    from .sketches.part import Part
+    from .sketches.parts import Parts
     from .sketches.products.products import Products
     from .sketches.projected import Projected
     from .sketches.tables.chosen import ChosenTables
@@ -112,7 +113,7 @@ _HOME = {
     "NumberModel": ".models.number_model",
     "Numeric": ".domain",
     "Ordered": ".domain",
-    "Part": ".sketches.parts",
+    "Part": ".sketches.part",
     "Parts": ".sketches.parts",
     "PrivacyUnit": ".domain",
     "PrivateCentroidClassifier": ".estimators",

@@ -132,7 +132,7 @@ def _of_parts(parts: Parts, asked: Budget, slack: Decimal, guess: GuessOptions, 
     """What to expect of every part, with its share, without a delta and with one."""
     from ..figures.report.meaning import table
     from ..forecast.shares import forecast_parts, settle
-    from ..sketches.parts import joined
+    from ..sketches.part_domains import joined
     from ..sketches.plan import plan_parts
 
     sample = guess.public_sample(joined([part.sketch.query_domain for part in parts.parts]))

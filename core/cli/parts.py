@@ -168,7 +168,8 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
 
     from ..forecast.shares import budget_of_share
     from ..sketches.adaptive import Adaptive
-    from ..sketches.parts import Part, Parts
+    from ..sketches.part import Part
+    from ..sketches.parts import Parts
 
     refuse_typed(
         [one for one in typed(shape) if one in ("--mechanism", "--label", "--classes")], "each --part says its own"
@@ -198,7 +199,7 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
 def settled(parts: Parts, budget: Budget, guess: GuessOptions) -> Parts:
     """The parts with sizes and shares by forecast, which is said."""
     from ..forecast.shares import settle
-    from ..sketches.parts import joined
+    from ..sketches.part_domains import joined
     from ..sketches.plan import plan_parts
     from ..words.numbers import percent
 

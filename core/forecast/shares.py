@@ -24,7 +24,8 @@ from ..privacy.budget import EPSILON_PLACES, Budget
 from ..privacy.zcdp import largest_rho, zcdp_epsilon
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
-from ..sketches.parts import LARGEST_RATIO, Part, Parts
+from ..sketches.part import LARGEST_RATIO, Part
+from ..sketches.parts import Parts
 from ..sketches.plan import JointPlan, Plan, plan, plan_parts
 from .forecast import Forecast, forecast, forecast_planned
 from .sizing import choose_size

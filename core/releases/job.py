@@ -30,7 +30,8 @@ from ..privacy.noise.noise import check_drawable, has_room
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
-from ..sketches.parts import Part, Parts
+from ..sketches.part import Part
+from ..sketches.parts import Parts
 from ..sources import Source, open_source
 from .adaptive import Choosing
 from .bounded import Bounded, BoundsPurchase

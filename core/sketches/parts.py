@@ -27,121 +27,22 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 import pyarrow as pa
 
-from ..checks import check_choice, check_number, check_text, exact_fields, field_names
-from ..domain import Column, Domain
+from ..domain import Domain
 from ..domain.sets import Encoded, Sets
 from ..errors import RequestError
 from ..machine.tables import Counters
-from ..parameters import Described, Several, parameter
+from ..parameters import Several, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.record import MAX_TABLES
 from .answers import Answers
 from .card import Card
 from .linear import MAX_COUNTERS, Counts, LinearSketch
+from .part import MAX_NAME, Part, PartKind, words_for
+from .part_domains import joined, of_part, restricted
 from .registry import card_of, sketch_from_parameters
 
 MAX_PARTS = MAX_TABLES
-MAX_NAME = 100
-LARGEST_RATIO = 1e9
-"""Between the deviations of the noise of two parts."""
-COLUMNS_NAMED = 3
-"""In a part's own name."""
-OWN = ("columns", "scale", "category_distance")
-"""Of a domain: what parts may have of their own."""
-FIELDS = ("name", "columns", "scale", "category_distance", "mechanism", "parameters", "noise")
-
-
-@dataclass(frozen=True)
-class Part:
-    """One question of a release.
-
-    Parameters
-    ----------
-    sketch : LinearSketch
-        What is released; its domain has the columns that are used, and the rules and the people of all parts.
-    name : str
-        Public words of the owner's; from what is asked and the columns where they are left out.
-    weight : float
-        How much its answers matter beside those of the others: of twice the weight, half the error.
-    noise : float | None
-        How large the deviation of its counters' noise is beside that of the other parts; None until the forecast
-        chooses it.
-
-    Raises
-    ------
-    RequestError
-        When it is no sketch that could be a part, or a number is out of range.
-    """
-
-    sketch: LinearSketch
-    name: str = ""
-    weight: float = 1.0
-    noise: float | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.sketch, LinearSketch):
-            raise RequestError(
-                "A part of a release is a linear sketch; what chooses under noise before it measures is released apart."
-            )
-        if self.sketch.parts:
-            raise RequestError("The parts of a release cannot have parts themselves; put them side by side.")
-        if not self.name:
-            object.__setattr__(self, "name", words_for(self.sketch))
-        check_text(self.name, "The name of a part")
-        if len(self.name) > MAX_NAME or self.name != self.name.strip():
-            raise RequestError(
-                f"The name of a part may have {MAX_NAME} characters, and none of them is a space around it."
-            )
-        for value, what in ((self.weight, "The weight of a part"), (self.noise, "The noise of a part")):
-            if value is not None and not 1 / LARGEST_RATIO <= check_number(value, what) <= LARGEST_RATIO:
-                raise RequestError(f"{what} must lie between a billionth and a billion, beside 1 for the others.")
-
-    @property
-    def settled_noise(self) -> float:
-        """The ratio of its noise; RequestError before the forecast has chosen it."""
-        if self.noise is None:
-            raise RequestError(f"The share of the part {self.name!r} is not settled yet; let the forecast choose it.")
-        return self.noise
-
-
-def words_for(sketch: LinearSketch) -> str:
-    """A part's name from what is asked of it and its columns: "density of age and pay by sex"."""
-    names = [shortened(name) for name in sketch.query_domain.names]
-    if len(names) > COLUMNS_NAMED:
-        names = [*names[: COLUMNS_NAMED - 1], f"{len(names) - COLUMNS_NAMED + 1} others"]
-    columns = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    answers = card_of(sketch.one_answer[0]).answers
-    what = {"closeness": "density"}.get(answers, answers)
-    label = next((name for name in sketch.domain.names if name not in sketch.query_domain.names), None)
-    return f"{what} of {columns}" + ("" if label is None else f" by {shortened(label)}")
-
-
-def shortened(name: str) -> str:
-    """A column's name as it fits into that of a part."""
-    name = name.strip() or "?"
-    return name if len(name) <= MAX_NAME // 5 else f"{name[: MAX_NAME // 5 - 1]}…"
-
-
-class PartKind(Described):
-    """A part, written with its mechanism and the columns of its domain."""
-
-    def written(self, value: Part) -> dict[str, Any]:
-        sketch = value.sketch
-        facts = (
-            value.name,
-            list(sketch.domain.names),
-            sketch.domain.scale,
-            sketch.domain.category_distance,
-            sketch.name,
-            sketch.parameters(),
-            value.noise,
-        )
-        return dict(zip(FIELDS, facts, strict=True))
-
-    def read(self, value: object) -> dict[str, Any]:
-        """The fields, unchecked: the outer domain makes the sketch."""
-        return exact_fields(value, "part of a release", FIELDS)
 
 
 @dataclass(frozen=True)
@@ -293,7 +194,7 @@ class Parts(LinearSketch):
         return replace(self, members=tuple(replace(part, noise=float(ratio)) for part, ratio in pairs))
 
     def within(self, domain: Domain) -> Self:
-        sketches = [sketch.within(_of_part(domain, sketch.domain)) for sketch in self._sketches]
+        sketches = [sketch.within(of_part(domain, sketch.domain)) for sketch in self._sketches]
         return replace(self.with_sketches(sketches), domain=domain)
 
     def place_of(self, name: str) -> int:
@@ -433,58 +334,12 @@ class Parts(LinearSketch):
         for facts in cls.read(parameters)["members"]:
             if facts["mechanism"] == cls.name:
                 raise RequestError("The parts of a release cannot have parts themselves; put them side by side.")
-            own = _restricted(domain, facts["columns"], facts["scale"], facts["category_distance"])
+            own = restricted(domain, facts["columns"], facts["scale"], facts["category_distance"])
             sketch = sketch_from_parameters(facts["mechanism"], own, facts["parameters"])
             if not isinstance(facts["name"], str) or not facts["name"] or facts["noise"] is None:
                 raise RequestError("A released part must say its name and its noise.")
             members.append(Part(sketch, facts["name"], noise=facts["noise"]))
         return cls(domain, tuple(members))
-
-
-def joined(domains: Sequence[Domain]) -> Domain:
-    """All columns of several domains that share their rules and the people whom they protect.
-
-    Raises
-    ------
-    RequestError
-        When they do not, or declare a column differently.
-    """
-    first = domains[0]
-    columns: dict[str, Column] = {}
-    for domain in domains:
-        if domain.unit != first.unit:
-            raise RequestError("The parts of a release must protect the same people, as one promise is made to them.")
-        if _rules(domain) != _rules(first):
-            raise RequestError(
-                "The parts of a release must treat values outside the bounds and missing ones alike, as they are of "
-                "the same records."
-            )
-        for column in domain.columns:
-            if columns.setdefault(column.name, column) != column:
-                raise RequestError(
-                    f"The column {column.name!r} is declared differently in two parts; say once what it may hold."
-                )
-    return replace(first, columns=tuple(columns.values()), scale="none", category_distance=1.0)
-
-
-def _rules(domain: Domain) -> dict[str, object]:
-    """What is said of records beside their columns, and beside how a part compares them."""
-    return {name: getattr(domain, name) for name in field_names(Domain) if name not in OWN}
-
-
-def _of_part(domain: Domain, own: Domain) -> Domain:
-    """The columns of a part, as another domain declares them."""
-    return _restricted(domain, list(own.names), own.scale, own.category_distance)
-
-
-def _restricted(domain: Domain, names: object, scale: Any, category_distance: Any) -> Domain:
-    """Some columns of a domain, compared in a way of their own; RequestError when it does not have them."""
-    by_name = {column.name: column for column in domain.columns}
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) and name in by_name for name in names):
-        raise RequestError("The columns of a part must be a list of columns of the release.")
-    check_choice(scale, "The scale of a part", ("none", "box"))
-    columns = tuple(by_name[name] for name in names)
-    return replace(domain, columns=columns, scale=scale, category_distance=category_distance)
 
 
 def _together(moved: Sequence[Sensitivity]) -> Sensitivity:

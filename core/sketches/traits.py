@@ -12,7 +12,7 @@ from ..domain import Domain
 from ..parameters import Declared
 
 if TYPE_CHECKING:
-    from .parts import Part
+    from .part import Part
 
 
 @dataclass(frozen=True)

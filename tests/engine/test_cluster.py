@@ -37,7 +37,8 @@ from core.sketches.distances.moments import Moments
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.hashed.race import Race
-from core.sketches.parts import Part, Parts
+from core.sketches.part import Part
+from core.sketches.parts import Parts
 from core.sources import open_source
 from core.sources.source import Part as SourcePart
 from tests.depth import deep

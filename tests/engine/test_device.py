@@ -22,7 +22,8 @@ from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixt
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.hashed.race import Race
-from core.sketches.parts import Part, Parts
+from core.sketches.part import Part
+from core.sketches.parts import Parts
 from core.sources import open_source
 from tests.depth import draws
 

@@ -10,7 +10,8 @@ from core import Budget, Categorical, Classes, Distance, Domain, Histogram, Nume
 from core.forecast.forecast import forecast
 from core.forecast.shares import budget_of_share, forecast_parts, settle
 from core.privacy.zcdp import largest_rho
-from core.sketches.parts import Part, Parts
+from core.sketches.part import Part
+from core.sketches.parts import Parts
 from core.sketches.plan import plan_parts
 from tests.depth import deep, draws
 

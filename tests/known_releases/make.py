@@ -43,7 +43,7 @@ from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.linear import LinearSketch
-from core.sketches.parts import Part
+from core.sketches.part import Part
 from core.sketches.products.products import Products
 from core.sketches.projected import Projected
 from core.sketches.published.distances.huang_roth import HuangRoth

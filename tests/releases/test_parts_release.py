@@ -39,7 +39,8 @@ from core.releases.centred import CentrePurchase
 from core.releases.job import Job, kind_of
 from core.releases.seal import seal
 from core.sketches.card import Facts
-from core.sketches.parts import MAX_PARTS, Part, Parts
+from core.sketches.part import Part
+from core.sketches.parts import MAX_PARTS, Parts
 from core.sketches.plan import plan_parts
 from core.sketches.registry import card
 from core.sources import open_source

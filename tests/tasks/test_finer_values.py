@@ -17,7 +17,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.sketches.distances.moments import Moments
 from core.sketches.grids.histogram import Histogram
-from core.sketches.parts import Part
+from core.sketches.part import Part
 from core.sketches.tables.tables import Tables
 from core.tasks.finer_values import Finer, closeness
 from core.tasks.sampling import NOT_MEANT_FOR_BOTH, nearness_words, sample

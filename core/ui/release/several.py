@@ -12,7 +12,8 @@ from ...domain import Categorical, Domain
 from ...forecast.draft import DENSITY, DISTANCE, GROUP, Draft
 from ...forecast.shares import budget_of_share, forecast_parts, settle
 from ...privacy.budget import Budget
-from ...sketches.parts import MAX_NAME, MAX_PARTS, Part, Parts, words_for
+from ...sketches.part import MAX_NAME, Part, words_for
+from ...sketches.parts import MAX_PARTS, Parts
 from ...sketches.plan import plan_parts
 from ...words.escapes import in_markdown
 from ...words.numbers import percent

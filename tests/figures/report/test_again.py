@@ -11,7 +11,7 @@ from core.domain import Categorical, Coordinate, Domain, Numeric, PrivacyUnit, R
 from core.figures.report.again import command_for, program_for
 from core.geometry.kernels import Gaussian
 from core.sketches.grids.histogram import Histogram
-from core.sketches.parts import Part
+from core.sketches.part import Part
 from core.sketches.tables.tables import Tables
 from tests.figures.report.explorations import HARMLESS, HOSTILE, release_of
 from tests.figures.report.test_script import shape_of

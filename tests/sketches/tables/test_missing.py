@@ -14,7 +14,8 @@ from core.figures.report.words import left_out
 from core.geometry.kernels import Gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.sketches.grids.histogram import Histogram
-from core.sketches.parts import Part, Parts
+from core.sketches.part import Part
+from core.sketches.parts import Parts
 from core.sketches.tables.answers import TableAnswers, TableGuess
 from core.sketches.tables.tables import Tables
 from core.tasks import overview

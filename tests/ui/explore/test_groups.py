@@ -10,7 +10,7 @@ from core.figures.report.html import report_html
 from core.figures.report.script import script_for
 from core.geometry.kernels import Gaussian
 from core.sketches.grids.histogram import Histogram
-from core.sketches.parts import Part
+from core.sketches.part import Part
 from core.sketches.tables.tables import Tables
 from core.sources.samples import bundled_groups
 from core.ui.explore.columns import ONE

@@ -1,0 +1,111 @@
+"""One question of a release of several: its sketch, its name, its weight and its noise beside the others'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..checks import check_number, check_text, exact_fields
+from ..errors import RequestError
+from ..parameters import Described
+from .linear import LinearSketch
+from .registry import card_of
+
+MAX_NAME = 100
+LARGEST_RATIO = 1e9
+"""Between the deviations of the noise of two parts."""
+COLUMNS_NAMED = 3
+"""In a part's own name."""
+FIELDS = ("name", "columns", "scale", "category_distance", "mechanism", "parameters", "noise")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One question of a release.
+
+    Parameters
+    ----------
+    sketch : LinearSketch
+        What is released; its domain has the columns that are used, and the rules and the people of all parts.
+    name : str
+        Public words of the owner's; from what is asked and the columns where they are left out.
+    weight : float
+        How much its answers matter beside those of the others: of twice the weight, half the error.
+    noise : float | None
+        How large the deviation of its counters' noise is beside that of the other parts; None until the forecast
+        chooses it.
+
+    Raises
+    ------
+    RequestError
+        When it is no sketch that could be a part, or a number is out of range.
+    """
+
+    sketch: LinearSketch
+    name: str = ""
+    weight: float = 1.0
+    noise: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.sketch, LinearSketch):
+            raise RequestError(
+                "A part of a release is a linear sketch; what chooses under noise before it measures is released apart."
+            )
+        if self.sketch.parts:
+            raise RequestError("The parts of a release cannot have parts themselves; put them side by side.")
+        if not self.name:
+            object.__setattr__(self, "name", words_for(self.sketch))
+        check_text(self.name, "The name of a part")
+        if len(self.name) > MAX_NAME or self.name != self.name.strip():
+            raise RequestError(
+                f"The name of a part may have {MAX_NAME} characters, and none of them is a space around it."
+            )
+        for value, what in ((self.weight, "The weight of a part"), (self.noise, "The noise of a part")):
+            if value is not None and not 1 / LARGEST_RATIO <= check_number(value, what) <= LARGEST_RATIO:
+                raise RequestError(f"{what} must lie between a billionth and a billion, beside 1 for the others.")
+
+    @property
+    def settled_noise(self) -> float:
+        """The ratio of its noise; RequestError before the forecast has chosen it."""
+        if self.noise is None:
+            raise RequestError(f"The share of the part {self.name!r} is not settled yet; let the forecast choose it.")
+        return self.noise
+
+
+def words_for(sketch: LinearSketch) -> str:
+    """A part's name from what is asked of it and its columns: "density of age and pay by sex"."""
+    names = [shortened(name) for name in sketch.query_domain.names]
+    if len(names) > COLUMNS_NAMED:
+        names = [*names[: COLUMNS_NAMED - 1], f"{len(names) - COLUMNS_NAMED + 1} others"]
+    columns = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    answers = card_of(sketch.one_answer[0]).answers
+    what = {"closeness": "density"}.get(answers, answers)
+    label = next((name for name in sketch.domain.names if name not in sketch.query_domain.names), None)
+    return f"{what} of {columns}" + ("" if label is None else f" by {shortened(label)}")
+
+
+def shortened(name: str) -> str:
+    """A column's name as it fits into that of a part."""
+    name = name.strip() or "?"
+    return name if len(name) <= MAX_NAME // 5 else f"{name[: MAX_NAME // 5 - 1]}…"
+
+
+class PartKind(Described):
+    """A part, written with its mechanism and the columns of its domain."""
+
+    def written(self, value: Part) -> dict[str, Any]:
+        sketch = value.sketch
+        facts = (
+            value.name,
+            list(sketch.domain.names),
+            sketch.domain.scale,
+            sketch.domain.category_distance,
+            sketch.name,
+            sketch.parameters(),
+            value.noise,
+        )
+        return dict(zip(FIELDS, facts, strict=True))
+
+    def read(self, value: object) -> dict[str, Any]:
+        """The fields, unchecked: the outer domain makes the sketch."""
+        return exact_fields(value, "part of a release", FIELDS)
