@@ -27,7 +27,9 @@ class Bill:
     @property
     def spent(self) -> bool | None:
         """Whether anything was spent, or None while it is being written down."""
-        return False if self.payer is None else self.payer.spent
+        if self.payer is None:
+            return False
+        return None if self.payer.spent is None else bool(self.payer.gone)
 
     @property
     def promise(self) -> str:
@@ -39,8 +41,10 @@ class Bill:
 
     @property
     def price(self) -> str:
-        """The same, and who pays."""
+        """The same, and who pays; only what is bought first where no more was spent."""
         promise = self.promise
+        if self.payer is not None and self.payer.before and self.payer.spent is False:
+            promise = f"ε = {self.payer.before:f}"
         return promise if self.payer is None else f"{promise} of the data set {self.payer.dataset!r}"
 
 

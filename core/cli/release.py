@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..releases.bounded import BoundsPurchase
     from ..releases.counted import Counted
     from ..releases.job import Job
+    from ..releases.kind import Kind
     from ..releases.payment import Payer
     from ..releases.release import Release
     from ..sketches.adaptive import Adaptive
@@ -88,6 +89,7 @@ def release(
     from ..releases.counted import covered
     from ..releases.job import Job, kind_of
     from ..releases.payment import Payer, unit_words
+    from ..releases.spread import suiting
     from ..sketches.adaptive import Adaptive
     from ..sketches.tables.tables import Tables
     from ..sources import open_source
@@ -118,15 +120,21 @@ def release(
 
         counted = _counted(opened, payer_opened, budget, data, shape, guess, purchase)
         guess = replace(guess, records=guess.records or counted.records)
-        counted, guess = _spread(opened, payer_opened, counted, data, shape, guess, purchase)
-        sketch = _sketch(data, shape, guess, counted.left, purchase)
+        counted, guess, spread = _spread(opened, payer_opened, counted, data, shape, guess, purchase)
+
+        def planned(spread: float | None) -> Kind:
+            known = guess if spread is None else replace(guess, spread=spread)
+            return kind_of(_sketch(data, shape, known, counted.left, purchase), counted.left, bounds=purchase)
+
+        kind = planned(None) if spread is None else suiting(spread, bill.payer, planned)
+        sketch = kind.sketch
         say_presets(data)
         compares = purchase is None and shape.like is None and not isinstance(sketch, Tables)  # cells know no distance
         if compares and not leaves_bandwidth(shape, sketch.domain):
             warn_of_wide_column(data, sketch.domain, shape.bandwidth)
         if not isinstance(sketch, Adaptive):
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
-        kind, payer = covered(kind_of(sketch, counted.left, bounds=purchase), counted), payer_opened(sketch.domain.unit)
+        kind, payer = covered(kind, counted), payer_opened(sketch.domain.unit)
         keeping = None
         if purchase is None and not counted.bought and not isinstance(sketch, Adaptive):
             keeping = kept.keeping(payer, any_seed=shape.seed is None and shape.like is None)
@@ -219,20 +227,21 @@ def _spread(
     shape: SketchOptions,
     guess: GuessOptions,
     purchase: BoundsPurchase | None,
-) -> tuple[Counted, GuessOptions]:
-    """How far apart records are, bought where a bandwidth follows from it and nobody said either."""
+) -> tuple[Counted, GuessOptions, float | None]:
+    """How far apart records are, bought where a bandwidth follows from it and nobody said either; else as supposed."""
     from ..releases.job import kind_of
     from ..releases.spread import spread_first
     from .mechanisms import needs_spread, recommended, supposing
 
     if purchase is not None or guess.spread is not None or shape.mechanism != "auto":
-        return counted, guess
+        return counted, guess, None
     domain = declared_domain(data, shape)
     if not needs_spread(shape, domain):
-        return counted, guess
+        return counted, guess, None
+    supposed = supposing(shape, domain, guess)
 
     def priced(left: Budget) -> Cost:
-        return kind_of(recommended(shape, domain, left, supposing(shape, domain, guess))[0], left, counted.records).cost
+        return kind_of(recommended(shape, domain, left, supposed)[0], left, counted.records).cost
 
     compared = domain if shape.label is None else domain.without(shape.label)
     found = spread_first(compared, source, counted.left, counted.records, payer_opened(domain.unit), priced)
@@ -241,9 +250,9 @@ def _spread(
             "No --bandwidth is said, and how far records lie apart was not bought, as noise would hide it or the total "
             "has no room for an entry more; --spread says it from public knowledge, and the usual one is supposed."
         )
-        return counted, supposing(shape, domain, guess)
+        return counted, supposed, None
     say(f"No --bandwidth is said, so how far records lie apart was bought first, for ε = {found.bought[0].epsilon:f}.")
-    return found.after(counted), replace(guess, spread=found.value)
+    return found.after(counted), supposed, found.value
 
 
 def _run(job: Job, source: Source) -> Release:

@@ -20,7 +20,7 @@ from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.bounds_paid import promising
 from ..releases.counted import Counted, count_first
-from ..releases.payment import Payer, payer_of
+from ..releases.payment import Payer, payer_of, saying_spent
 from ..releases.release import Release
 from ..sketches.classes import Classes
 from ..sketches.distances.moments import Moments
@@ -160,10 +160,11 @@ class PrivateChosenClassifier(LabelledEstimator):
             counted = count_first(domain, source, budget, payer, lambda *guess: settled(*guess).cost)
         else:
             counted = Counted(self.records, budget)
-        planned = settled(counted.left, counted.records)
-        if payer is not None:
-            payer.check(planned.cost)
-            payer.spend(planned.cost, Choosing([repr(one.estimator) for one in made]))
+        with saying_spent(payer):
+            planned = settled(counted.left, counted.records)
+            if payer is not None:
+                payer.check(planned.cost)
+                payer.spend(planned.cost, Choosing([repr(one.estimator) for one in made]))
         won, self.candidates_ = planned.run(len(points))
         best, self.rule_ = won.kept
         self.chosen_ = _promising(best.ruled_by(self.rule_), budget, planned.cost)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
 from numbers import Real
 from typing import cast
 
@@ -21,9 +22,9 @@ from ..releases.centred import CentrePurchase
 from ..releases.counted import Counted, count_first, covered
 from ..releases.job import Job, kind_of
 from ..releases.kind import Kind
-from ..releases.payment import payer_of
+from ..releases.payment import payer_of, saying_spent
 from ..releases.release import Release
-from ..releases.spread import spread_first
+from ..releases.spread import spread_first, suiting
 from ..sketches.linear import LinearSketch
 from ..sources import open_source
 
@@ -133,6 +134,7 @@ class PrivateEstimator(BaseEstimator):
         budget, source = self._budget(), open_source(as_table(domain, X, labels))
         payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
 
+        @cache  # a price is asked for before a purchase and after it
         def kind(left: Budget, records: float, spread: float | None = None) -> Kind:
             return kind_of(make(records, left, spread), left, records, centre=centre)
 
@@ -140,12 +142,13 @@ class PrivateEstimator(BaseEstimator):
             counted = Counted(self.records or 1.0, budget)
         else:
             counted = count_first(domain, source, budget, payer, lambda *guess: kind(*guess).cost)
-        spread = None
-        if apart is not None:
-            known = counted.records
-            found = spread_first(apart, source, counted.left, known, payer, lambda left: kind(left, known).cost)
-            spread, counted = found.value, found.after(counted)
-        return Job(covered(kind(counted.left, counted.records, spread), counted), source, payer).run()
+        with saying_spent(payer):
+            known, spread = counted.records, None
+            if apart is not None:
+                found = spread_first(apart, source, counted.left, known, payer, lambda left: kind(left, known).cost)
+                spread, counted = found.value, found.after(counted)
+            made = suiting(spread, payer, partial(kind, counted.left, known))
+            return Job(covered(made, counted), source, payer).run()
 
     def _hash_seed(self) -> int | None:
         """None, for a fresh public seed, unless the hash functions are to be the same again; noise never is."""

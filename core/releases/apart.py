@@ -20,10 +20,10 @@ from ..sketches.linear import LinearSketch
 from ..sources import Source
 from .counted import Covered
 from .job import Job
-from .payment import Payer
+from .payment import Payer, saying_spent
 from .plain import Plain
 from .release import Release
-from .spread import Offered, Pairs, paid, paired_up
+from .spread import Offered, Pairs, paid, paired_up, suiting
 
 
 @dataclass(frozen=True)
@@ -113,18 +113,15 @@ class ApartJob:
         self._check()
         self._pairs = None
         found = paid(one, exact, self._payer, self._noise_source)
-        try:
-            kind = replace(self._supposed, sketch=self._first.made(found.value))
-            job = Job(
-                Covered(kind, found.bought), self._source, self._payer, noise_source=self._noise_source, say=self._say
-            )
+        with saying_spent(self._payer, "how far records lie apart"):
+            kind = Covered(suiting(found.value, self._payer, self._planned), found.bought)
+            job = Job(kind, self._source, self._payer, noise_source=self._noise_source, say=self._say)
             made = job.run()
-        except RequestError as problem:
-            raise RequestError(
-                f"{str(problem).removesuffix('.')}; ε = {one.cost.epsilon:f} was spent on how far records lie apart."
-            ) from None
         self.kept = job.kept
         return made
+
+    def _planned(self, spread: float | None) -> Plain:
+        return self._supposed if spread is None else replace(self._supposed, sketch=self._first.made(spread))
 
     def _check(self) -> None:
         """Refuse what the ledger would refuse of either entry, before the first of them."""

@@ -8,6 +8,11 @@ basic composition, which holds for mechanisms that are chosen by earlier outputs
 section 3.5). With slack a ledger admits two entries for a little less than one (`core.privacy.accounting`, rule
 iii), so a total that has room for one release alone asks for the number instead.
 
+What a release costs such a total depends on its size too: fewer rows of pure noise hide less. So the release is priced
+for ordinary records before the count is paid for, and again for those that were counted; where the total does not admit
+these, it is sized for the nearest number, between the two, that it does. The count is never paid for and then lost to a
+refusal, unless somebody else spends in between. All of it follows from public prices and the count as it was released.
+
 Neighbours: one person moves the count by as many records as a person may own, L1 = L2 = m; under replaced records by as
 many too, where records may be left out. That the ledger affords both entries is checked before the first of them.
 """
@@ -23,7 +28,7 @@ import numpy as np
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..privacy.accounting import Cost
+from ..privacy.accounting import Cost, PureParts
 from ..privacy.budget import Budget, exact_decimal
 from ..privacy.calibration import NoiseScale, calibrate
 from ..privacy.neighbours import Neighbours, Sensitivity
@@ -41,6 +46,8 @@ SHARE = Fraction(1, 50)
 """Of epsilon: the noise is then 71 records at epsilon = 1."""
 ORDINARY = 10_000.0
 """Records that a release is priced for before their number is known, to see that there can be one."""
+STEPS = 4
+"""From a number of records to the ordinary one, where the total does not admit the price of the first."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,8 @@ class Counted:
     Attributes
     ----------
     records : float
-        At least 1; no less than its own error where it was bought, as less cannot be told from none.
+        At least 1; no less than its own error where it was bought, as less cannot be told from none; nearer to the
+        ordinary number where the total does not admit a release of that size.
     left : Budget
         For the release itself.
     bought : tuple[Cost, ...]
@@ -122,7 +130,24 @@ def count_first(
     if payer is not None:
         payer.spend_part(cost, CountPurchase())
     noisy = int(add_noise(np.array([exact], dtype=np.int64), noise, noise_source)[0])
-    return Counted(max(float(noisy), float(noise.variance) ** 0.5), left, (cost,))
+    found = max(float(noisy), float(noise.variance) ** 0.5)
+    return Counted(_admitted(found, left, payer, priced), left, (cost,))
+
+
+def _admitted(found: float, left: Budget, payer: Payer | None, priced: Callable[[Budget, float], Cost]) -> float:
+    """The number of records, or the nearest one whose release the total admits: the ordinary one at the latest."""
+    if payer is None or (left.pure and payer.has_room_for(_dearest(left))):
+        return found
+    for step in range(STEPS):
+        records = found ** (1 - step / STEPS) * ORDINARY ** (step / STEPS)
+        if payer.has_room_for(priced(left, records)):
+            return float(records)
+    return ORDINARY
+
+
+def _dearest(left: Budget) -> Cost:
+    """What no pure release costs more than, by any rule: parts of an ε are no dearer than one of all of it."""
+    return Cost((PureParts(Fraction(left.epsilon), 1),), left.epsilon)
 
 
 def _records(domain: Domain, source: Source) -> int:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -40,7 +41,7 @@ from .counted import Counted, count_first, covered
 from .file import copy
 from .kind import Filling, Kind, Reader
 from .manifest import check_describable
-from .payment import Payer, payer_of
+from .payment import Payer, payer_of, saying_spent
 from .plain import Plain
 from .release import Release
 from .seal import paid_for
@@ -369,6 +370,7 @@ def release(
     sketch.check_budget(budget)
     source, payer = open_source(data), payer_of(ledger, dataset, budget, sketch.domain.unit)
 
+    @cache  # a price is asked for before a count and after it
     def kind_within(left: Budget, records: float | None) -> Kind:
         return kind_of(sketch, left, records, bounds=bounds, centre=centre)
 
@@ -385,12 +387,14 @@ def release(
         )
     else:
         counted = Counted(records or (1.0 if sketch.sized else ANY_RECORDS), budget)
-    kind = kind_within(counted.left, counted.records)
+    with saying_spent(payer):
+        kind = kind_within(counted.left, counted.records)
     if checkpoints is not None and not isinstance(kind, Plain):
         raise RequestError(f"Checkpoints are for tables filled in one go, and {sketch.name!r} is not: leave them.")
     keeping = None if checkpoints is None else _keeping(Path(checkpoints), payer)
     job = Job(covered(kind, counted), source, payer, engine=engine, keeping=keeping, noise_source=noise_source)
-    return job.run(progress)
+    with saying_spent(payer):
+        return job.run(progress)
 
 
 def _keeping(folder: Path, payer: Payer | None) -> Keeping:

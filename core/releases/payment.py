@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Protocol
 
 from ..errors import RequestError
@@ -46,6 +48,8 @@ class Payer:
         Public facts that the ledger keeps with the price, beside what was released.
     spent : bool | None
         Whether the price was written down by this payer; None while that is being done.
+    before : Decimal
+        ε of what is bought first, once that was written down as an entry of its own.
     registered : bool
         Whether the ledger had not known the data set.
     """
@@ -58,6 +62,12 @@ class Payer:
     note: dict[str, Any] = field(default_factory=dict)
     spent: bool | None = False
     registered: bool = False
+    before: Decimal = Decimal(0)
+
+    @property
+    def gone(self) -> Decimal:
+        """ε that is spent whatever comes; nothing that is still being written down."""
+        return self.budget.epsilon if self.spent else self.before
 
     def check(self, cost: Cost) -> None:
         """Raise what `spend` would raise now; for before long work."""
@@ -81,6 +91,7 @@ class Payer:
         registered = self.registered
         self.spend(cost, released)
         self.total, self.registered = None, registered
+        self.spent, self.before = False, self.before + cost.epsilon
 
     def spend(self, cost: Cost, released: Noted) -> None:
         """Write the price down, for ever; only draw noise when this has returned.
@@ -103,6 +114,18 @@ class Payer:
             self.spent = False
             raise
         self.spent = True
+
+
+@contextmanager
+def saying_spent(payer: Payer | None, on: str = "what decides its size") -> Iterator[None]:
+    """Say in a refusal what was spent before it, on what is bought first."""
+    try:
+        yield
+    except RequestError as problem:
+        if payer is None or payer.spent is not False or not payer.before:
+            raise
+        words = f"{str(problem).removesuffix('.')}; ε = {payer.before:f} was spent on {on}."
+        raise type(problem)(words) from None
 
 
 def facts_of(released: Noted) -> dict[str, Any]:

@@ -16,7 +16,10 @@ a function of its two records alone, bit for bit: squares are added coordinate b
 
 It costs between 2% and 5% of epsilon, as pure noise, and is an entry of its own in the ledger, which is paid before the
 rest is planned with what is left (basic composition, for mechanisms that are chosen by earlier outputs: Dwork, Roth
-2014, Theorem 3.16). Where even 5% says too little, or the ledger has no room for two entries, nothing is bought.
+2014, Theorem 3.16). Where even 5% says too little, or the ledger has no room for two entries, nothing is bought. What
+follows is priced for ordinary records before that, and where the total does not admit the price of what would suit the
+records better, it is made for ordinary ones: what was bought is never lost to a refusal, unless somebody else spends in
+between.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -84,6 +87,16 @@ class Bought(Spread):
     """The same where it was bought, and so is known."""
 
     value: float
+
+
+class Planned(Protocol):
+    """Whatever has a price."""
+
+    @property
+    def cost(self) -> Cost: ...
+
+
+Priced = TypeVar("Priced", bound=Planned)
 
 
 @dataclass(frozen=True)
@@ -173,11 +186,16 @@ def spread_first(
     if one is None:
         return Spread(None, budget)
     if payer is not None:
-        rest = priced(one.left)
-        payer.check(Cost((*one.cost.events, *rest.events), budget.epsilon, budget.delta))
-        if not payer.has_room_for(one.cost, rest):
+        if not payer.has_room_for(one.cost, priced(one.left)):
             return Spread(None, budget)
+        payer.check(one.cost)
     return paid(one, pair_sum(domain, source, one.buckets, noise_source), payer, noise_source)
+
+
+def suiting(found: float | None, payer: Payer | None, planned: Callable[[float | None], Priced]) -> Priced:
+    """What is planned for a spread that was bought; for ordinary records where the total does not admit its price."""
+    made = planned(found)
+    return made if payer is None or payer.has_room_for(made.cost) else planned(None)
 
 
 def paid(one: Offered, exact: int, payer: Payer | None, noise_source: NoiseSource | None = None) -> Bought:

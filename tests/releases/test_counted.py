@@ -1,5 +1,6 @@
 """A count that is bought before a release whose size follows from it."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -9,19 +10,19 @@ from core import Budget, Domain, Ledger, Race, release
 from core.domain import Numeric, PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.geometry.kernels import Laplacian
-from core.privacy.accounting import Cost
-from core.privacy.calibration import calibrate
+from core.privacy.accounting import Cost, admits_each
+from core.privacy.calibration import calibrate, calibrate_gaussian
 from core.privacy.neighbours import Sensitivity
 from core.releases.counted import SHARE, count_first
+from core.releases.job import Job, kind_of
 from core.releases.shelf import shelf_of
 from core.sources import open_source
 from tests.depth import deep, draws
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))
 SKETCH = Race(PLANE, Laplacian(0.2), width=50)
-PRICE = Cost.of(
-    [(Sensitivity(1, 1, unit_shifts=True), calibrate(Sensitivity(1, 1, unit_shifts=True), Fraction("0.9")))], 1
-)
+MOVED = Sensitivity(1, 1, unit_shifts=True)
+PRICE = Cost.of([(MOVED, calibrate(MOVED, Fraction("0.9")))], 1)
 
 
 @pytest.fixture
@@ -117,3 +118,43 @@ def _payer(ledger):
     from core.releases.payment import payer_of
 
     return payer_of(ledger, "d", Budget(1), PLANE.unit)
+
+
+@pytest.fixture
+def crowded(ledger):
+    """A ledger with slack, of which Gaussian noise has left room for ordinary records and not for few."""
+    ledger.register("d", 2, "1e-6")
+    cost = Cost.of([(MOVED, calibrate_gaussian(MOVED, Fraction("0.25"), Fraction("1e-6")))], "0.25", "1e-6")
+    while True:
+        before = [entry.cost for entry in ledger.status("d").releases]
+        if not admits_each([*before, cost], prices(10_000), 2, Decimal("1e-6")):
+            return ledger
+        ledger.spend("d", cost, {"mechanism": "other"})
+
+
+def prices(records):
+    """Of a count and what follows it, for so many records, at ε = 1."""
+    counted = Cost.of([(MOVED, calibrate(MOVED, SHARE))], "0.02")
+    return counted, kind_of(SKETCH, Budget("0.98"), records).cost
+
+
+def test_a_count_is_never_paid_for_and_then_lost_to_a_refusal(crowded):
+    """Fewer rows of pure noise cost a total with slack more: for 100 records it has no room, for 10,000 it has."""
+    before = [entry.cost for entry in crowded.status("d").releases]
+    assert not admits_each(before, prices(100), 2, Decimal("1e-6"))
+    made = release(SKETCH, people(100), Budget(1), ledger=crowded, dataset="d")
+    assert len(crowded.status("d").releases) == len(before) + 2
+    assert made.sketch.rows > kind_of(SKETCH, Budget(1), 100).sketch.rows  # sized for as few as the total admits
+
+
+def test_what_a_count_has_cost_is_said_where_somebody_else_spends_before_the_release(ledger, monkeypatch):
+    ledger.register("d", 1)
+    first = Job.begin
+
+    def late(job):
+        ledger.spend("d", Cost.of([(MOVED, calibrate(MOVED, Fraction(1, 2)))], "0.5"), {})
+        return first(job)
+
+    monkeypatch.setattr(Job, "begin", late)
+    with pytest.raises(BudgetError, match=r"ε = 0\.02 was spent on what decides its size\.$"):
+        release(SKETCH, people(), Budget(1), ledger=ledger, dataset="d")

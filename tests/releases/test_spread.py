@@ -1,13 +1,19 @@
 """How far apart records are: what it costs, how far one record moves it, and that it is about right."""
 
+from fractions import Fraction
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from core import Budget, Domain
+from core.privacy.accounting import Cost
+from core.privacy.calibration import calibrate
 from core.privacy.ledger.ledger import Ledger
+from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.releases.payment import Payer
-from core.releases.spread import MOST, UNIT, Pairs, offered, spread_first
+from core.releases.spread import MOST, UNIT, Pairs, SpreadPurchase, offered, spread_first, suiting
 from core.sources import open_source
 from core.sources.drawn import Drawn
 
@@ -67,3 +73,17 @@ def test_nothing_is_bought_where_it_would_say_too_little_or_the_ledger_has_no_ro
     payer = Payer(ledger, "people", Budget(1), "record")
     paid = spread_first(BOX, records(0.1), Budget(1), 4000, payer, lambda left: offered(BOX, left, 1e6).cost)
     assert len(ledger.status("people").releases) == 1 and float(paid.bought[0].epsilon) == ledger.status("people").spent
+
+
+def test_what_suits_a_spread_but_not_the_total_is_made_for_ordinary_records(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.db")
+    ledger.register("people", 1)
+    payer = Payer(ledger, "people", Budget(1), "record")
+
+    def planned(spread):
+        moved, epsilon = Sensitivity(1, 1), Budget("0.9" if spread is None else 2).epsilon
+        return SimpleNamespace(spread=spread, cost=Cost.of([(moved, calibrate(moved, Fraction(epsilon)))], epsilon))
+
+    assert suiting(0.1, None, planned).spread == 0.1 and suiting(0.1, payer, planned).spread is None
+    payer.spend_part(planned(None).cost, SpreadPurchase())
+    assert payer.spent is False and payer.gone == payer.before == Budget("0.9").epsilon

@@ -22,7 +22,7 @@ from ...privacy.held_out import ChoicePlan
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...releases.bounds_paid import covering_bounds, promising
 from ...releases.counted import Counted, count_first
-from ...releases.payment import Payer
+from ...releases.payment import Payer, saying_spent
 from ...releases.spread import Spread, spread_first
 from ...sketches.classes import Classes
 from ...sources import Source
@@ -232,7 +232,9 @@ def choose_classifier(
     RequestError, BudgetError
         When something is refused; nothing was spent.
     """
+    Task(domain, label).check_classes()
     if records is None:
+        source = readable(source, domain)  # whatever cannot be held is refused before a count is paid for
 
         def priced(left: Budget, guess: float) -> Cost:
             return price_of(domain, label, left, guess)
@@ -244,18 +246,19 @@ def choose_classifier(
     def rest(left: Budget) -> Cost:
         return price_of(domain, label, left, counted.records)
 
-    price = rest(counted.left)
-    if payer is not None:
-        payer.check(price)
-    spread, records_of = Spread(None, counted.left), readable(source, domain)
-    if Choice(domain, label, counted.left, counted.records).buys_spread:
-        spread = spread_first(domain.without(label), records_of, counted.left, counted.records, payer, rest)
-    choice = Choice(domain, label, spread.left, counted.records, spread.value)
-    if payer is not None and not payer.has_room_for(choice.cost):
-        # What was bought on the way must not be lost to a refusal, and the ledger was asked about these beforehand.
-        choice = replace(choice, as_priced=True)
-    say(choice)
-    file = choice.fit(records_of, spend=None if payer is None else lambda cost: payer.spend(cost, choice))
+    if payer is not None and not counted.bought:
+        payer.check(rest(counted.left))
+    with saying_spent(payer):
+        spread = Spread(None, counted.left)
+        records_of = source if isinstance(source, Drawn) else readable(source, domain)
+        if Choice(domain, label, counted.left, counted.records).buys_spread:
+            spread = spread_first(domain.without(label), records_of, counted.left, counted.records, payer, rest)
+        choice = Choice(domain, label, spread.left, counted.records, spread.value)
+        if payer is not None and not payer.has_room_for(choice.cost):
+            # What was bought on the way must not be lost to a refusal, and the ledger was asked about these beforehand.
+            choice = replace(choice, as_priced=True)
+        say(choice)
+        file = choice.fit(records_of, spend=None if payer is None else lambda cost: payer.spend(cost, choice))
     if isinstance(file, LinearModel):
         return replace(file, budget=budget)
     return covering_bounds(file, (*counted.bought, *spread.bought))

@@ -167,7 +167,7 @@ class Making:
     @property
     def spent(self) -> bool:
         """Whether the price has been written down."""
-        return bool(self._payer.spent)
+        return bool(self._payer.gone)
 
     @property
     def running(self) -> bool:
@@ -283,7 +283,7 @@ class Making:
         self.remark = words
 
     def _fail(self, problem: str) -> None:
-        price = f"its ε = {self.order.budget.epsilon} is spent" if self.spent else "nothing was spent"
+        price = f"ε = {self._payer.gone:f} is spent" if self.spent else "nothing was spent"
         with self._stage_lock:
             if self.running:  # and not stopped meanwhile, which then is all there is to say
                 self.problem = problem if "spent" in problem else f"{problem.removesuffix('.')}; {price}."
