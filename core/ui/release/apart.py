@@ -6,24 +6,28 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ...forecast.draft import DENSITY, Draft
+from ...forecast.draft import Draft
 from ...forecast.reference_population import DEFAULT_SPREAD
 from ...forecast.scales import has_scales
+from ...models.contest.prospects import class_kernel
 from ...privacy.ledger.ledger import Ledger
 from ...releases.apart import ApartFirst
 from ...releases.spread import Offered, offered
 from ...serving.ledger import OwnLedger
 from ...words.numbers import amount, percent
 from ..frame.marks import note
+from ..frame.turns import turn
 from .several import added
 from .way import picked_way, way_of
+
+USUALLY = f"a typical value is taken to lie {percent(DEFAULT_SPREAD, 2)} of its bounds from the middle of all"
+"""What is supposed of ordinary records."""
 
 
 def can_find(draft: Draft, number: int) -> bool:
     """Whether a release may find its distance: of more columns than a grid is for, and of one question alone."""
     return (
-        draft.question == DENSITY
-        and draft.measures_closeness
+        draft.measures_closeness
         and not has_scales(draft.compared)
         and not draft.compared.holds_sets
         and not added(number)
@@ -35,21 +39,31 @@ def finding_first(draft: Draft, ledger: Ledger) -> Draft:
 
     Where noise would hide how far they lie apart, or there is no room for two entries, nothing is bought.
     """
-    draft = draft.apart(DEFAULT_SPREAD)
-    one = _offered(draft, ledger)
-    if one is None:
+    one = offered(draft.compared, draft.promise, draft.records)
+    left = None if one is None else _usual(replace(draft, budget=one.left, whole=draft.promise, first=one.cost))
+    if one is None or left is None or not _may_buy(left, one, ledger):
         note(
-            "How far records lie apart is not bought, as noise would hide it or the budget has no room for it, so "
-            f"{percent(DEFAULT_SPREAD, 2)} of the bounds is supposed. Fine-tune lets you say the distance."
+            "How far records lie apart is not bought, as noise would hide it or the budget has no room for it; "
+            f"{USUALLY}. Fine-tune lets you say the distance."
         )
-        return draft
+        return _usual(draft)
     st.markdown("**The release finds out by itself how near counts as close.**")
+    follows = "half of that" if draft.label is None else "what tells made-up groups apart best that lie so"
     note(
-        f"ε = {amount(one.cost.epsilon)} of the price buys how far {draft.counted} typically lie apart; the bandwidth "
-        f"is half of that. The forecast has the rest, and supposes that a typical value lies "
-        f"{percent(DEFAULT_SPREAD, 2)} of the bounds from the middle of all: nobody looks before it is paid for."
+        f"ε = {amount(one.cost.epsilon)} of the price buys how far {draft.counted} typically lie apart; the distance "
+        f"within which they count as close is {follows}. In the forecast {USUALLY}, as nobody looks before it is paid "
+        "for."
     )
-    return replace(draft, budget=one.left, whole=draft.promise, first=one.cost)
+    return left
+
+
+def supposed(draft: Draft) -> Draft:
+    """The draft of a settled budget with the distance that suits ordinary records, of which nothing is bought."""
+    note(
+        f"What counts as close suits ordinary records: {USUALLY}. Fine-tune lets you say the distance from public "
+        "knowledge."
+    )
+    return _usual(draft)
 
 
 def apart_first(draft: Draft) -> ApartFirst | None:
@@ -59,17 +73,27 @@ def apart_first(draft: Draft) -> ApartFirst | None:
     picked, one = picked_way(draft), offered(draft.compared, draft.total, draft.records)
     if one is None:
         return None
-    return ApartFirst(draft.compared, one, lambda spread: draft.apart(spread).sketch_of(picked))
+    return ApartFirst(draft.compared, one, lambda spread: _suited(draft, spread).sketch_of(picked))
 
 
-def _offered(draft: Draft, ledger: Ledger) -> Offered | None:
-    """The offer, where it says something and may be bought beside the release."""
-    one, account = offered(draft.compared, draft.promise, draft.records), draft.account
-    if one is None or account is None:
-        return one
-    left = replace(draft, budget=one.left, whole=draft.promise, first=one.cost)
+def _usual(draft: Draft) -> Draft:
+    with turn():
+        return _suited(draft, DEFAULT_SPREAD)
+
+
+def _suited(draft: Draft, spread: float) -> Draft:
+    """The draft with the kernel that suits how far records lie apart; of groups, the one that tells them apart best."""
+    if draft.label is None:
+        return draft.apart(spread)
+    return replace(draft, kernel=class_kernel(draft.domain, draft.label, draft.promise, draft.records, spread))
+
+
+def _may_buy(left: Draft, one: Offered, ledger: Ledger) -> bool:
+    """Whether an offer may be bought beside the release with what it leaves."""
+    account = left.account
+    if account is None:
+        return True
     made = replace(left, way=way_of(left))
-    rest = made.rest
     if isinstance(ledger, OwnLedger) and ledger.needs_approval(account.releases, made.cost, account.total):
-        return None  # whoever says yes says it to one release that is known in full
-    return one if account.has_room_for(one.cost, rest) else None
+        return False  # whoever says yes says it to one release that is known in full
+    return account.has_room_for(one.cost, made.rest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from ...domain import Domain
 from ...figures.kernel import kernel_figure, kernel_in_words
 from ...figures.smoothing import smoothing_figure, smoothing_in_words
-from ...forecast.draft import DENSITY, Draft
+from ...forecast.draft import Draft
 from ...forecast.nearness import (
     DEFAULT_SHARE,
     FACTORS,
@@ -45,7 +45,7 @@ from ...words.numbers import significant
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.turns import turn
-from .apart import can_find, finding_first
+from .apart import can_find, finding_first, supposed
 
 AUTOMATIC, BY_HAND = "Automatic", "By hand"
 KERNELS: dict[str, type[Kernel]] = {
@@ -101,7 +101,7 @@ def choose_fineness(
 
     A sample starts with the kernel that suits it. Where distances are asked for there is nothing to choose: how finely
     they are told apart follows from the budget. Of more columns than a grid is for, the release finds the distance
-    unless its owner says it. What is settled by hand is drawn in ``detail``.
+    unless its owner says it. What may be changed is drawn in ``detail``, and what follows from it in view.
     """
     if not draft.measures_closeness:
         return draft, False, None
@@ -115,16 +115,12 @@ def choose_fineness(
         key="release-how",
         persist_state="session",
     )
-    if how == AUTOMATIC and suggested is None and follows_budget(draft):
-        return replace(draft, kernel=kernel_at(domain, DEFAULT_SHARE)), False, chosen_by_forecast
-    if how == AUTOMATIC and suggested is None and can_find(draft, number) and _finds(number, detail):
-        return (
-            replace(draft, kernel=kernel_at(domain, DEFAULT_SHARE)),
-            False,
-            lambda known: finding_first(known, ledger),
-        )
+    if how == AUTOMATIC and suggested is None:
+        kernel, settling = _by_forecast(draft, number, ledger, detail)
+        return replace(draft, kernel=kernel), False, settling
     if how == AUTOMATIC:
-        kernel = _nearness(domain, number) if suggested is None else _suggested_nearness(suggested, number)
+        with detail:
+            kernel = _suggested_nearness(suggested, number)
         _draw(domain, kernel)
         return replace(draft, kernel=kernel), False, None
     with detail:
@@ -134,9 +130,28 @@ def choose_fineness(
     return replace(draft, kernel=kernel), True, None
 
 
-def _finds(number: int, detail: DeltaGenerator) -> bool:
+def _by_forecast(
+    draft: Draft, number: int, ledger: Ledger, detail: DeltaGenerator
+) -> tuple[Kernel, Callable[[Draft], Draft] | None]:
+    """A kernel to begin with, and what settles it once the budget is; nothing, where the owner says the distance."""
+    usual = kernel_at(draft.compared, DEFAULT_SHARE)
+    if follows_budget(draft):
+        return usual, chosen_by_forecast
+    found = can_find(draft, number)
+    with detail:
+        if found and _finds(number):
+            return usual, lambda known: finding_first(known, ledger)
+        share = _nearness(draft.compared, number, (DEFAULT_SHARE,) if found else ())
+    if share is None:
+        return usual, supposed
+    kernel = kernel_at(draft.compared, share)
+    _draw(draft.compared, kernel)
+    return kernel, None
+
+
+def _finds(number: int) -> bool:
     """Whether the release should find the distance by itself, which it does unless its owner says otherwise."""
-    return detail.toggle(
+    return st.toggle(
         "Let the release find the distance, for a few percent of ε",
         True,
         key=f"release-finds-{number}",
@@ -149,34 +164,51 @@ def _finds(number: int, detail: DeltaGenerator) -> bool:
 
 def follows_budget(draft: Draft) -> bool:
     """Whether how finely people can look follows from the budget, and they choose the distance themselves."""
-    return draft.question == DENSITY and draft.measures_closeness and has_scales(draft.compared)
+    return draft.measures_closeness and has_scales(draft.compared)
 
 
 def chosen_by_forecast(draft: Draft) -> Draft:
     """The draft of a settled budget, as fine as its noise allows; what will be seen, and the curve behind it."""
+    groups = 1 if draft.label is None else len(draft.domain.categories_of(draft.label))
     with turn():
-        scales = chosen_scales(draft.compared, draft.promise, draft.records)
-    st.markdown("**Whoever has the file chooses how closely to look.**")
-    note(scales.detail)
+        scales = chosen_scales(draft.compared, draft.promise, draft.records / groups)
+    usual = scales.in_words(scales.bandwidth)
+    if draft.label is None:
+        st.markdown("**Whoever has the file chooses how closely to look.**")
+        note(scales.detail)
+    else:
+        st.markdown("**How near counts as close follows from the noise.**")
+        note(
+            f"A new record is compared with the {draft.counted} of each group within about {usual}, and with hardly "
+            f"any beyond three times that. {scales.detail}"
+        )
     show(smoothing_figure(scales), "release-smoothing-figure", smoothing_in_words(scales))
     note(
         f"The grid is released once, with its noise; smoothing it costs nothing. Answers are given at a bandwidth of "
-        f"{scales.in_words(scales.bandwidth)} where nobody chooses another."
+        f"{usual} where nobody chooses another."
     )
     return replace(draft, kernel=scales.kernel, finest=scales.finest)
 
 
-def _nearness(domain: Domain, number: int) -> Kernel:
-    share = st.select_slider(
-        "How near is “here”? Each person counts half at a distance of",
-        SHARES,
-        DEFAULT_SHARE,
+def _nearness(domain: Domain, number: int, instead: Sequence[float]) -> float | None:
+    """The distance that the owner says, as a share of the widest bounds; None leaves it to what is usual.
+
+    Parameters
+    ----------
+    domain, number : Domain, int
+        The columns that are compared, and the number of the pick.
+    instead : Sequence[float]
+        Where the slider begins, where it has to be said.
+    """
+    return st.select_slider(
+        f"How near is “here”? Each {domain.one_record} counts half at a distance of",
+        SHARES if instead else (None, *SHARES),
+        *instead,
         key=f"release-share-{number}",
-        format_func=lambda share: distance_words(domain, share),
+        format_func=lambda share: "what suits ordinary records" if share is None else distance_words(domain, share),
         persist_state="session",
         help=NEARNESS,
     )
-    return kernel_at(domain, share)
 
 
 def _suggested_nearness(suggested: Kernel, number: int) -> Kernel:
@@ -253,7 +285,7 @@ def _draw(domain: Domain, kernel: Kernel) -> None:
 
 
 def choose_records(draft: Draft, number: int, sample: Sample | None) -> Draft:
-    """A public guess of how many records there are, which sets what the noise lets be seen; a sample has its own."""
+    """A public guess of how many there are, which sets what the noise lets be seen; a sample has its own."""
     if sample is not None:
         draft = replace(draft, records=sample.records_guess)
     records = st.select_slider(

@@ -18,6 +18,7 @@ from ..frame.odds import odds_sentence
 from ..frame.turns import attendance
 from .making import Desk, Making, Order, Stage
 from .news import KEY, progress
+from .way import has_others, picked_way, title
 
 LOOK_EVERY = 0.5
 """Seconds until the browser looks again how far the work is."""
@@ -48,7 +49,7 @@ def confirm(desk: Desk, order: Order, draft: Draft) -> None:
     if order.first is not None:
         st.markdown(
             f"ε = {amount(order.first.offered.cost.epsilon)} of it finds out first how far records lie apart, as an "
-            "entry of its own in the ledger."
+            f"entry of its own in the ledger. {_may_change(draft)}"
         )
     if order.bought:
         st.markdown(
@@ -67,6 +68,17 @@ def confirm(desk: Desk, order: Order, draft: Draft) -> None:
         no = st.button("Not yet", key="release-no", on_click=desk.decline)
     if yes or no:
         st.rerun()
+
+
+def _may_change(draft: Draft) -> str:
+    """What finding the distance may change of what was shown before it is paid for."""
+    follows = "The size of the file follows from it, and the price stays the same."
+    if not has_others(draft):
+        return follows
+    shown = f"“{in_markdown(title(draft.chosen.name))}”"
+    if picked_way(draft) == draft.chosen.name:
+        return f"It is then made as you chose, with {shown}, if that can be done at that distance. {follows}"
+    return f"It may then be made otherwise than with {shown}, as another way may be better. {follows}"
 
 
 def show_progress(making: Making) -> None:

@@ -39,7 +39,10 @@ def show_result(visitor: Session, desk: Desk) -> None:
             note(words)
         drawn = release_picture(asked.identity, asked.release, lowered(_contents(label)))
         if drawn is not None:
-            show(drawn[0], "release-picture", drawn[1])
+            figure, words, below = drawn
+            show(figure, "release-picture", words)
+            if below:
+                note(below)
         offer_comparison(desk, desk.making, asked)
     with aside, rail(Visibility.PUBLIC, "label", "Its privacy label"):
         _label(opened.release, label)

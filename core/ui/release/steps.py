@@ -135,7 +135,8 @@ def _refined(
         with detail:
             draft = choose_scale(draft, number)
         draft, by_hand, settling = choose_fineness(draft, number, known, ledger, detail)
-    draft = choose_records(draft, number, known)
+    with st.container() if known is None else detail:  # of a sample it is known
+        draft = choose_records(draft, number, known)
     with detail:
         draft = choose_density(draft, number, known)
     try:

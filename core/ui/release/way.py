@@ -25,6 +25,8 @@ from ..frame.turns import turn
 PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""
 
+CHANGES = "Once it is paid for how far records lie apart, another way may turn out better, and is taken then."
+
 
 def choose_way(draft: Draft, by_hand: bool, detail: DeltaGenerator) -> Draft:
     """Show the first choice with its reason, and let the owner pick another and, by hand, its size.
@@ -46,6 +48,8 @@ def choose_way(draft: Draft, by_hand: bool, detail: DeltaGenerator) -> Draft:
     chosen = possible[names.index(name)]
     st.markdown(f"**Made with: {in_markdown(title(name))}.**")
     note(chosen.reason)
+    if draft.first is not None and len(names) > 1:
+        note(CHANGES)
     if len(names) > 1:
         with detail, st.expander("Other ways to do it", type="compact"):
             _list(ranked, name, question)
@@ -70,6 +74,11 @@ def way_of(draft: Draft) -> Recommendation:
     if not possible:
         raise RequestError(ranked[0].reason)
     return possible.get(picked or "", next(iter(possible.values())))
+
+
+def has_others(draft: Draft) -> bool:
+    """Whether the release could be made in another way than the one that was chosen."""
+    return sum(way.sketch is not None for way in _ways(_described(draft), draft)) > 1
 
 
 def picked_way(draft: Draft) -> str | None:

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from core.domain import Domain
+from core.tasks.classes.classification import classify
 from core.ui.release.progress import KEY as DESK
 
 from .visiting import ask, confirmed, press, visit, with_total, words
@@ -23,7 +24,7 @@ def test_a_release_of_four_columns_asks_to_buy_its_distance_first(ledger):
     assert "finds out by itself" in words(at)
     asked = press(at).session_state[DESK].asked
     assert asked.cost.epsilon == asked.promised == 1 and asked.kind.budget.epsilon < 1
-    assert "finds out first" in words(at) and ledger.names() == []
+    assert "finds out first" in words(at) and "the price stays the same" in words(at) and ledger.names() == []
 
 
 @pytest.mark.deep
@@ -53,3 +54,25 @@ def test_where_noise_would_hide_it_the_usual_distance_is_supposed(ledger):
     with_total(at)
     assert "is not bought" in words(at)
     assert press(at).session_state[DESK].asked.first is None
+
+
+@pytest.mark.deep
+def test_groups_of_many_columns_are_told_apart_at_the_distance_that_was_found(ledger):
+    kinds = np.where(PEOPLE.a > 5, "old", "new")
+    domain = Domain.of(**{name: (0, 10) for name in NAMES}, kind=["new", "old"])
+    at = ask(with_total(visit(domain, frame=PEOPLE.assign(kind=kinds))), "group")
+    assert "finds out by itself" in words(at)
+    supposed = press(at).session_state[DESK].asked
+    made = confirmed(at).session_state[DESK].making
+    assert ledger.status("visits").releases[0].note["mechanism"] == "spread"
+    assert np.max(made.release.sketch.inner.kernel.bandwidth) < np.max(supposed.sketch.inner.kernel.bandwidth)
+    right = classify(made.release, PEOPLE[:500]).labels == kinds[:500]
+    assert np.mean(right) > 0.8
+
+
+@pytest.mark.deep
+def test_beside_another_question_the_usual_distance_is_supposed(ledger):
+    at = with_total(visit(WIDE, frame=PEOPLE))
+    at.button(key="release-add").click().run()
+    assert at.radio(key="release-question").value == "density" and "suits ordinary records" in words(at)
+    assert not at.exception and not at.error

@@ -57,6 +57,13 @@ def test_a_table_a_group_is_released_under_one_promise(ledger):
     assert [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
 
 
+def test_how_near_counts_as_close_between_groups_is_chosen_for_the_owner(ledger):
+    at = ask(with_total(visit(Domain.of(x=(0, 100), kind=["new", "old"]), frame=LABELLED)), "group")
+    assert "follows from the noise" in words(at) and "release-share-1" not in [one.key for one in at.select_slider]
+    sketch = press(at).session_state[DESK].asked.sketch
+    assert sketch.open_bandwidth and sketch.inner.kernel.bandwidth < 50
+
+
 @pytest.mark.deep
 def test_which_of_several_columns_says_the_group_is_for_the_owner_to_say(ledger):
     frame = LABELLED.assign(town=np.tile(["Bern", "Chur"], 300))
