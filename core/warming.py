@@ -20,7 +20,11 @@ from time import perf_counter
 import numpy as np
 
 from .domain import Categorical, Column, Domain, Items, Vector
-from .geometry.kernels import Euclidean, Jaccard
+from .figures.density import Marks, density_figure
+from .figures.forecast import error_figure
+from .forecast.forecast import error_curve
+from .forecast.recommendation import Closeness, recommend
+from .geometry.kernels import Euclidean, Gaussian, Jaccard
 from .local.oracles import table as local_reports
 from .privacy.budget import Budget
 from .privacy.noise import noise
@@ -33,9 +37,11 @@ from .sketches.distances.row_products import row_products
 from .sketches.hashed.race import Race
 from .sketches.linear import LinearSketch
 from .sketches.registry import cards
+from .tasks import density
 from .tasks.classes.classification import classify
 
 GROUPS = Categorical("group", ("a", "b"))
+PLANE = Domain.of(x=(0, 1), y=(0, 1))
 LENGTH = 80
 """Of vectors: long enough to be added as they lie in memory."""
 LONG = Domain((Vector("v", LENGTH, 0, 1), GROUPS))
@@ -79,7 +85,7 @@ def _card(card: Card) -> None:
 
 
 def _classes() -> None:
-    domain = Domain((*Domain.of(x=(0, 1), y=(0, 1)).columns, GROUPS))
+    domain = Domain((*PLANE.columns, GROUPS))
     inner = Race(domain.without("group"), Euclidean(1.0), rows=4, groups=2, seed=0)
     classify(_released(Classes(domain, "group", inner), _records(domain)), {"x": [0.1], "y": [0.2]})
 
@@ -100,12 +106,29 @@ def _sets_of_numbers() -> None:
     Jaccard().sums(numbers, some)
 
 
+def _picture() -> None:
+    """A map with its modes as a page shows it, which loads what figures are made of, piece by piece."""
+    made = _released(Race(PLANE, Euclidean(0.5), rows=4), _records(PLANE))
+    picture = density.grid(made, "x", "y", {}, 8)
+    figure = density_figure(picture, PLANE, "records", Marks(SHARES, SHARES), asked=(0.5, 0.5))
+    figure.to_json()
+    error_figure([0.5, 1.0], [0.2, 0.1], [0.2, 0.1], 1.0, False, "records").to_json()
+
+
+def _forecast() -> None:
+    """What a page asks before a release, of a few thousand records that nobody has."""
+    best = recommend(PLANE, 5000, BUDGET, Closeness(Gaussian(0.05)))[0]
+    for delta in (0.0, 1e-6):
+        error_curve(best.answering, 5000, [0.5, 1.0], delta)
+
+
 def steps() -> dict[str, Callable[[], None]]:
     """What there is to be done: every mechanism in the order of lists, and what several of them share."""
     first, *others = ((card.title, partial(_card, card)) for card in cards().values())
-    shared = {"noise": noise.warm, "classes": _classes, "long vectors": _long_vectors, "sets": _sets_of_numbers}
+    pages = {"pictures": _picture, "forecasts": _forecast}
+    shared = {"classes": _classes, "long vectors": _long_vectors, "sets": _sets_of_numbers}
     local = {"local reports": local_reports.warm}
-    return dict([first]) | shared | dict(others) | local
+    return dict([first]) | {"noise": noise.warm} | pages | shared | dict(others) | local
 
 
 def warm(tasks: dict[str, Callable[[], None]] | None = None) -> dict[str, float]:
@@ -118,9 +141,14 @@ def warm(tasks: dict[str, Callable[[], None]] | None = None) -> dict[str, float]
     return seconds
 
 
-def warm_in_background() -> threading.Thread:
-    """Start `warm` beside whatever else goes on; call it once a process."""
-    thread = threading.Thread(target=warm, name="warm compiled loops", daemon=True)
+def warm_in_background(first: Callable[[], None]) -> threading.Thread:
+    """Start ``first`` and then `warm` beside whatever else goes on; call it once a process."""
+
+    def work() -> None:
+        first()
+        warm()
+
+    thread = threading.Thread(target=work, name="warm compiled loops", daemon=True)
     thread.start()
     return thread
 

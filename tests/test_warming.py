@@ -45,7 +45,8 @@ def test_steps_are_taken_in_order_and_timed():
 
 
 def test_it_can_go_on_in_the_background(monkeypatch):
-    monkeypatch.setattr("core.warming.warm", lambda: None)
-    thread = warm_in_background()
+    taken = []
+    monkeypatch.setattr("core.warming.warm", lambda: taken.append("loops"))
+    thread = warm_in_background(lambda: taken.append("pages"))
     thread.join()
-    assert thread.daemon
+    assert thread.daemon and taken == ["pages", "loops"]

@@ -6,11 +6,16 @@ import os
 import sys
 from pathlib import Path
 
+THREADS = "OPENBLAS_NUM_THREADS"
+"""How many threads NumPy's linear algebra works in."""
+
 
 def become(module: str, *arguments: str) -> None:
     """Run a module of this library in the place of this process.
 
-    Without -P a file in the folder where the command was typed could pass for a library.
+    Without -P a file in the folder where the command was typed could pass for a library. Linear algebra keeps to one
+    thread, unless the variable says otherwise: its matrices are small here and several visitors ask at once, while
+    threads that wait for each other at each of them took twice as much of the processors as the work itself.
 
     Parameters
     ----------
@@ -20,5 +25,6 @@ def become(module: str, *arguments: str) -> None:
         What it finds in `sys.argv`.
     """
     place, name = str(Path(__file__).resolve().parents[2]), f"{__name__.partition('.')[0]}.{module}"
+    os.environ.setdefault(THREADS, "1")
     begin = f"import runpy, sys; sys.path.insert(0, {place!r}); runpy.run_module({name!r}, run_name='__main__')"
     os.execv(sys.executable, [sys.executable, "-P", "-c", begin, *arguments])

@@ -9,12 +9,15 @@ from core.machine.installation import APP, PROGRAM
 
 def test_the_app_of_this_installation_is_opened(command, monkeypatch):
     started = []
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # which the command sets where nobody has: put back after the test
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
     monkeypatch.setattr(os, "execv", lambda program, arguments: started.append((program, arguments)))
     result = command("app", "--port", "8765", "--headless")
     assert result.exit_code == 0 and "http://127.0.0.1:8765" in result.stderr
     ((program, arguments),) = started
     assert program == arguments[0] == sys.executable and arguments[1:3] == ["-P", "-c"]
     assert "'core.ui.serving.alone'" in arguments[3] and arguments[4:] == ["8765", "headless"]
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
     assert (APP / "app.py").is_file() and PROGRAM == "python -m core"
 
 

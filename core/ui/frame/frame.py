@@ -14,6 +14,7 @@ from ...machine.files.transient import sweep
 from ...words.escapes import in_html
 from ..release.news import release_news
 from . import theme
+from .ahead import load_in_browser, load_pages
 from .marks import Visibility, mark
 from .markup import draw
 from .parting import Parting, forget
@@ -207,6 +208,7 @@ def frame(page: Page) -> Iterator[Session]:
     _once().note()
     yield session()
     draw(f'<p class="fg-footer">{in_html(FOOTER if visitor_now() is None else SERVED_FOOTER)}</p>')
+    load_in_browser()
     _warm_once()  # once the first page stands: until then it needs all there is of the processor
 
 
@@ -221,7 +223,7 @@ def _once() -> Parting:
 
 @st.cache_resource(show_spinner=False)
 def _warm_once() -> None:
-    """Compile the hot loops, or load them; after the first page, and never again."""
+    """Load all pages, and compile the hot loops, or load them; after the first page, and never again."""
     from ...warming import warm_in_background  # which loads every mechanism
 
-    warm_in_background()
+    warm_in_background(load_pages)
