@@ -177,7 +177,8 @@ def share_budget(
     """Share a budget between choices, tables and, where it is worth it, a count of records.
 
     Under pure epsilon the shares are of epsilon, which adds up. Under (epsilon, delta) they are of ρ, which does too: a
-    choice of ε costs ε²/8 of it, and a table with Gaussian noise Δ2²/(2σ²).
+    choice of ε costs ε²/8 of it, and a table with Gaussian noise Δ2²/(2σ²). What keeps ε keeps (ε, δ) as well, so that
+    few looks are shared by epsilon there too where that is better; see `less_noisy`.
 
     Parameters
     ----------
@@ -224,17 +225,36 @@ def _shared(
     budget: Budget, choices: Sequence[Fraction], tables: Sequence[tuple[Sensitivity, Fraction]], whole: Fraction
 ) -> tuple[tuple[Fraction, ...], tuple[NoiseScale, ...], tuple[Event, ...]]:
     """Prices of the choices, noise of the tables, and the events that they are."""
-    if budget.pure:
-        epsilon = Fraction(budget.epsilon)
-        prices = tuple(epsilon * share / whole for share in choices)
-        noises = tuple(calibrate(sensitivity, epsilon * share / whole) for sensitivity, share in tables)
-    else:
+    epsilon = Fraction(budget.epsilon)
+    prices = tuple(epsilon * share / whole for share in choices)
+    noises = tuple(calibrate(sensitivity, epsilon * share / whole) for sensitivity, share in tables)
+    if not budget.pure:
         rho = Fraction(largest_rho(float(budget.epsilon), float(budget.delta)))
-        prices = tuple(price_of(rho * share / whole) for share in choices)
-        noises = tuple(gaussian_scale(sensitivity, rho * share / whole) for sensitivity, share in tables)
+        gaussian = tuple(gaussian_scale(sensitivity, rho * share / whole) for sensitivity, share in tables)
+        by_rho = tuple(price_of(rho * share / whole) for share in choices)
+        prices, noises = less_noisy((prices, noises), (by_rho, gaussian))
     chosen = (Selections(price, len(list(equal))) for price, equal in groupby(prices))
     measured = (event_of(sensitivity, noise) for (sensitivity, _), noise in zip(tables, noises, strict=True))
     return prices, noises, (*chosen, *measured)
+
+
+Shared = tuple[tuple[Fraction, ...], tuple[NoiseScale, ...]]
+"""Prices of choices and noise of tables."""
+
+
+def less_noisy(one: Shared, other: Shared) -> Shared:
+    """Which of two ways to share a budget is less regretted: the worst of its deviations beside the other's counts.
+
+    A choice errs by as much as 1/ε of it, and a table by the deviation of its noise. Both ways keep the promise and are
+    public, so taking one of them costs nothing.
+    """
+    return one if _regret(one, other) <= _regret(other, one) else other
+
+
+def _regret(one: Shared, other: Shared) -> float:
+    of_choices = [float(better / price) for price, better in zip(one[0], other[0], strict=True)]
+    pairs = zip(one[1], other[1], strict=True)
+    return max(*of_choices, *(math.sqrt(mine.variance / max(its.variance, 1e-300)) for mine, its in pairs), 1.0)
 
 
 def price_of(rho: Fraction) -> Fraction:

@@ -13,7 +13,7 @@ from core.privacy.budget import Budget
 from core.privacy.calibration import NoiseScale
 from core.privacy.events import Selections, total_rho
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import Neighbours
+from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.selection import select
@@ -84,15 +84,33 @@ def test_shares_use_up_the_promise_and_no_more(budget, domain):
     cost = planned.cost
     assert (cost.epsilon, cost.delta) == (budget.epsilon, budget.delta)
     assert cost.events[0] == Selections(planned.choices[0])
-    if budget.pure:
-        assert cost.pure_epsilon == 1
-    else:
-        whole = Fraction(largest_rho(1.0, 1e-6))
-        assert total_rho(cost.events) <= whole
-        assert float(total_rho(cost.events) / whole) == pytest.approx(1, abs=1e-4)
-        assert float(planned.choices[0]) == pytest.approx(float(2 * whole) ** 0.5)
+    assert cost.pure_epsilon == 1  # also with a delta, as two looks need less noise so
     assert planned.count_noise is None
     assert planned.counts == (budget.neighbours is Neighbours.REPLACE_ONE and domain is EVERYONE)
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_many_looks_share_rho_and_use_it_up(neighbours):
+    marginal = Marginals(EVERYONE, "l1", (4, 3), ((0,),))
+    table = (marginal.sensitivity(neighbours), Fraction(3, 4))
+    budget = Budget(1, "1e-6", neighbours)
+    planned = share_budget(Fullest(EVERYONE), budget, [Fraction(1, 256)] * 64, [table], marginal)
+    whole = Fraction(largest_rho(1.0, 1e-6))
+    assert planned.cost.events[0] == Selections(planned.choices[0], 64) and planned.cost.pure_epsilon is None
+    assert total_rho(planned.cost.events) <= whole
+    assert float(total_rho(planned.cost.events) / whole) == pytest.approx(1, abs=1e-4)
+    assert float(planned.choices[0]) == pytest.approx(float(whole / 32) ** 0.5)
+
+
+@pytest.mark.parametrize("looks", [1, 3, 10, 30, 100])
+def test_a_delta_makes_neither_choices_nor_tables_much_worse_than_they_would_be_without(looks):
+    """The worst factor by which one way to share is worse than the other is smallest for what is taken."""
+    marginal = Marginals(PLANE, "l1", (4, 3), ((0,),))
+    asked = ([Fraction(1, 2 * looks)] * looks, [(Sensitivity(looks, looks), Fraction(1, 2))], marginal)
+    pure, slack = (share_budget(Fullest(PLANE), Budget(1, delta), *asked) for delta in (0, "1e-6"))
+    worse = max(float(pure.choices[0] / slack.choices[0]), (slack.noises[0].variance / pure.noises[0].variance) ** 0.5)
+    better = max(float(slack.choices[0] / pure.choices[0]), (pure.noises[0].variance / slack.noises[0].variance) ** 0.5)
+    assert worse <= better + 1e-9
 
 
 def test_a_count_of_its_own_is_bought_where_it_is_better_than_the_table():

@@ -55,7 +55,7 @@ from ....privacy.noise.randomness import Source as NoiseSource
 from ....privacy.sparse_vector import SparseVector
 from ....privacy.zcdp import largest_rho
 from ....words.phrases import count
-from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count
+from ...adaptive import Adaptive, AdaptivePlan, Outcome, Read, less_noisy, noisy_count
 from ...card import Card, PrivateChoice, only_l1
 from .asked_distances import (
     SCALE,
@@ -170,23 +170,21 @@ class HuangRoth(Adaptive):
         count = None if public or self._borders else blank.count_sensitivity(budget.neighbours)
         left = Fraction(1) if count is None else 1 - COUNTING
         comparing, measuring = (left * share for share in (COMPARING[self.constants], 1 - COMPARING[self.constants]))
+        measured = [(table, measuring), *([] if count is None else [(count, COUNTING)])]
         epsilon = Fraction(budget.epsilon)
-        if budget.pure:
-            price = epsilon * comparing / coordinates
-            noise = calibrate(table, epsilon * measuring)
-            count_noise = None if count is None else calibrate(count, epsilon * COUNTING)
-        else:
+        prices = (epsilon * comparing / coordinates,) * coordinates
+        noises = tuple(calibrate(moved, epsilon * share) for moved, share in measured)
+        if not budget.pure:
             rho = Fraction(largest_rho(float(budget.epsilon), float(budget.delta)))
             # A pure comparison of e costs e^2/2 of rho; rounded down.
-            price = Fraction(math.isqrt(math.floor(2 * rho * comparing / coordinates * 10**40)), 10**20)
-            noise = gaussian_scale(table, rho * measuring)
-            count_noise = None if count is None else gaussian_scale(count, rho * COUNTING)
-        events: list[Event] = [PureParts(price, coordinates), event_of(table, noise)]
-        if count is not None and count_noise is not None:
-            events.append(event_of(count, count_noise))
+            by_rho = Fraction(math.isqrt(math.floor(2 * rho * comparing / coordinates * 10**40)), 10**20)
+            gaussian = tuple(gaussian_scale(moved, rho * share) for moved, share in measured)
+            prices, noises = less_noisy((prices, noises), ((by_rho,) * coordinates, gaussian))
+        events: list[Event] = [PureParts(prices[0], coordinates)]
+        events += [event_of(moved, noise) for (moved, _), noise in zip(measured, noises, strict=True)]
         cost = Cost(tuple(events), budget.epsilon, budget.delta)
-        prices = (price,) * coordinates
-        return AdaptivePlan(budget, prices, (noise,), count_noise, public or count is not None, cost)
+        count_noise = None if count is None else noises[1]
+        return AdaptivePlan(budget, prices, noises[:1], count_noise, public or count is not None, cost)
 
     def run(self, read: Read, plan: AdaptivePlan, noise_source: NoiseSource | None = None) -> Outcome:
         exact, noise = read(self.first), plan.noises[0]
