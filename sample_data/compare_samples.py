@@ -1,28 +1,29 @@
 """Compare all methods on the sample data: python sample_data/compare_samples.py [NAME ...]
 
 Writes what the page Compare shows first of each sample (all, or the named ones) into sample_data/comparisons: how dense
-it is, by all methods that need no δ, at every ε, as far as the page itself would go. Rounds go over all samples: one
-release at every ε, then more of them, then the best settings. It takes minutes of a processor for each, may be stopped
-at any time and goes on from there, as the page does; remove the files first when samples or mechanisms have changed.
+it is, by all methods that need no δ, at every ε, as far as the page itself would go, and functions released at ε = 1.
+Rounds go over all samples: one release at every ε, then more of them, then the best settings. It takes minutes of a
+processor for each, may be stopped at any time and goes on from there, as the page does; remove the files first when
+samples or mechanisms have changed.
 Errors come from seeds, and times are those of the computer that it runs on.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.experiments.comparison.bundled import COMPARISONS, bundled, keep
-from core.experiments.comparison.plan import Step
+from core.experiments.comparison.plan import Outcome, Plan, Step
 from core.experiments.comparison.work import FAULT, tried
 from core.forecast.recommendation import Closeness
 from core.machine.threads import one_core
 from core.sources.samples import sample, samples
-from core.ui.compare.choice import first_plan
+from core.ui.compare.choice import first_shown
 from core.ui.compare.subject import Subject, sample_subject
 
 OFTEN = 20
@@ -42,13 +43,20 @@ def subject_of(name: str) -> Subject:
     return sample_subject(one, Closeness(one.kernel))
 
 
+def steps(plan: Plan, known: dict[Step, Outcome], within: Callable[[Step], bool]) -> Iterator[Step]:
+    """What is left of a round: functions first, also those that would keep a visitor waiting."""
+    yield from (step for step in map(plan.drawing, plan.methods) if step not in known)
+    while (step := plan.next_step(known)) is not None and within(step):
+        yield step
+
+
 def compare(name: str, within: Callable[[Step], bool]) -> None:
     """One round of the comparison of a sample that the page shows first; what is there stays."""
     subject = subject_of(name)
-    plan, known, unwritten = first_plan(subject), bundled(subject.identity), 0.0
+    plan, known, unwritten = first_shown(subject), bundled(subject.identity), 0.0
     path = COMPARISONS / f"{name}.parquet"
     with one_core():
-        while (step := plan.next_step(known)) is not None and within(step):
+        for step in steps(plan, known, within):
             known[step] = tried(subject.work, step)
             if known[step].problem == FAULT:
                 raise RuntimeError(f"{step} failed; the log says how.")

@@ -28,9 +28,12 @@ GOOD = Curve(
     (0.5, 0.1, 0.03),
     (None,) * 3,
     (1,) * 3,
+    (5,) * 3,
 )
-BAD = Curve("b", "relative_error", False, (0.1, 10.0), (4.0, 0.5), (4.0, 0.5), (4.0, 0.5), (None,) * 2, (1,) * 2)
-ABSENT = Curve("c", "relative_error", False, (0.1,), (math.inf,), (math.inf,), (math.inf,), (None,), (1,))
+BAD = Curve(
+    "b", "relative_error", False, (0.1, 10.0), (4.0, 0.5), (4.0, 0.5), (4.0, 0.5), (None,) * 2, (1,) * 2, (1,) * 2
+)
+ABSENT = Curve("c", "relative_error", False, (0.1,), (math.inf,), (math.inf,), (math.inf,), (None,), (1,), (1,))
 
 
 def luminance(colour):
@@ -133,7 +136,7 @@ def test_maps_share_their_colours_and_the_words_say_how_far_off_each_is():
 
 def test_an_axis_of_few_decades_has_labels_between_powers_of_ten():
     def step(*errors):
-        curve = Curve("a", "relative_error", False, (0.1, 1.0), errors, errors, errors, (None, None), (1, 1))
+        curve = Curve("a", "relative_error", False, (0.1, 1.0), errors, errors, errors, (None, None), (1, 1), (1, 1))
         return errors_figure([curve], MARKS, 1.0, (0.1, 1.0)).layout.yaxis.dtick
 
     assert [step(0.4, 0.2), step(0.5, 0.03), step(0.5, 0.001)] == ["D1", "D2", 1]

@@ -7,11 +7,13 @@ those kept, such as one at another ε, is tried as ever.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -22,6 +24,10 @@ from .plan import Advice, Outcome, Step
 
 COMPARISONS = FOLDER / "comparisons"
 """A file a sample."""
+MOST_DRAWS = 3
+"""Releases of a method whose functions are kept; they are most of a file."""
+FINE = 1000
+"""Functions are kept to a thousandth of their largest value, more than a picture shows."""
 _OF_STEP = tuple(field.name for field in fields(Step))
 _MEASURED = (
     "relative_error",
@@ -49,17 +55,19 @@ _TYPES = pa.schema(
         ("sizes", pa.list_(pa.int64())),
         ("advised", pa.string()),
         ("reason", pa.string()),
+        ("functions", pa.list_(pa.int16())),
+        ("draws", pa.int8()),
+        ("unit", pa.float64()),
     ]
 )
 
 
 def keep(path: Path, comparisons: Mapping[str, Mapping[Step, Outcome]]) -> None:
-    """Write what is known of several comparisons of one sample, by their identities; drawn functions are left out."""
+    """Write what is known of several comparisons of one sample, by their identities."""
     rows = [
         {"comparison": identity} | _row(step, outcome)
         for identity, known in comparisons.items()
         for step, outcome in known.items()
-        if not step.drawn
     ]
     path.parent.mkdir(exist_ok=True)
     with unfinished(path) as file:  # what is there stays whole when this is stopped
@@ -83,6 +91,10 @@ def _row(step: Step, outcome: Outcome) -> dict[str, object]:
         return row | {name: getattr(value, name) for name in _MEASURED}
     if isinstance(value, Advice):
         return row | {"advised": value.method, "reason": value.reason}
+    if isinstance(value, np.ndarray):
+        kept = value[:MOST_DRAWS]
+        unit = float(np.abs(kept).max()) / FINE or math.ulp(0.0)
+        return row | {"functions": np.rint(kept / unit).astype(np.int16).ravel(), "draws": len(kept), "unit": unit}
     return row | {"sizes": value}
 
 
@@ -92,13 +104,15 @@ def _outcome(row: dict) -> tuple[Step, Outcome]:
     return step, Outcome(_value(step, row), row["problem"], row["seconds"])
 
 
-def _value(step: Step, row: dict) -> Trial | Advice | tuple[int | None, ...] | None:
+def _value(step: Step, row: dict) -> Trial | Advice | np.ndarray | tuple[int | None, ...] | None:
     if row["problem"] is not None:
         return None
     if step.sizing:
         return tuple(row["sizes"])
     if step.advising:
         return Advice(row["advised"], row["reason"])
+    if step.drawn:
+        return np.reshape(row["functions"], (row["draws"], -1)) * row["unit"]
     measured = {name: row[name] for name in _MEASURED}
     of_step = step.method, step.size, float(step.epsilon), float(step.delta), step.repetition, step.tuning
     return Trial(*of_step, **measured)

@@ -39,6 +39,8 @@ class Curve:
         Which were used; None where public facts chose.
     tried : tuple[int, ...]
         How many settings were tried at each epsilon; 1 where nothing was tuned.
+    releases : tuple[int, ...]
+        How many each centre is the mean of.
     """
 
     method: str
@@ -50,6 +52,7 @@ class Curve:
     highs: tuple[float, ...]
     sizes: tuple[int | None, ...]
     tried: tuple[int, ...]
+    releases: tuple[int, ...]
 
     @property
     def paid(self) -> tuple[float, ...]:
@@ -92,7 +95,8 @@ def _curve(method: str, trials: Sequence[Trial], measure: str, tuned: bool) -> C
         errors = [getattr(one, measure) for one in trials if _is_reported(one, epsilon, size)]
         if errors:
             tried = len({one.size for one in trials if one.tuning and one.epsilon == epsilon}) if tuned else 1
-            points.append((epsilon, float(np.mean(errors)), *np.percentile(errors, BAND).tolist(), size, tried))
+            band = np.percentile(errors, BAND).tolist()
+            points.append((epsilon, float(np.mean(errors)), *band, size, tried, len(errors)))
     if not points:
         return None
     return Curve(method, measure, tuned, *zip(*points, strict=True))

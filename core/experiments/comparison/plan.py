@@ -104,6 +104,9 @@ class Plan:
         The ε at which functions are drawn; None where none are.
     places : int
         Answers that a picture of a function needs.
+    asked : bool
+        Whether somebody asked for errors to be measured; otherwise only functions are drawn, and advice is given,
+        beside the errors that are known.
     """
 
     methods: tuple[str, ...]
@@ -112,6 +115,7 @@ class Plan:
     measured: bool
     shown_at: Decimal | None = None
     places: int = 0
+    asked: bool = True
 
     @property
     def coarse(self) -> tuple[Decimal, ...]:
@@ -158,20 +162,27 @@ class Plan:
 
     def progress(self, known: Mapping[Step, Outcome]) -> float:
         """The share of the steps that were tried; the best sizes are left out, as only tuning can tell them."""
-        steps = set(self._steps(list(self.methods), {}))
+        steps = set(self._steps(list(self.methods), {} if self.asked else known))
         return sum(step in known for step in steps) / max(1, len(steps))
+
+    def seconds_left(self, known: Mapping[Step, Outcome]) -> float:
+        """Of one core, at most, until every error is measured that is worth it; 0 when nothing is left to measure."""
+        if replace(self, shown_at=None, asked=True).next_step(known) is None:
+            return 0.0
+        return sum(max(0.0, MOST_SECONDS - seconds) for seconds in self._spent(known).values())
 
     def _steps(self, methods: list[str], known: Mapping[Step, Outcome]) -> Iterator[Step]:
         """All steps in their order."""
+        if not self.asked:
+            yield from self._beside(methods, known)
+            return
         first = [Step(key, epsilon, self.delta) for epsilon in self.coarse for key in methods]
         yield from first
         if not self.measured:
             yield self.advising
             yield from (Step(key, epsilon, self.delta) for epsilon in self.epsilons for key in methods)
             return
-        if self.shown_at is not None:
-            quick = [key for key in methods if key not in self.undrawn(known)]
-            yield from map(self.drawing, quick)
+        yield from self._drawings(methods, known)
         yield self.advising
         every = [Step(key, epsilon, self.delta) for epsilon in self.epsilons for key in methods]
         for repetition in range(AT_FIRST):
@@ -181,6 +192,22 @@ class Plan:
             yield from self._tuning(step, known)
         for repetition in range(AT_FIRST, REPETITIONS):
             yield from (replace(step, repetition=repetition) for step in every)
+
+    def _drawings(self, methods: list[str], known: Mapping[Step, Outcome]) -> Iterator[Step]:
+        if self.shown_at is not None:
+            undrawn = self.undrawn(known)
+            yield from (self.drawing(key) for key in methods if key not in undrawn)
+
+    def _beside(self, methods: list[str], known: Mapping[Step, Outcome]) -> Iterator[Step]:
+        """Pictures and advice for the methods whose errors are known."""
+        measured = {
+            step.method
+            for step, outcome in known.items()
+            if step.delta == self.delta and isinstance(outcome.value, Trial)
+        }
+        yield from self._drawings([key for key in methods if key in measured], known)
+        if measured:
+            yield self.advising
 
     @property
     def advising(self) -> Step:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
@@ -28,6 +29,8 @@ __all__ = ["Trial", "released", "released_functions", "run_trial"]
 
 UPPER = 95.0
 """Percentile of the relative errors beside their mean."""
+MOST_KEPT, LARGEST_KEPT = 32, 1 << 21
+"""Exact tables that are remembered, and bytes of the largest: under another ε, the same hashes give the same sums."""
 
 
 def run_trial(
@@ -50,11 +53,11 @@ def run_trial(
     made = _make(data, method, size, budget, repetition, tuning)
     start = perf_counter()
     answers = made.release.answer_points(data.queries).estimate
-    seconds_query = (perf_counter() - start) / len(data.queries)
+    seconds_query = made.first_asked((perf_counter() - start) / len(data.queries))
     errors = np.abs(answers - data.truth) / data.truth
     error_l2 = None
     if data.grid is not None and data.grid_truth is not None:
-        error_l2 = _l2_error(made.release.answer_points(data.grid).estimate, data.grid_truth)
+        error_l2 = _l2_error(made.release.estimates_at(data.grid), data.grid_truth)
     return Trial(
         method.key,
         size,
@@ -90,14 +93,23 @@ def released_functions(
     sketch = method.build(data.domain, data.question, budget, size, _seed("hashes", method.key, 0, False))
     if not isinstance(sketch, LinearSketch):
         several = (released(data, method, size, budget, draw) for draw in range(draws))
-        return np.stack([one.answer_points(points).estimate for one in several])
+        return np.stack([one.estimates_at(points) for one in several])
     if not sketch.sized:
         sketch = cast(LinearSketch, _sized(sketch, budget, len(data.records)))
-    table = _filled(sketch, data)
+    filled = _filled(sketch, data)
+    sketch, table = filled.sketch, filled.exact
     sources = (SeededSource(_seed("noise", method.key, size, budget, draw, False)) for draw in range(draws))
-    return np.stack(
-        [seal(sketch, table.copy(), budget, noise_source=one).answer_points(points).estimate for one in sources]
-    )
+    return np.stack([seal(sketch, table.copy(), budget, noise_source=one).estimates_at(points) for one in sources])
+
+
+@dataclass(eq=False)
+class _Filled:
+    """A sketch with the exact sums of the records, and how long they took the first time; ``asked`` once known."""
+
+    sketch: LinearSketch
+    exact: Exact
+    seconds: float
+    asked: float | None = None
 
 
 @dataclass(frozen=True)
@@ -107,24 +119,38 @@ class _Made:
     release: Release
     seconds: float
     seconds_noise: float
+    filled: _Filled | None = None
+
+    def first_asked(self, seconds: float) -> float:
+        """Seconds for a question to the first release of these sums: whoever asks another finds some work done."""
+        if self.filled is None:
+            return seconds
+        if self.filled.asked is None:
+            self.filled.asked = seconds
+        return self.filled.asked
 
 
 def _make(data: PublicData, method: Method, size: int | None, budget: Budget, repetition: int, tuning: bool) -> _Made:
     noise = SeededSource(_seed("noise", method.key, size, budget, repetition, tuning))
     built = method.build(data.domain, data.question, budget, size, _seed("hashes", method.key, repetition, tuning))
     if not built.sized:
-        built = _sized(built, budget, len(data.records))
+        built = _sized(_first_equal(built), budget, len(data.records))
     if not isinstance(built, LinearSketch):
         frame = data.domain.decode_points(data.records, data.metric)
         start = perf_counter()
         once = release(built, frame, budget, noise_source=noise, records=len(data.records))
         return _Made(once, perf_counter() - start, 0.0)
+    filled = _filled(built, data)
     start = perf_counter()
-    exact = _filled(built, data)
-    before = perf_counter()
-    made = seal(built, exact, budget, noise_source=noise)
-    end = perf_counter()
-    return _Made(made, end - start, end - before)
+    made = seal(filled.sketch, filled.exact.copy(), budget, noise_source=noise)
+    seconds = perf_counter() - start
+    return _Made(made, filled.seconds + seconds, seconds, filled)
+
+
+@lru_cache(maxsize=16)
+def _first_equal(sketch: LinearSketch | Adaptive) -> LinearSketch | Adaptive:
+    """The first of equal ones, which may remember what it worked out for the sizes that it offers."""
+    return sketch
 
 
 @lru_cache(maxsize=64)
@@ -133,11 +159,22 @@ def _sized(sketch: LinearSketch | Adaptive, budget: Budget, records: int) -> Lin
     return choose_size(sketch, budget, records)
 
 
-def _filled(sketch: LinearSketch, data: PublicData) -> Exact:
+def _filled(sketch: LinearSketch, data: PublicData) -> _Filled:
     check_room(sketch, len(data.records))
+    bytes_of_table = math.prod(sketch.shape) * np.dtype(np.int64).itemsize
+    return (_remembered if bytes_of_table <= LARGEST_KEPT else _fill)(sketch, data)
+
+
+def _fill(sketch: LinearSketch, data: PublicData) -> _Filled:
+    start = perf_counter()
     table = sketch.zeros()
     sketch.add(table, data.records)
-    return Exact(table, np.asarray(sketch.count(data.records)))
+    exact = Exact(table, np.asarray(sketch.count(data.records)))
+    return _Filled(sketch, exact, perf_counter() - start)
+
+
+_remembered = lru_cache(maxsize=MOST_KEPT)(_fill)
+"""The same, once: exact sums may only be kept because all records here are public."""
 
 
 def _l2_error(answers: np.ndarray, truth: np.ndarray) -> float:

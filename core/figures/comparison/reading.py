@@ -10,6 +10,7 @@ from ...experiments.comparison.curves import Curve
 from ...experiments.comparison.methods import METHODS
 from ...experiments.comparison.plan import Advice
 from ...words.numbers import percent
+from ...words.phrases import listed
 from .curves import error_at
 
 if TYPE_CHECKING:
@@ -37,6 +38,33 @@ def measured_sentence(data: PublicData, measure: str) -> str:
         f"{MEANINGS[measure]} Measured on {len(data.records):,} records, {asked}. What noise adds is a smaller share "
         "of more records, and a larger one of fewer."
     )
+
+
+def releases_sentence(curves: Sequence[Curve], setting: str) -> str:
+    """How many releases a point is the average of: most curves have as many, and those that differ are named.
+
+    Parameters
+    ----------
+    setting : str
+        At which setting they were made, in words.
+    """
+    counts = [releases for curve in curves for releases in curve.releases]
+    usual = max(set(counts), key=lambda count: (counts.count(count), count))
+    average = "one release" if usual == 1 else f"the average of {usual} releases"
+    said = f"Each point is {average} {setting}"
+    if max(counts) > 1:
+        said += ", and a band holds the middle 80% of them"
+    fewer = [
+        f"{METHODS[curve.method].title} {_between(curve.releases)}"
+        for curve in curves
+        if set(curve.releases) != {usual}
+    ]
+    return f"{said}. Others, mostly because they take long: {listed(fewer, len(fewer))}." if fewer else f"{said}."
+
+
+def _between(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def advice_sentence(advice: Advice, curves: Sequence[Curve], epsilon: float, measured: bool) -> str:

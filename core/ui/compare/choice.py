@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -71,7 +71,23 @@ class Chosen:
 
 
 def choose_plan(subject: Subject) -> Chosen | None:
-    """Draw the choices; None while no method is chosen."""
+    """Draw the choices, folded so that curves are what one sees first; None while no method is chosen."""
+    with st.expander("Methods, range of ε and δ", type="compact"):
+        low, high, slack, chosen, left_out = _choices(subject)
+    if left_out:
+        with st.expander(f"{len(left_out)} cannot take part", type="compact"):
+            facts((method.title, refusal) for method, refusal in left_out)
+    if not chosen:
+        note("No method can answer this question on these columns." if chosen is None else "Pick at least one method.")
+        return None
+    delta = SLACK if slack else Decimal(0)
+    return Chosen(subject, Plan(tuple(chosen), tried_between(low, high), delta, subject.data is not None), left_out)
+
+
+def _choices(
+    subject: Subject,
+) -> tuple[Decimal, Decimal, bool, list[str] | None, tuple[tuple[Method, str], ...]]:
+    """The ends of ε, whether there is a δ, the methods that were picked, None where none can be, and those left out."""
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         low, high = st.select_slider(
             "Range of the privacy loss ε",
@@ -93,14 +109,8 @@ def choose_plan(subject: Subject) -> Chosen | None:
     taking_part = _taking_part(subject.identity, delta, subject)
     possible = [key for key, refusal in taking_part if refusal is None]
     left_out = tuple((METHODS[key], refusal) for key, refusal in taking_part if refusal is not None)
-    chosen = choose_several("Methods", possible, possible, "methods", "query-params") if possible else []
-    if left_out:
-        with st.expander(f"{len(left_out)} cannot take part", type="compact"):
-            facts((method.title, refusal) for method, refusal in left_out)
-    if not chosen:
-        note("Pick at least one method." if possible else "No method can answer this question on these columns.")
-        return None
-    return Chosen(subject, Plan(tuple(chosen), tried_between(low, high), delta, subject.data is not None), left_out)
+    chosen = choose_several("Methods", possible, possible, "methods", "query-params") if possible else None
+    return low, high, slack, chosen, left_out
 
 
 def tried_between(low: Decimal, high: Decimal) -> tuple[Decimal, ...]:
@@ -112,6 +122,17 @@ def first_plan(subject: Subject) -> Plan:
     """What is measured before anything is chosen: all methods that need no δ, over the whole range."""
     methods = tuple(method.key for method, refusal in subject.taking_part(Budget(1)) if refusal is None)
     return Plan(methods, tried_between(STEPS[0], STEPS[-1]), Decimal(0), measured=True)
+
+
+def first_shown(subject: Subject) -> Plan:
+    """The same with the functions that are drawn below."""
+    plan = first_plan(subject)
+    return replace(plan, shown_at=first_drawn(plan.epsilons), places=len(subject.picture.points))
+
+
+def first_drawn(epsilons: Sequence[Decimal]) -> Decimal:
+    """The ε at which functions are drawn before another is chosen: the one nearest to 1."""
+    return min(epsilons, key=lambda epsilon: abs(epsilon.ln()))
 
 
 # Some methods draw all their public random numbers to know whether they can.

@@ -18,10 +18,11 @@ from ...figures.comparison.functions import curves_figure, distance, functions_i
 from ...figures.comparison.swatches import swatch
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
+from ...words.phrases import listed
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.markup import draw
-from .choice import Chosen, choose_several, marks, plainly
+from .choice import Chosen, choose_several, first_drawn, marks, plainly
 from .picture import Picture
 from .results import LOOK_EVERY
 
@@ -34,7 +35,7 @@ MOST_LINES = 4
 
 def choose_epsilon(epsilons: tuple[Decimal, ...]) -> Decimal:
     """The ε at which functions are drawn; the one nearest to 1 at first."""
-    start = min(epsilons, key=lambda epsilon: abs(epsilon.ln()))
+    start = first_drawn(epsilons)
     if len(epsilons) == 1:
         return start
     others = st.session_state.get(AT, start) not in epsilons
@@ -92,8 +93,9 @@ def _draw(chosen: Chosen, desk: Bench, picture: Picture, methods: list[str], pla
     }
     (_lines if len(picture.axes) == 1 else _maps)(picture, released, float(plan.shown_at), chosen.subject.answers)
     undrawn = plan.undrawn(known)
-    for key in undrawn & (draws.keys() - released.keys()):
-        note(f"{METHODS[key].title} answers too slowly to be drawn here.")
+    slow = [METHODS[key].title for key in methods if key in undrawn and key not in released]
+    if slow:
+        note(f"Too slow to be drawn here: {listed(slow, len(slow))}.")
     waiting = _waiting(chosen, methods, known)
     if waiting and desk.running:
         note(f"{len(waiting)} of {len(methods)} are on their way.")

@@ -67,4 +67,4 @@ def tuning_sentence(
     cost = f"Trying {tuned.tried[place]} settings on private data would cost {paid}"
     if size is None:
         return f"{error}, and none of the {tuned.tried[place] - 1} others that were tried was better. {cost}."
-    return f"{error} and {percent(best)} at the best one, {size:,} {method.setting}. {cost}."
+    return f"{error} and {percent(best)} at the best one ({method.setting}: {size:,}). {cost}."

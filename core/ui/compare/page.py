@@ -14,7 +14,7 @@ from .data import choose_subject
 from .functions import choose_epsilon, functions
 from .local import beside_local
 from .methods import about_methods
-from .results import bench, choose_measure, results, trials_of
+from .results import as_asked, bench, choose_measure, results, trials_of
 from .saving import nothing_to_save, save_action
 
 
@@ -39,6 +39,7 @@ def compare(visitor: Session) -> None:
     curves, pictures = st.container(), st.container()
     with pictures:
         chosen = _shown(chosen)
+    chosen = as_asked(chosen)
     desk = bench(subject)
     desk.aim(Task(subject.identity, chosen.plan, subject.work))
     with curves:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.runtime import get_instance
@@ -18,10 +19,10 @@ from ...experiments.comparison.public_data import PublicData
 from ...experiments.comparison.work import Bench, Results, Turns
 from ...figures.comparison.costs import Costs, costs_figure, costs_in_words
 from ...figures.comparison.curves import errors_figure, errors_in_words
-from ...figures.comparison.reading import advice_sentence, measured_sentence
+from ...figures.comparison.reading import advice_sentence, measured_sentence, releases_sentence
 from ...machine.attendance import Attendance
 from ...words.escapes import in_markdown
-from ...words.quantities import size, taken
+from ...words.quantities import size, taken, wait
 from ..frame.charts import show
 from ..frame.marks import note
 from .choice import Chosen, marks, plainly
@@ -38,8 +39,8 @@ MEASURES = {
 DEFAULT, TUNED = "chosen from public facts", "best that was tried"
 
 
-AGAIN = "compare-measured-again"
-"""Session state: comparisons on samples that this visitor has asked to be measured here."""
+AGAIN, FURTHER = "compare-measured-again", "compare-measured-further"
+"""Session state: comparisons on samples that this visitor asked to be measured here: all of it, and what was left."""
 
 
 @st.cache_resource(show_spinner=False)
@@ -55,7 +56,7 @@ def measured_before(subject: Subject) -> bool:
 
 @st.cache_data(scope="session", max_entries=32, show_spinner=False)
 def _kept(identity: str) -> int:
-    return len(bundled(identity))
+    return sum(not step.drawn for step in bundled(identity))
 
 
 def _measured_further(subject: Subject, known: Mapping[Step, Outcome]) -> bool:
@@ -69,12 +70,45 @@ def measure_again(subject: Subject, further: bool) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         note(f"{where} Measured here, errors come out the same, and times differ.")
         st.button(
-            "Measure it here", key="compare-again-here", on_click=_again, args=(subject.identity,), type="tertiary"
+            "Measure it here",
+            key="compare-again-here",
+            on_click=_remember,
+            args=(AGAIN, subject.identity),
+            type="tertiary",
         )
 
 
-def _again(identity: str) -> None:
-    st.session_state[AGAIN] = {*st.session_state.get(AGAIN, ()), identity}
+def measure_further(chosen: Chosen, some: bool, seconds: float) -> None:
+    """Offer to measure what nobody has measured yet, which takes time that visitors of a sample did not ask for.
+
+    Parameters
+    ----------
+    some : bool
+        Whether some of it is known.
+    seconds : float
+        Of one core that it takes at most.
+    """
+    what, rest = ("Some of this has", "the rest") if some else ("This has", "it")
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        note(f"{what} not been measured yet. Here that takes {wait(seconds)} of one processor core, or less.")
+        st.button(
+            f"Measure {rest} here",
+            key="compare-further-here",
+            on_click=_remember,
+            args=(FURTHER, chosen.subject.identity),
+            type="tertiary" if some else "secondary",
+        )
+
+
+def as_asked(chosen: Chosen) -> Chosen:
+    """With a plan that measures on samples only what somebody asked for; a file of one's own is brought for it."""
+    subject, state = chosen.subject, st.session_state
+    asked = not subject.shared or any(subject.identity in state.get(key, ()) for key in (AGAIN, FURTHER))
+    return replace(chosen, plan=replace(chosen.plan, asked=asked))
+
+
+def _remember(key: str, identity: str) -> None:
+    st.session_state[key] = {*st.session_state.get(key, ()), identity}
 
 
 def bench(subject: Subject) -> Bench:
@@ -166,9 +200,10 @@ def _everything(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome], meas
     _progress(chosen, desk, known)
     before = measured_before(chosen.subject)
     further = before and _measured_further(chosen.subject, known)
-    if before:
-        measure_again(chosen.subject, further)
     found = trials_of(chosen, known)
+    left = 0.0 if chosen.plan.asked else chosen.plan.seconds_left(known)
+    if left:
+        measure_further(chosen, bool(found), left)
     drawn = shown_curves(found, measure, tuned)
     if drawn:
         _curves(chosen, drawn, tuned)
@@ -181,22 +216,25 @@ def _everything(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome], meas
         _costs(found, chosen.subject.data is not None, computer)
     elif desk.running:
         note("The best settings are looked for last; they appear here." if found else "The first curves appear here.")
-    else:
+    elif not left:
         note("Nothing was found yet." if desk.stopped else "No method gave an answer.")
-    for sentence in _missing(chosen, found, known):
+    for sentence in _missing(chosen, found, drawn, known):
         note(sentence)
+    if before and not left:
+        measure_again(chosen.subject, further)
 
 
-def _missing(chosen: Chosen, found: list[Trial], known: Mapping[Step, Outcome]) -> Iterator[str]:
-    """What is not there, or not as often as it might be, and why; a sentence a method."""
+def _missing(chosen: Chosen, found: list[Trial], drawn: list[Curve], known: Mapping[Step, Outcome]) -> Iterator[str]:
+    """What is not there and why; a sentence a method."""
     problems = {step.method: outcome.problem for step, outcome in known.items() if outcome.problem}
     measured = {trial.method for trial in found}
-    slow = chosen.plan.slow(known)
+    slow, every = chosen.plan.slow(known), len(chosen.plan.epsilons)
+    points = {curve.method: len(curve.epsilons) for curve in drawn if not curve.tuned}
     for key in chosen.plan.methods:
         if key in problems and key not in measured:
             yield f"{METHODS[key].title} is missing. {problems[key]}"
-        elif key in slow:
-            yield f"{METHODS[key].title} takes long, so it was tried less often than the others."
+        elif key in slow and points.get(key, every) < every:
+            yield f"{METHODS[key].title} takes long, so it was measured at {points[key]} of {every} ε only."
 
 
 def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> None:
@@ -236,8 +274,8 @@ def _curves(chosen: Chosen, drawn: list[Curve], tuned: bool) -> None:
         else ("at the setting that public facts choose")
     )
     note(
-        f"Lines are averages over repeated releases {setting}; bands hold the middle 80% of them. The legend begins "
-        f"with the least error at ε = {present:g}, the dotted line."
+        f"{releases_sentence(drawn, setting)} The legend begins with the least error at ε = {present:g}, which is the "
+        "dotted line."
         + (" Settings chosen so are not private; what finding them would cost is said below." if tuned else "")
     )
     note(measured_sentence(chosen.subject.data, drawn[0].measure))

@@ -31,7 +31,15 @@ def curves_table(trials: Sequence[Trial]) -> pd.DataFrame:
 
 def _rows(curve: Curve) -> list[dict]:
     points = zip(
-        curve.epsilons, curve.centres, curve.lows, curve.highs, curve.sizes, curve.tried, curve.paid, strict=True
+        curve.epsilons,
+        curve.centres,
+        curve.lows,
+        curve.highs,
+        curve.sizes,
+        curve.tried,
+        curve.paid,
+        curve.releases,
+        strict=True,
     )
     return [
         {
@@ -47,8 +55,9 @@ def _rows(curve: Curve) -> list[dict]:
             "size": size,
             "settings_tried": tried,
             "epsilon_paid": paid,
+            "releases": releases,
         }
-        for epsilon, centre, low, high, size, tried, paid in points
+        for epsilon, centre, low, high, size, tried, paid, releases in points
     ]
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from time import perf_counter
+from time import thread_time
 
 import numpy as np
 from scipy.optimize import brentq
@@ -30,7 +30,7 @@ RECORDS, QUERIES = 10_000, 150
 DRAWS = 8
 """Releases whose functions are drawn; fewer of slow methods."""
 QUICK = 1.5
-"""Seconds that one of them may take for more to be drawn."""
+"""Seconds of a processor that one of them may take for more to be drawn."""
 SEED = 0
 """Of the hashes that forecasts are made with."""
 SHAPES: dict[str, type[Stationary]] = {"Gaussian": Gaussian, "Laplacian": Laplacian, "Smooth": Smooth}
@@ -112,9 +112,9 @@ class Subject:
 
     def _drawn(self, method: Method, budget: Budget) -> np.ndarray:
         """Released functions at the picture's points, float64 (draws, points): one, and more where that was quick."""
-        start = perf_counter()
+        start = thread_time()
         once = released_functions(self.data, method, None, budget, self.picture.points, 1)
-        if perf_counter() - start > QUICK:
+        if thread_time() - start > QUICK:
             return once
         return released_functions(self.data, method, None, budget, self.picture.points, DRAWS)
 

@@ -116,6 +116,17 @@ def test_a_size_that_cannot_be_made_is_passed_over():
     assert Step("quick", EPSILONS[-1], Decimal(0), repetition=REPETITIONS - 1) in order
 
 
+def test_without_being_asked_functions_are_drawn_beside_what_is_known_and_nothing_is_measured():
+    shown = replace(PLAN, shown_at=PLAN.epsilons[-1], places=10, asked=False)
+    assert shown.next_step({}) is None and shown.seconds_left({}) == MOST_SECONDS * len(PLAN.methods)
+    first = Step("slow", PLAN.epsilons[0], PLAN.delta)
+    known, steps = {first: Outcome(trial(first), None, 1.0)}, []
+    while (step := shown.next_step(known)) is not None:
+        known[step] = Outcome(None, "It was tried.", 0.0)
+        steps.append(step)
+    assert steps == [shown.drawing("slow"), shown.advising] and shown.progress(known) == 1
+
+
 def test_a_method_that_answers_too_slowly_is_not_drawn():
     order, known = run(PLAN, seconds_query=1.0)
     assert not any(step.drawn for step in order) and PLAN.undrawn(known) == set(PLAN.methods)

@@ -13,7 +13,7 @@ from core.domain import Domain
 from core.experiments.comparison.curves import Curve
 from core.experiments.comparison.methods import METHODS
 from core.experiments.comparison.outcome import Trial
-from core.experiments.comparison.plan import Outcome, Step
+from core.experiments.comparison.plan import Outcome, Plan, Step
 from core.experiments.comparison.public_data import from_sample
 from core.figures.comparison.reading import advice_sentence, measured_sentence
 from core.figures.comparison.swatches import swatch
@@ -177,7 +177,7 @@ def test_what_is_recommended_stands_beside_what_was_measured():
     advice = subject.work(Step("", Decimal(1), Decimal(0), advising=True))
     assert advice == subject.work(Step("", Decimal(1), Decimal(0), advising=True)) and advice.method == "histogram"
     ours, theirs = (
-        Curve(key, "relative_error", False, (1.0,), (error,), (error,), (error,), (None,), (1,))
+        Curve(key, "relative_error", False, (1.0,), (error,), (error,), (error,), (None,), (1,), (1,))
         for key, error in (("histogram", 0.2), ("mst", 0.1))
     )
     said = advice_sentence(advice, [ours, theirs], 1.0, True)
@@ -225,11 +225,11 @@ def test_kernels_to_compare_with_are_half_gone_at_the_same_distance():
 
 def test_what_tuning_would_cost_is_said():
     method = METHODS["race"]
-    default = Curve("race", "relative_error", False, (1.0,), (0.2,), (0.1,), (0.3,), (None,), (1,))
-    tuned = Curve("race", "relative_error", True, (1.0,), (0.1,), (0.1,), (0.1,), (500,), (6,))
+    default = Curve("race", "relative_error", False, (1.0,), (0.2,), (0.1,), (0.3,), (None,), (1,), (5,))
+    tuned = Curve("race", "relative_error", True, (1.0,), (0.1,), (0.1,), (0.1,), (500,), (6,), (3,))
     sentence = tuning_sentence(method, (None, 100, 500), default, tuned, 1.0)
     assert sentence == (
-        "At ε = 1 its error is 20% at the setting that public facts choose and 10% at the best one, 500 rows. "
+        "At ε = 1 its error is 20% at the setting that public facts choose and 10% at the best one (rows: 500). "
         "Trying 6 settings on private data would cost ε = 7 in place of 1."
     )
     assert tuning_sentence(method, (None, 100), default, None, 1.0) == ""
@@ -303,13 +303,25 @@ def test_curves_that_were_measured_before_are_there_at_once_and_can_be_measured_
     trial = Trial("histogram", None, 1.0, 0.0, 0, False, 0.1, 0.2, None, 0.1, 0.0, 0.1, 10)
     monkeypatch.setattr(Idle, "found", {Step("histogram", Decimal(1), Decimal(0)): Outcome(trial, None, 1.0)})
     monkeypatch.setattr(compare_results, "bundled", lambda identity: Idle.found)
+    monkeypatch.setattr(Plan, "seconds_left", lambda plan, known: 0.0)
     app = page(sample="salaries")
     again = app.button(key="compare-again-here")
     assert len(app.get("plotly_chart")) >= 4 and "Measured before, on another computer" in words(app)
+    assert "Each point is one release at the setting that public facts choose." in words(app)
     identity = Idle.aimed.identity
     again.click().run()
     assert not app.exception and app.session_state[compare_results.AGAIN] == {identity}
     assert not [one for one in app.button if one.key == "compare-again-here"]
+
+
+def test_nothing_is_measured_on_a_sample_until_somebody_asks_for_it(page):
+    app = page(sample="salaries")
+    assert not Idle.aimed.plan.asked and Idle.aimed.plan.next_step({}) is None
+    assert "This has not been measured yet. Here that takes about" in words(app)
+    app.button(key="compare-further-here").click().run()
+    assert not app.exception and Idle.aimed.plan.asked and "not been measured yet" not in words(app)
+    app.selectbox(key="sample").set_value("city").run()
+    assert not Idle.aimed.plan.asked
 
 
 @pytest.mark.deep

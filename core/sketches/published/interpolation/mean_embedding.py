@@ -171,9 +171,14 @@ class MeanEmbedding(LinearSketch):
         """
         if self.sized:
             return self
-        tried = [(replace(self, points=m)._expected_error(budget, records), m) for m in POINTS_OFFERED]
+        tried = [(one._expected_error(budget, records), one) for one in self._offered]
         least = min(error for error, _ in tried)
-        return replace(self, points=next(m for error, m in tried if error <= 1.05**2 * least))
+        return next(one for error, one in tried if error <= 1.05**2 * least)
+
+    @cached_property
+    def _offered(self) -> tuple[MeanEmbedding, ...]:
+        """Sizes to choose from; all but their noise is worked out once."""
+        return tuple(replace(self, points=m) for m in POINTS_OFFERED)
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         l1, l2_squared = self._l1, 1 << 2 * self.bits
