@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-from core.forecast import trial
+from core.forecast import one_trial, trial
 from core.sketches.linear import LinearSketch
 from tests.depth import DEEP, draws
 
@@ -28,7 +28,7 @@ _usual = trial._reference_trials.__wrapped__
 
 
 @lru_cache(maxsize=1024)
-def _short_trials(sketch: LinearSketch, density: float | None) -> tuple[trial.Trial, ...]:
+def _short_trials(sketch: LinearSketch, density: float | None) -> tuple[one_trial.Trial, ...]:
     """What `core.forecast.trial` keeps, kept apart from it, as other tests ask for trials of the usual size."""
     return _usual(sketch, density)
 
@@ -37,7 +37,7 @@ def _short_trials(sketch: LinearSketch, density: float | None) -> tuple[trial.Tr
 def short_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forecasts from fewer random rows, for who only shows them and does not say how good they are."""
     if not DEEP:
-        monkeypatch.setattr(trial, "TRIAL_ROWS", 800)
+        monkeypatch.setattr(one_trial, "TRIAL_ROWS", 800)
         monkeypatch.setattr(trial, "_reference_trials", _short_trials)
 
 

@@ -28,21 +28,11 @@ from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan, plan
 from ..words.numbers import percent
 from .guesses import checked_density, checked_records
+from .one_trial import MEAN_TO_RMS, Trial, root_mean_square
 from .reference_population import REFERENCE_POINTS, reference_population
 from .rehearsal import Rehearsal, rehearse, rehearse_adaptive
 from .sizing import choose_size, file_bytes, seconds_to_make
-from .trial import (
-    MEAN_TO_RMS,
-    Trial,
-    check_sample,
-    encoded,
-    extremes,
-    kernel_of,
-    queries_and_records,
-    root_mean_square,
-    skewed_trial,
-    trials,
-)
+from .trial import check_sample, encoded, extremes, kernel_of, queries_and_records, skewed_trial, trials
 
 SAMPLE_SPREAD = 1.25
 """How far a forecast from a public sample may be off either way."""

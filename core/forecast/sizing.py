@@ -27,7 +27,8 @@ from ..sketches.adaptive import Adaptive
 from ..sketches.grouped import MAX_ROWS, GroupedSketch, in_groups
 from ..sketches.linear import LinearSketch
 from .guesses import checked_records
-from .trial import root_mean_square, trials
+from .one_trial import root_mean_square
+from .trial import trials
 
 TRIED = tuple(128 * 4**k for k in range(7))
 """Numbers of rows at which the sampling error is tried, as far as they are needed."""

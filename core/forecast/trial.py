@@ -1,16 +1,9 @@
-"""A sketch tried out on public records, without noise: what its random rows or its grid add to the error of an answer.
-
-The error of an average over n records has two parts. What the hashes do to *pairs* of records stays however many there
-are; what they do to each record by itself averages out like 1/n. Trials have a thousand records or so and stand for
-many more, so both parts are told apart: the table is filled in two halves by the same hashes, and what the errors of
-the halves have in common is the part that stays.
-"""
+"""A sketch tried out on reference populations or a public sample: what rows or a grid add to the error of an answer."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
@@ -18,7 +11,6 @@ import numpy as np
 
 from ..domain.sets import Encoded, Sets
 from ..errors import RequestError
-from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Kernel
 from ..sketches.adaptive import Adaptive
 from ..sketches.grouped import GroupedSketch
@@ -26,73 +18,21 @@ from ..sketches.hashed.minhash import MinHash
 from ..sketches.linear import LinearSketch
 from .gathered_population import gathered_population
 from .guesses import checked_density
+from .one_trial import Trial, grouped_trial, of_many_groups, plain_trial
 from .reference_population import REFERENCE_POINTS, far_and_near, reference_populations
 from .reference_sets import QUERIES, SIZES, reference_sets
+from .sampled_trial import OUTSKIRTS, sampled_set_trial, sampled_trial
 
 REFERENCE_QUERIES = 150
-GRID_QUERIES = 60
-"""Of these, as many as a sketch is asked whose answers have one law everywhere: reading a grid is most of its trial."""
-TRIAL_ROWS, LEAST_GROUPS, MOST_GROUPS = 4_000, 24, 200
-"""Rows and groups of rows that a trial draws: more make a steadier forecast, fewer a quicker one."""
-LARGEST_SIMULATED = 200_000
-"""Hash coefficients that a trial may draw; larger groups of rows are tried small and scaled."""
-RESAMPLES = 200
 SET_TRIAL_ROWS = 400
 """Rows that a trial on made-up sets draws, each a group of its own."""
-OUTSKIRTS = 0.03
-"""Reference queries below this share of the average density are left out: a relative error means little there."""
-MEAN_TO_RMS = math.sqrt(2.0 / math.pi)
 LEAST_SAMPLE = 200
 FEW = 300
 """Points of the far and the near population between which answers are averaged."""
 CLOSE_SETS = 0.1
 """Average similarity of sets that share staples, as texts share the words of a language."""
-GROUPED_RECORDS = 500
-"""Records that random rows are tried on: enough, as the part that averages out is told apart."""
 SKEWED_POINTS, SKEWED_QUERIES = 560, 60
 """Of the skewed population, and how many of them are queries: one number is read off it, and it should cost little."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """How a sketch without noise did on public records.
-
-    Attributes
-    ----------
-    relative : float
-        Error of an answer relative to it, root mean square.
-    absolute : float
-        Error of an average over the records, root mean square.
-    single : float
-        Share of the squared errors that comes from each record by itself and averages out where there are more.
-    records : int
-        How many records were tried.
-    densities : tuple[float, ...]
-        Exact averages at the queries that were tried.
-    gains : tuple[float, ...]
-        What the variance of a counter's noise is multiplied by at these queries.
-    """
-
-    relative: float
-    absolute: float
-    single: float
-    records: int
-    densities: tuple[float, ...]
-    gains: tuple[float, ...]
-
-    def of(self, records: float, density: float | None = None) -> Trial:
-        """The trial as it would be with so many records, and with averages of the stated mean.
-
-        A population may miss the stated average closeness for lack of room in the bounds.
-        """
-        kept = math.sqrt(max(1.0 - self.single * (1.0 - min(1.0, self.records / records)), 0.0))
-        scale = 1.0 if density is None else density / float(np.mean(self.densities))
-        return replace(
-            self,
-            relative=kept * self.relative,
-            absolute=kept * scale * self.absolute,
-            densities=tuple(scale * value for value in self.densities),
-        )
 
 
 def trials(
@@ -127,13 +67,8 @@ def trials(
         tried = _reference_trials(sketch.reseeded(0), None if density is None else float(f"{density:.3g}"))
     else:
         check_sample(known)
-        tried = _tried_on(sketch, (known[: 4 * REFERENCE_POINTS],))
+        tried = (sampled_trial(sketch, known[: 4 * REFERENCE_POINTS]),)
     return tuple(trial.of(records, density if sample is None else None) for trial in tried)
-
-
-def root_mean_square(values: Sequence[float]) -> float:
-    """Of errors that are alike likely."""
-    return math.sqrt(float(np.mean(np.square(values))))
 
 
 def kernel_of(sketch: LinearSketch | Adaptive) -> Kernel | None:
@@ -220,96 +155,10 @@ def _tried_on(
     """Trials on public points, of which the first so many are queries."""
     parts = [queries_and_records(sketch, points, asked) for points in populations]
     if not sketch.in_groups:
-        return tuple(_plain_trial(sketch, *part) for part in parts)
+        return tuple(plain_trial(sketch, *part) for part in parts)
     grouped = cast(GroupedSketch, sketch)
-    trial = _of_many_groups(grouped)
-    return tuple(_grouped_trial(grouped, trial, *part) for part in parts)
-
-
-def _plain_trial(sketch: LinearSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray) -> Trial:
-    queries, exact = np.asfortranarray(queries[:GRID_QUERIES]), exact[:GRID_QUERIES]
-    table = sketch.zeros()
-    sketch.add(table, records)
-    errors = np.abs(sketch.answer(table, len(records), queries, 0.0, 0.95).estimate - exact)
-    return Trial(
-        max(float(np.mean(errors / exact)) / MEAN_TO_RMS, 1e-6),
-        math.sqrt(float(np.mean(errors**2))) / len(records),
-        0.0,
-        len(records),
-        tuple(exact / len(records)),
-        tuple(np.asarray(sketch.noise_variance(1.0, queries))),
-    )
-
-
-def _of_many_groups(sketch: GroupedSketch) -> GroupedSketch:
-    """Groups of the sketch's kind, many more than it has; those of many rows are tried small."""
-    wanted = math.ceil(sketch.rows / sketch.groups)
-    each = sketch.domain.dimensions * getattr(sketch.kernel, "power", 1)
-    size = max(1, min(wanted, LARGEST_SIMULATED // (LEAST_GROUPS * each)))
-    groups = min(max(min(TRIAL_ROWS, LARGEST_SIMULATED // each) // size, LEAST_GROUPS), MOST_GROUPS)
-    return sketch.with_rows(size * groups, groups, seed=0)
-
-
-def _grouped_trial(
-    sketch: GroupedSketch, trial: GroupedSketch, queries: np.ndarray, records: np.ndarray, exact: np.ndarray
-) -> Trial:
-    """Root mean square errors of the mean over a sketch's groups, and gains, found on groups of its kind.
-
-    The sketch's groups are independent draws of the same law, so the error of the mean over G of them follows from how
-    far single groups fall from the truth. Many more groups than G are tried, and their errors resampled G at a time: in
-    one dimension single groups are too heavy-tailed for a mean square. The gain of a mean is one over its rows times
-    that of one row.
-    """
-    records = records[:GROUPED_RECORDS]
-    records = np.asfortranarray(records)
-    exact = np.maximum(sketch.exact(queries, records), 1e-9 * len(records))
-    half = len(records) // 2
-    errors = []
-    for part in (records[:half], records[half:]):
-        table = trial.zeros()
-        trial.add(table, np.asfortranarray(part))
-        estimates, _ = trial.group_estimates(table, len(part), queries)
-        errors.append(estimates - sketch.exact(queries, np.asfortranarray(part)))
-    both, single = errors[0] + errors[1], _averaged_out(errors[0], errors[1], half, len(records) - half)
-    groups = trial.groups
-    batches = PublicRandom(0, 8).words(RESAMPLES, sketch.groups) % np.uint64(groups)
-    chosen = np.zeros((RESAMPLES, groups))
-    np.add.at(chosen, (np.arange(RESAMPLES)[:, None], batches.astype(np.int64)), 1.0 / sketch.groups)
-    means = (
-        np.abs(chosen @ _unshared(both)) / MEAN_TO_RMS * math.sqrt(trial.rows / groups * sketch.groups / sketch.rows)
-    )
-    return Trial(
-        max(float(np.mean(means / exact)), 1e-6),
-        float(np.mean(means)) / len(records),
-        single,
-        len(records),
-        tuple(exact / len(records)),
-        tuple(np.asarray(trial.noise_variance(1.0, queries)) * (trial.rows / sketch.rows)),
-    )
-
-
-def _averaged_out(first: np.ndarray, second: np.ndarray, half: int, other: int) -> float:
-    """The share of squared errors that comes from each record by itself, of the errors of two halves of the records.
-
-    What the halves' averages have in common is what hashes do to pairs of records; the rest averages out.
-    """
-    together = float(np.mean(first * second)) / (half * other)
-    squared = max(float(np.mean((first + second) ** 2)), 1e-300)
-    return min(max(1.0 - together * (half + other) ** 2 / squared, 0.0), 1.0)
-
-
-def _unshared(errors: np.ndarray) -> np.ndarray:
-    """The errors (groups, queries) of single groups of a trial, without what they have in common by chance.
-
-    Batches drawn from the same n groups share the mean of these, whose variance is 1/n of a group's: with G of 24 that
-    made forecasts sqrt(1 + G/24) times too high. A mean that is larger than that is a bias, as a projection has, and
-    its excess stays.
-    """
-    groups = len(errors)
-    mean, variance = errors.mean(axis=0), errors.var(axis=0, ddof=1)
-    by_chance = float(variance.sum()) / groups
-    bias = math.sqrt(max(0.0, 1.0 - by_chance / max(float((mean**2).sum()), 1e-300)))
-    return (errors - mean) * math.sqrt(groups / (groups - 1)) + bias * mean
+    trial = of_many_groups(grouped)
+    return tuple(grouped_trial(grouped, trial, *part) for part in parts)
 
 
 def _set_trials(
@@ -326,7 +175,7 @@ def _set_trials(
         tried = [_reference_set_errors(trial, shown, float(f"{records:.3g}"), size) for size in sizes]
     else:
         check_sample(sample)
-        return (_sampled_sets(sketch, trial, sample),)
+        return (sampled_set_trial(sketch, trial, sample),)
     gain = float(sketch.noise_variance(1.0))
     return tuple(
         Trial(
@@ -338,32 +187,6 @@ def _set_trials(
             (gain,) * len(densities),
         )
         for deviations, densities in tried
-    )
-
-
-def _sampled_sets(sketch: MinHash, trial: MinHash, sample: Sets) -> Trial:
-    """On a public sample, of which a third is asked about the others, so that nobody is compared with themselves.
-
-    A sample is so much smaller than what it stands for that the part of the errors that averages out has to be told
-    apart, as for points.
-    """
-    asked = min(QUERIES, len(sample) // 3)
-    queries, kept = sample[:asked], sample[asked:]
-    half, exact, errors = len(kept) // 2, trial.exact(queries, kept), []
-    for part in (kept[:half], kept[half:]):
-        table = trial.zeros()
-        trial.add(table, part)
-        rows, _ = trial.group_estimates(table, len(part), queries)
-        errors.append(rows - trial.exact(queries, part))
-    deviations = np.sqrt(np.mean((errors[0] + errors[1]) ** 2, axis=0) / sketch.rows)
-    told = exact >= max(OUTSKIRTS * float(exact.mean()), 1e-9)
-    return Trial(
-        float(np.mean(deviations[told] / exact[told])) if told.any() else 1.0,
-        root_mean_square(deviations) / len(kept),
-        _averaged_out(errors[0], errors[1], half, len(kept) - half),
-        len(kept),
-        tuple(np.maximum(exact[told], 1e-9) / len(kept)) if told.any() else (1e-9,),
-        (float(sketch.noise_variance(1.0)),) * max(int(told.sum()), 1),
     )
 
 
