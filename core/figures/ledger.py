@@ -15,6 +15,9 @@ from ..words.phrases import shortened
 from .palette import AMBER, FAINT, INK, faded
 
 BAR_HEIGHT = 44
+MINUTES, DAYS, MONTHS = "%H:%M\n%-d %b %Y", "%-d %b\n%Y", "%b\n%Y"
+DAY = 24 * 60 * 60 * 1000
+"""Milliseconds, in which Plotly counts."""
 SHORTEST = timedelta(hours=1)
 """Least span of a time line, so that releases of one minute do not look like years apart."""
 
@@ -123,7 +126,15 @@ def time_line(
         annotation_text=f"total, ε = {total:g}",
         annotation_position="top left",
     )
-    figure.update_xaxes(range=list(ends), showgrid=False, zeroline=False, nticks=4, fixedrange=True)
+    stops = ([None, DAY - 1], MINUTES), ([DAY, "M1"], DAYS), (["M1", "M12"], MONTHS), (["M12", None], "%Y")
+    figure.update_xaxes(
+        range=list(ends),
+        showgrid=False,
+        zeroline=False,
+        nticks=4,
+        fixedrange=True,
+        tickformatstops=[{"dtickrange": between, "value": form} for between, form in stops],
+    )
     figure.update_yaxes(
         title="ε", range=[0, 1.15 * max(total, *sums)], showgrid=False, zeroline=False, nticks=5, fixedrange=True
     )

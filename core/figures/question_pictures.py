@@ -86,6 +86,12 @@ def regression_picture() -> str:
     )
 
 
+def picture_address(inside: str) -> str:
+    """A picture as a style sheet names it, of the inside of its SVG."""
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">{inside}</svg>'
+    return f'url("data:image/svg+xml,{quote(svg)}")'
+
+
 def picture_style(key: str, pictures: list[tuple[str, str]]) -> str:
     """Style rules that put a picture on top of each option of the radio group with a key.
 
@@ -98,7 +104,6 @@ def picture_style(key: str, pictures: list[tuple[str, str]]) -> str:
     """
     rules = []
     for place, (inside, words) in enumerate(pictures, 1):
-        svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">{inside}</svg>'
         option = f'.st-key-{key} [data-testid="stRadioGroup"] > div:nth-child({place})::before'
-        rules.append(f'{option} {{ content: url("data:image/svg+xml,{quote(svg)}") / "{words}"; }}')
+        rules.append(f'{option} {{ content: {picture_address(inside)} / "{words}"; }}')
     return "\n".join(rules)

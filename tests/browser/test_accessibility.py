@@ -44,6 +44,13 @@ VIEWS = (
     "release=photographs-groups",
     "release=none-such",
 )
+IN_SIGHT = """() => {
+  const here = document.activeElement, {left, width, top, height} = here.getBoundingClientRect();
+  const there = document.elementFromPoint(left + width / 2, top + height / 2);
+  const covering = there?.closest("[data-testid=stBottom], header");
+  return here === document.body || !covering || covering.contains(here);
+}"""
+"""Whether what has the focus lies under neither the header nor the main action."""
 ADDRESSES = [*PAGES, *(f"/explore?{view}" for view in VIEWS), *(f"/learn?lesson={lesson.name}" for lesson in LESSONS)]
 
 
@@ -85,4 +92,20 @@ def test_axe_finds_nothing_on_the_way_to_a_release(visitor, width, theme):
     visit.go("/data")
     visit.choose("A sample")
     found["samples"] = visit.barriers()
+    visit.page.get_by_test_id("stRadioOption").filter(has_text="Heart check-ups").click()
+    visit.settle()
+    found["a described sample"] = visit.barriers()
     assert {stage: barriers for stage, barriers in found.items() if barriers} == {} and visit.errors == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("address", ["/ledger", "/local?local-view=Ask+a+class"])
+def test_what_the_keyboard_comes_to_is_in_sight(visitor, address):
+    visit = visitor()
+    visit.go(address)
+    visit.page.set_viewport_size({"width": 640, "height": 400})  # a window of 1280 by 800, enlarged twice
+    come_to = []
+    for key in ("Tab",) * 24 + ("Shift+Tab",) * 12:
+        visit.page.keyboard.press(key)
+        come_to.append(visit.page.evaluate(IN_SIGHT))
+    assert all(come_to), come_to

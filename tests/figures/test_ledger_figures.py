@@ -31,6 +31,7 @@ def test_the_time_line_starts_at_nothing_and_steps_up_with_every_release():
     assert figure.layout.shapes[0].y0 == 3.0 and figure.layout.yaxis.range[1] > 3.0
     start, end = figure.layout.xaxis.range
     assert start < SINCE and end > WHEN[-1]
+    assert figure.layout.xaxis.tickformatstops[1].value == "%-d %b\n%Y"  # days first, as in the list below
 
 
 def test_a_sum_that_is_what_is_spent_is_drawn_once():

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from base64 import b64encode
 from functools import cache
+from pathlib import Path
 
 import streamlit as st
 
+from ...figures.question_pictures import group_picture, picture_address
 from ...sources.samples import bundled_releases, samples
 
 PICKED = "data-sample"
 """Session state of the picked sample's name."""
 CARDS = f".st-key-{PICKED} [data-testid='stRadioGroup']"
 LOOK = f"""
-{CARDS} {{ display: grid; width: 100%; gap: 0.7rem; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); }}
+{CARDS} {{ display: grid; width: 100%; gap: 0.7rem; align-items: stretch;
+  grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); }}
 {CARDS} > div {{ position: relative; margin: 0; padding: 0.8rem 0.9rem 0.8rem 6.6rem; min-height: 6.6rem;
   border: 1px solid var(--hairline); border-radius: 0.5rem; }}
 {CARDS} > div::before {{ content: ""; position: absolute; left: 0.7rem; top: 0.8rem; width: 5.2rem; height: 5.2rem;
@@ -48,9 +51,14 @@ def _style() -> str:
     """The look of the cards; a picture is inside it, as a style sheet cannot name a file of the library."""
     pictures = {one.name: path.with_suffix(".png") for one, path in bundled_releases()}
     shown = [
-        f"{CARDS} > div:nth-child({place})::before {{ background-image: "
-        f"url(data:image/png;base64,{b64encode(pictures[one.name].read_bytes()).decode()}); }}"
+        f"{CARDS} > div:nth-child({place})::before {{ background-image: {_address(pictures.get(one.name))}; }}"
         for place, one in enumerate(samples(), 1)
-        if one.name in pictures and pictures[one.name].is_file()
     ]
     return LOOK + "\n".join(shown)
+
+
+def _address(picture: Path | None) -> str:
+    """The picture of a sample's release; of many columns, of which there is none, that of telling groups apart."""
+    if picture is None or not picture.is_file():
+        return picture_address(group_picture())
+    return f"url(data:image/png;base64,{b64encode(picture.read_bytes()).decode()})"

@@ -49,6 +49,9 @@ STYLE = (
 .stMainBlockContainer { max-width: 75rem; padding-inline: clamp(1.1rem, 5vw, 4.5rem); }
 [data-testid="stBottomBlockContainer"] { max-width: 75rem; padding: 0.7rem clamp(1.1rem, 5vw, 4.5rem); }
 [data-testid="stBottom"] > div { border-top: 1px solid var(--hairline); }
+/* What the keyboard comes to is scrolled out from under the header and the main action. */
+.stMain { scroll-padding: 4.5rem 0 1rem; &:has([data-testid="stBottom"]) { scroll-padding-bottom: 7rem; } }
+@media (max-width: 640px) { [class*="st-key-action-"] { row-gap: 0.4rem; } }
 [data-testid="stSidebar"][aria-expanded="true"] { min-width: min(14.5rem, 100vw); }
 .stApp h1, .stApp h2 { letter-spacing: -0.012em; text-wrap-style: balance; }
 .stApp h2 { font-size: 1.5rem; }
@@ -186,8 +189,8 @@ body .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(
 [class*="st-key-fg-rows-"] { border-bottom: 1px solid var(--hairline); }
 [class*="st-key-fg-row-"] {
   border-top: 1px solid var(--hairline); padding: 0.45rem 0; min-height: 3.4rem;
-  & [class*="st-key-use-"] { flex: 1 1 7rem !important; width: auto !important; }
-  & [class*="st-key-as-"] { flex: 0 0 7.4rem !important; }
+  & [class*="st-key-use-"] { flex: 1 1 5.8rem !important; width: auto !important; }
+  & [class*="st-key-as-"] { flex: 0 0 8.6rem !important; }
   & [class*="st-key-low-"], & [class*="st-key-high-"], & [class*="st-key-longest-"],
   & [class*="st-key-first-"], & [class*="st-key-last-"] {
     flex: 0 0 6.4rem !important; & button { display: none; } }
@@ -195,15 +198,19 @@ body .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(
   & [class*="st-key-missing-"] { flex: 0 0 5.6rem !important; }
 }
 .fg-heads { display: flex; gap: 0.5rem; font-size: 0.8rem; color: var(--faint); margin-bottom: -0.6rem; }
-.fg-heads span:nth-child(1) { flex: 1 1 7rem; } .fg-heads span:nth-child(2) { flex: 0 0 7.4rem; }
+.fg-heads span:nth-child(1) { flex: 1 1 5.8rem; } .fg-heads span:nth-child(2) { flex: 0 0 8.6rem; }
 .fg-heads span:nth-child(3), .fg-heads span:nth-child(4) { flex: 0 0 6.4rem; }
 .fg-heads span:nth-child(5) { flex: 0 0 4.8rem; } .fg-heads span:nth-child(6) { flex: 0 0 5.6rem; white-space: nowrap; }
 @container (max-width: 40.4rem) {
   .fg-heads, [class*="st-key-fg-row-"] .stElementContainer:has(.fg-bound, .fg-gap, .fg-gaps) { display: none; }
-  [class*="st-key-fg-row-"] [class*="st-key-missing-"] { flex: 1 1 100% !important; } }
+  [class*="st-key-fg-row-"] { align-items: flex-end; /* labels of one line and of two, and their fields in line */
+    & [class*="st-key-as-"] { flex: 0 0 9rem !important; }
+    & [class*="st-key-low-"], & [class*="st-key-high-"], & [class*="st-key-longest-"], & [class*="st-key-first-"],
+    & [class*="st-key-last-"], & [class*="st-key-unit-"], & [class*="st-key-format-"] { flex: 1 1 5.8rem !important; }
+    & [class*="st-key-missing-"] { flex: 1 1 100% !important; } } }
 @container (min-width: 40.5rem) {
   [class*="st-key-fg-row-"] {
-    & .stElementContainer:has(.fg-rest) { flex: 0 0 32.6rem !important; }
+    & .stElementContainer:has(.fg-rest) { flex: 0 0 33.8rem !important; }
     & .stElementContainer:has(.fg-said) { flex: 0 0 24.7rem !important; }
     & .stElementContainer:has(.fg-half) { flex: 0 0 18.6rem !important; }
     & .stElementContainer:has(.fg-ends) { flex: 0 0 13.3rem !important; }

@@ -97,9 +97,8 @@ def _promised(entry: Entry) -> str:
 
 def _made(entry: Entry) -> str:
     """What was released, as far as the ledger was told, and the mark by which to find it."""
-    columns = [str(name) for name in entry.note.get("columns", ())]
     words = [
-        _question(str(entry.note.get("mechanism", ""))) + (f" of {listed(columns, 4)}" if columns else ""),
+        _asked(entry),
         "made after a look at the exact answer" if entry.note.get("compared_with_exact") else "",
         f"file {shown(str(entry.note['file']))}" if "file" in entry.note else "",
         f"entry {entry.id}",
@@ -108,14 +107,25 @@ def _made(entry: Entry) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _question(mechanism: str) -> str:
-    """What was asked, as far as a mechanism tells; one of another version tells its name."""
+def _asked(entry: Entry) -> str:
+    """What was asked of which columns; of a model, which it predicts from which others."""
+    columns = [str(name) for name in entry.note.get("columns", ())]
+    mechanism, parameters = str(entry.note.get("mechanism", "")), entry.note.get("parameters")
+    question, label = _question(mechanism), parameters.get("label") if isinstance(parameters, dict) else None
+    if question is None and isinstance(label, str):
+        others = [name for name in columns if name != label]
+        return f"a model of {shown(label)}" + (f" from {listed(others, 4)}" if others else "")
+    return (question or shown(mechanism)) + (f" of {listed(columns, 4)}" if columns else "")
+
+
+def _question(mechanism: str) -> str | None:
+    """What was asked, as far as a mechanism tells; None for a model, and for one of another version."""
     if mechanism in QUESTIONS:
         return QUESTIONS[mechanism]
     try:
         answers = card(mechanism).answers
     except RequestError:
-        return shown(mechanism)
+        return None
     return {"closeness": "how dense it is", "distance": "how far everyone is", "regression": "what predicts what"}.get(
         answers, answers
     )

@@ -54,10 +54,14 @@ def collector_view() -> None:
     st.dataframe(
         {
             "oracle": [one.oracle.title for one in every],
-            "a share is known to ± points": [f"{100 * one.share_error:.3g}" for one in every],
-            "bits a phone sends": [one.bits for one in every],
+            "± points": [float(f"{100 * one.share_error:.3g}") for one in every],
+            "bits sent": [one.bits for one in every],
         },
         hide_index=True,
+        column_config={
+            "± points": st.column_config.NumberColumn(help="To how many points in a hundred a share is known"),
+            "bits sent": st.column_config.NumberColumn(help="How long the report of one phone is"),
+        },
         key="collector-table",
         alt="Every oracle with its error and the length of its reports, the best first",
     )

@@ -23,13 +23,11 @@ def words_view() -> None:
         f"Everyone has one word of {TITLE}, cut to six letters, and reports it. No list of words is asked: the search "
         "builds them up, letter by letter, from the reports alone."
     )
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        people = st.select_slider(
-            "People", PEOPLE, 100_000, key="words-people", format_func=lambda one: f"{one:,}", width=220
-        )
-        epsilon = st.select_slider("Local ε", EPSILONS, "3", key="words-epsilon", width=180)
-        search = st.selectbox("Search", list(FINDERS), format_func=lambda one: FINDERS[one].title, key="words-search")
-        asked = st.button("Ask everyone", key="words-ask", type="primary")
+    crowd, loss, way, action = st.columns([1.1, 0.9, 1.2, 0.7], gap="medium", vertical_alignment="bottom")
+    people = crowd.select_slider("People", PEOPLE, 100_000, key="words-people", format_func=lambda one: f"{one:,}")
+    epsilon = loss.select_slider("Local ε", EPSILONS, "3", key="words-epsilon")
+    search = way.selectbox("Search", list(FINDERS), format_func=lambda one: FINDERS[one].title, key="words-search")
+    asked = action.button("Ask everyone", key="words-ask", type="primary")
     if asked:
         try:
             with st.spinner("Everyone reports, and the search goes on letter by letter"):

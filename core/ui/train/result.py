@@ -28,7 +28,8 @@ from ..release.shelves import keep_opened
 from .choosing import MODEL
 from .judging import judge_view
 
-MOST_FIELDS = 12
+ABREAST = 3
+"""Fields in a line."""
 
 
 def model_view(model: Model) -> None:
@@ -117,11 +118,10 @@ def _one_record(model: Model) -> None:
     if len(asked) < len(model.features.columns):
         note("Columns of vectors are asked about from Python or the command line.")
         return
-    fields = st.columns(3, gap="large")
     values: dict[str, list] = {}
-    with st.container():
-        for place, column in enumerate(asked):
-            with fields[place % 3]:
+    for first in range(0, len(asked), ABREAST):  # line by line, as the keyboard and a phone come to them
+        for field, column in zip(st.columns(ABREAST, gap="large"), asked[first : first + ABREAST], strict=False):
+            with field:
                 values[column.name] = [value_field(column, f"train-{column.name}", slides=True)]
     say(predicted_in_words(model, pd.DataFrame(values)))
 

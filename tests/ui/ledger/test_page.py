@@ -97,6 +97,9 @@ def test_a_total_and_its_releases_are_shown(ledger):
     assert "spent 1.5" in text and "left 1.5 of 3" in text
     assert "One more release of ε = 1.5 may follow" in text
     assert text.count(": ε = 1.0") == 1 and text.count(": ε = 0.5") == 1 and "since" in text
+    note = {"mechanism": "objective", "parameters": {"label": "smoker"}, "columns": ["age", "smoker", "sex"]}
+    ledger.spend("Visits", cost_of_rows(Decimal("0.25"), 1, False, Neighbours.ADD_REMOVE), note)
+    assert "A model of smoker from age and sex, entry " in words(visit())
 
 
 def test_what_one_more_release_would_do(ledger):
