@@ -20,10 +20,13 @@ from ..sketches.parts import Parts
 from ..sketches.plan import plan, planned_for
 from .forecast import Forecast
 from .nearness import kernel_apart
+from .public_records import PublicRecords
 from .recommendation import Closeness, Counts, Distances, Question, Recommendation, Regressions, recommend
 
 TABLE, DENSITY, DISTANCE, GROUP, REGRESSION = "table", "density", "distance", "group", "regression"
 """How many, by what? How dense is it here? How far is everyone? Which group is this like? What predicts what?"""
+Guessed = tuple[float, float | None, PublicRecords | None]
+"""What is known beforehand of records: how many there are, how close they lie, and public ones like them."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Draft:
     records, density : int, float | None
         Guessed from public knowledge, to forecast with: how many there are, and the average closeness of two of them,
         None for an ordinary one.
+    sample : PublicRecords | None
+        Public records that lie as the private ones are thought to, on which forecasts are tried.
     way : Recommendation | None
         The mechanism that was chosen, with its size and forecast; None while the release cannot be made as it stands.
     settled : bool
@@ -90,6 +95,7 @@ class Draft:
     radius: float | None = None
     records: int = 10_000
     density: float | None = None
+    sample: PublicRecords | None = None
     way: Recommendation | None = None
     settled: bool = False
     missing: tuple[str, ...] = ()
@@ -210,7 +216,15 @@ class Draft:
 
     def sketch_of(self, picked: str | None) -> LinearSketch:
         """The sketch that is made in the way that was picked, or where none was or that is not possible in the best."""
-        ways = recommend(self.domain, self.records, self.promise, self.asked, label=self.label, density=self.density)
+        ways = recommend(
+            self.domain,
+            self.records,
+            self.promise,
+            self.asked,
+            label=self.label,
+            density=self.density,
+            sample=self.sample,
+        )
         found = {way.name: way.answering for way in ways if way.sketch is not None}
         return found.get(picked or "") or next(iter(found.values()))
 
@@ -225,6 +239,16 @@ class Draft:
         if self.account is None or self.after is None or not self.after.admitted:
             return None
         return self.account.left(self.after)
+
+    @property
+    def guessed(self) -> Guessed:
+        """What is known of the records beforehand, in the order in which forecasts take it."""
+        return self.records, self.density, self.sample
+
+    @property
+    def known(self) -> list[str | float | None]:
+        """The same as facts that differ whenever forecasts may."""
+        return [self.records, self.density, None if self.sample is None else self.sample.key]
 
     @property
     def action(self) -> str:

@@ -162,8 +162,8 @@ def forecast(
         a sixth of the bounds.
     sample : object
         At least 200 public records that lie as the private ones are thought to, in random order: a table as
-        `Domain.encode_queries` takes it, or encoded already (float64 (n, dimensions), or `Sets`). Takes the place of
-        ``density``.
+        `Domain.encode_queries` takes it, encoded already (float64 (n, dimensions), or `Sets`), or `PublicRecords`,
+        which remember how a sketch did on them. Takes the place of ``density``.
     set_size : float | None
         A public guess of how many items a set has on average, for sketches of sets; 4, 12 and 36 are tried when None.
 
@@ -381,8 +381,12 @@ def error_curve(
     delta: float = 0,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
     density: float | None = None,
+    sample: object = None,
 ) -> np.ndarray:
     """Forecast errors, as they are promised, of the same sketch for several epsilons, float64 (len(epsilons),)."""
     return np.array(
-        [forecast(sketch, Budget(epsilon, delta, neighbours), records, density).promised_error for epsilon in epsilons]
+        [
+            forecast(sketch, Budget(epsilon, delta, neighbours), records, density, sample).promised_error
+            for epsilon in epsilons
+        ]
     )

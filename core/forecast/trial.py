@@ -19,6 +19,7 @@ from ..sketches.linear import LinearSketch
 from .gathered_population import gathered_population
 from .guesses import checked_density
 from .one_trial import Trial, grouped_trial, of_many_groups, plain_trial
+from .public_records import PublicRecords
 from .reference_population import REFERENCE_POINTS, far_and_near, reference_populations
 from .reference_sets import QUERIES, SIZES, reference_sets
 from .sampled_trial import OUTSKIRTS, sampled_set_trial, sampled_trial
@@ -58,6 +59,8 @@ def trials(
     RequestError
         When a guess is out of range, or the sample is too small.
     """
+    if isinstance(sample, PublicRecords):
+        return (sample.trial(sketch, lambda: _on_sample(sketch, encoded(sketch, sample))).of(records),)
     known = None if sample is None else encoded(sketch, sample)
     if sketch.domain.holds_sets:
         tried = _set_trials(cast(MinHash, sketch), density, known, records, set_size)
@@ -66,9 +69,13 @@ def trials(
             checked_density(density)
         tried = _reference_trials(sketch.reseeded(0), None if density is None else float(f"{density:.3g}"))
     else:
-        check_sample(known)
-        tried = (sampled_trial(sketch, known[: 4 * REFERENCE_POINTS]),)
+        tried = (_on_sample(sketch, known),)
     return tuple(trial.of(records, density if sample is None else None) for trial in tried)
+
+
+def _on_sample(sketch: LinearSketch, known: np.ndarray) -> Trial:
+    check_sample(known)
+    return sampled_trial(sketch, known[: 4 * REFERENCE_POINTS])
 
 
 def kernel_of(sketch: LinearSketch | Adaptive) -> Kernel | None:
@@ -80,6 +87,8 @@ def encoded(sketch: LinearSketch | Adaptive, sample: object) -> Encoded:
     """A public sample as the sketch reads records; one that is encoded already stays as it is."""
     if isinstance(sample, (np.ndarray, Sets)):
         return sample
+    if isinstance(sample, PublicRecords):
+        return sample.encoded(sketch.domain, sketch.metric)
     return sketch.domain.encode_queries(sample, sketch.metric)
 
 

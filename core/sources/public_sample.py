@@ -1,21 +1,26 @@
-"""Bounds and categories read off a public file that looks like the private one.
+"""Bounds and categories read off a public file that looks like the private one, and records of it to forecast with.
 
 This is the one place of the library that reads ranges off data without noise. It must never see private data: whatever
-it returns goes into a release as it is.
+it returns, or what is chosen by it, goes into a release as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..domain import Categorical, Column, Domain, Numeric
+from ..domain import Categorical, Column, Domain, Numeric, PrivacyUnit
 from ..errors import RequestError
+from ..words.phrases import listed
 from . import Source
 
 MOST_CATEGORIES = 1_000
+MOST_RECORDS = 10_000
+"""Records to forecast with: no trial takes more of them."""
 WIDEST = 1e100
 """Bounds that leave every number where it is while the public file is read."""
 
@@ -51,6 +56,41 @@ def public_facts(source: Source, names: Sequence[str]) -> dict[str, Column]:
         if fact is not None:
             facts[name] = fact
     return facts
+
+
+def public_table(source: Source, domain: Domain) -> pa.Table:
+    """A domain's columns of a public file, in an order that says nothing and is always the same: files may be sorted.
+
+    Parameters
+    ----------
+    source : Source
+        The public file; further columns are not read.
+    domain : Domain
+        Of the private records.
+
+    Returns
+    -------
+    pa.Table
+        At most `MOST_RECORDS` records, drawn from all.
+
+    Raises
+    ------
+    RequestError
+        When a column is absent or of another kind, or there are no records.
+    """
+    present = {column.name for column in source.columns}
+    absent = [name for name in domain.names if name not in present]
+    if absent:
+        raise RequestError(
+            f"The public sample has no column {listed([repr(name) for name in absent], 3)}, and it needs all columns "
+            f"by which people will ask: {listed([repr(name) for name in domain.names])}."
+        )
+    alone = replace(domain, unit=PrivacyUnit(), missing="drop")  # nobody needs to be told apart here
+    batches = [batch.replace_schema_metadata(None) for batch in source.batches(alone)]
+    if not sum(batch.num_rows for batch in batches):
+        raise RequestError("The public sample has no records.")
+    table = pa.Table.from_batches(batches)
+    return table.take(np.random.default_rng(0).permutation(table.num_rows)[:MOST_RECORDS])
 
 
 def _range(source: Source, name: str) -> Numeric | None:

@@ -16,7 +16,7 @@ from ...sources import Upload, open_source
 from ...sources.public_sample import public_facts
 from ...sources.samples import Sample, sample, samples
 from ...words.escapes import in_markdown
-from ..data.picking import FILE_TYPES, OWN_FILE
+from ..data.picking import DECLARED, FILE_TYPES, is_own_file
 from ..frame.frame import DATA
 from ..frame.marks import note
 from ..frame.session import OwnData, Session
@@ -29,7 +29,6 @@ QUESTIONS = {CLOSENESS: "How dense is it here?", DISTANCE: "How far is everyone?
 MOST_COLUMNS = 8
 FIRST_COLUMNS = 2
 COMPARABLE = "A column needs at least two different numbers, or between 2 and 1,000 different texts."
-DECLARED = "Everyone may know every row of this file"
 
 
 def choose_subject(visitor: Session) -> Subject | None:
@@ -82,8 +81,7 @@ def _on_file() -> Subject | None:
     if dropped is None or not declared:
         return None
     content = dropped.getvalue()
-    private = st.session_state.get(OWN_FILE)
-    if private is not None and private.getvalue() == content:
+    if is_own_file(content):
         raise RequestError("That is your own private file from the Data page; nothing was read from it.")
     columns, left_out = _file_columns(sha256(content).hexdigest(), dropped.name, content)
     if not columns:

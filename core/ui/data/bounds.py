@@ -13,7 +13,7 @@ from ..frame.session import Records, Session
 from .bounds_purchase import purchase
 from .column_form import fill_row, used_key
 from .declaration import Declaration
-from .picking import FILE_TYPES, OWN_FILE
+from .picking import FILE_TYPES, is_own_file
 
 TROUBLE = "bounds-trouble"
 
@@ -49,8 +49,7 @@ def _fill_from_public(records: Records, key: str) -> None:
     dropped = st.session_state.get(key)
     if dropped is None:
         return
-    private = st.session_state.get(OWN_FILE)
-    if private is not None and private.getvalue() == dropped.getvalue():
+    if is_own_file(dropped.getvalue()):
         st.session_state[TROUBLE] = (
             "That is your own file, whose smallest and largest values would give people away; nothing was read from it."
         )

@@ -17,7 +17,7 @@ from ..frame.marks import note
 from ..frame.session import Records
 from .column_form import fill_entry, used_key
 from .declaration import ColumnDraft, Declaration
-from .picking import OWN_FILE
+from .picking import is_own_file
 
 NEWS, TROUBLE = "codebook-news", "codebook-trouble"
 MOST_SHOWN = 6
@@ -88,8 +88,7 @@ def _uploaded(records: Records, key: str) -> None:
     dropped = st.session_state.get(key)
     if dropped is None:
         return
-    private = st.session_state.get(OWN_FILE)
-    if private is not None and private.getvalue() == dropped.getvalue():
+    if is_own_file(dropped.getvalue()):
         st.session_state[TROUBLE] = "That is your own file, whose values are people's; nothing was read from it."
         return
     _fill(records, lambda: codebook_in(dropped.name, dropped.getvalue()))

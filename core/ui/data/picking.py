@@ -24,6 +24,8 @@ OWN_FILE = "data-file"
 """Session state of the private file as it was dropped."""
 MOST_UNNAMED = 24
 """Columns without names that are still shown one by one."""
+DECLARED = "Everyone may know every row of this file"
+"""What an owner says of a public file, before it is read."""
 FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
 
 
@@ -64,6 +66,12 @@ def _pick_file(visitor: Session) -> None:
     if dropped is not None and st.session_state.get("data-file-read") != dropped.file_id:
         _open(visitor, dropped.name, Upload(dropped.name, dropped.getvalue()))
         st.session_state["data-file-read"] = dropped.file_id
+
+
+def is_own_file(content: bytes) -> bool:
+    """Whether this is the private file that was dropped on the Data page."""
+    private = st.session_state.get(OWN_FILE)
+    return private is not None and private.getvalue() == content
 
 
 def _forget_read_file() -> None:

@@ -12,16 +12,13 @@ from ...forecast.scales import has_scales
 from ...models.contest.prospects import class_kernel
 from ...privacy.ledger.ledger import Ledger
 from ...releases.apart import ApartFirst
-from ...releases.spread import Offered, offered
+from ...releases.spread import BROADEST, NARROWEST, Offered, offered
 from ...serving.ledger import OwnLedger
 from ...words.numbers import amount, percent
 from ..frame.marks import note
 from ..frame.turns import turn
 from .several import added
 from .way import picked_way, way_of
-
-USUALLY = f"a typical value is taken to lie {percent(DEFAULT_SPREAD, 2)} of its bounds from the middle of all"
-"""What is supposed of ordinary records."""
 
 
 def can_find(draft: Draft, number: int) -> bool:
@@ -44,15 +41,15 @@ def finding_first(draft: Draft, ledger: Ledger) -> Draft:
     if one is None or left is None or not _may_buy(left, one, ledger):
         note(
             "How far records lie apart is not bought, as noise would hide it or the budget has no room for it; "
-            f"{USUALLY}. Fine-tune lets you say the distance."
+            f"{_usually(draft)}. Fine-tune lets you say the distance."
         )
         return _usual(draft)
     st.markdown("**The release finds out by itself how near counts as close.**")
     follows = "half of that" if draft.label is None else "what tells made-up groups apart best that lie so"
     note(
         f"ε = {amount(one.cost.epsilon)} of the price buys how far {draft.counted} typically lie apart; the distance "
-        f"within which they count as close is {follows}. In the forecast {USUALLY}, as nobody looks before it is paid "
-        "for."
+        f"within which they count as close is {follows}. In the forecast {_usually(draft)}, as nobody looks before it "
+        "is paid for."
     )
     return left
 
@@ -60,8 +57,8 @@ def finding_first(draft: Draft, ledger: Ledger) -> Draft:
 def supposed(draft: Draft) -> Draft:
     """The draft of a settled budget with the distance that suits ordinary records, of which nothing is bought."""
     note(
-        f"What counts as close suits ordinary records: {USUALLY}. Fine-tune lets you say the distance from public "
-        "knowledge."
+        f"What counts as close suits ordinary records: {_usually(draft)}. Fine-tune lets you say the distance from "
+        "public knowledge."
     )
     return _usual(draft)
 
@@ -78,7 +75,21 @@ def apart_first(draft: Draft) -> ApartFirst | None:
 
 def _usual(draft: Draft) -> Draft:
     with turn():
-        return _suited(draft, DEFAULT_SPREAD)
+        return _suited(draft, _supposed_spread(draft))
+
+
+def _supposed_spread(draft: Draft) -> float:
+    """How far apart records are taken to lie while nobody knows: as those of a public sample, or as ordinary ones."""
+    if draft.sample is None:
+        return DEFAULT_SPREAD
+    return min(max(draft.sample.spread(draft.compared), NARROWEST), BROADEST)
+
+
+def _usually(draft: Draft) -> str:
+    """The same in words, as the middle of a sentence."""
+    whose = "" if draft.sample is None else ", as in your public sample"
+    share = percent(_supposed_spread(draft), 2)
+    return f"a typical value is taken to lie {share} of its bounds from the middle of all{whose}"
 
 
 def _suited(draft: Draft, spread: float) -> Draft:

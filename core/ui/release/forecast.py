@@ -13,6 +13,7 @@ from ...forecast.draft import REGRESSION, Draft
 from ...forecast.words import error_definition, forecast_sentence, size_and_time, size_limit, typical_answer
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
+from ...words.phrases import shown
 from ..frame.bars import budget_bar
 from ..frame.charts import show
 from ..frame.marks import Visibility, note, rail
@@ -61,6 +62,8 @@ def _headline(draft: Draft) -> None:
         f'<p class="fg-figure">{answer.figure} <span>± {answer.band} {in_html(answer.unit)}</span></p>'
         f'<p class="fg-note">{in_html(forecast_sentence(draft, draft.forecast))}</p>'
     )
+    if draft.sample is not None:
+        note(f"Found on your public sample, “{shown(draft.sample.title)}”: true as far as your records are like it.")
     if draft.question != REGRESSION:
         note(error_definition(draft.forecast))
     hidden = drowned_columns(column_errors(draft.sketch, draft.noise, draft.records))

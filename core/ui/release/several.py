@@ -87,7 +87,7 @@ def together(draft: Draft, budget: Budget, number: int) -> Draft:
     if any(_what(one.draft) == _what(draft) for one in others):
         draft = draft.lacking("another question than those in the release, or this one taken out")
     made = _settled(draft, budget, number)
-    seen = forecast_parts(made, budget, draft.records, draft.density)
+    seen = forecast_parts(made, budget, *draft.guessed)
     own = replace(draft.chosen, forecast=list(seen.values())[-1])
     return replace(draft, way=own, several=made, whole=budget, planned_noise=plan_parts(made, budget).noises[-1])
 
@@ -96,9 +96,12 @@ def _settled(draft: Draft, budget: Budget, number: int) -> Parts:
     """All questions with their shares; those that were added are made anew for an even share."""
     others = added(number)
     evenly = _even(budget, others)
-    parts = [Part(way_of(replace(one.draft, budget=evenly)).answering, one.name, one.weight) for one in others]
+    parts = [
+        Part(way_of(replace(one.draft, budget=evenly, sample=draft.sample)).answering, one.name, one.weight)
+        for one in others
+    ]
     mine = Part(draft.sketch, _own_name(number), _own_weight(number))
-    return settle(Parts.of([*parts, mine]), budget, draft.records, draft.density)
+    return settle(Parts.of([*parts, mine]), budget, *draft.guessed)
 
 
 def _even(budget: Budget, others: Sequence[Added]) -> Budget:
@@ -113,7 +116,7 @@ def show_added(draft: Draft, number: int) -> None:
     lines = [(one.name, "") for one in others] + [("The one that you are choosing below", "")]
     if draft.several is not None:
         shares = plan_parts(draft.several, draft.total).shares
-        seen = forecast_parts(draft.several, draft.total, draft.records, draft.density)
+        seen = forecast_parts(draft.several, draft.total, *draft.guessed)
         lines = [
             (name, f"{percent(float(share), 2)} of the budget; typical error {one.error_words}")
             for (name, one), share in zip(seen.items(), shares, strict=True)

@@ -29,6 +29,7 @@ from .pairs import choose_pairs
 from .payer import choose_payer
 from .privacy import SLACK, choose_epsilon, choose_slack
 from .progress import hash_seed
+from .public_sample import choose_sample
 from .questions import choose_aim
 from .several import added, go_back, offer_another, own_budget, show_added, together
 from .way import choose_way
@@ -138,7 +139,10 @@ def _refined(
     with st.container() if known is None else detail:  # of a sample it is known
         draft = choose_records(draft, number, known)
     with detail:
-        draft = choose_density(draft, number, known)
+        if known is None and draft.has_places:
+            draft = choose_sample(draft, number)
+        if draft.sample is None:
+            draft = choose_density(draft, number, known)
     try:
         draft = replace(draft, radius=radius_of(draft.compared, own.longest))
         draft = replace(draft, budget=own_budget(draft, promised, number))

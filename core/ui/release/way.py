@@ -92,7 +92,7 @@ def _described(draft: Draft) -> str:
     kernel = None if draft.kernel is None else draft.kernel.to_dict()
     budget = draft.budget
     promise = [str(budget.epsilon), str(budget.delta), budget.neighbours]
-    guessed = [draft.records, draft.density, draft.radius, draft.seed, draft.finest]
+    guessed = [*draft.known, draft.radius, draft.seed, draft.finest]
     asked = [draft.question, draft.norm, draft.label, draft.by, draft.choosing]
     return json.dumps([draft.domain.to_dict(), *asked, kernel, promise, guessed])
 
@@ -103,7 +103,13 @@ def _ways(key: str, _draft: Draft) -> list[Recommendation]:
     with turn():
         return list(
             recommend(
-                _draft.domain, _draft.records, _draft.budget, _draft.asked, label=_draft.label, density=_draft.density
+                _draft.domain,
+                _draft.records,
+                _draft.budget,
+                _draft.asked,
+                label=_draft.label,
+                density=_draft.density,
+                sample=_draft.sample,
             )
         )
 
@@ -198,5 +204,5 @@ def resized(draft: Draft, rows: int | None, width: int | None) -> Draft:
     if sketch == draft.sketch:
         return draft
     with turn():
-        seen = forecast(sketch, draft.budget, draft.records, draft.density)
+        seen = forecast(sketch, draft.budget, *draft.guessed)
     return replace(draft, way=replace(draft.way, sketch=sketch, forecast=seen), settled=rows is not None)
