@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -11,7 +12,15 @@ import numpy as np
 
 from ...privacy.neighbours import Neighbours
 from .profiles import Profile
-from .splines import inner_products, mass_beside, mean_square_at_query, mean_square_error, pour_masses, solve_gram
+from .splines import (
+    inner_products,
+    mass_beside,
+    mass_heaped,
+    mean_square_at_query,
+    mean_square_error,
+    pour_masses,
+    solve_gram,
+)
 from .strategy import Strategy, mean_variance
 
 PLACES = 1 << 16
@@ -32,11 +41,14 @@ class Reading(NamedTuple):
         Of the estimates, for noise of variance 1 on every counter.
     missed : np.ndarray
         Mean square of what the grid misses, were all records beside the query at the query's own place.
+    heaped : np.ndarray
+        What the grid misses, root mean square, of as many records as there seem to be in a heap at the query.
     """
 
     estimates: np.ndarray
     variances: np.ndarray
     missed: np.ndarray
+    heaped: np.ndarray
 
 
 class Block(ABC):
@@ -165,11 +177,12 @@ class NumericBlock(Block):
         products = inner_products(self.profile, self.strategy.cells, places)
         masses = self.strategy.estimator @ table / (self.weight * self.unit)
         variances = np.einsum("ij,ij->i", products @ density_covariance(self.strategy), products)
-        missed = mass_beside(masses, places) ** 2 * _rounding_at_query(self.profile, self.strategy.cells)
+        rounding = _rounding_at_query(self.profile, self.strategy.cells)
         return Reading(
             self.factor * (products @ solve_gram(masses)),
             self.factor**2 * self.gain * variances,
-            self.factor**2 * missed,
+            self.factor**2 * mass_beside(masses, places) ** 2 * rounding,
+            self.factor * mass_heaped(masses, places) * math.sqrt(rounding),
         )
 
     @property
@@ -256,7 +269,8 @@ class CategoryBlock(Block):
     def read(self, table: np.ndarray, queries: np.ndarray) -> Reading:
         counts = self._counts(table)
         estimates = self.distance * (counts.sum() - counts[self._categories_of(queries)])
-        return Reading(estimates, np.full(len(queries), self.mean_variance), np.zeros(len(queries)))
+        nothing = np.zeros(len(queries))
+        return Reading(estimates, np.full(len(queries), self.mean_variance), nothing, nothing)
 
     @property
     def longest(self) -> float:

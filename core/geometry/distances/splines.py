@@ -124,6 +124,19 @@ def mass_beside(masses: np.ndarray, queries: np.ndarray) -> np.ndarray:
     return np.where(inside, masses[node] + masses[node + 1], 0.0)
 
 
+def mass_heaped(masses: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """What lies beside each query beyond what lies one node further out, float64 (n,).
+
+    Records in a heap at the query are in it, and spread ones hardly, as there are as many of them further out.
+    """
+    cells = len(masses) - 1
+    inside = (queries >= 0.0) & (queries <= 1.0)
+    node = np.where(inside, queries * cells, 0.0).astype(np.int64).clip(0, cells - 1)
+    padded = np.concatenate(([0.0], masses, [0.0]))
+    further = padded[node] + padded[node + 3]
+    return np.where(inside, masses[node] + masses[node + 1] - further, 0.0)
+
+
 def mean_square_error(profile: Profile, cells: int) -> float:
     """Mean square, over records and queries spread evenly over [0, 1], of what the spline misses of the profile.
 

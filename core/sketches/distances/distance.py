@@ -294,12 +294,12 @@ class Distance(LinearSketch):
         All records may lie at one place that has nothing to do with the query; and all those beside it, as far as the
         table itself shows them, may lie where the query is, as they do when people are asked about in whole years.
         """
-        read = self._read(table, points)
+        read = self.read_at(table, points)
         number = max(float(records), 0.0)
         variance = counter_variance * read.variances + read.missed + number**2 * self.rounding
         return Answers.of_errors(read.estimates, np.sqrt(variance), number, level)
 
-    def _read(self, table: np.ndarray, points: np.ndarray) -> Reading:
+    def read_at(self, table: np.ndarray, points: np.ndarray) -> Reading:
         """The sum over all blocks, whose errors are independent of each other."""
         total = np.zeros((len(Reading._fields), len(points)))
         for start in range(0, len(points), QUERIES_AT_ONCE):
@@ -311,7 +311,7 @@ class Distance(LinearSketch):
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         if points is None:
             return counter_variance * sum(block.mean_variance for block in self.blocks)
-        return counter_variance * self._read(self.zeros(), points).variances
+        return counter_variance * self.read_at(self.zeros(), points).variances
 
     @property
     def column_gains(self) -> tuple[float, ...]:

@@ -267,15 +267,17 @@ class ProjectedDistance(LinearSketch):
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
-        """Intervals from the groups' spread, and wider by what all groups may miss alike: the rounding of the grid."""
-        estimates = np.array(
-            [
-                self._factor * self._settled.answer(slab, records, projected, counter_variance, level).estimate
-                for slab, projected in zip(table, self._projected(points), strict=True)
-            ]
-        )
+        """Intervals from the groups' spread, and wider by what all groups may miss alike.
+
+        The grid misses a record at the query's own place by the same along every direction. How many lie there in a
+        heap the table tells, averaged over all directions; records that lie beside the query along one of them alone
+        are missed one way along some and the other way along others, which the spread of the groups shows.
+        """
+        slabs = zip(table, self._projected(points), strict=True)
+        read = [self._settled.read_at(slab, projected) for slab, projected in slabs]
+        estimates = self._factor * np.array([one.estimates for one in read])
         spread = Answers.of_groups(estimates, np.full(self.groups, 1.0 / self.groups), records, level)
-        missed = max(records, 0.0) * self.rounding
+        missed = self._factor * np.maximum(np.mean([one.heaped for one in read], axis=0), 0.0)
         reach = np.hypot(spread.high - spread.estimate, ndtri(0.5 + level / 2.0) * missed)
         return replace(
             spread,

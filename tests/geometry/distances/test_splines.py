@@ -12,6 +12,7 @@ from core.geometry.distances.splines import (
     coefficients,
     inner_products,
     mass_beside,
+    mass_heaped,
     mean_square_at_query,
     mean_square_error,
     pour_masses,
@@ -101,6 +102,7 @@ def test_masses_beside_a_query_are_those_of_its_cell():
     masses = np.array([1.0, 10.0, 100.0])
     places = np.array([-0.1, 0.0, 0.3, 0.5, 0.9, 1.0, 1.1])
     assert mass_beside(masses, places).tolist() == [0, 11, 11, 110, 110, 110, 0]
+    assert mass_heaped(masses, places).tolist() == [0, -89, -89, 109, 109, 109, 0]
 
 
 def test_the_mean_square_error_is_the_one_measured():
