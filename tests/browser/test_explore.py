@@ -107,7 +107,13 @@ def test_clicking_moves_the_ring_and_keeps_the_zoom(opened):
     click(visit, 0.7, 0.6)
     rings = "el => [...el.querySelectorAll('.scatterlayer .point')].filter(p => getComputedStyle(p).opacity > 0).length"
     assert ticks() == zoomed
-    assert visit.page.locator(PICTURE).first.evaluate(rings) == 1
+    plot = visit.page.locator(PICTURE).first
+    assert plot.evaluate(rings) == 1
+    ring = plot.locator(".scatterlayer .trace").last.locator(".point").bounding_box()
+    area = plot.locator(".nsewdrag").bounding_box()
+    for at, size, share in (("x", "width", 0.7), ("y", "height", 0.4)):  # within a target of where was clicked
+        assert abs(ring[at] + ring[size] / 2 - area[at] - share * area[size]) < area[size] / 30
+    assert plot.locator(".scatterlayer .point").count() < 50  # and no element for each target
 
 
 @pytest.mark.deep

@@ -32,6 +32,7 @@ from .drawing import drawing
 from .export import take_along
 from .layers import Layers, add_layers, below, choose_layers, film_of, marks_of
 from .point import AskedPoint
+from .ring import few_elements, follow_clicks
 from .volume import volume_view
 
 CHART, MATRIX = "explore-picture", "explore-pairs"
@@ -132,7 +133,7 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
         area = AskedArea(opened, view, kind)
         chart = CHART if kind == POINT else f"{CHART}-{KINDS[kind]}"
         place.plotly_chart(
-            for_screen(figure if kind == POINT else for_areas(figure, KINDS[kind])),
+            few_elements(for_screen(figure if kind == POINT else for_areas(figure, KINDS[kind]))),
             key=chart,
             height=height,
             selection_mode=KINDS[kind],
@@ -140,6 +141,7 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
             alt=in_words(opened.release, picture),
             config=picture_config(opened),
         )
+        follow_clicks()
         note(SHARED_NOISE)
         below(opened, layers)
         if centre is not None and (held := held_sentence(opened.release, view, centre)):
