@@ -136,16 +136,23 @@ STYLE = (
 }
 
 /* On a projector: everything larger, and nothing beside the page. */
-html:root:has(.fg-presenting) { font-size: clamp(20px, 1.75vw, 34px); }
+html:root:has(.fg-presenting) { font-size: clamp(20px, min(1.75vw, 2.5vh), 34px); }
 .stElementContainer:has(.fg-presenting, > .stHtml) { display: none; }
-.stApp:has(.fg-presenting) {
+.stApp:has(.fg-presenting, .fg-tour) {
   & [data-testid="stSidebar"], & .st-key-fg-nav, & .fg-footer, & [data-testid="stExpandSidebarButton"],
   & [data-testid="stHeader"] { display: none; }
   & .stMainBlockContainer { max-width: 100rem; padding-top: 1rem; }
+  & [class*="st-key-play-"], & [class*="st-key-play-"] .stButton { min-width: 5.6rem; }
   & .st-key-present-end { position: absolute; top: 0.2rem; right: 1rem; width: auto; z-index: 2; }
-  & .stPlotlyChart text { font-size: max(0.72rem, 14px) !important; }
   &:has(.st-key-lesson) [data-testid="stBottom"] { display: none; } /* keys go on, and the picture needs the room */
 }
+
+.stApp:has(.fg-presenting) .stPlotlyChart {
+  & text { font-size: max(0.72rem, 14px) !important; } & .legend .scrollbox { clip-path: none; }
+}
+html:root:has(.fg-tour) { font-size: clamp(16px, min(1.75vw, 2.1vh), 30px); }
+.stApp:has(.fg-tour) .modebar { display: none; }
+@media (max-width: 480px) { [class*="-live-"] .modebar { display: none; } } /* it would lie on the words */
 
 /* What is private, what is public: a word, a shape and a colour, never the colour alone. */
 .fg-private { color: var(--amber); } .fg-public { color: var(--teal); }

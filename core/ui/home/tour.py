@@ -32,6 +32,8 @@ SHOWN = "health"
 """The sample that the tour is about: everyone knows what age and height look like."""
 ASKED = {"age": 10.0, "height": 140.0}
 SECONDS = 15
+HEIGHT = 440
+"""Of its pictures, in pixels, which are seen as a whole below title and buttons on a window 800 high."""
 KEYS = """
 window.fgTouring ||= (() => {
   const press = name => document.querySelector(`.st-key-tour-${name} button`)?.click();
@@ -109,6 +111,7 @@ def _density(asked: dict[str, float] | None) -> None:
     _, opened = _released()
     picture = answers.picture(opened.identity, opened.release, View(opened.release.domain.names))
     figure = picture_figure(opened.release, picture, asked=tuple(asked.values()) if asked else None)
+    figure.update_layout(height=HEIGHT)
     st.plotly_chart(
         for_screen(figure), key=f"tour-picture-{bool(asked)}", config=ONE_TOOL, alt=in_words(opened.release, picture)
     )

@@ -103,6 +103,8 @@ def choose_relation(settled: Neighbours | None) -> Neighbours:
         list(RELATIONS),
         format_func=RELATIONS.__getitem__,
         captions=CAPTIONS,
+        help="Ask what it says about someone to be on the list. To be among the patients of a clinic says much; to "
+        "have been drawn for a survey of all voters says next to nothing.",
         key=RELATION,
         persist_state="session",
         disabled=settled is not None,
