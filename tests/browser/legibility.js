@@ -5,9 +5,9 @@
   const over = (top, below) => [0, 1, 2].map(i => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
   const linear = v => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
   const luminance = c => 0.2126 * linear(c[0]) + 0.7152 * linear(c[1]) + 0.0722 * linear(c[2]);
-  const exempt = "svg, style, script, template, [disabled], [aria-disabled=true], [data-disabled], [data-testid=stIconMaterial]";
+  const exempt = "svg, style, script, noscript, template, [disabled], [aria-disabled=true], [data-disabled], [data-testid=stIconMaterial]";
   const faults = [];
-  const texts = document.createTreeWalker(document.querySelector("[data-testid=stApp]"), NodeFilter.SHOW_TEXT);
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const text = texts.currentNode.textContent.trim(), element = texts.currentNode.parentElement;
     const box = element.getBoundingClientRect(), style = getComputedStyle(element);

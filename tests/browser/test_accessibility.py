@@ -71,6 +71,20 @@ def test_axe_finds_nothing_on_any_page(visitor, width, theme):
 
 @pytest.mark.deep
 @pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_what_opens_over_a_page_is_legible_and_for_everybody(visitor, width, theme):
+    visit, found = visitor(width, theme), {}
+    visit.go("/explore?release=towns")
+    for button in visit.page.get_by_test_id("stPopover").get_by_role("button").locator("visible=true").all():
+        button.click()
+        visit.settle()
+        found[button.inner_text()] = [*visit.barriers(), *visit.illegible()]
+        visit.page.keyboard.press("Escape")
+        visit.settle()
+    assert len(found) >= 4 and {name: faults for name, faults in found.items() if faults} == {} and visit.errors == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_axe_finds_nothing_on_the_way_to_a_release(visitor, width, theme):
     visit, found = visitor(width, theme), {}
     describe(visit, f"axe-{width}-{theme}")

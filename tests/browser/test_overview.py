@@ -79,3 +79,4 @@ def test_it_fits_and_is_legible(opened, width, theme):
         visit.page.get_by_text("Show a part", exact=True).first.click()
         visit.settle()
         assert visit.page.get_by_text("From … to").count() and visit.overflow() <= 0
+        assert not visit.illegible() and not visit.barriers()

@@ -6,6 +6,8 @@ import streamlit as st
 
 ROLES = """
 window.fgRoles ||= (() => {
+  const beside = "#stFloatingOverlayPortal, [data-testid=portal]";
+  const scrolled = "[class*=st-key-fg-side-], [data-testid=stCode] pre";
   let due = 0;
   const drop = "[data-testid=stFileUploaderDropzone][role=presentation]";
   const mend = () => {
@@ -13,15 +15,19 @@ window.fgRoles ||= (() => {
     const over = document.querySelector("#stFloatingOverlayPortal:not([role])");
     over?.setAttribute("role", "region");
     over?.setAttribute("aria-label", "Help and lists that are open");
-    due ||= requestAnimationFrame(sides);
+    due ||= requestAnimationFrame(look);
   };
-  const sides = () => {
+  const look = () => {
     due = 0;
-    document.querySelectorAll("[class*=st-key-fg-side-]").forEach(side => {
-      if (side.scrollHeight <= side.clientHeight + 1) return side.removeAttribute("tabindex");
-      side.tabIndex = 0;
-      side.setAttribute("role", "group");
-      side.setAttribute("aria-label", side.querySelector(".fg-mark")?.innerText ?? "Beside the page");
+    const app = document.querySelector(".stApp"), scheme = app ? getComputedStyle(app).colorScheme : "";
+    document.querySelectorAll(beside).forEach(one => one.style.colorScheme = scheme);
+    document.querySelectorAll(scrolled).forEach(one => {
+      if (one.scrollHeight <= one.clientHeight + 1 && one.scrollWidth <= one.clientWidth + 1) {
+        return one.removeAttribute("tabindex");
+      }
+      one.tabIndex = 0;
+      one.setAttribute("role", "group");
+      one.setAttribute("aria-label", one.querySelector(".fg-mark")?.innerText ?? "Code");
     });
   };
   new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
@@ -30,9 +36,10 @@ window.fgRoles ||= (() => {
   return true;
 })();
 """
-"""A place to drop a file has a name and says that it has no meaning; it is a group: of a button and what it takes. What
-opens over the page, such as help, lies in no part of it; it is one of its own. The side of a page that is taller than
-the window can be scrolled by keys once it can be come to."""
+"""A place to drop a file has a name and says that it has no meaning; it is a group: of a button and what it takes.
+What opens over the page, such as help, lies in no part of it; it is one of its own, and as light or dark as the page.
+The side of a page that is taller than the window, and code that is wider, can be scrolled by keys once they can be
+come to."""
 
 
 def mend_roles() -> None:

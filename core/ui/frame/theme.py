@@ -1,6 +1,7 @@
 """The look that Streamlit's configuration cannot express: one style sheet, for both themes.
 
-``light-dark()`` picks its colour by the theme the visitor chose, because Streamlit sets ``color-scheme`` on the app.
+``light-dark()`` picks its colour by the theme the visitor chose, because Streamlit sets ``color-scheme`` on the app,
+and ``roles.py`` on what opens over it.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ QUESTIONS = picture_style(
         (regression_picture(), "Points about a rising line with a band around it."),
     ],
 )
+ANYWHERE = ':is(.stApp, [id="stFloatingOverlayPortal"], [data-testid="portal"])'
+"""The app, and what opens over it, which lies beside it: lists, help, dialogs."""
 STYLE = (
     f"""
 .stApp {{ {VARIABLES} --hairline: light-dark(#DCE3E4, #2A3439); }}
@@ -362,7 +365,7 @@ body .fg-facts li { margin: 0; padding: 0.35rem 0; border-bottom: 1px solid var(
 [data-testid="stFileUploaderDropzoneInstructions"] span { white-space: normal; } /* on a phone all kinds of files */
 [data-testid="stFileUploaderDropzone"] { background: transparent; border: 1px dashed var(--faint); }
 """
-)
+).replace(".stApp ", f"{ANYWHERE} ")
 
 
 def apply() -> None:
