@@ -36,6 +36,8 @@ from .trial import check_sample, encoded, extremes, kernel_of, queries_and_recor
 
 SAMPLE_SPREAD = 1.25
 """How far a forecast from a public sample may be off either way."""
+RANGE_SPREAD = 1.3
+"""How far a relative error may be beyond those of all kinds of population, either way."""
 REHEARSAL_SPREAD = 3.0
 """The same of a rehearsal, which knows one kind of population."""
 TOLD_FROM_NOISE = 1.0
@@ -262,27 +264,23 @@ def _relative_range(
     density: float | None,
     sample: object,
 ) -> tuple[float, float]:
-    """Between the least error by the largest answers and the largest by the least, where noise does not hide answers.
+    """Between the least and the largest that it is for any kind of records, where noise does not hide answers.
 
-    Errors and answers are those of the kinds of population. Each error goes with each kind of answers, as records may
-    have the detail of one kind and lie as close together as another.
+    Each kind of population has its own error by its own answers. Answers of records far apart and close together go
+    with the error of all kinds.
     """
-    averages = [np.array(trial.densities) for trial in tried]
+    pairs = [(error, np.array(trial.densities)) for error, trial in zip(errors, tried, strict=True)]
     if density is None and sample is None:
-        averages += [np.array(values) for values in extremes(sketch.reseeded(0), float(f"{records:.3g}"))]
+        usual = root_mean_square(errors)
+        pairs += [(usual, np.array(values)) for values in extremes(sketch.reseeded(0), float(f"{records:.3g}"))]
     hidden = TOLD_FROM_NOISE * noise_error
-    inverses = [
-        float(np.mean(1.0 / told))
-        for average in averages
-        if (told := (records * average)[records * average > hidden]).size
+    relative = [
+        MEAN_TO_RMS * error * float(np.mean(1.0 / told))
+        for error, averages in pairs
+        if (told := (records * averages)[records * averages > hidden]).size
     ]
-    if not inverses:
-        return 1.0, 1.0
-    spread = SAMPLE_SPREAD if len(inverses) == 1 else 1.0
-    low, high = (
-        MEAN_TO_RMS * error * inverse for error, inverse in ((min(errors), min(inverses)), (max(errors), max(inverses)))
-    )
-    return low / spread, high * spread
+    spread = RANGE_SPREAD if sample is None else SAMPLE_SPREAD
+    return (min(relative) / spread, max(relative) * spread) if relative else (1.0, 1.0)
 
 
 def _rehearsed(sketch: LinearSketch, planned: Plan, records: float, density: float | None, sample: object) -> Forecast:
