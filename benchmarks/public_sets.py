@@ -23,9 +23,10 @@ MOST = 20_000
 """Records of a set that are kept."""
 TUNED_ON = frozenset(
     "digits|digits, steps|wine|breast_cancer|diabetes|iris|moons|spikes|spikes, steps|opinions 5|opinions 5, steps|"
-    "age and pay, steps|houses|bell of 16|heaps of 8|sheet in 100|embeddings 128|skin|pulsars|occupancy".split("|")
+    "age and pay, steps|houses|bell of 16|heaps of 8|sheet in 100|embeddings 128|skin|pulsars|occupancy|airfoil|"
+    "adult numbers, steps|even in 4|log-normal|log-normal in 5|gains in 3|linnerud".split("|")
 )
-"""Those by which the kinds of reference population were chosen."""
+"""Those by which the kinds of reference population, and what is chosen by, were chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,7 @@ def public_sets(folder: Path | None) -> Iterator[PublicSet]:
         path = None if folder is None else folder / f"{name}.parquet"
         if path is not None and path.is_file():
             yield from read(pd.read_parquet(path), np.random.default_rng(7))
+    yield from _corners(np.random.default_rng(7))
 
 
 def of_numbers(
@@ -127,6 +129,13 @@ def _made_up(random: np.random.Generator) -> Iterator[PublicSet]:
     yield of_numbers("two groups in 100", hundred, 0, 1)
     words = random.normal(0, 1, (10, 128))[random.integers(0, 10, n)] + random.normal(0, 1.2, (n, 128))
     yield of_numbers("embeddings 128", words / np.linalg.norm(words, axis=1, keepdims=True), -1, 1)
+
+
+def _corners(random: np.random.Generator) -> Iterator[PublicSet]:
+    """Records in a small corner of their bounds, some with nothing in most columns."""
+    yield of_numbers("log-normal in 5", np.exp(random.normal(0, 1, (8000, 5))), 0, 60)
+    gains = np.where(random.random((8000, 2)) < 0.06, np.exp(random.normal(8.5, 1, (8000, 2))), 0.0).round()
+    yield of_numbers("gains in 3", np.column_stack((gains, random.normal(40, 12, 8000).round())), 0, [1e5, 1e5, 99])
 
 
 def houses(random: np.random.Generator, n: int = 4000) -> np.ndarray:

@@ -20,6 +20,7 @@ from ..sketches.card import Facts
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import card
+from .close_populations import close_errors
 from .forecast import Forecast, forecast
 from .guesses import checked_density, checked_records
 from .regressions import reason as of_products
@@ -241,7 +242,12 @@ def recommend(
             impossible.append(Recommendation(name, None, None, str(problem)))
     if not possible:
         raise RequestError(f"No mechanism can answer this. {impossible[0].reason if impossible else ''}".strip())
-    return [*_explained(_ranked(possible)), *impossible]
+    unknown = density is None and sample is None and len(possible) > 1
+    errors = [
+        (*one.outlook.errors, *(close_errors(one.answering, budget, checked_records(records)) if unknown else ()))
+        for one in possible
+    ]
+    return [*_explained(_ranked(possible, errors)), *impossible]
 
 
 def _counting(domain: Domain, records: float, budget: Budget, question: Counts) -> Recommendation:
@@ -255,7 +261,7 @@ def _counting(domain: Domain, records: float, budget: Budget, question: Counts) 
     return Recommendation(tables.name, tables, expected, reason(tables, records, budget, question.by))
 
 
-def _ranked(possible: list[Recommendation]) -> list[Recommendation]:
+def _ranked(possible: list[Recommendation], errors: list[tuple[float, ...]]) -> list[Recommendation]:
     """Those whose bandwidth may be chosen afterwards first, if that was asked for; then by the largest regret.
 
     Of those alike to the best, the smallest file comes first, then the shortest time.
@@ -263,7 +269,7 @@ def _ranked(possible: list[Recommendation]) -> list[Recommendation]:
     Which mechanism is best may depend on what the records are like. The regret of one is its error over that of the
     best one for the same kind of records, and the largest over all kinds is what a choice may cost.
     """
-    regrets = {one.name: regret for one, regret in zip(possible, _regrets(possible), strict=True)}
+    regrets = {one.name: regret for one, regret in zip(possible, _regrets(possible, errors), strict=True)}
     least = min(regrets.values())
 
     def rank(one: Recommendation) -> tuple[float, ...]:
@@ -274,8 +280,8 @@ def _ranked(possible: list[Recommendation]) -> list[Recommendation]:
     return sorted(possible, key=rank)
 
 
-def _regrets(possible: list[Recommendation]) -> list[float]:
-    errors = [one.outlook.errors for one in possible]
+def _regrets(possible: list[Recommendation], errors: list[tuple[float, ...]]) -> list[float]:
+    """The largest ratio of each one's error to the least, over kinds of records, of their errors for each kind."""
     if len({len(own) for own in errors}) > 1:  # a rehearsal knows one kind of records only
         errors = [(one.outlook.standard_error,) for one in possible]
     least = [min(column) for column in zip(*errors, strict=True)]
@@ -301,11 +307,14 @@ def _first_reason(ranked: list[Recommendation]) -> str:
         return f"{_titled(best.name)} the only mechanism for this, {why}: an error of {error} is expected."
     second = others[0]
     against = f"{error} against {second.outlook.error_words} for {_named(second.name)}"
+    if second.outlook.standard_error * TIE < best.outlook.standard_error:
+        return (
+            f"{_titled(best.name)} safest here, as the error is never far from the least, however the records lie: "
+            f"{against}."
+        )
     if second.outlook.standard_error <= TIE * best.outlook.standard_error:
         smaller = ", and the file is smaller" if best.outlook.file_bytes < second.outlook.file_bytes else ""
         return f"{_titled(best.name)} as good as {_named(second.name)} here{smaller}: {against}."
-    if second.outlook.standard_error * TIE < best.outlook.standard_error:
-        return f"{_titled(best.name)} safest here, as its error is never far from the least: {against}."
     return f"{_titled(best.name)} best here, {why}: {against}."
 
 
@@ -313,6 +322,8 @@ def _other_reason(one: Recommendation, best: Recommendation) -> str:
     seen = one.outlook
     error = f"An error of {seen.error_words} is expected"
     ratio = seen.standard_error / best.outlook.standard_error
+    if ratio * TIE < 1.0:
+        return f"{error}, less than with {_named(best.name)}, but far more where records lie otherwise than expected."
     if ratio <= TIE:
         larger = ", and a larger file" if seen.file_bytes > best.outlook.file_bytes else ""
         return f"{error}, much as with {_named(best.name)}{larger}."

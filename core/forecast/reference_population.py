@@ -89,6 +89,32 @@ def placed(domain: Domain, metric: str, shaped: Callable[[int], np.ndarray]) -> 
     return _placed(domain, metric, None, None, shaped)
 
 
+def placed_close(
+    domain: Domain,
+    metric: str,
+    kernel: Kernel,
+    density: float,
+    shaped: Callable[[int], np.ndarray],
+    middle: np.ndarray,
+) -> np.ndarray:
+    """The same about any place, so close together that the kernel averages no less than a density over pairs.
+
+    Parameters
+    ----------
+    domain, metric, shaped : Domain, str, Callable[[int], np.ndarray]
+        See `placed`.
+    kernel, density : Kernel, float
+        Points that are closer at the usual spread keep it.
+    middle : np.ndarray
+        Where the shape has its zero, in shares of the bounds, float64 (d,).
+    """
+    usual = _placed(domain, metric, None, None, shaped, middle)
+    closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
+    if _mean_closeness(closeness, usual) >= density:
+        return usual
+    return _placed(domain, metric, kernel, density, shaped, middle)
+
+
 def far_and_near(domain: Domain, metric: str) -> tuple[np.ndarray, np.ndarray]:
     """Points spread evenly over the bounds, and points four times closer together than usual, (REFERENCE_POINTS, d).
 
@@ -105,13 +131,14 @@ def _placed(
     kernel: Kernel | None,
     density: float | None,
     shaped: Callable[[int], np.ndarray],
+    middle: float | np.ndarray = 0.5,
 ) -> np.ndarray:
     """Points of a shape at the scale that gives them the density, or at the usual one."""
     low, high = domain.bounds(metric)
     shape = shaped(domain.dimensions)
     guided = density is not None and kernel is not None
     unit = _units(domain, kernel, low, high) if guided else high - low
-    centre = (low + high) / 2.0
+    centre = low + middle * (high - low)
     places, encoded = _categories(domain, metric, shape)
 
     def possible(points: np.ndarray) -> np.ndarray:

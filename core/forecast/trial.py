@@ -130,7 +130,7 @@ def extremes(sketch: LinearSketch, records: float) -> tuple[tuple[float, ...], .
 @lru_cache(maxsize=256)
 def _reference_trials(sketch: LinearSketch, density: float | None) -> tuple[Trial, ...]:
     """Cached, as the app asks again at every move of a slider; arguments are public, and so is the answer."""
-    return _tried_on(sketch, _populations(sketch.domain, sketch.metric, kernel_of(sketch), density))
+    return tried_on(sketch, _populations(sketch.domain, sketch.metric, kernel_of(sketch), density))
 
 
 _populations = lru_cache(maxsize=4)(reference_populations)
@@ -140,7 +140,7 @@ _populations = lru_cache(maxsize=4)(reference_populations)
 def skewed_trial(sketch: LinearSketch, records: float) -> Trial | None:
     """A trial on records at one end of their bounds, for a forecast that knows nothing of how records lie.
 
-    Sizes and choices are not made for them: what that gains there, records in the middle of the bounds lose. None for
+    Sizes are not made for them: what that gains there, records in the middle of the bounds lose. None for
     sets, and for grids of closeness, whose error is that of the worst crowd that they are tried on already.
     """
     if sketch.domain.holds_sets or (sketch.answers == "closeness" and not sketch.in_groups):
@@ -152,16 +152,16 @@ def skewed_trial(sketch: LinearSketch, records: float) -> Trial | None:
 def _skewed_trial(sketch: LinearSketch) -> Trial:
     """Cached, as the others are."""
     points = _gathered(sketch.domain, sketch.metric)[:SKEWED_POINTS]
-    return _tried_on(sketch, (points,), SKEWED_QUERIES)[0]
+    return tried_on(sketch, (points,), SKEWED_QUERIES)[0]
 
 
 _gathered = lru_cache(maxsize=4)(gathered_population)
 
 
-def _tried_on(
+def tried_on(
     sketch: LinearSketch, populations: tuple[np.ndarray, ...], asked: int = REFERENCE_QUERIES
 ) -> tuple[Trial, ...]:
-    """Trials on public points, of which the first so many are queries."""
+    """Trials on several populations of public points, of each of which the first so many are queries."""
     parts = [queries_and_records(sketch, points, asked) for points in populations]
     if not sketch.in_groups:
         return tuple(plain_trial(sketch, *part) for part in parts)

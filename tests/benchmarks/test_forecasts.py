@@ -37,7 +37,9 @@ def test_settings_are_in_the_same_order_and_what_is_kept_is_read_back(tmp_path):
 
 def test_sets_lie_inside_their_bounds_and_those_tuned_on_exist():
     sets = {one.name: one for one in public_sets(None)}
-    assert TUNED_ON - set(sets) == {"skin", "pulsars", "occupancy"}, "which are files"
+    assert TUNED_ON - set(sets) == {"skin", "pulsars", "occupancy", "airfoil", "adult numbers, steps"}, (
+        "which are files"
+    )
     for one in (sets["spikes, steps"], sets["houses"]):
         points = one.encoded(0, 500)
         assert points.min() >= 0 and points.max() <= 1

@@ -1,7 +1,11 @@
 """How many cells a histogram has: those with the least expected error of a typical answer, from public facts alone.
 
 Coarser grids have less noise, as fewer counters are added up, and fit the kernel less well. A typical answer is taken
-to be ten times that of records spread evenly over the bounds, and records to lie in heaps: `Smoothing.discretisation`.
+to be ten times that of records spread evenly over the bounds, and never less than a fifth of all records: bounds of
+several columns may be so wide that evenly spread records would be alone, and whoever asks with a kernel expects it to
+see somebody. To expect too much costs little, as the misfit of a spline falls with the fourth power of the pitch; to
+expect too little made errors of five log-normal columns ten times what they are now. Records are taken to lie in heaps:
+`Smoothing.discretisation`.
 In one of three data sets many records share values: `Smoothing.crowded`. A kernel with a peak needs a finer grid for
 those than for any others, which costs the others little: eight times as fine a grid has 1.4 times the noise in one
 dimension, and a sixth of the error at a crowd. It also takes longer to read, so that is as fine as `READ_FAST` allows.
@@ -50,6 +54,8 @@ READ_FAST = 8_192
 """Cells along an axis up to which a grid is made finer for crowds alone: an answer takes milliseconds then."""
 TYPICAL_CROWDING = 10.0
 """A typical answer is taken to be so many times that of records spread evenly over the bounds."""
+LEAST_SEEN = 0.2
+"""Share of all records that a typical answer is taken to be at least."""
 
 
 def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
@@ -185,7 +191,7 @@ def _expected_error(sketch: Histogram, reading: Smoothing, budget: Budget, recor
     """Expected squared error of a typical answer, from noise and grids so read, where no values are shared."""
     noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
     gains = sum(g / s**2 for g, s in zip(reading.gains_along_axes, sketch.scales, strict=True))
-    typical = records * min(1.0, TYPICAL_CROWDING * reading.evenly)
+    typical = records * min(1.0, max(LEAST_SEEN, TYPICAL_CROWDING * reading.evenly))
     return noise.variance * gains + (reading.discretisation * typical) ** 2
 
 
