@@ -2,7 +2,7 @@
 
     python -m benchmarks.browsers                            ten people on Explore, a click each about 2 seconds
     python -m benchmarks.browsers --sessions 50 --pause 15   a class or an office
-    python -m benchmarks.browsers --journeys                 one person: a sample from Home, and each first opening
+    python -m benchmarks.browsers --journeys                 one person: samples, a forecast, first openings
 
 It opens `frostglass app` in a process of its own, and headless Chromium with a context of its own for each person, in a
 few browsers (`--browsers`). Seconds go from the action to when nothing of the page changes any more, and *something
@@ -22,7 +22,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from .sessions import app, spent
 
@@ -34,7 +34,9 @@ ARGUMENTS = (
 WATCH = Path(__file__).with_name("watch.js").read_text(encoding="utf-8")
 PATIENCE = 180_000
 """Milliseconds that anything may take."""
-PICTURE = ".stPlotlyChart .main-svg"
+PICTURE, FORECAST = ".stPlotlyChart .main-svg", ".fg-figure"
+SAMPLES, READING = 5, 4.0
+"""Released samples that are opened from Home, and seconds that somebody reads there before."""
 CLICK, OPENING, JOURNEY, CLICKS, FIRST = 1.5, 1.0, 20.0, 4, 0.3
 """What is aimed at, in seconds: 95 in 100 clicks, opening a release, from Home to an explored one with so many clicks,
 and something new after a click."""
@@ -150,6 +152,7 @@ async def journeys(browser: Browser, address: str) -> None:
     print(
         f"From Home to an answer of a sample: {clicks} clicks, {took:.1f} s (aim {CLICKS} clicks, {JOURNEY:g} s: {met})"
     )
+    await from_home(context, address)
     for name in ("city", "towns", "stars", "flights"):
         for which in ("first", "again"):
             waits = Waits()
@@ -164,6 +167,36 @@ async def journeys(browser: Browser, address: str) -> None:
     await opened(page, f"{address}/compare", waits)
     print(waits.said("Compare: first curves", OPENING))
     await context.close()
+
+
+async def from_home(context: BrowserContext, address: str) -> None:
+    """What people wait for who have read Home: the first forecast, then each released sample, and their clicks."""
+    forecast, opening, click = Waits(), Waits(), Waits()
+    page = await context.new_page()
+    await _read_home(page, address)
+    await acted(page, forecast, page.locator(".st-key-door-try button").click, FORECAST)
+    print(forecast.said("The first forecast of this server", OPENING))
+    await _read_home(page, address)
+    cards = await page.locator("[class*=st-key-gallery-open-]").count()
+    for place in range(min(cards, SAMPLES)):
+        await _read_home(page, address)
+        card = page.locator("[class*=st-key-gallery-open-] button").nth(place)
+        await acted(page, opening, card.click, PICTURE)
+        picture = page.locator(".nsewdrag").first
+        if await picture.count():
+            await acted(page, click, lambda picture=picture: picture.click(position={"x": 150, "y": 150}))
+    print(opening.said(f"Opening {len(opening.all)} samples from Home", OPENING))
+    print("  each:", ", ".join(f"{seconds:.2f}" for seconds in opening.all), "s")
+    print(click.said("A click on their pictures", OPENING))
+    await page.close()
+
+
+async def _read_home(page: Page, address: str) -> None:
+    """Home as whoever has read its first lines has it: what loads beside it is there."""
+    await page.goto(address)
+    await page.locator("[class*=st-key-gallery-open-] button").first.wait_for(timeout=PATIENCE)
+    await page.wait_for_function("watched.rested()", polling=40, timeout=PATIENCE)
+    await asyncio.sleep(READING)
 
 
 async def measured(asked: argparse.Namespace, server: int) -> None:

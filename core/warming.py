@@ -6,7 +6,8 @@ to setting up (`make app` does it) and not to the first release. Afterwards a lo
 the app does that beside its first visit, and compiles what is missing, in the order in which pages may need it.
 
 Every step makes a release of a few made-up records and asks it something, as compiled code depends on the types that
-it meets on the way. Nothing of that leaves this module.
+it meets on the way. Nothing of that leaves this module. What a first forecast and a first picture load besides is
+loaded here, too, and the live pictures of bundled samples, which are everyone's, are worked out.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from time import perf_counter
 import numpy as np
 
 from .domain import Categorical, Column, Domain, Items, Vector
+from .experiments.live import bundled_live_picture, has_live_picture
 from .figures.density import Marks, density_figure
 from .figures.forecast import error_figure
 from .forecast.forecast import error_curve
@@ -37,6 +39,7 @@ from .sketches.distances.row_products import row_products
 from .sketches.hashed.race import Race
 from .sketches.linear import LinearSketch
 from .sketches.registry import cards
+from .sources.samples import samples
 from .tasks import density
 from .tasks.classes.classification import classify
 
@@ -122,10 +125,17 @@ def _forecast() -> None:
         error_curve(best.answering, 5000, [0.5, 1.0], delta)
 
 
+def _live_pictures() -> None:
+    """Of bundled samples at every ε, which are kept."""
+    for one in samples():
+        if has_live_picture(one):
+            bundled_live_picture(one.name)
+
+
 def steps() -> dict[str, Callable[[], None]]:
     """What there is to be done: every mechanism in the order of lists, and what several of them share."""
     first, *others = ((card.title, partial(_card, card)) for card in cards().values())
-    pages = {"pictures": _picture, "forecasts": _forecast}
+    pages = {"pictures": _picture, "forecasts": _forecast, "live pictures": _live_pictures}
     shared = {"classes": _classes, "long vectors": _long_vectors, "sets": _sets_of_numbers}
     local = {"local reports": local_reports.warm}
     return dict([first]) | {"noise": noise.warm} | pages | shared | dict(others) | local

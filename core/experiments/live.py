@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from ..sketches.grids.axes import is_product_of_columns
 from ..sketches.grids.histogram import Histogram
 from ..sketches.plan import plan
 from ..sources import open_source
-from ..sources.samples import Sample
+from ..sources.samples import Sample, sample
 from ..tasks.box import Box
 from ..tasks.density import Heatmap, axis
 
@@ -91,6 +92,12 @@ class LivePicture:
 def has_live_picture(sample: Sample) -> bool:
     """Whether a sample has a map of two columns that a histogram answers axis by axis."""
     return sample.release == Histogram.name and len(sample.domain.columns) == 2 and is_product_of_columns(sample.kernel)
+
+
+@lru_cache(maxsize=8)
+def bundled_live_picture(name: str) -> LivePicture:
+    """`live_picture` of the bundled sample of a name, worked out once: it is everyone's, and the same at every ε."""
+    return live_picture(sample(name))
 
 
 def live_picture(sample: Sample) -> LivePicture:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...experiments.live import EPSILONS, has_live_picture, live_picture
+from ...experiments.live import EPSILONS, bundled_live_picture, has_live_picture
 from ...figures.density import highest
 from ...figures.film import film_figure
 from ...figures.hidden import hidden_by_noise
@@ -51,7 +51,7 @@ def released_live_view(opened: Opened) -> None:
 def _live_figure(name: str, start: int) -> tuple[go.Figure, str]:
     """The figure, for all visitors, and its words."""
     one = sample(name)
-    live = live_picture(one)
+    live = bundled_live_picture(name)
     pictures = [live.at(epsilon) for epsilon in EPSILONS]
     answer, error = live.typical
     words = []
