@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import RequestError
 from . import notation
-from .mechanisms import declared_mechanism, mechanism_name, options_of
+from .mechanisms import declared_mechanism, mechanism_name, options_of, supposing
 from .options.guess import GuessOptions
 from .options.sketch import SketchOptions, mechanisms
 from .options.typed import refuse_typed, typed
@@ -189,7 +189,13 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
                 "least: say --records, or name a mechanism in its place."
             )
         share = budget_of_share(budget, Fraction(one.weight / whole))
-        sketch = declared_mechanism(own, columns, share, guess)
+        supposed = guess and supposing(own, columns, guess)
+        if supposed != guess:
+            say(
+                f"Nobody said how far records lie apart for the part {one.name or one.what!r}, so a sixth of the "
+                "bounds is supposed; --spread says it from public knowledge."
+            )
+        sketch = declared_mechanism(own, columns, share, supposed)
         if isinstance(sketch, Adaptive):
             raise RequestError(f"The mechanism {sketch.name} shares its budget out by itself; release it apart.")
         members.append(Part(sketch, one.name, one.weight))

@@ -108,6 +108,17 @@ def test_parts_that_are_refused(part, words):
         declared_parts(SketchOptions(part=[part], bandwidth="2"), DOMAIN, Budget(1), GuessOptions())
 
 
+def test_a_part_of_many_columns_needs_no_bandwidth(capsys, short_trials):
+    """It follows from how far records lie apart: as is said, or else a sixth of the bounds."""
+    shape = SketchOptions(part=["density:x,y,kind"])
+    usual, said = (
+        declared_parts(shape, DOMAIN, Budget(1), GuessOptions(records=2000, spread=spread)).parts[0].sketch.kernel
+        for spread in (None, 0.1)
+    )
+    np.testing.assert_allclose(usual.bandwidth, np.multiply(said.bandwidth, (1 / 6) / 0.1), rtol=0.01)
+    assert capsys.readouterr().err.count("a sixth of the bounds is supposed") == 1
+
+
 def test_options_beside_the_parts_hold_for_those_that_have_them():
     shape = SketchOptions(part=["race:x;rows=8", "moments", "race:y;rows=9;bandwidth=3"], bandwidth="2", seed="5")
     race, moments, other = (part.sketch for part in declared_parts(shape, DOMAIN, Budget(1), None).parts)
