@@ -13,6 +13,7 @@ from ...experiments.comparison.methods import METHODS, Method
 from ...experiments.comparison.plan import Plan
 from ...figures.comparison.marks import MethodMark, method_marks
 from ...privacy.budget import Budget
+from ...words.phrases import count
 from ..frame.marks import facts, note
 from ..frame.turns import turn
 from ..release.privacy import EPSILONS, SLACK
@@ -74,8 +75,8 @@ def choose_plan(subject: Subject) -> Chosen | None:
     """Draw the choices, folded so that curves are what one sees first; None while no method is chosen."""
     with st.expander("Methods, range of ε and δ", type="compact"):
         low, high, slack, chosen, left_out = _choices(subject)
-    if left_out:
-        with st.expander(f"{len(left_out)} cannot take part", type="compact"):
+        if left_out:
+            note(f"{count(len(left_out), 'method')} cannot take part:")
             facts((method.title, refusal) for method, refusal in left_out)
     if not chosen:
         note("No method can answer this question on these columns." if chosen is None else "Pick at least one method.")

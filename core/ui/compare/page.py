@@ -34,8 +34,9 @@ def compare(visitor: Session) -> None:
     if chosen is None:
         nothing_yet("a method")
         return
-    st.header("Error against ε", anchor=False)
-    measure, tuned = choose_measure(subject.data)
+    with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+        st.header("Error against ε", anchor=False, width="content")
+        measure, tuned = choose_measure(subject.data)
     curves, pictures = st.container(), st.container()
     with pictures:
         chosen = _shown(chosen)

@@ -160,6 +160,7 @@ def choose_measure(data: PublicData | None) -> tuple[str, bool]:
             format_func=MEASURES.__getitem__,
             key="error",
             bind="query-params",
+            label_visibility="collapsed",
         )
         setting = st.segmented_control(
             "Setting",
@@ -169,6 +170,7 @@ def choose_measure(data: PublicData | None) -> tuple[str, bool]:
             key="setting",
             bind="query-params",
             format_func=lambda text: text[0].upper() + text[1:],
+            label_visibility="collapsed",
         )
     return measure, setting == TUNED
 

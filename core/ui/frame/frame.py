@@ -104,8 +104,7 @@ COMPARE = Page(
     "pages/compare.py",
     "Compare",
     "Which method is best for this?",
-    "Every method that can answer, side by side: how far off it is, how long it takes, and what it releases. Public "
-    "data only, as errors measured against exact answers give these answers away.",
+    "Every method that can answer, side by side: how far off it is, how long it takes, and what it releases.",
     Visibility.PUBLIC,
     "Public: samples, files that you declare public, and forecasts from public facts",
 )
