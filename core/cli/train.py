@@ -70,8 +70,8 @@ def train(
         Option(
             metavar="N",
             min=1,
-            help="How many records there are, from public knowledge; auto reckons with it, and choose buys a count "
-            "with 2% of epsilon without it.",
+            help="How many records there are, from public knowledge: auto chooses the method for them (10,000 without "
+            "it), and descent its steps; choose buys a count with 2% of epsilon without it.",
         ),
     ] = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
@@ -121,12 +121,16 @@ def _trainer(
 ) -> Trainer:
     """The linear model of a name, or the best by forecast, which is said."""
     from ..models.rehearsal import USUAL_RECORDS
-    from ..models.training import AUTO, offers, trainer_of
+    from ..models.training import AUTO, chosen_trainer, offers, trainer_of
 
-    if method != AUTO:
+    if method != AUTO and records is None:
         return trainer_of(method, domain, target, radius)
+    if method != AUTO:
+        return chosen_trainer(domain, target, budget, method, radius, composable=True, records=records)
     count = USUAL_RECORDS if records is None else records
     found = offers(domain, target, budget, radius, composable=True, records=count)
+    if records is None and len(found) > 1:
+        say(f"No --records says how many there are, so the method is chosen for {count:,}.")
     for place, offer in enumerate(found):
         say(f"{'The method is' if not place else 'It could be'} {offer.method}: {offer.reason}.")
     return found[0].trainer

@@ -74,6 +74,13 @@ def test_a_fit_is_paid_once(tmp_path):
         estimator.fit(X, y)
 
 
+def test_a_public_number_of_records_lets_descent_take_more_steps():
+    X, y = slope(100)
+    said = {"classes": ["down", "up"], "bounds": (-3, 3), "delta": 1e-6, "method": "descent"}
+    few, many = (PrivateLogisticRegression(**said, records=records).fit(X, y).model_ for records in (100, 10**6))
+    assert few.details["steps"] == "100" and int(many.details["steps"]) > 100
+
+
 @pytest.mark.parametrize(
     ("change", "word"),
     [
