@@ -90,8 +90,8 @@ def release(
     from ..releases.job import Job, kind_of
     from ..releases.payment import Payer, unit_words
     from ..releases.spread import suiting
+    from ..releases.wide_columns import wide_column
     from ..sketches.adaptive import Adaptive
-    from ..sketches.tables.tables import Tables
     from ..sources import open_source
     from ..words.numbers import rounded
     from ..words.phrases import count
@@ -129,7 +129,7 @@ def release(
         kind = planned(None) if spread is None else suiting(spread, bill.payer, planned)
         sketch = kind.sketch
         say_presets(data)
-        compares = purchase is None and shape.like is None and not isinstance(sketch, Tables)  # cells know no distance
+        compares = purchase is None and shape.like is None and wide_column(sketch) is not None
         if compares and not leaves_bandwidth(shape, sketch.domain):
             warn_of_wide_column(data, sketch.domain, shape.bandwidth)
         if not isinstance(sketch, Adaptive):

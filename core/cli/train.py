@@ -123,9 +123,9 @@ def _trainer(
     from ..models.rehearsal import USUAL_RECORDS
     from ..models.training import AUTO, chosen_trainer, offers, trainer_of
 
-    if method != AUTO and records is None:
-        return trainer_of(method, domain, target, radius)
     if method != AUTO:
+        if records is None:
+            return trainer_of(method, domain, target, radius)
         return chosen_trainer(domain, target, budget, method, radius, composable=True, records=records)
     count = USUAL_RECORDS if records is None else records
     found = offers(domain, target, budget, radius, composable=True, records=count)

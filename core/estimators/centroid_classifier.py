@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..checks import check_choice
 from ..domain import Domain
+from ..domain.widths import evenly_scaled
 from ..geometry.projections.fast import FastProjection
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -29,7 +30,8 @@ class PrivateCentroidClassifier(PrivateClassifier):
     classes : object
         The public list of labels.
     metric : str
-        "euclidean", the mean at the least distance; "cosine", the mean direction at the least angle, as embeddings are
+        "euclidean", the mean at the least distance, in shares of the bounds where one feature's are ten times as far
+        apart as another's and no radius is given; "cosine", the mean direction at the least angle, as embeddings are
         compared.
     radius : float | None
         A public bound of the features' lengths, such as 1 for embeddings; whoever is longer is shortened to it. With
@@ -96,6 +98,12 @@ class PrivateCentroidClassifier(PrivateClassifier):
         if self.bounds is None and self.radius is not None:
             return (-self.radius, self.radius)
         return self.bounds
+
+    def _domain(self, bounds: object, classes: tuple[str, ...] = ()) -> Domain:
+        """Features much wider than others would drown them: shares of the bounds then, where no length was typed."""
+        domain = super()._domain(bounds, classes)
+        typed = self.radius is not None or self.centred_radius is not None or self.metric != "euclidean"
+        return domain if typed else evenly_scaled(domain)
 
     @property
     def _settled(self) -> bool:

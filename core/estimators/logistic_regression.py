@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from ..checks import check_choice
-from ..domain import Domain
+from ..domain import Domain, Vector
 from ..errors import RequestError
 from ..models.linear_model import LinearModel
 from ..models.logistic_model import LogisticModel
@@ -44,9 +44,10 @@ class PrivateLogisticRegression(LinearClassifier):
         supposes 10,000 without it (on six sets of 300 to 30,000 records that changed nothing beyond the noise); without
         one, what the regularisation is multiplied by.
     method : str
-        "objective" perturbation (Chaudhuri, Monteleoni, Sarwate 2011), which needs no delta; "amp", approximate minima
-        perturbation (Iyengar et al. 2019), "descent", noisy gradient descent, or "newton", noisy second-order steps,
-        which need one and take no regularisation; "auto" for the best by forecast.
+        "objective" perturbation (Chaudhuri, Monteleoni, Sarwate 2011), which needs no delta, and keeps the features'
+        own units without one; "amp", approximate minima perturbation (Iyengar et al. 2019), "descent", noisy gradient
+        descent, or "newton", noisy second-order steps, which need one and take no regularisation; "auto" for the best
+        by forecast, with features as shares of their bounds.
 
     Attributes
     ----------
@@ -118,14 +119,27 @@ class PrivateLogisticRegression(LinearClassifier):
         return (-self.radius, self.radius) if self.bounds is None and self.radius is not None else self.bounds
 
     def _trainer(self, domain: Domain, budget: Budget, *, composable: bool) -> ObjectivePerturbation | Trainer:
-        """The method that is meant; RequestError where it does not keep such a promise."""
-        if budget.pure and self.method in (AUTO, "objective"):
+        """The method that is meant; RequestError where it does not keep such a promise.
+
+        Features are compared as shares of their bounds, but for what asks for lengths in their own units, as a
+        regularisation and a radius beside bounds of every feature do.
+        """
+        length = self._length(domain)
+        own_units = self.regularisation is not None or (self.radius is not None and length is None)
+        if budget.pure and (self.method == "objective" or (self.method == AUTO and own_units)):
             return ObjectivePerturbation(domain, CLASS, self.regularisation, self.records, self.radius)
         check_choice(self.method, "The method", (AUTO, "objective", "amp", "descent", "newton"))
         if self.regularisation is not None:
             raise RequestError("A regularisation is of objective perturbation under a pure promise alone.")
         records = USUAL_RECORDS if self.records is None else self.records
-        return chosen_trainer(domain, CLASS, budget, self.method, composable=composable, records=records)
+        return chosen_trainer(domain, CLASS, budget, self.method, length, composable=composable, records=records)
+
+    def _length(self, domain: Domain) -> float | None:
+        """The radius in halves of the one pair of bounds that all features have; None where either is missing."""
+        column = domain.columns[0]
+        if self.radius is None or not isinstance(column, Vector):
+            return None
+        return 2.0 * self.radius / (column.high - column.low)
 
     def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
         trainer = self._trainer(domain, budget, composable=True)

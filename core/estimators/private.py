@@ -25,6 +25,7 @@ from ..releases.kind import Kind
 from ..releases.payment import payer_of, saying_spent
 from ..releases.release import Release
 from ..releases.spread import spread_first, suiting
+from ..releases.wide_columns import warn_of_wide_columns
 from ..sketches.linear import LinearSketch
 from ..sources import open_source
 
@@ -136,7 +137,9 @@ class PrivateEstimator(BaseEstimator):
 
         @cache  # a price is asked for before a purchase and after it
         def kind(left: Budget, records: float, spread: float | None = None) -> Kind:
-            return kind_of(make(records, left, spread), left, records, centre=centre)
+            sketch = make(records, left, spread)
+            warn_of_wide_columns(sketch)
+            return kind_of(sketch, left, records, centre=centre)
 
         if settled or self.records is not None:
             counted = Counted(self.records or 1.0, budget)

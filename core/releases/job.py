@@ -47,6 +47,7 @@ from .release import Release
 from .seal import paid_for
 from .shelf import Place, public_name, shelf_of
 from .sizing import with_chosen_size
+from .wide_columns import warn_of_wide_columns
 
 BESIDE_THE_TABLE = 1 << 20
 """Bytes that the rest of a file takes at most, beside its counters and its manifest."""
@@ -368,6 +369,7 @@ def release(
     if not isinstance(sketch, (LinearSketch, Adaptive)):
         sketch = Parts.of(sketch)
     sketch.check_budget(budget)
+    warn_of_wide_columns(sketch)
     source, payer = open_source(data), payer_of(ledger, dataset, budget, sketch.domain.unit)
 
     @cache  # a price is asked for before a count and after it

@@ -129,3 +129,15 @@ def test_what_is_missing_or_wrong_is_refused(change, word):
     X, y = embeddings(100)
     with pytest.raises(RequestError, match=word):
         PrivateCentroidClassifier(**({"radius": 1.0, "classes": range(4)} | change)).fit(X, y)
+
+
+def test_a_wide_feature_does_not_drown_a_narrow_one():
+    """Two groups differ in the narrow feature alone, whose bounds are a thousandth of the other's."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 2000)
+    X = np.column_stack((random.uniform(0, 8000, 2000), np.where(y == 1, 6.0, 2.0) + random.normal(size=2000)))
+    fitted = PrivateCentroidClassifier(bounds=[(0, 8000), (0, 8)], classes=[0, 1]).fit(X, y)
+    assert fitted.release_.domain.scale == "box" and fitted.score(X, y) > 0.9
+    typed = PrivateCentroidClassifier(bounds=[(0, 8000), (0, 8)], classes=[0, 1], radius=9000.0)
+    with pytest.warns(UserWarning, match="drowns"):
+        assert typed.fit(X, y).release_.domain.scale == "none"

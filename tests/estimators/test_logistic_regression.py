@@ -74,6 +74,22 @@ def test_a_fit_is_paid_once(tmp_path):
         estimator.fit(X, y)
 
 
+def test_a_wide_feature_does_not_drown_a_narrow_one_without_a_delta():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 1500)
+    X = np.column_stack((random.uniform(0, 8000, 1500), np.where(y == 1, 6.0, 2.0) + random.normal(size=1500)))
+    assert PrivateLogisticRegression(bounds=[(0, 8000), (0, 8)], classes=[0, 1]).fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("delta", [0, 1e-6])
+def test_a_radius_is_a_length_of_features_whatever_the_promise(delta):
+    """A length of 1 in features between -2 and 2 is half a unit of the model's, and no corner of 20 features."""
+    X = np.random.default_rng(0).normal(size=(200, 20)) / 10
+    said = {"delta": delta, "classes": [False, True], "bounds": (-2, 2), "radius": 1.0}
+    said |= {"method": "descent"} if delta else {}
+    assert PrivateLogisticRegression(**said).fit(X, X[:, 0] > 0).model_.task.radius == 0.5
+
+
 def test_a_public_number_of_records_lets_descent_take_more_steps():
     X, y = slope(100)
     said = {"classes": ["down", "up"], "bounds": (-3, 3), "delta": 1e-6, "method": "descent"}
