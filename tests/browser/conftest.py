@@ -135,10 +135,11 @@ class Visit:
         self.settle()
 
     def drop(self, name, content, mime="text/csv"):
-        """Hand a file to the first uploader."""
-        self.page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(
-            {"name": name, "mimeType": mime, "buffer": content}
-        )
+        """Hand a file to the first uploader, and wait until it has arrived, of which the page hears only afterwards."""
+        with self.page.expect_response(lambda response: "/_stcore/upload_file/" in response.url):
+            self.page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(
+                {"name": name, "mimeType": mime, "buffer": content}
+            )
         self.settle()
 
     @property

@@ -117,16 +117,16 @@ def _reached(poll: Poll) -> None:
         address = st.text_input("This computer's address in the class's network", own_address(), key="local-address")
         way = link(f"{address.strip()}:{PORT}", address.strip(), PORT, poll.id)
         note("Serve all polls there by this command:")
-        st.code(f"frostglass poll --host {address.strip()} --port {PORT}", language=None)
+        st.code(f"frostglass poll --host {address.strip()} --port {PORT}", language=None, wrap_lines=True)
         if poll.made_up:
             note("The projector opens this address; nobody can answer in the place of students who never were:")
-            st.code(f"{way}/show", language=None)
+            st.code(f"{way}/show", language=None, wrap_lines=True)
         else:
             note("Students open the first address, and the projector the second, which shows the QR code too:")
-            st.code(f"{way}\n{way}/show", language=None)
+            st.code(f"{way}\n{way}/show", language=None, wrap_lines=True)
     if not poll.made_up:
         with code:
-            st.image(picture(way), width=200, caption="For the students' phones")
+            st.image(picture(way), width=200, caption="For the students' phones", alt="QR code of the first address")
 
 
 @st.fragment(run_every=SHOWN_EVERY)

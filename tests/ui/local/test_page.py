@@ -60,6 +60,7 @@ def test_a_teacher_makes_a_poll_and_sees_it_fill(page, tmp_path):
     polls = Polls(tmp_path / "polls.sqlite")
     (name,) = polls.every()
     assert polls.poll(name).survey.answers == ("Yes", "No") and any(name in code.value for code in page.code)
+    assert page.image[0].proto.imgs[0].alt == "QR code of the first address"
     assert polls.take(name, "token-0001", [1])
     page.run()
     assert not page.exception
