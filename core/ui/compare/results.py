@@ -256,7 +256,7 @@ def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> Non
                 else "What is recommended"
                 if doing.advising
                 else (
-                    f"{METHODS[doing.method].title} at ε = {plainly(doing.epsilon)}"
+                    f"{'Drawing ' if doing.drawn else ''}{METHODS[doing.method].title} at ε = {plainly(doing.epsilon)}"
                     + (", looking for its best setting" if doing.tuning else "")
                 )
             )
