@@ -84,12 +84,24 @@ def kernel_of(sketch: LinearSketch | Adaptive) -> Kernel | None:
 
 
 def encoded(sketch: LinearSketch | Adaptive, sample: object) -> Encoded:
-    """A public sample as the sketch reads records; one that is encoded already stays as it is."""
-    if isinstance(sample, (np.ndarray, Sets)):
+    """A public sample as the sketch reads records; one that is encoded already stays as it is.
+
+    Raises
+    ------
+    RequestError
+        When an array cannot be encoded records, as most of it lies beyond the bounds of every record.
+    """
+    if isinstance(sample, Sets):
         return sample
-    if isinstance(sample, PublicRecords):
-        return sample.encoded(sketch.domain, sketch.metric)
-    return sketch.domain.encode_queries(sample, sketch.metric)
+    if not isinstance(sample, np.ndarray):
+        return sketch.domain.encode_queries(sample, sketch.metric)
+    low, high = sketch.domain.bounds(sketch.metric)
+    if sample.ndim != 2 or sample.shape[1] != len(low) or np.mean((sample >= low) & (sample <= high)) < 0.5:
+        raise RequestError(
+            "A public sample that is an array must hold encoded records, which lie within the encoded bounds; values "
+            "as they were measured are given as a table with named columns."
+        )
+    return sample
 
 
 def check_sample(sample: np.ndarray | Sets) -> None:

@@ -111,6 +111,14 @@ def test_impossible_guesses_are_refused(guess):
         forecast(Race(DOMAIN, Euclidean(4.0), rows=50), Budget(1), **guess)
 
 
+@pytest.mark.parametrize("array", [np.full((300, 2), 55.0), np.full((300, 3), 0.5), np.full(300, 0.5)])
+def test_an_array_that_is_no_encoded_sample_is_refused(array):
+    """Raw ages and sizes beside columns that are compared as shares of their bounds would foretell nonsense."""
+    domain = Domain.of(age=(0, 100), size=(0, 200), scale="box")
+    with pytest.raises(RequestError, match="encoded"):
+        forecast(Race(domain, Euclidean(0.1), rows=50), Budget(1), 1000, sample=array)
+
+
 def test_a_tiny_sample_is_refused():
     with pytest.raises(RequestError):
         forecast(Race(DOMAIN, Euclidean(4.0), rows=50), Budget(1), sample=clusters(10, 1))
