@@ -20,15 +20,15 @@ from .hatching import CLEAR, hatch
 from .hidden import hidden_by_noise
 from .palette import TEAL, faded
 
-CELL = 150
-"""Least height of a small picture, in pixels."""
+CELL, NARROW = 150, 58
+"""Least height of a small picture in pixels, and on a phone, on which as many as there are lie side by side."""
 
 
 FEW, SLANTED = 4, 44
 """Columns whose names have room below pictures on a phone too, and pixels for names of more, which slant there."""
 
 
-def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True) -> go.Figure:
+def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True, cell: int = CELL) -> go.Figure:
     """Curves of single columns on the diagonal, maps of pairs below it; every one may be clicked.
 
     Each picture has a scale of its own: the darkest place of each is the one where most people are, or, of distances,
@@ -42,6 +42,8 @@ def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True)
         The domain's columns by name.
     near : bool
         Whether the pictures say how many are near, and not how far everyone is.
+    cell : int
+        Least height of a small picture, in pixels.
     """
     names = pairs.columns
     size = len(names)
@@ -62,7 +64,7 @@ def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True)
     _label(figure, names, columns)
     clickable(figure)
     margin = {"l": 8, "r": 8, "t": 8, "b": 8 if size <= FEW else SLANTED, "pad": 0}
-    return figure.update_layout(height=max(340, CELL * size), margin=margin, showlegend=False, uirevision="constant")
+    return figure.update_layout(height=max(340, cell * size), margin=margin, showlegend=False, uirevision="constant")
 
 
 def pairs_in_words(pairs: Pairs, near: bool = True) -> str:
@@ -117,8 +119,9 @@ def _label(figure: go.Figure, names: tuple[str, ...], columns: Mapping[str, Colu
     """Names along the left and the bottom, no ticks: these pictures are to be chosen from, not to be read."""
     figure.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
+    small = {} if len(names) <= FEW else {"font": {"size": 11}}
     for place, name in enumerate(names):
-        label = {"text": in_plotly(shortened(name)), "standoff": 6}
+        label = {"text": in_plotly(shortened(name)), "standoff": 6} | small
         figure.update_xaxes(title=label, row=len(names), col=place + 1)
         if place:
             figure.update_yaxes(title=label, row=place + 1, col=1)

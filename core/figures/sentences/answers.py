@@ -27,12 +27,21 @@ def noun(release: Release) -> str:
     return words.counted(release.domain)
 
 
+def what_it_is(label: PrivacyLabel) -> str:
+    """Which columns a released file has, and of how many."""
+    return f"{listed([column.name for column in label.columns], 4)} of {label.records} {label.counted}"
+
+
+def who_is_protected(label: PrivacyLabel) -> str:
+    """Who is protected by it."""
+    whom = f"{label.protected}," if "," in label.protected else label.protected
+    return f"{whom} protected"
+
+
 def one_line(label: PrivacyLabel) -> str:
     """What a released file is, from when, at which ε, and who is protected."""
-    what = f"{listed([column.name for column in label.columns], 4)} of {label.records} {label.counted}"
-    whom = f"{label.protected}," if "," in label.protected else label.protected
-    protected = f"{whom} protected: {label.hidden}"
-    return f"{what} · released {day(label.created)} · {label.promise} · {protected}"
+    protected = f"{who_is_protected(label)}: {label.hidden}"
+    return f"{what_it_is(label)} · released {day(label.created)} · {label.promise} · {protected}"
 
 
 def answer_sentence(estimate: float, low: float, high: float, error: float, counted: str) -> str:

@@ -35,8 +35,9 @@ def drawable(domain: Domain) -> tuple[str, ...]:
 
 
 def choices() -> DeltaGenerator:
-    """The line above a picture in which its columns are chosen."""
-    return st.container(horizontal=True, vertical_alignment="center", gap="small", key="fg-choices")
+    """The line above a picture in which its columns are chosen; a narrow window folds it: its picture comes first."""
+    with st.expander("Columns and layers", expanded=True, key="fg-folding"):
+        return st.container(horizontal=True, vertical_alignment="center", gap="small", key="fg-choices")
 
 
 def choose_columns(domain: Domain, three: bool = False) -> tuple[str, ...] | None:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from ...figures.asking import for_areas
 from ...figures.nearest import held_sentence, marked, nearest_values, picture_table
-from ...figures.pairs import pairs_in_words, pairs_matrix
+from ...figures.pairs import CELL, NARROW, pairs_in_words, pairs_matrix
 from ...figures.report.exploration import Density, Points, Step
 from ...figures.report.pictures import axes_of, drawn, in_words, picture_figure
 from ...figures.sentences.answers import SHARED_NOISE
@@ -66,24 +67,27 @@ def _matrix(opened: Opened) -> None:
             return
     columns = {column.name: column for column in domain.columns}
     _by_click_or_touch("Click a picture to open it.", "Choose two columns above to see one large.")
-    note(
-        "Each has a scale of its own; what is not drawn is averaged over."
-        if _near(opened)
-        else "Each has a scale of its own, strongest where everyone is nearest; what is not drawn is held there."
-    )
-    place = coarse_first(
-        (opened.identity, names),
-        lambda: _coarse_pairs(opened, names),
-        lambda first: pairs_matrix(first, columns, _near(opened)),
-    )
+    height: Literal["content", "stretch"] = "content" if on_a_phone() else "stretch"
+
+    def drawn_small(pictures: Pairs) -> go.Figure:
+        return pairs_matrix(pictures, columns, _near(opened), NARROW if on_a_phone() else CELL)
+
+    with st.container(key="fg-stage", height=height):
+        place = coarse_first((opened.identity, names), lambda: _coarse_pairs(opened, names), drawn_small, height)
     pairs = answers.small_pictures(opened.identity, opened.release, names)
     place.plotly_chart(
-        pairs_matrix(pairs, columns, _near(opened)),
+        drawn_small(pairs),
         key=MATRIX,
+        height=height,
         on_select=_open_clicked,
         selection_mode="points",
         alt=pairs_in_words(pairs, _near(opened)),
         config={"displayModeBar": False},
+    )
+    note(
+        "Each has a scale of its own; what is not drawn is averaged over."
+        if _near(opened)
+        else "Each has a scale of its own, strongest where everyone is nearest; what is not drawn is held there."
     )
 
 

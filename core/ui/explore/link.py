@@ -30,6 +30,7 @@ EMBEDDED = """
 [data-testid="stSidebar"], .st-key-fg-nav, .fg-footer, [data-testid="stBottom"], .stApp h1, .fg-lead,
 [data-testid="stExpandSidebarButton"], .stElementContainer:has(h1) { display: none !important; }
 .stMainBlockContainer { padding: 0.6rem 1rem !important; }
+.st-key-fg-stage { --room: max(20rem, calc(100vh - 9.6rem)) !important; }
 """
 
 
@@ -87,7 +88,7 @@ def share_offers(opened: Opened) -> None:
             if visitor_now() is None:  # a served app lets no other page show it
                 draw("<p>Inside another page:</p>")
                 frame = f'<iframe src="{in_html(link)}&amp;embed=true" width="100%" height="720"></iframe>'
-                st.code(frame, language=None)
+                st.code(frame, language=None, wrap_lines=True)
         else:
             note("It has no link yet: keep it on the shelf of this app under a name.")
 

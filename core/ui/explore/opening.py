@@ -9,8 +9,9 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...figures.report.citation import bibtex, datacite, manifest_text
-from ...figures.sentences.answers import one_line
+from ...figures.sentences.answers import what_it_is, who_is_protected
 from ...words.escapes import in_html, in_markdown
+from ...words.phrases import day
 from ..frame.marks import Visibility, facts, mark, mark_markup, note, rail
 from ..frame.markup import draw
 from ..frame.session import Opened, Session
@@ -78,13 +79,13 @@ def open_first(visitor: Session) -> None:
 
 
 def headline(opened: Opened) -> None:
-    """One line about what is open."""
+    """One line about what is open: what it is, its ε and its promise; where there is room, what that hides."""
     label, _ = answers.label(opened.fingerprint, opened)
-    public, promise = mark_markup(Visibility.PUBLIC, "Public"), in_html(label.promise)
-    line = in_html(one_line(label)).replace(promise, f'<span class="fg-whole">{promise}</span>')
-    line, _, protected = line.rpartition(" · ")  # which a phone has under "Its promise"
-    roomy = f'<span class="fg-roomy"> · {protected}</span>'
-    draw(f'<p class="fg-odds fg-opened">{public} <strong>{in_html(opened.name)}</strong> · {line}{roomy}</p>')
+    name, promise = in_html(opened.name), f'<span class="fg-whole">{in_html(label.promise)}</span>'
+    line = f"{in_html(what_it_is(label))} · {promise} · {in_html(who_is_protected(label))}"
+    roomy = f'<span class="fg-roomy">: {in_html(label.hidden)} · released {day(label.created)}</span>'
+    public = mark_markup(Visibility.PUBLIC, "Public")
+    draw(f'<p class="fg-odds fg-opened">{public} <strong title="{name}">{name}</strong> · {line}{roomy}</p>')
     if not label.private:
         st.warning("A teaching file: its noise can be repeated, so it protects nobody.", icon=":material/school:")
 

@@ -60,37 +60,53 @@ STYLE = (
 .stApp h2 { font-size: 1.5rem; }
 /* Once a file is open, its picture matters and not what the page is for: it fills the window. */
 .stMainBlockContainer:has(.fg-opened) {
-  max-width: 125rem;
+  max-width: 125rem; container-type: inline-size;
   @media (min-width: 769px) {
-    padding-top: 1rem;
+    padding: 1rem 1.5rem;
+    & > div > [data-testid="stLayoutWrapper"]:has(.st-key-fg-nav) { display: none; }
     & .stColumn:has(.st-key-fg-stage) { container-type: inline-size; }
     & .st-key-fg-stage:has(.stPlotlyChart) {
-      --room: max(26rem, calc(100vh - 17.5rem)); height: min(var(--room), calc(100cqw * var(--shape, 9) + 11rem));
+      --room: max(26rem, calc(100vh - 14.4rem)); height: min(var(--room), calc(100cqw * var(--shape, 9) + 11rem));
       flex: none; }
+    & .st-key-fg-stage:has(.st-key-explore-pairs) { height: max(26rem, calc(100vh - 15.2rem)); }
+    & .fg-opened { margin: 0 2.5rem 0.2rem 0; } /* clear of the menu, and of the sign where the links are closed */
+    .stApp:has([data-testid="stExpandSidebarButton"]) & .fg-opened { margin-left: 4.5rem; }
   }
   & > div { gap: 0.6rem; }
-  & h1 { font-size: 1.25rem; padding: 0; }
-  & .stElementContainer:has(.fg-lead), & .st-key-fg-promise { display: none; }
+  & .stElementContainer:has(h1) { position: absolute; width: 1px; height: 1px; overflow: hidden;
+    clip-path: inset(50%); } /* the links say where this is */
+  & .stElementContainer:has(.fg-lead),
+    & > div > [data-testid="stLayoutWrapper"]:has(.st-key-fg-promise, .st-key-fg-roles) { display: none; }
 }
+.stApp p.fg-opened { font-size: 0.95rem; }
 @media (min-width: 769px) { /* on a phone what scrolls by would lie under the sign in the header */
   .stApp:has(.fg-opened) [data-testid="stHeader"] { background: none; pointer-events: none;
     & button, & a { pointer-events: auto; } }
 }
-.fg-opened strong { overflow-wrap: anywhere; }
-.stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] { max-width: 125rem; }
+.fg-opened strong { display: inline-block; max-width: 14rem; overflow: hidden; white-space: nowrap;
+  text-overflow: ellipsis; vertical-align: bottom; }
+.stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] { max-width: 125rem;
+  @media (min-width: 769px) { padding-inline: 1.5rem; } }
 @media (min-width: 769px) { /* what is chosen about a picture is one line above it */
+  .st-key-fg-folding { & details { border: 0; background: none; } & summary { display: none; }
+    & [data-testid="stExpanderDetails"] { padding: 0; border: 0; overflow: visible; } }
   .st-key-fg-choices :is([data-testid="stSelectbox"], [data-testid="stButtonGroup"]) {
     display: flex; flex-direction: row; align-items: center; gap: 0.6rem;
     & > [data-testid="stWidgetLabel"] { margin: 0; min-height: 0; width: auto; flex: none; white-space: nowrap; }
     & > div:not([data-testid]) { flex: 1; min-width: 0; } }
 }
-@media (max-width: 768px) { .st-key-fg-stage:has(.stPlotlyChart) { height: var(--narrow, auto); flex: none; } }
+@media (max-width: 768px) {
+  .st-key-fg-stage:has(.stPlotlyChart) { height: var(--narrow, auto); flex: none; }
+  .st-key-fg-stage:has(.st-key-explore-pairs) { height: calc(100vw + 9rem); }
+}
 @media (max-width: 640px) { /* names below narrow pictures slant, as they would run into each other */
   .st-key-explore-pairs .infolayer > [class^="g-x"] text { transform-box: fill-box; transform-origin: 100% 0;
     transform: translateX(-45%) rotate(-50deg); } }
-@media (max-width: 640px) { .fg-roomy { display: none; } }
+@container (max-width: 84rem) { .fg-roomy { display: none; } }
 @media (max-width: 640px) { /* two columns of a map are chosen side by side, and what a file offers is one line */
-  .stApp .st-key-x, .stApp .st-key-y { flex: 0 0 calc(50% - 1.05rem) !important; width: auto; }
+  .stApp .st-key-x, .stApp .st-key-y { flex: 0 0 calc(50% - 0.5rem) !important; width: auto; }
+  .st-key-fg-views .stElementContainer:has([role="radiogroup"]) { flex: 1 1 100%;
+    & button { padding-inline: 0.3rem; & p { font-size: 0.82rem; } } }
   :is(.st-key-local-view, .st-key-person-oracle) button { padding-inline: 0.6rem; }
   [data-testid="stButtonGroup"] [role="radiogroup"] { flex-wrap: wrap; overflow: visible; row-gap: 0.25rem; }
   .st-key-fg-views { gap: 0.35rem; & [data-testid="stPopover"] button { padding-inline: 0.55rem; }
@@ -128,6 +144,9 @@ STYLE = (
 .stApp [data-testid="stExpander"] summary { opacity: 1; color: var(--faint); }
 .stApp [data-testid="stCaptionContainer"], .stApp [data-testid="stCaptionContainer"] * {
   opacity: 1; color: var(--faint); }
+
+/* What was opened over a page would lie over a question that it leads to. */
+body:has([data-testid="stDialog"]) [data-testid="stPopoverBody"] { display: none; }
 
 /* Navigation. */
 .stApp .fg-group { font-size: 0.8rem; color: var(--faint); margin: 0.9rem 0 -0.5rem; }

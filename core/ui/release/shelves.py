@@ -21,6 +21,9 @@ from ..frame.owner import stranger
 from ..frame.visiting import visitor_now
 from ..ledger.opening import VARIABLE, known_ledger
 
+CHANGING, REMOVING = "shelf-changing", "shelf-removing"
+"""Session state: where what may be changed about a file is open, and the file that was asked to be removed, once."""
+
 
 def my_shelf() -> Shelf | None:
     """The visitor's own shelf, where the visitor is an owner; it need not be there."""
@@ -78,21 +81,51 @@ def said_of(entry: Entry) -> str:
 
 
 def manage(shelf: Shelf, entry: Entry, key: str) -> None:
-    """Rename, describe or remove a file of one's own."""
-    with st.popover("Change", key=f"change-{key}-{entry.name}", type="tertiary"):
-        with st.form(f"change-{key}-{entry.name}-form", border=False):
-            title = st.text_input("Name", entry.dataset if entry.shown else "", help="What has a name is on show.")
-            words = st.text_input("Description", entry.description)
-            if st.form_submit_button("Keep it so"):
-                _change(shelf, entry, title.strip(), words)
-        note("Whoever reaches this app may open what has a name here; without one, only you.")
-        if st.button("Remove it for ever", key=f"change-{key}-{entry.name}-remove"):
-            try:
-                shelf.remove(entry.name)
-            except (RequestError, OSError) as error:
-                st.error(in_markdown(error))
-            else:
-                st.rerun()
+    """Rename, describe or remove a file of one's own, in a window over the page: lists of files stand at edges too."""
+    here = f"change-{key}-{entry.name}"
+    if st.button("Change", key=here, type="tertiary"):
+        st.session_state[CHANGING] = here
+    if st.session_state.get(CHANGING) == here:
+        changing(shelf, entry)
+
+
+def _close() -> None:
+    for name in (CHANGING, REMOVING):
+        st.session_state.pop(name, None)
+
+
+@st.dialog("Change what is kept", on_dismiss=_close)
+def changing(shelf: Shelf, entry: Entry) -> None:
+    """What may be changed about a file; it is removed only when that was asked twice."""
+    note(said_of(entry))
+    with st.form("change-form", border=False):
+        title = st.text_input("Name", entry.dataset if entry.shown else "", help="What has a name is on show.")
+        words = st.text_input("Description", entry.description)
+        if st.form_submit_button("Keep it so"):
+            _change(shelf, entry, title.strip(), words)
+    note("Whoever reaches this app may open what has a name here; without one, only you.")
+    if st.session_state.get(REMOVING) != entry.name:
+        if st.button("Remove it for ever", key="change-remove"):
+            st.session_state[REMOVING] = entry.name
+            st.rerun()
+        return
+    st.markdown("Remove it for ever? There is no way back, and what it cost of a budget stays spent.")
+    with st.container(horizontal=True):
+        if st.button("Yes, remove it", key="change-remove-yes", type="primary"):
+            _remove(shelf, entry)
+        if st.button("No, keep it", key="change-remove-no"):
+            del st.session_state[REMOVING]
+            st.rerun()
+
+
+def _remove(shelf: Shelf, entry: Entry) -> None:
+    try:
+        shelf.remove(entry.name)
+    except (RequestError, OSError) as error:
+        st.error(in_markdown(error))
+    else:
+        _close()
+        st.rerun()
 
 
 def _change(shelf: Shelf, entry: Entry, title: str, words: str) -> None:
@@ -103,6 +136,7 @@ def _change(shelf: Shelf, entry: Entry, title: str, words: str) -> None:
     except (RequestError, OSError) as error:
         st.error(in_markdown(error))
     else:
+        _close()
         st.rerun()
 
 

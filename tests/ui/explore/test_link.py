@@ -56,6 +56,20 @@ def test_the_owner_reaches_what_is_kept_and_a_stranger_what_is_on_show(kept, req
         assert not [button for button in at.button if "change" in str(button.key)], "only the owner changes it"
 
 
+def test_what_is_kept_is_removed_when_that_was_asked_twice(kept):
+    shelf, path, _ = kept
+    at = linked()
+    change = next(button for button in at.button if button.label == "Change")
+    change.click().run()
+    at.button(key="change-remove").click().run()
+    assert "There is no way back" in " ".join(one.value for one in at.markdown) and path.exists()
+    at.button(key="change-remove-no").click().run()
+    assert path.exists() and not [one for one in at.button if one.key == "change-remove-yes"]
+    at.button(key="change-remove").click().run()
+    at.button(key="change-remove-yes").click().run()
+    assert not at.exception and shelf.entries() == ()
+
+
 @pytest.mark.parametrize("address", ["../../etc/passwd", "<script>", "x" * 5000, "0" * 64])
 def test_a_link_to_nothing_says_so_in_a_sentence(address):
     at = linked(release=address)
