@@ -1,4 +1,4 @@
-"""Public records to judge choices and forecasts on: scikit-learn's, made-up ones, and those of a folder of files.
+"""Public records to judge choices and forecasts on: scikit-learn's, made-up, a folder's and the bundled samples.
 
 Bounds are those of sensors, colours and questionnaires or round numbers about the values, and all columns are compared
 as shares of their bounds. Steps are said where the name says so. What forecasts reckon with was set with some of these
@@ -18,9 +18,10 @@ from sklearn import datasets
 
 from core.domain import Categorical, Domain, Items, Numeric
 from core.domain.sets import Encoded, Sets
+from core.sources.samples import samples
 
-MOST = 20_000
-"""Records of a set that are kept."""
+MOST, SAMPLED = 20_000, 8_000
+"""Records of a set that are kept, and of a bundled sample."""
 TUNED_ON = frozenset(
     "digits|digits, steps|wine|breast_cancer|diabetes|iris|moons|spikes|spikes, steps|opinions 5|opinions 5, steps|"
     "age and pay, steps|houses|bell of 16|heaps of 8|sheet in 100|embeddings 128|skin|pulsars|occupancy|airfoil|"
@@ -99,6 +100,16 @@ def _bundled(random: np.random.Generator) -> Iterator[PublicSet]:
     yield of_numbers("digits, steps", digits, 0, 16, (1.0,))
     for name, times in (("wine", 20), ("breast_cancer", 8), ("diabetes", 10), ("iris", 24), ("linnerud", 150)):
         yield of_numbers(name, np.repeat(getattr(datasets, f"load_{name}")().data, times, axis=0))
+
+
+def _samples() -> Iterator[PublicSet]:
+    """The bundled samples, with bounds that hold for anyone; nothing that forecasts reckon with was set by them."""
+    for one in samples():
+        if not one.domain.holds_sets:
+            read = pd.read_parquet if one.path.suffix == ".parquet" else pd.read_csv
+            kept = read(one.path)[list(one.domain.names)].dropna()
+            some = kept.sample(min(len(kept), SAMPLED), random_state=1)
+            yield PublicSet(one.name, one.domain, some.reset_index(drop=True))
 
 
 def _made_up(random: np.random.Generator) -> Iterator[PublicSet]:
