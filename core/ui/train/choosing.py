@@ -77,7 +77,8 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     """The controls and the button with the price on it."""
     targets = [column.name for column in own.domain.columns if _predictable(column)]
     if not targets or len(own.domain.columns) < 2:
-        note("A model predicts one column of categories, numbers or dates from others, and there are none such here.")
+        those = "there is only one here" if targets else "there are none such here"
+        note(f"A model predicts one column of categories, numbers or dates from others, and {those}.")
         main_action("Train", ["a column to predict, and another one"], "train")
         return
     st.header("1 · What should be predicted?", anchor=False)

@@ -65,6 +65,13 @@ def test_without_data_it_says_what_is_missing_and_opens_models(ledger):
     assert not app.exception and "It predicts kind" in shown(app) and "Most likely" in shown(app)
 
 
+def test_one_column_alone_predicts_nothing_and_is_called_one(ledger):
+    session = owner()
+    session.own = OwnData("people", open_source(plane()), Domain(PLANE.columns[:1]))
+    app = page(**{KEY: session})
+    assert "from others, and there is only one here." in shown(app) and app.button(key="train").disabled
+
+
 def test_an_owner_chooses_and_the_price_is_on_the_button(ledger):
     app = page(**{KEY: owner()})
     assert app.selectbox(key="train-target").value == "kind"
