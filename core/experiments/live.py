@@ -84,9 +84,14 @@ class LivePicture:
 
     @property
     def typical(self) -> tuple[float, float]:
-        """A typical answer where records are, and its standard error at the smallest ε: medians over the upper half."""
+        """A typical answer where records are, as forecasts take it, and its standard error at the smallest ε.
+
+        The answer is how many are close to a record on average: cells count by how many are there.
+        """
         there = self.exact >= np.median(self.exact[self.exact > 0.01 * self.exact.max()])
-        return float(np.median(self.exact[there])), math.sqrt(float(np.median(self.gain[there])))
+        stated = self.sample.density_guess
+        answer = np.average(self.exact, weights=self.exact) if stated is None else stated * self.sample.records_guess
+        return float(answer), math.sqrt(float(np.median(self.gain[there])))
 
 
 def has_live_picture(sample: Sample) -> bool:

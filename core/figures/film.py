@@ -84,6 +84,15 @@ def film_figure(
     return figure.update_layout(margin={"t": ABOVE, "b": 8}, showlegend=False, dragmode=False)
 
 
+def beginning_at(figure: go.Figure, start: int) -> go.Figure:
+    """The same film, of which another frame is shown first."""
+    film, frame = go.Figure(figure), figure.frames[start]
+    for place, drawn in zip(frame.traces, frame.data, strict=True):
+        film.data[place].update(drawn)
+    film.layout.sliders[0].active = start
+    return film.update_layout(title={"text": frame.layout.title.text})
+
+
 def with_buttons(figure: go.Figure) -> go.Figure:
     """Put buttons beside the slider that play a film and stop it; it never plays by itself."""
     play = {"label": "▶", "method": "animate", "args": [None, _each(PLAYED) | {"fromcurrent": True}]}

@@ -7,7 +7,7 @@ import streamlit as st
 
 from ...experiments.live import EPSILONS, bundled_live_picture, has_live_picture
 from ...figures.density import highest
-from ...figures.film import film_figure
+from ...figures.film import beginning_at, film_figure
 from ...figures.hidden import hidden_by_noise
 from ...figures.report.words import counted
 from ...releases.release import Release
@@ -18,12 +18,35 @@ from .marks import Visibility, mark, note
 from .odds import best_guess
 from .session import Opened
 
+HEIGHT = 480
+"""Pixels: a window of 800 shows what is said of it, its slider and all of the picture."""
 LINE = "<br>"
 """Ends a line of a figure's title: both of them fit on a phone."""
 WHY = (
     "Slide ε: as it falls the noise grows, and hatching covers what the noise hides. These records are public, so "
     "their exact counts may lie behind the picture. Of private records it is never drawn."
 )
+FOLLOWED = """
+window.fgFollowed ||= (() => {
+  const write = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+  const follow = moved => {
+    const field = document.querySelector(".st-key-FIELD input");
+    if (!field || Number(field.value) === Number(moved.step.label)) return;
+    write.call(field, moved.step.label);
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.dispatchEvent(new FocusEvent("focusout", { bubbles: true }));
+  };
+  const find = () => document.querySelectorAll("[class*=st-key-FIGURE] .js-plotly-plot").forEach(figure => {
+    if (figure.fgFollowed || !figure.on) return;
+    figure.fgFollowed = true;
+    figure.on("plotly_sliderend", follow);
+  });
+  new MutationObserver(find).observe(document.body, { childList: true, subtree: true });
+  find();
+  return true;
+})();
+"""
+"""What is typed into the field when the slider of the figure is let go, as if a visitor had typed it."""
 
 
 def sample_of(release: Release) -> Sample | None:
@@ -31,12 +54,27 @@ def sample_of(release: Release) -> Sample | None:
     return next((one for one in samples() if has_live_picture(one) and one.domain == release.domain), None)
 
 
-def live_view(one: Sample, key: str, epsilon: float = 1.0) -> None:
-    """Draw the live picture of a sample, beginning at an ε."""
+def live_view(one: Sample, key: str, epsilon: float = 1.0, field: str | None = None) -> None:
+    """Draw the live picture of a sample, beginning at an ε.
+
+    Parameters
+    ----------
+    one : Sample
+        With a live picture.
+    key : str
+        Of the figure.
+    epsilon : float
+        Where its slider begins.
+    field : str | None
+        Key of a number that follows the slider once it is let go; None where nothing does.
+    """
     mark(Visibility.PUBLIC, f"{one.title}: public records, shown at every ε")
     start = min(range(len(EPSILONS)), key=lambda place: abs(float(EPSILONS[place]) / epsilon - 1.0))
-    figure, words = _live_figure(one.name, start)
-    st.plotly_chart(figure, key=f"{key}-{start}", config=ONE_TOOL, alt=words)
+    figure, words = _live_figure(one.name)
+    st.plotly_chart(beginning_at(figure, start), key=key, config=ONE_TOOL, alt=words)
+    if field is not None:
+        script = FOLLOWED.replace("FIGURE", key).replace("FIELD", field)
+        st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
     note(WHY)
 
 
@@ -47,9 +85,9 @@ def released_live_view(opened: Opened) -> None:
         live_view(one, "explore-live", float(opened.release.privacy.budget.epsilon))
 
 
-@st.cache_data(max_entries=16, show_spinner="Making the picture at every ε …")
-def _live_figure(name: str, start: int) -> tuple[go.Figure, str]:
-    """The figure, for all visitors, and its words."""
+@st.cache_data(max_entries=4, show_spinner="Making the picture at every ε …")
+def _live_figure(name: str) -> tuple[go.Figure, str]:
+    """The figure, for all visitors, and its words; it begins where nothing is hidden that can be seen."""
     one = sample(name)
     live = bundled_live_picture(name)
     pictures = [live.at(epsilon) for epsilon in EPSILONS]
@@ -59,10 +97,11 @@ def _live_figure(name: str, start: int) -> tuple[go.Figure, str]:
         off = error * float(EPSILONS[0]) / float(epsilon)
         hidden = percent(float(hidden_by_noise(picture).mean()))
         words.append(
-            f"A 50% guess about one {one.domain.one_record} can rise to {percent(best_guess(float(epsilon)), 3)}{LINE}"
-            f"A typical answer is {rounded(answer, off)} ± {rounded(2 * off, off)} · {hidden} is hidden"
+            f"A 50% guess about anyone can rise to {percent(best_guess(float(epsilon)), 3)}{LINE}"
+            f"A typical answer is {rounded(answer, off)} ± {rounded(2 * off, off)} · noise hides {hidden}"
         )
     least, most = (said.replace(LINE, "; ") for said in (words[0], words[-1]))
     said = f"{one.title}. Under ε = {EPSILONS[0]}: {least}. Under ε = {EPSILONS[-1]}: {most}."
     noun, top = counted(one.domain), highest(pictures[-1].estimate)
-    return film_figure(pictures, words, EPSILONS, start, one.domain, noun, "ε = ", top), said
+    film = film_figure(pictures, words, EPSILONS, len(EPSILONS) - 1, one.domain, noun, "ε = ", top)
+    return film.update_layout(height=HEIGHT), said

@@ -20,6 +20,10 @@ STEP, EXACT, WITH_SLACK, RELATION = (
     "release-relation",
 )
 START = Decimal(1)
+WHAT = (
+    "How much the presence of any one person may change what comes out. Smaller is more private, larger is more "
+    "accurate, and all of it is paid from the budget."
+)
 SLACK = Decimal("0.000001")
 """The δ behind the switch: one in a million."""
 COUNTED_TOGETHER = "Count several releases as less than their sum, for a one-in-a-million risk"
@@ -46,23 +50,39 @@ CAPTIONS = (
 )
 
 
-def choose_epsilon() -> Decimal | None:
-    """The slider on its logarithmic scale, with an exact field beside it; None while no promise can be made with it."""
+def choose_epsilon(live: bool = False) -> Decimal | None:
+    """The slider on its logarithmic scale, with an exact field beside it; None while no promise can be made with it.
+
+    Parameters
+    ----------
+    live : bool
+        Whether a picture below has the slider, which the field follows.
+    """
     st.session_state.setdefault(STEP, START)
     st.session_state.setdefault(EXACT, float(START))
     slider, field = st.columns([4, 1.15], gap="medium", vertical_alignment="bottom", wrap=False)
-    slider.select_slider(
-        "Privacy loss ε",
-        EPSILONS,
-        format_func=amount,
-        key=STEP,
-        persist_state="session",
-        on_change=_step_moved,
-        help="How much the presence of any one person may change what comes out. Smaller is more private, larger is "
-        "more accurate, and all of it is paid from the budget.",
-    )
+    if live:
+        slider.caption("Slide the ε of the picture, or type it: smaller is more private, larger is more accurate.")
+    else:
+        slider.select_slider(
+            "Privacy loss ε",
+            EPSILONS,
+            format_func=amount,
+            key=STEP,
+            persist_state="session",
+            on_change=_step_moved,
+            help=WHAT,
+        )
     typed = field.number_input(
-        "exactly", 0.0, 100.0, step=None, format="%.12g", key=EXACT, persist_state="session", on_change=_exact_typed
+        "Privacy loss ε" if live else "exactly",
+        0.0,
+        100.0,
+        step=None,
+        format="%.12g",
+        key=EXACT,
+        persist_state="session",
+        on_change=_exact_typed,
+        help=WHAT if live else None,
     )
     if not typed:
         return None

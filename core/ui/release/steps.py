@@ -27,7 +27,7 @@ from .making import Order
 from .outcomes import possible_outcomes
 from .pairs import choose_pairs
 from .payer import choose_payer
-from .privacy import SLACK, choose_epsilon, choose_slack
+from .privacy import EXACT, SLACK, choose_epsilon, choose_slack
 from .progress import hash_seed
 from .public_sample import choose_sample
 from .questions import choose_aim
@@ -88,9 +88,10 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     st.header(f"1 · What {more}should people be able to ask?", anchor=False)
     draft = choose_aim(Draft(own.domain, hash_seed(number)), number, known)
     st.header("2 · How much privacy?", anchor=False)
-    epsilon = choose_epsilon()
-    if known is not None and epsilon is not None and has_live_picture(known):
-        live_view(known, "release-live", float(epsilon))
+    live = known is not None and has_live_picture(known)
+    epsilon = choose_epsilon(live)
+    if live and epsilon is not None:
+        live_view(known, "release-live", float(epsilon), EXACT)
     paying, front = st.container(), st.container()
     with st.expander("Fine-tune", key="release-fine-tune"):
         slack = choose_slack()

@@ -113,3 +113,6 @@ def test_a_sample_of_public_records_is_shown_at_every_epsilon(ledger):
     at = ask(of_sample(sample("health")), "density")
     assert not at.exception
     assert "public records, shown at every ε" in "\n".join(element.value for element in at.markdown)
+    assert "release-epsilon" not in [one.key for one in at.select_slider]  # the picture has the slider
+    at.number_input(key="release-epsilon-exact").set_value(0.1).run()
+    assert "Release for ε = 0.1" in at.button(key=PRESS).label and not at.exception
