@@ -13,6 +13,8 @@ import streamlit as st
 
 from ...figures.asking import NAME
 
+RADIUS = 9
+"""Of the ring, in pixels."""
 FOLLOW = """
 window.fgRing ||= (() => {
   const move = (plot, { points: [asked] = [] } = {}) => {
@@ -25,15 +27,19 @@ window.fgRing ||= (() => {
     const [x, y] = [xaxis.c2p(ring.x), yaxis.c2p(ring.y)];
     ring.node3.node().querySelector(".point").setAttribute("transform", `translate(${x},${y})`);
   };
-  addEventListener("pointerdown", ({ target }) => {
+  const attend = ({ target }) => {
     const plot = target.closest?.(".st-key-fg-stage .js-plotly-plot");
-    if (!plot || plot.fgRing) return;
+    if (!plot?.calcdata || plot.fgRing) return;
     plot.fgRing = true;
+    for (const points of plot.calcdata)
+      if (points[0].trace.name === NAME) for (const point of points) point.mrc = RADIUS;
     plot.on("plotly_selected", event => move(plot, event));
-  }, true);
+  };
+  for (const kind of ["pointerover", "pointerdown"]) addEventListener(kind, attend, true);
   return true;
 })();
-""".replace("NAME", json.dumps(NAME))
+""".replace("NAME", json.dumps(NAME)).replace("RADIUS", str(RADIUS))
+"""What is said of a target keeps clear of its ring, by the radius that Plotly knows of points that it has drawn."""
 
 
 def few_elements(figure: go.Figure) -> go.Figure:
@@ -44,6 +50,7 @@ def few_elements(figure: go.Figure) -> go.Figure:
     *others, ring = targets
     for trace in others:
         trace.marker.maxdisplayed = 1
+    ring.hoverinfo = "skip"  # what is below it has something to say
     if ring.selectedpoints is not None:
         ring.unselected.marker.opacity = 1
     return figure
