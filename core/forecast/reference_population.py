@@ -66,7 +66,7 @@ def reference_populations(
     populations = {name: _placed(domain, metric, kernel, density, shape) for name, shape in SHAPES.items()}
     if density is None and kernel is not None and domain.dimensions > FEW_DIMENSIONS:
         closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
-        if _mean_closeness(closeness, populations["clustered"]) < IN_SIGHT:
+        if mean_closeness(closeness, populations["clustered"]) < IN_SIGHT:
             populations["clustered"] = _placed(domain, metric, kernel, IN_SIGHT, _clustered)
     return tuple(populations.values())
 
@@ -110,7 +110,7 @@ def placed_close(
     """
     usual = _placed(domain, metric, None, None, shaped, middle)
     closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
-    if _mean_closeness(closeness, usual) >= density:
+    if mean_closeness(closeness, usual) >= density:
         return usual
     return _placed(domain, metric, kernel, density, shaped, middle)
 
@@ -156,7 +156,7 @@ def _placed(
     closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
 
     def excess(points: np.ndarray) -> float:
-        return math.log(_mean_closeness(closeness, points) / density)
+        return math.log(mean_closeness(closeness, points) / density)
 
     # Beyond three times the usual spread most points would lie on the bounds, where they come closer again.
     least, most = -30.0, widest + math.log(3.0)
@@ -176,7 +176,7 @@ def _placed(
     return blended(brentq(lambda share: excess(blended(share)), 0.0, 1.0, xtol=1e-2))
 
 
-def _mean_closeness(closeness: Kernel, points: np.ndarray) -> float:
+def mean_closeness(closeness: Kernel, points: np.ndarray) -> float:
     """Of two different points, on average; above 0, also where every pair is too far apart for a number."""
     few = points[:300]
     pairs = closeness.evaluate(few, few)
