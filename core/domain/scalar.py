@@ -55,6 +55,11 @@ class Scalar:
         return self.unit
 
     @property
+    def said_unit(self) -> str:
+        """The unit as it stands beside the name; "" where it says the name again, as "hour of the day" of an hour."""
+        return "" if self.name.casefold() in self.unit.casefold().split() else self.unit
+
+    @property
     def spacing(self) -> float:
         """What lies between two neighbouring numbers that anyone could have; 0 where any may occur."""
         return 0.0

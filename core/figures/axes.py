@@ -85,7 +85,7 @@ class Axis:
             north, east = column.kilometres
             span = north if column.axis == LATITUDE else east
         measure = column.measure or f"from {column.low} to {column.high}"
-        return cls(column.name, places, column.low, column.high, column.unit, measure=measure, length=span)
+        return cls(column.name, places, column.low, column.high, column.said_unit, measure=measure, length=span)
 
     @property
     def title(self) -> str:

@@ -21,6 +21,8 @@ LARGE, SMALL = 1e15, 1e-9
 """From here on, and below there, a number is written with a power of ten."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LEAST_SHARE = 1e-5
+ALMOST_NOTHING = 0.001
+"""A budget below this buys noise alone."""
 TIMES_FROM = 10
 """From here on a share is no share any more, but so many times."""
 
@@ -176,6 +178,13 @@ def amount(epsilon: Decimal) -> str:
     """An ε as it stands on a price tag: exact, with at least one decimal place."""
     text = format(epsilon.normalize(), "f")
     return text if "." in text else f"{text}.0"
+
+
+def left_in_words(epsilon: Decimal | float, written: str) -> str:
+    """What is left of a budget: as it is ``written``, or in words where that is too little for any release."""
+    if epsilon <= 0:
+        return "nothing"
+    return "almost nothing" if epsilon < ALMOST_NOTHING else written
 
 
 def rounded_down(epsilon: Decimal) -> Decimal:

@@ -131,7 +131,7 @@ def test_the_second_release_is_paid_from_what_the_first_one_left(visitor, ledger
     for _ in range(3):
         second.page.get_by_role("slider", name="Privacy loss ε").press("ArrowLeft")
         second.settle()
-    assert price(second).inner_text() == "Release for ε = 0.5, leaving 0.0"
+    assert price(second).inner_text() == "Release for ε = 0.5, leaving nothing"
 
 
 @pytest.mark.deep

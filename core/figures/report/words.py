@@ -81,7 +81,8 @@ def column_values(column: Column) -> str:
         return f"one of {len(column.categories):,}, in order: {listed(column.categories, LISTED_CATEGORIES)}"
     if isinstance(column, Dates):
         return f"{column.text(column.low)} to {column.text(column.high)}, by the {column.step}"
-    unit = f" {shown(column.unit)}" if column.unit else ""
+    said = column.unit if isinstance(column, Vector) else column.said_unit
+    unit = f" {shown(said)}" if said else ""
     bounds = f"{number(column.low)} to {number(column.high)}{unit}"
     return f"{column.length:,} numbers, each {bounds}" if isinstance(column, Vector) else bounds
 

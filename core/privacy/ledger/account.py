@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ...words.numbers import amount, rounded_down
+from ...words.numbers import amount, left_in_words, rounded_down
 from ..accounting import Cost, admits, admits_each, largest_pure_admitted, spent
 from ..budget import Budget
 from ..neighbours import Neighbours
@@ -92,4 +92,4 @@ class Account:
 def price(budget: Budget, left: Decimal | None = None) -> str:
     """A promise as it stands on a price tag."""
     words = f"ε = {amount(budget.epsilon)}" + ("" if budget.pure else " with a one-in-a-million risk")
-    return words if left is None else f"{words}, leaving {amount(left)}"
+    return words if left is None else f"{words}, leaving {left_in_words(left, amount(left))}"

@@ -14,7 +14,7 @@ from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.session import Opened
 from .point import say
-from .values import grain, number_format, tidy
+from .values import SHORTEST, grain, tidy
 
 POINT, BOX, LASSO = "A point", "A box", "A lasso"
 MODES = {POINT: "points", BOX: "box", LASSO: "lasso"}
@@ -87,8 +87,6 @@ class AskedArea:
             with place:
                 label = in_markdown(f"{column.name} {end}")
                 ends.append(
-                    st.number_input(
-                        label, column.low, column.high, step=grain(column), format=number_format(column), key=key
-                    )
+                    st.number_input(label, column.low, column.high, step=grain(column), format=SHORTEST, key=key)
                 )
         return ends[0], ends[1]

@@ -10,13 +10,11 @@ import streamlit as st
 from ...forecast.scales import closely
 from ...geometry.kernels import Bandwidth, Stationary
 from ...words.numbers import number
-from ..frame.marks import note
 from ..frame.session import Opened
 from . import answers
 
 DETAIL = "detail"
 """The bandwidth in the page's address, where it is not the one to begin with: a share of the owner's."""
-FIXED = "The distance at which closeness fades is fixed in this file, whose table was filled for it."
 FREE = (
     "The bandwidth: within about this distance people count as close. The counts are in the file with their noise, so "
     "smoothing them more or less costs no privacy, and intervals follow it."
@@ -29,17 +27,16 @@ def choose_bandwidth(opened: Opened) -> Opened:
     kernel = getattr(sketch, "kernel", None)
     if sketch.answers != "closeness" or not isinstance(kernel, Stationary):
         return opened
+    if len(sketch.bandwidths) < 2:  # its table was filled for one
+        return opened
     with st.popover("Detail"):
         return _chosen(opened, kernel)
 
 
 def _chosen(opened: Opened, kernel: Stationary) -> Opened:
-    """The file with the bandwidth that a slider says, where there is more than one."""
+    """The file with the bandwidth that a slider says."""
     sketch = opened.release.sketch
     factors = sketch.bandwidths
-    if len(factors) < 2:
-        note(FIXED)
-        return opened
     suited = answers.suited(opened.identity, opened.release)
     start = "the one that suits the noisy counts" if sketch.open_bandwidth else "the owner's"
     first, key = _nearest(factors, suited), f"explore-bandwidth-{opened.identity}"

@@ -234,7 +234,7 @@ def _between(axis: Axis, ends: tuple[int, int]) -> list[int]:
 
 def _column(state: _State, shown: Profile, whole: Profile) -> None:
     """One column: its name, its picture and its numbers."""
-    unit = "" if overview.is_time(shown.axis) or shown.axis.categories else getattr(shown.axis.column, "unit", "")
+    unit = "" if overview.is_time(shown.axis) or shown.axis.categories else getattr(shown.axis.column, "said_unit", "")
     draw(f'<h2 class="fg-name">{in_html(shortened(shown.name))} <small>{in_html(unit)}</small></h2>')
     if shown.missing:
         draw(f'<p class="fg-note fg-unmeasured">{in_html(shown.missing)}</p>')

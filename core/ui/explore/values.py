@@ -15,6 +15,8 @@ from ...words.escapes import in_markdown
 
 STEPS = 1000
 """Numbers typed or slid go in steps of this part of a column's range, or finer."""
+SHORTEST = "%.15g"
+"""Numbers are written with the digits that they have: 59, and 59.25."""
 SHOWN_DATE = "YYYY-MM-DD"
 
 
@@ -25,7 +27,7 @@ def value_field(column: Column, key: str, on_change: Callable | None = None, sli
         return st.selectbox(label, column.categories, **state)
     if isinstance(column, Dates):
         return said(column, _date_field(column, label, state))
-    step, form, middle = grain(column), number_format(column), tidy((column.low + column.high) / 2, column)
+    step, form, middle = grain(column), SHORTEST, tidy((column.low + column.high) / 2, column)
     known = {} if key in st.session_state else {"value": middle}  # one that starts with a value twice is warned about
     field = st.slider if slides else st.number_input
     return field(label, column.low, column.high, step=step, format=form, **known, **state)
@@ -79,21 +81,22 @@ def said(column: Column, state: Any) -> object:
 
 def label_of(column: Column) -> str:
     """The label of a field for a value of a column: its name, with its unit."""
-    unit = "" if isinstance(column, Dates) else getattr(column, "unit", "")
+    unit = "" if isinstance(column, Dates) else getattr(column, "said_unit", "")
     return in_markdown(f"{column.name} ({unit})" if unit else column.name)
 
 
 def grain(column: Column) -> float:
-    """The step of numbers of a column: a power of ten, at most a thousandth of its range."""
+    """The step of numbers of a column: its own, or a power of ten, at most a thousandth of its range, where finer."""
+    return max(_fine(column), column.spacing)
+
+
+def _fine(column: Column) -> float:
     return 10.0 ** math.floor(math.log10((column.high - column.low) / STEPS))
-
-
-def number_format(column: Column) -> str:
-    """How a number of a column is written in a field."""
-    return f"%.{max(0, -round(math.log10(grain(column))))}f"
 
 
 def tidy(value: float, column: Column) -> float:
     """A number rounded to the grain of its column, inside its bounds."""
-    digits = -round(math.log10(grain(column)))
+    if grain(column) > _fine(column):  # numbers that anyone could have
+        return float(column.present(np.float64(value)))
+    digits = -round(math.log10(_fine(column)))
     return min(max(round(value, digits), column.low), column.high)

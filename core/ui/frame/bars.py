@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...words.escapes import in_html
-from ...words.numbers import significant
+from ...words.numbers import left_in_words, significant
 from .markup import draw
 
 
@@ -32,5 +32,6 @@ def budget_bar(spent: float, price: float, total: float) -> None:
     """A budget: what earlier releases spent, what the next one would cost, and what then is left (all in ε)."""
     left = max(0.0, total - spent - price)
     was, this, rest, whole = (significant(epsilon, 3) for epsilon in (spent, price, left, total))
+    rest = left_in_words(left, rest)
     words = f"Of a budget of {whole}, {was} is spent, this release takes {this}, and {rest} is left."
     bar([spent / total, price / total], words, f"spent {was}, this {this}", f"left {rest} of {whole}")

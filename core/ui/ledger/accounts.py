@@ -12,7 +12,7 @@ from ...privacy.accounting import spent
 from ...privacy.ledger.ledger import Entry, Ledger, Status
 from ...privacy.unit import unit_in_words
 from ...sketches.registry import card
-from ...words.numbers import amount, number, rounded_down, significant
+from ...words.numbers import amount, left_in_words, number, rounded_down, significant
 from ...words.phrases import count, day, listed, lowered, shown
 from ..frame.bars import bar
 from ..frame.charts import show
@@ -55,7 +55,9 @@ def pick_account(ledger: Ledger, preferred: str | None) -> Status:
 def show_account(status: Status, begins_again: bool = False) -> None:
     """One data set: its promise, what is left, and its releases on a time line; that of a sample is no promise."""
     total, left = float(status.epsilon), max(0.0, float(status.epsilon) - status.spent)
-    ends = f"spent {significant(status.spent, 3)}", f"left {significant(left, 3)} of {significant(total, 3)}"
+    rest = left_in_words(left, significant(left, 3))
+    ends = f"spent {significant(status.spent, 3)}", f"left {rest} of {significant(total, 3)}"
+    more = left_in_words(status.left, "")
     bar([status.spent / total], " and ".join(ends), *ends)
     facts(
         [
@@ -66,7 +68,9 @@ def show_account(status: Status, begins_again: bool = False) -> None:
             ),
             ("Hidden: " + lowered(RELATIONS[status.neighbours]), ""),
             (
-                f"One more release of ε = {amount(rounded_down(status.left))} may follow",
+                f"{more.capitalize()} is left for another release"
+                if more
+                else f"One more release of ε = {amount(rounded_down(status.left))} may follow",
                 "As a single number; a sketch of many rows may have more, as they add up to less."
                 if status.delta
                 else "",

@@ -12,7 +12,7 @@ from ...parameters import SEED_BITS
 from ...privacy.ledger.account import price
 from ...serving.door import the_door
 from ...words.escapes import in_markdown
-from ...words.numbers import amount
+from ...words.numbers import amount, left_in_words
 from ..frame.marks import Visibility, note, rail
 from ..frame.odds import odds_sentence
 from ..frame.turns import attendance
@@ -58,9 +58,10 @@ def confirm(desk: Desk, order: Order, draft: Draft) -> None:
         )
     if order.total is not None:
         st.markdown(f"Its total of **{price(order.total)}** is promised by this, for all releases there will ever be.")
+    left = left_in_words(draft.left, f"ε = {amount(draft.left)}")
     st.markdown(
         f"What is spent cannot be had back, even if nobody ever gets the file. "
-        f"It leaves **ε = {amount(draft.left)}** of the total of {amount(draft.account.total.epsilon)}."
+        f"It leaves **{left}** of the total of {amount(draft.account.total.epsilon)}."
     )
     with st.container(horizontal=True, gap="small"):
         ticket = (order.ticket,)

@@ -8,13 +8,16 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.release import Release
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
-from core.ui.explore.bandwidth import FIXED
 from core.ui.explore.groups import part_calls
 from core.ui.frame.session import Opened
-from tests.ui.explore.visiting import explore, labels, shown
+from tests.ui.explore.visiting import explore, labels
 
 LINE = Domain.of(x=(0, 100))
-SLIDER = "How closely to look"
+SLIDER, DETAIL = "How closely to look", "Detail"
+
+
+def popovers(app) -> list[str]:
+    return [block.proto.popover.label for block in app.get("popover")]
 
 
 def spikes(finest: float) -> bytes:
@@ -26,7 +29,7 @@ def spikes(finest: float) -> bytes:
 def test_it_starts_at_what_suits_the_counts_and_can_be_moved():
     app = explore(spikes(1 / 16))
     slider = next(one for one in app.select_slider if one.label == SLIDER)
-    assert slider.value < 0.2
+    assert slider.value < 0.2 and DETAIL in popovers(app)
     slider.set_value(1.0).run()
     assert not app.exception
 
@@ -36,11 +39,11 @@ def test_a_file_whose_bandwidth_the_owner_chose_starts_there():
     assert next(one for one in app.select_slider if one.label == SLIDER).value == 1.0
 
 
-def test_other_sketches_say_that_it_is_fixed():
+def test_a_file_whose_table_was_filled_for_one_bandwidth_offers_no_choice():
     race = Race(LINE, kernels.Euclidean(5.0), 20, 10)
     app = explore(release(race, {"x": [1.0, 2.0]}, Budget(1)).to_bytes())
     assert SLIDER not in labels(app.select_slider)
-    assert FIXED in shown(app)
+    assert DETAIL not in popovers(app)
 
 
 def test_scripts_read_with_the_same_bandwidth():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain, Numeric, release
+from core.figures.axes import Axis
 from core.figures.report.exploration import Density, Exploration, Points
 from core.figures.report.html import report_html
 from core.figures.report.script import script_for
@@ -16,7 +17,7 @@ from core.sketches.published.grids.mwem import MWEM
 from core.tasks.density import grid
 from core.ui.explore.columns import ONE, PAIRS, THREE, TWO
 from core.ui.explore.point import STRONG
-from core.ui.explore.values import grain, tidy
+from core.ui.explore.values import grain, label_of, tidy
 from core.ui.frame.session import KEY
 from core.words.escapes import in_html
 from tests.depth import deep
@@ -119,6 +120,19 @@ def test_typed_numbers_are_fine_enough_and_stay_inside_the_bounds(low, high):
     for share in np.linspace(0, 1, 11):
         value = tidy(low + share * width, column)
         assert low <= value <= high and abs(value - (low + share * width)) <= grain(column)
+
+
+def test_numbers_of_a_declared_step_are_offered_in_it():
+    age, pay = Numeric("age", 17.5, 90, "years", step=1), Numeric("pay", 0, 100_000, step=1)
+    assert grain(age) == 1 and tidy(58.9, age) == 58.5 and tidy(99, age) == 90
+    assert grain(pay) == 100, "a finer step is not asked for"
+
+
+@pytest.mark.parametrize(("name", "unit"), [("hour", "hour of the day"), ("minutes", "minutes")])
+def test_a_unit_that_says_the_name_again_is_left_out(name, unit):
+    column = Numeric(name, 0, 24, unit)
+    assert label_of(column) == Axis.of(column, np.arange(3)).title == name
+    assert label_of(Numeric("delay", 0, 24, unit)) == f"delay ({unit})"
 
 
 @pytest.mark.deep

@@ -67,7 +67,7 @@ def test_an_epsilon_may_be_typed_exactly(ledger):
     at.button(key="release-again").click().run()
     at.number_input(key="release-epsilon-exact").set_value(0.2).run()
     assert at.select_slider(key="release-epsilon").value == Decimal("0.2")
-    assert at.button(key=PRESS).label == "Release for ε = 0.2, leaving 0.0" and not at.button(key=PRESS).disabled
+    assert at.button(key=PRESS).label == "Release for ε = 0.2, leaving nothing" and not at.button(key=PRESS).disabled
     confirmed(at)
     assert ledger.status("visits").left == 0 and len(ledger.status("visits").releases) == 2
 

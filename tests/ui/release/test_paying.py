@@ -19,7 +19,7 @@ def test_it_never_offers_what_the_ledger_would_refuse(ledger):
     at.select_slider(key="release-epsilon").set_value(Decimal("1.2")).run()
     assert at.button(key=PRESS).disabled and "a smaller ε, as 1.0 is left" in words(at)
     at.select_slider(key="release-epsilon").set_value(Decimal("1")).run()
-    assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 0.0"
+    assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving nothing"
 
 
 def test_a_total_is_chosen_by_how_often_or_typed(ledger):
