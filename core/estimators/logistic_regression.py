@@ -41,8 +41,8 @@ class PrivateLogisticRegression(LinearClassifier):
         Strength per record; None is the least that the promise allows, which is seldom too little.
     records : int | None
         A public guess of the number of records: with a delta, for the choice of a method and of its steps, which
-        supposes 10,000 without it (on six sets of 300 to 30,000 records that changed nothing beyond the noise); without
-        one, what the regularisation is multiplied by.
+        supposes 10,000 without it (on sets of 300 to 30,000 records that seldom mattered much, and then in either
+        direction); without one, what the regularisation is multiplied by.
     method : str
         "objective" perturbation (Chaudhuri, Monteleoni, Sarwate 2011), which needs no delta, and keeps the features'
         own units without one; "amp", approximate minima perturbation (Iyengar et al. 2019), "descent", noisy gradient

@@ -93,6 +93,8 @@ def encoded(sketch: LinearSketch | Adaptive, sample: object) -> Encoded:
     """
     if isinstance(sample, Sets):
         return sample
+    if isinstance(sample, PublicRecords):
+        return sample.encoded(sketch.domain, sketch.metric)
     if not isinstance(sample, np.ndarray):
         return sketch.domain.encode_queries(sample, sketch.metric)
     low, high = sketch.domain.bounds(sketch.metric)

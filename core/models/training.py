@@ -301,8 +301,8 @@ def train(
     radius : float | None
         A public length of coordinates between -1 and 1; longer records are shortened to it.
     records : int
-        How many there are, from public knowledge; "auto" reckons with it. On six sets of 300 to 30,000 records what is
-        supposed without it changed nothing beyond the noise, so no count is bought for it.
+        How many there are, from public knowledge; "auto" reckons with it. On sets of 300 to 30,000 records what is
+        supposed without it seldom mattered much, and then in either direction, so no count is bought for it.
     ledger, dataset : Ledger | str | None, str | None
         Who pays; nobody where no data set is named.
 

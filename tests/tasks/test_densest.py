@@ -9,7 +9,7 @@ from tests.tasks.poured import box_of, clusters, poured
 
 
 def test_of_many_columns_it_is_where_records_gather():
-    release = poured(box_of(5), Euclidean(0.3, power=2), clusters([[0.7] * 5], 10_000), rows=200, width=200)
+    release = poured(box_of(5), Euclidean(0.3, power=2), clusters([[0.7] * 5], 5_000), rows=100, width=200)
     assert list(densest_place(release).values()) == pytest.approx([0.7] * 5, abs=0.08)
 
 
