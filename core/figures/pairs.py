@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 import plotly.graph_objects as go
@@ -26,6 +27,8 @@ CELL, NARROW = 150, 58
 
 FEW, SLANTED = 4, 44
 """Columns whose names have room below pictures on a phone too, and pixels for names of more, which slant there."""
+PLAIN = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
+Trace: TypeAlias = go.Scatter | go.Bar | go.Heatmap
 
 
 def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True, cell: int = CELL) -> go.Figure:
@@ -47,24 +50,58 @@ def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True,
     """
     names = pairs.columns
     size = len(names)
-    figure = make_subplots(size, size, shared_xaxes="columns", horizontal_spacing=0.012, vertical_spacing=0.012)
-    for place, name in enumerate(names):
-        for trace in _small_curve(pairs.curves[name], columns[name], near):
-            figure.add_trace(trace, place + 1, place + 1)
+    cells: dict[tuple[int, int], list[Trace]] = {
+        (place, place): _small_curve(pairs.curves[name], columns[name], near) for place, name in enumerate(names)
+    }
     for across, up in combinations(range(size), 2):
         x, y = names[across], names[up]
-        for trace in _small_map(pairs.heatmaps[x, y], columns[x], columns[y], near):
-            figure.add_trace(trace, up + 1, across + 1)
-        # Hatching would be given room around it, so that the pictures of a row end at different heights.
-        drawn = Axis.of(columns[y], pairs.heatmaps[x, y].y_values)
-        figure.update_yaxes(range=[drawn.low, drawn.high], row=up + 1, col=across + 1)
-    for place, name in enumerate(names):
-        drawn = Axis.of(columns[name], pairs.curves[name].values)
-        figure.update_xaxes(range=[drawn.low, drawn.high], col=place + 1)
-    _label(figure, names, columns)
-    clickable(figure)
+        cells[up, across] = _small_map(pairs.heatmaps[x, y], columns[x], columns[y], near)
+    # All in one go: at every change of a figure Plotly looks through the whole of it.
+    layout = _axes(pairs, columns, cells)
     margin = {"l": 8, "r": 8, "t": 8, "b": 8 if size <= FEW else SLANTED, "pad": 0}
-    return figure.update_layout(height=max(340, cell * size), margin=margin, showlegend=False, uirevision="constant")
+    layout |= {"height": max(340, cell * size), "margin": margin, "showlegend": False, "uirevision": "constant"}
+    figure = go.Figure([trace for traces in cells.values() for trace in traces], layout)
+    clickable(figure)
+    return figure
+
+
+def _axes(pairs: Pairs, columns: Mapping[str, Column], cells: Mapping[tuple[int, int], Sequence[Trace]]) -> dict:
+    """Give the traces of every cell (row, column) the axes of a subplot; what these look like, for the layout.
+
+    Names stand along the left and the bottom, and no ticks: these pictures are to be chosen from, not to be read.
+    """
+    names = pairs.columns
+    size = len(names)
+    grid = make_subplots(
+        size,
+        size,
+        specs=[[{} if (up, across) in cells else None for across in range(size)] for up in range(size)],
+        shared_xaxes="columns",
+        horizontal_spacing=0.012,
+        vertical_spacing=0.012,
+    )
+    axes = grid.layout.to_plotly_json()
+    for (up, across), traces in cells.items():
+        x_axis, y_axis = (axis.plotly_name for axis in grid.get_subplot(up + 1, across + 1))
+        for trace in traces:
+            trace.xaxis, trace.yaxis = x_axis.replace("axis", ""), y_axis.replace("axis", "")
+        x, y = names[across], names[up]
+        axes[x_axis] |= PLAIN | _reaching(columns[x], pairs.curves[x].values)
+        axes[y_axis] |= PLAIN
+        if up != across:
+            # Hatching would be given room around it, so that the pictures of a row end at different heights.
+            axes[y_axis] |= _reaching(columns[y], pairs.heatmaps[x, y].y_values)
+        if up == size - 1:
+            axes[x_axis]["title"] = _title(x, size)
+        if across == 0 < up:
+            axes[y_axis]["title"] = _title(y, size)
+    return axes
+
+
+def _reaching(column: Column, values: np.ndarray) -> dict:
+    """How far an axis goes."""
+    drawn = Axis.of(column, values)
+    return {"range": [drawn.low, drawn.high]}
 
 
 def pairs_in_words(pairs: Pairs, near: bool = True) -> str:
@@ -115,17 +152,6 @@ def _door(x: float, y: float, names: tuple[str, ...]) -> go.Scatter:
     )
 
 
-def _label(figure: go.Figure, names: tuple[str, ...], columns: Mapping[str, Column]) -> None:
-    """Names along the left and the bottom, no ticks: these pictures are to be chosen from, not to be read."""
-    figure.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
-    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
-    small = {} if len(names) <= FEW else {"font": {"size": 11}}
-    for place, name in enumerate(names):
-        label = {"text": in_plotly(shortened(name)), "standoff": 6} | small
-        figure.update_xaxes(title=label, row=len(names), col=place + 1)
-        if place:
-            figure.update_yaxes(title=label, row=place + 1, col=1)
-    for row in range(len(names)):
-        for column in range(row + 1, len(names)):
-            figure.update_xaxes(visible=False, row=row + 1, col=column + 1)
-            figure.update_yaxes(visible=False, row=row + 1, col=column + 1)
+def _title(name: str, size: int) -> dict:
+    """The name of a column along a side of so many pictures."""
+    return {"text": in_plotly(shortened(name)), "standoff": 6} | ({} if size <= FEW else {"font": {"size": 11}})

@@ -29,7 +29,7 @@ from .area import MODES as KINDS
 from .area import POINT, AskedArea, choose_asking
 from .coarse import coarse_first
 from .columns import MOST_PAIRED, choices, choose_columns, choose_held, drawable, hold_others, open_picture
-from .drawing import drawing
+from .drawing import drawing, matrix_drawing
 from .export import take_along
 from .layers import Layers, add_layers, below, choose_layers, film_of, marks_of
 from .point import AskedPoint
@@ -65,18 +65,20 @@ def _matrix(opened: Opened) -> None:
         if not names:
             note("Pick the columns to pair.")
             return
-    columns = {column.name: column for column in domain.columns}
     _by_click_or_touch("Click a picture to open it.", "Choose two columns above to see one large.")
     height: Literal["content", "stretch"] = "content" if on_a_phone() else "stretch"
 
-    def drawn_small(pictures: Pairs) -> go.Figure:
-        return pairs_matrix(pictures, columns, _near(opened), NARROW if on_a_phone() else CELL)
+    columns = {column.name: column for column in domain.columns}
+    cell = NARROW if on_a_phone() else CELL
+
+    def drawn_coarse(pictures: Pairs) -> go.Figure:
+        return pairs_matrix(pictures, columns, _near(opened), cell)
 
     with st.container(key="fg-stage", height=height):
-        place = coarse_first((opened.identity, names), lambda: _coarse_pairs(opened, names), drawn_small, height)
+        place = coarse_first((opened.identity, names), lambda: _coarse_pairs(opened, names), drawn_coarse, height)
     pairs = answers.small_pictures(opened.identity, opened.release, names)
     place.plotly_chart(
-        drawn_small(pairs),
+        matrix_drawing(opened, pairs, cell),
         key=MATRIX,
         height=height,
         on_select=_open_clicked,

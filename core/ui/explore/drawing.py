@@ -1,7 +1,7 @@
-"""The figure of a map, made once for everyone who looks at the same part of the same file.
+"""The figures of a map and of a matrix, made once for everyone who looks at the same part of the same file.
 
-Making it takes ten times as long as anything else that a click does. What differs from visitor to visitor is the ring
-around the point that is asked, which is put on it afterwards.
+Making one takes ten times as long as anything else that a click does. What differs from visitor to visitor is the ring
+around the point that is asked on a map, which is put on it afterwards.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import streamlit as st
 
 from ...figures.asking import ring
 from ...figures.density import Marks
+from ...figures.pairs import pairs_matrix
 from ...figures.report.pictures import axes_of, picture_figure
 from ...figures.view import View
 from ...releases.release import Release
-from ...tasks.density import Curve, Heatmap
+from ...tasks.density import Curve, Heatmap, Pairs
 from ..frame.session import Opened
 from .answers import REMEMBERED
 
@@ -55,4 +56,18 @@ def drawing(
 def _map(identity: str, _release: Release, _picture: Heatmap, view: View, marks: Marks | None) -> dict[str, Any]:
     """The figure as it is sent."""
     figure: dict[str, Any] = picture_figure(_release, _picture, marks).to_dict()
+    return figure
+
+
+def matrix_drawing(opened: Opened, pictures: Pairs, cell: int) -> go.Figure:
+    """The figure of a matrix; `answers.small_pictures` of its columns are the ``pictures``. It may be changed."""
+    return go.Figure(_matrix(opened.identity, opened.release, pictures, pictures.columns, cell), _validate=False)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def _matrix(identity: str, _release: Release, _pictures: Pairs, names: tuple[str, ...], cell: int) -> dict[str, Any]:
+    """The figure as it is sent."""
+    columns = {column.name: column for column in _release.domain.columns}
+    near = _release.sketch.answers == "closeness"
+    figure: dict[str, Any] = pairs_matrix(_pictures, columns, near, cell).to_dict()
     return figure

@@ -1,4 +1,4 @@
-"""The map that everyone shares is the map that is drawn for one visitor, with the ring apart."""
+"""What everyone shares is what is drawn for one visitor: a map, with the ring apart, and a matrix."""
 
 import json
 
@@ -8,14 +8,15 @@ import pytest
 
 from core.figures.asking import NAME, for_areas
 from core.figures.density import Marks
+from core.figures.pairs import CELL, NARROW, pairs_matrix
 from core.figures.paper import standalone
 from core.figures.report.pictures import picture_figure
 from core.figures.view import View
 from core.releases.release import load
 from core.sources.samples import bundled_releases
-from core.tasks.density import grid
+from core.tasks.density import grid, pairs
 from core.ui.explore import drawing as drawing_module
-from core.ui.explore.drawing import drawing
+from core.ui.explore.drawing import drawing, matrix_drawing
 from core.ui.frame.session import Opened
 
 ASKED = (3.0, 2.5)
@@ -63,6 +64,18 @@ def test_it_is_made_once_for_everyone_and_each_may_change_their_own(city, map_of
     assert len(made) == 1 and first.layout.height == 333 != again.layout.height
     drawing(city, view, map_of_it, None, ASKED, lines=(np.zeros((2, 2)),))
     assert len(made) == 2  # an outline of one's own is nobody else's
+
+
+def test_a_matrix_is_made_once_for_everyone_and_each_size_of_it_once(city, monkeypatch):
+    made = []
+    monkeypatch.setattr(drawing_module, "pairs_matrix", lambda *given: made.append(given) or pairs_matrix(*given))
+    small, columns = pairs(city.release, size=8), {column.name: column for column in city.release.domain.columns}
+    first = matrix_drawing(city, small, CELL)
+    assert said(first) == said(pairs_matrix(small, columns))
+    first.update_layout(height=5)
+    assert said(matrix_drawing(city, small, CELL)) == said(pairs_matrix(small, columns)) and len(made) == 1
+    assert said(matrix_drawing(city, small, NARROW)) == said(pairs_matrix(small, columns, cell=NARROW))
+    assert len(made) == 2
 
 
 def test_it_can_be_taken_along(city, map_of_it):
