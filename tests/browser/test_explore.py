@@ -16,6 +16,8 @@ from tests.releases_for_tests import small_release
 
 RELEASES = Path(__file__).parents[2] / "sample_data" / "releases"
 PICTURE = ".st-key-explore-picture"
+FOLDED = "Columns and layers"
+"""What a phone shows once this is clicked, so that the picture comes first."""
 
 
 @pytest.fixture
@@ -173,10 +175,26 @@ def test_the_map_takes_the_shades_of_the_theme(opened):
 )
 def test_every_view_fits_and_is_legible(opened, width, theme):
     visit = opened("visits", width, theme)
+    if width == "phone":
+        visit.choose(FOLDED)
     for view in ("Density", "Modes", "Anomalies", "Sample"):
         visit.choose(view)
         assert visit.overflow() <= 0 and visit.illegible() == [], view
     assert visit.errors == []
+
+
+@pytest.mark.deep
+def test_what_a_phone_folds_is_there_again_once_it_is_turned(opened):
+    visit = opened("visits", "phone")
+    modes = visit.page.get_by_text("Modes", exact=True)
+    for (across, up), state in (((360, 860), "hidden"), ((860, 360), "visible")) * 2:
+        visit.page.set_viewport_size({"width": across, "height": up})
+        modes.wait_for(state=state)
+    visit.page.set_viewport_size({"width": 360, "height": 860})
+    modes.wait_for(state="hidden")
+    visit.choose(FOLDED)
+    visit.choose("Modes")
+    assert modes.first.is_visible() and visit.errors == []
 
 
 @pytest.mark.deep

@@ -148,7 +148,7 @@ def closeness(identity: str, _release: Release) -> str:
     kernel = getattr(_release.sketch, "kernel", None)
     fading = f" {kernel_in_words(_release.domain, kernel)}" if kernel is not None else ""
     return (
-        f"Every {one} counts a little: one who is exactly here counts as 1, and one farther away as less.{fading} "
+        f"Every {one} counts a little: one exactly here counts as 1, and one farther away as less.{fading} "
         f"The sum is the number of {counted} close by. It was released with noise, so it is known only up to the "
         "interval, and it may even fall below zero where nobody is."
     )

@@ -10,15 +10,16 @@ window.fgRoles ||= (() => {
   const scrolled = "[class*=st-key-fg-side-], [data-testid=stCode] pre";
   let due = 0;
   const drop = "[data-testid=stFileUploaderDropzone][role=presentation]";
-  const folding = ".st-key-fg-folding details[open]:not([data-folded])";
+  const folding = ".st-key-fg-folding details", open = "[open]:not([data-folded])", folded = "[data-folded]";
   const mend = () => {
     document.querySelectorAll(drop).forEach(one => one.setAttribute("role", "group"));
     const over = document.querySelector("#stFloatingOverlayPortal:not([role])");
     over?.setAttribute("role", "region");
     over?.setAttribute("aria-label", "Help and lists that are open");
-    if (innerWidth < 769) document.querySelectorAll(folding).forEach(one => {
-      one.dataset.folded = true;
-      one.querySelector("summary").click();
+    const narrow = innerWidth < 769;
+    document.querySelectorAll(folding + (narrow ? open : folded)).forEach(one => {
+      one.toggleAttribute("data-folded", narrow);
+      if (one.open === narrow) one.querySelector("summary").click();
     });
     due ||= requestAnimationFrame(look);
   };
@@ -44,7 +45,8 @@ window.fgRoles ||= (() => {
 """A place to drop a file has a name and says that it has no meaning; it is a group: of a button and what it takes.
 What opens over the page, such as help, lies in no part of it; it is one of its own, and as light or dark as the page.
 The side of a page that is taller than the window, and code that is wider, can be scrolled by keys once they can be
-come to. A narrow window folds what is chosen about a picture, once, so that the picture is in view."""
+come to. A narrow window folds what is chosen about a picture, once, so that the picture is in view; one that is made
+wide, as a phone that is turned, has no line to click and shows it again."""
 
 
 def mend_roles() -> None:

@@ -142,6 +142,7 @@ STYLE = (
 
 /* Streamlit fades captions and closed expanders to 60%, below AA on the light theme. */
 .stApp [data-testid="stExpander"] summary { opacity: 1; color: var(--faint); }
+.stApp [data-testid="stWidgetLabel"][disabled] * { color: var(--faint); } /* what was chosen before is still read */
 .stApp [data-testid="stCaptionContainer"], .stApp [data-testid="stCaptionContainer"] * {
   opacity: 1; color: var(--faint); }
 
