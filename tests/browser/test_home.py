@@ -4,6 +4,16 @@ import pytest
 
 from tests.depth import deep
 
+WATCH = """() => {
+  window.drawn = [];
+  (function look() {
+    const headings = [...document.querySelectorAll("[data-testid=stMain] :is(h1, h2, h3)")];
+    drawn.push(headings.filter(one => one.checkVisibility()).map(one => one.innerText));
+    requestAnimationFrame(look);
+  })();
+}"""
+"""Writes down which headings every frame shows."""
+
 
 @pytest.mark.parametrize(
     ("width", "theme"),
@@ -90,3 +100,18 @@ def test_a_file_that_is_no_release_is_refused_in_one_sentence(visitor):
     alert = visit.page.get_by_test_id("stAlert")
     assert alert.count() == 1 and alert.inner_text().count(".") <= 2
     assert visit.page.url.rstrip("/") == visit.address
+
+
+@pytest.mark.deep
+def test_no_frame_shows_parts_of_two_pages(visitor):
+    """Streamlit empties the page before it draws another, so that no rule of the style sheet is needed."""
+    visit = visitor()
+    visit.go()
+    visit.page.evaluate(WATCH)
+    for title in ("Data", "Ledger", "Explore", "Home", "Learn", "Home"):
+        before = visit.page.evaluate("drawn.splice(0, drawn.length - 1) && drawn[0]")
+        visit.click("link", title)
+        frames = visit.page.evaluate("drawn")
+        left, come = set(before) - set(frames[-1]), set(frames[-1]) - set(before)
+        assert left and come, "each of the pages has headings of its own"
+        assert not [one for one in frames if left & set(one) and come & set(one)], title

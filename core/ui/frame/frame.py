@@ -27,8 +27,6 @@ LOGO = Path(__file__).with_name("logo.svg")
 """A pane of frosted glass: points on one side, their shape on the other."""
 WORDMARK = Path(__file__).with_name("wordmark.svg")
 SIDEBAR_WIDTH = 232
-PAGE = "fg-page"
-"""Session state of the page that was shown last."""
 
 
 @dataclass(frozen=True)
@@ -165,26 +163,6 @@ def _groups() -> list[tuple[str, tuple[Page, ...]]]:
     return [(group, pages) for group, pages in opened if pages]
 
 
-ARRIVING, HERE = '<i class="fg-arriving"></i>', '<i class="fg-here"></i>'
-"""Marks that the style sheet looks for."""
-
-
-@contextmanager
-def _arriving(page: Page) -> Iterator[None]:
-    """Mark the first run on a page, in which the style sheet hides what the last page has left in the browser.
-
-    The mark goes once the page stands: what a part of it works out again stays until it is there.
-    """
-    came, st.session_state[PAGE] = st.session_state.get(PAGE), page.path
-    place, here = st.empty(), came in (None, page.path)
-    with place:
-        draw(HERE if here else ARRIVING)
-    yield
-    if not here:
-        with place:
-            draw(HERE)
-
-
 def _heading(page: Page) -> None:
     if not page.heading:
         return
@@ -211,16 +189,15 @@ def frame(page: Page) -> Iterator[Session]:
     st.logo(str(WORDMARK), size="large", icon_image=str(LOGO))
     theme.apply()
     admit(page.path)
-    with _arriving(page):
-        _navigation()
-        mend_roles()
-        presentation()
-        if page is not RELEASE:
-            release_news(RELEASE.path)
-        _heading(page)
-        _once().note()
-        yield session()
-        draw(f'<p class="fg-footer">{in_html(FOOTER if visitor_now() is None else SERVED_FOOTER)}</p>')
+    _navigation()
+    mend_roles()
+    presentation()
+    if page is not RELEASE:
+        release_news(RELEASE.path)
+    _heading(page)
+    _once().note()
+    yield session()
+    draw(f'<p class="fg-footer">{in_html(FOOTER if visitor_now() is None else SERVED_FOOTER)}</p>')
     load_in_browser()
     _warm_once()  # once the first page stands: until then it needs all there is of the processor
 

@@ -114,9 +114,7 @@ STYLE = (
   .stApp:has(.fg-opened) [data-testid="stBottomBlockContainer"] .stElementContainer:has(p):not(:has(button)) {
     display: none; }
 }
-/* What the last page left is gone at once; within a page, what is worked out again stays until it is there. */
-.stMain:has(.fg-arriving) [data-stale="true"] { display: none; }
-.stElementContainer:has(.fg-arriving, .fg-here), .st-key-fg-roles { display: none; } /* neither takes room */
+.st-key-fg-roles { display: none; } /* it takes no room */
 .stApp p, .stApp li { text-wrap-style: pretty; }
 .stApp :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }
 @media (forced-colors: active) { .stApp :focus-visible { outline-color: Highlight; } }

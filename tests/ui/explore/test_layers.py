@@ -11,7 +11,7 @@ from core.figures.report.exploration import MOST_MODES
 from core.geometry import kernels
 from core.sources.samples import bundled_groups, bundled_releases
 from core.tasks.modes import Mode
-from core.ui.explore import modes
+from core.ui.explore import answers, modes
 from core.ui.explore.answers import FRAMES
 from core.ui.explore.columns import THREE, TWO
 from core.ui.frame.frame import EXPLORE
@@ -37,6 +37,11 @@ def test_no_number_of_modes_is_a_silent_limit(monkeypatch, sure, words):
     monkeypatch.setattr(modes.st, "markdown", said.append)
     modes._say_how_many((mode,) * sure)
     assert words in said[0]
+
+
+def test_as_many_modes_are_looked_for_as_can_be_listed(monkeypatch):
+    monkeypatch.setattr(answers, "find_modes", lambda _, count, **__: (count,))
+    assert answers.modes("of no bundled file", None) == (MOST_MODES,)
 
 
 def test_a_map_marks_every_mode_that_stands_out_in_a_city():

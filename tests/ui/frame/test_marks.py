@@ -46,7 +46,7 @@ def page():
 
 
 def test_drawn_markup_is_one_block_and_the_button_waits():
-    app = AppTest.from_function(page).run()
+    app = AppTest.from_function(page, default_timeout=60).run()
     assert not app.exception
     drawn = [element.value for element in app.markdown]
     assert all("\n" not in value for value in drawn)
@@ -64,7 +64,7 @@ def bars():
 
 
 def test_bars_have_words_and_keep_inside_their_frame():
-    app = AppTest.from_function(bars).run()
+    app = AppTest.from_function(bars, default_timeout=60).run()
     first, second = (element.value for element in app.markdown)
     assert 'aria-label="Half &quot;full&quot;"' in first
     assert "width:30.00%" in first and "width:100.00%" in first and "width:0.00%" in first

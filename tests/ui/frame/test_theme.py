@@ -4,10 +4,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.figures.palette import AMBER, DENSITY_SCALE, FAINT, INK, PAPER, RED, TEAL, faded, rgb
-from core.ui.frame import frame
 from core.ui.frame.theme import STYLE
 
 CONFIG = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())
@@ -73,22 +71,3 @@ def test_no_heading_is_left_out_below_a_page_s_title():
     root = Path(__file__).parents[3]
     pages = [root / "app.py", *(root / "pages").glob("*.py"), *(root / "core" / "ui").rglob("*.py")]
     assert not [path.name for path in pages if "st.subheader" in path.read_text(encoding="utf-8")]
-
-
-def test_what_another_page_left_is_hidden_until_the_page_stands(monkeypatch):
-    """Not any longer: a part of a page that is run again would hide what it is about to draw anew."""
-    drawn, draw = [], frame.draw
-    monkeypatch.setattr(frame, "draw", lambda markup: drawn.append(markup) or draw(markup))
-
-    def marks():
-        found = [markup for markup in drawn if markup in (frame.ARRIVING, frame.HERE)]
-        drawn.clear()
-        return found
-
-    app = AppTest.from_file(str(Path(__file__).parents[3] / "app.py"), default_timeout=60).run()
-    assert marks() == [frame.HERE] and ".fg-arriving) [data-stale" in STYLE
-    app.switch_page("pages/ledger.py").run()
-    assert marks() == [frame.ARRIVING, frame.HERE]
-    assert not any("fg-arriving" in text.value for text in app.markdown)
-    app.run()
-    assert marks() == [frame.HERE]
