@@ -39,6 +39,13 @@ def test_distances_have_none_and_a_class_has_its_share_of_the_records():
     assert close_errors(classes, Budget(1), 2000) == pytest.approx(close_errors(sketch, Budget(1), 1000))
 
 
+def test_coarse_cells_cost_more_where_records_gather_than_fine_ones():
+    coarse, fine = Histogram(PLANE, kernels.Gaussian(5.0), (6, 6)), Histogram(PLANE, kernels.Gaussian(5.0), (40, 40))
+    rough, finer = (close_errors(one, Budget(10), 9000) for one in (coarse, fine))
+    assert len(rough) == 2 and all(error > 2 * less for error, less in zip(rough, finer, strict=True))
+
+
+@pytest.mark.deep
 def test_a_grid_that_is_too_coarse_for_a_corner_of_wide_bounds_is_not_chosen():
     """Log-normal columns: a histogram that is good for the whole of the bounds has several times features' error."""
     people = np.exp(np.random.default_rng(5).normal(0, 1, (1100, 5))).clip(0, 60)

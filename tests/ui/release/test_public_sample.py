@@ -31,6 +31,14 @@ def test_the_forecast_is_found_on_a_sample_that_is_declared_public(ledger):
     at = dropped(at, PUBLIC)
     assert not at.exception and not at.error and "Found on your public sample" in words(at) and figure(at) != before
     assert "release-density-1" not in [one.key for one in at.select_slider] and not at.button(key=PRESS).disabled
+
+
+@pytest.mark.deep
+def test_without_the_declaration_the_sample_counts_for_nothing(ledger):
+    at = with_total(visit(DOMAIN))
+    before = figure(at)
+    at = dropped(at, PUBLIC)
+    assert figure(at) != before
     at.checkbox(key="release-sample-declared-1").uncheck().run()
     assert figure(at) == before
 
