@@ -182,7 +182,8 @@ def confusion_in_words(made: Confusion) -> str:
     )
 
 
-_GREYS = [[0.0, faded(FAINT.shape, 0.06)], [1.0, faded(FAINT.shape, 0.9)]]
+_GREYS = [[0.0, FAINT.dark], [1.0, FAINT.light]]
+"""Opaque ones, as Plotly chooses the colour of a cell's text by the cell's own, whatever shines through."""
 
 
 def _areas(x: Axis, y: Axis, codes: np.ndarray, classes: int, opacity: float) -> go.Heatmap:

@@ -28,7 +28,7 @@ from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from . import answers
 from .columns import choose_two, drawable
-from .example import example_of, say_example
+from .example import example_of
 from .export import take_along
 
 FILE, READ = "explore-points", "explore-points-read"
@@ -45,7 +45,7 @@ def anomalies_view(opened: Opened) -> None:
         note("Further columns, such as a number that tells the points apart, are handed back as they are.")
         if example is None:
             return
-        say_example()
+        note(example.words)
     share = _choose_share(noun(opened.release))
     try:
         table, scores = worked_out(

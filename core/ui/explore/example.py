@@ -6,15 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ...domain import Categorical, Column, Dates, Domain, Ordered
 from ...domain.scalar import Scalar
-from ..frame.marks import note
+from ...sources.samples import Sample, samples
 from .columns import drawable
 from .values import tidy
 
 PLACES, SEED = 12, 7
 EXAMPLE = "These places are an example, spread over the public bounds. Drop a table of your own above."
+OF_SAMPLE = (
+    "These are an example: some records of the bundled sample, which are public. Drop a table of your own above."
+)
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,8 @@ class Example:
     file_id: str
     name: str
     data: bytes
+    words: str = EXAMPLE
+    """What is said of it while nothing was dropped."""
 
     def getvalue(self) -> bytes:
         """The table, CSV."""
@@ -31,17 +38,28 @@ class Example:
 
 
 def example_of(domain: Domain, identity: str) -> Example | None:
-    """Places of a domain; None where there are columns that no few numbers say."""
+    """Places of a domain; None where there are columns that no few numbers say, and no bundled sample has them."""
     if len(drawable(domain)) < len(domain.columns):
-        return None
+        return _of_sample(domain, identity)
     random = np.random.default_rng(SEED)
     table = pd.DataFrame({column.name: _values(column, random.random(PLACES)) for column in domain.columns})
     return Example(f"example of {identity}", "example.csv", table.to_csv(index=False).encode())
 
 
-def say_example() -> None:
-    """What is shown while nothing was dropped."""
-    note(EXAMPLE)
+def _of_sample(domain: Domain, identity: str) -> Example | None:
+    """Records, evenly far apart, of the bundled sample with all of these columns; their file is public."""
+    one = next((one for one in samples() if set(domain.columns) <= _columns(one)), None)
+    if one is None or one.path.suffix != ".parquet":
+        return None
+    table = pq.read_table(one.path, columns=list(domain.names))
+    table = table.take(np.linspace(0, table.num_rows - 1, PLACES).astype(int))
+    written = pa.BufferOutputStream()
+    pq.write_table(table, written)
+    return Example(f"example of {identity}", "example.parquet", written.getvalue().to_pybytes(), OF_SAMPLE)
+
+
+def _columns(one: Sample) -> set[Column]:
+    return {*one.domain.columns, *([] if one.label is None else [one.label])}
 
 
 def _values(column: Column, shares: np.ndarray) -> list[object]:

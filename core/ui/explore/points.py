@@ -25,7 +25,7 @@ from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from . import answers
 from .columns import drawable
-from .example import Example, example_of, say_example
+from .example import Example, example_of
 from .export import take_along
 
 READ = "explore-asked-read"
@@ -47,7 +47,7 @@ def points_view(opened: Opened) -> None:
         note("Further columns, such as a number that tells the points apart, are handed back as they are.")
         if example is None:
             return
-        say_example()
+        note(example.words)
     try:
         table, found = answered(opened, dropped or example)
     except RequestError as error:

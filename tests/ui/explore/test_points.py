@@ -10,6 +10,7 @@ import pytest
 from core import Domain
 from core.domain import Dates
 from core.figures.sentences.answers import counted_close_by
+from core.sources.samples import sample
 from core.ui.explore.anomalies import how_many_unusual
 from core.ui.explore.example import example_of
 from core.ui.explore.points import answer_columns
@@ -41,7 +42,14 @@ def test_places_of_an_example_lie_inside_the_public_bounds():
     domain = Domain((AGE, CITY, days))
     table = pd.read_csv(io.BytesIO(example_of(domain, "x").getvalue()))
     assert len(domain.encode_queries(table)) == 12 and set(table["city"]) == {"Bern", "Basel"}
-    assert example_of(Domain((FACES,)), "x") is None
+    assert example_of(Domain((FACES,)), "x") is None, "no bundled sample has such a column"
+
+
+def test_lists_of_numbers_begin_with_records_of_the_bundled_sample():
+    one = sample("photographs")
+    example = example_of(one.domain, "x")
+    table = pd.read_parquet(io.BytesIO(example.getvalue()))
+    assert len(one.domain.encode_queries(table)) == 12 and "which are public" in example.words
 
 
 @pytest.mark.deep
