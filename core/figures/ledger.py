@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from scipy.stats import binom
 
 from ..words.escapes import in_plotly
+from ..words.numbers import significant
 from ..words.phrases import shortened
 from .palette import AMBER, FAINT, INK, faded
 
@@ -181,7 +182,7 @@ def loss_distribution(epsilon: float, parts: int, spent: float) -> go.Figure:
         )
     )
     marks = (
-        (spent, f"hardly ever<br>beyond {spent:.3g}", 1.0, "left"),
+        (spent, f"hardly ever<br>beyond {significant(spent, 3)}", 1.0, "left"),
         (epsilon, f"never<br>beyond {epsilon:g}", 0.55, "right"),
     )
     for x, words, height, side in marks:

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from ..models.linear_model import LinearModel
 from ..tasks.regression.sums import terms_of
 from ..words.escapes import in_plotly
+from ..words.numbers import significant
 from ..words.phrases import shortened
 from .palette import FAINT, TEAL
 from .regression import MOST_SHOWN, ROW
@@ -43,5 +44,5 @@ def model_figure(model: LinearModel, row: int) -> go.Figure:
 def model_in_words(model: LinearModel, row: int) -> str:
     """The text alternative."""
     names, moves = reaches(model, row)
-    said = [f"{name} {move:.3g}" for name, move in zip(names[:5], moves[:5], strict=True)]
+    said = [f"{name} {significant(move, 3)}" for name, move in zip(names[:5], moves[:5], strict=True)]
     return f"By how much columns move the score over their range, strongest first: {', '.join(said)}."

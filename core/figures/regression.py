@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from ..tasks.regression.components import Components, Correlations
 from ..words.escapes import in_plotly
+from ..words.numbers import significant
 from ..words.phrases import shortened
 from .palette import FAINT, TEAL, faded
 
@@ -74,7 +75,7 @@ def coefficient_figure(coefficients: pd.DataFrame, unit: str) -> go.Figure:
 
 def coefficients_in_words(coefficients: pd.DataFrame, unit: str) -> str:
     """The text alternative."""
-    said = [f"{named(row)} {row.carries:.3g}" for row in strongest(coefficients, 5).itertuples()]
+    said = [f"{named(row)} {significant(row.carries, 3)}" for row in strongest(coefficients, 5).itertuples()]
     return f"By how much columns move the prediction of {unit} over their range, strongest first: {', '.join(said)}."
 
 

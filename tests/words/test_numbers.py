@@ -1,6 +1,8 @@
 """Numbers carry the digits that their error supports."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -142,3 +144,10 @@ def test_significant_digits_are_written_without_an_exponent_of_a_computer(value,
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(2, 12))
 def test_no_number_is_written_with_an_e(value, digits):
     assert "e" not in significant(value, digits) and "E" not in significant(value, digits)
+
+
+def test_no_text_about_a_figure_or_a_page_is_formatted_as_computers_do():
+    """Python's `g` writes 4e+02 for 400; what is a number again is none that is read."""
+    folders = (Path(__file__).parents[2] / "core" / name for name in ("figures", "ui"))
+    lines = (line for folder in folders for path in folder.rglob("*.py") for line in path.read_text().splitlines())
+    assert [line for line in lines if re.search(r":,?\.\d[ge]\}", line) and "float(f" not in line] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from ...experiments.lessons.delta import ROWS, NoiseOfRows
+from ...words.numbers import significant
 from ..palette import FAINT, INK, TEAL, faded
 
 
@@ -34,7 +35,7 @@ def delta_figure(found: NoiseOfRows, rows: int) -> go.Figure:
                 mode="markers+text",
                 marker={"color": colour, "size": 13},
                 showlegend=False,
-                text=[f"± {y[place]:,.3g}"],
+                text=[f"± {significant(y[place], 3)}"],
                 textposition=side,
                 hoverinfo="skip",
                 cliponaxis=False,
@@ -63,6 +64,6 @@ def delta_figure_in_words(found: NoiseOfRows, rows: int) -> str:
     """The text alternative of the figure."""
     place = ROWS.index(rows)
     return (
-        f"With {rows:,} rows the noise of an answer is {found.pure[place]:,.3g} people for ε alone and "
-        f"{found.with_delta[place]:,.3g} with δ. The first grows with the rows, the second does not."
+        f"With {rows:,} rows the noise of an answer is {significant(found.pure[place], 3)} people for ε alone and "
+        f"{significant(found.with_delta[place], 3)} with δ. The first grows with the rows, the second does not."
     )

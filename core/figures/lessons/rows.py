@@ -8,6 +8,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from ...experiments.lessons.rows import AMPLE, MEASURED, Curve
+from ...words.numbers import significant
 from ..palette import FAINT, INK, TEAL, faded
 
 
@@ -69,9 +70,10 @@ def curve_figure(curve: Curve) -> go.Figure:
 
 def curve_in_words(curve: Curve) -> str:
     """The text alternative of the figure."""
-    ends = f"{curve.both[0]:,.2g} people with {curve.rows[0]:,.0f} rows to"
+    best, ample = significant(curve.error_with(curve.best), 2), significant(curve.least_if_ample, 2)
+    ends = f"{significant(curve.both[0], 2)} people with {curve.rows[0]:,.0f} rows to"
     return (
-        f"The typical error falls from {ends} {curve.error_with(curve.best):,.2g} with {curve.best:,} rows, and is "
-        f"{curve.both[-1]:,.2g} with {curve.rows[-1]:,.0f}. Real sketches lie on the curve."
-        + (f" With {AMPLE} columns it would fall to {curve.least_if_ample:,.2g}." if curve.width < AMPLE else "")
+        f"The typical error falls from {ends} {best} with {curve.best:,} rows, and is "
+        f"{significant(curve.both[-1], 2)} with {curve.rows[-1]:,.0f}. Real sketches lie on the curve."
+        + (f" With {AMPLE} columns it would fall to {ample}." if curve.width < AMPLE else "")
     )

@@ -22,7 +22,7 @@ from ...privacy.ledger.ledger import Ledger
 from ...releases.payment import Payer, spending, unit_words
 from ...releases.release import Release
 from ...words.escapes import in_markdown
-from ...words.numbers import amount, percent
+from ...words.numbers import amount, percent, significant
 from ...words.phrases import listed
 from ..frame.marks import main_action, note
 from ..frame.odds import odds_sentence
@@ -174,7 +174,7 @@ def _with_slack(domain: Domain, label: str, budget: Budget, records: int, best: 
 
 
 def _why(offer: Offer) -> str:
-    people = f"{offer.noise:,.0f}" if offer.noise >= 10 else f"{offer.noise:.2g}"
+    people = f"{offer.noise:,.0f}" if offer.noise >= 10 else significant(offer.noise, 2)
     right = ""
     if offer.rehearsal is not None:
         share = percent(max(0.0, offer.rehearsal.right), 3)
