@@ -50,7 +50,8 @@ def few_elements(figure: go.Figure) -> go.Figure:
     *others, ring = targets
     for trace in others:
         trace.marker.maxdisplayed = 1
-    ring.hoverinfo = "skip"  # what is below it has something to say
+    # What is below the ring has something to say. Plotly asks no hoverinfo of a trace with a template.
+    ring.update(hoverinfo="skip", hovertemplate=None)
     if ring.selectedpoints is not None:
         ring.unselected.marker.opacity = 1
     return figure

@@ -17,6 +17,7 @@ from core.sources.samples import bundled_releases
 from core.tasks.density import grid, pairs
 from core.ui.explore import drawing as drawing_module
 from core.ui.explore.drawing import drawing, matrix_drawing
+from core.ui.explore.ring import few_elements
 from core.ui.frame.session import Opened
 
 ASKED = (3.0, 2.5)
@@ -64,6 +65,12 @@ def test_it_is_made_once_for_everyone_and_each_may_change_their_own(city, map_of
     assert len(made) == 1 and first.layout.height == 333 != again.layout.height
     drawing(city, view, map_of_it, None, ASKED, lines=(np.zeros((2, 2)),))
     assert len(made) == 2  # an outline of one's own is nobody else's
+
+
+def test_the_ring_leaves_it_to_what_is_below_it_to_say_something(city, map_of_it):
+    """Plotly shows the label of a trace with a template, empty or not, whatever its hoverinfo is."""
+    *_, below, ring = few_elements(drawing(city, View(("east", "north")), map_of_it, None, ASKED)).data
+    assert ring.hoverinfo == "skip" and ring.hovertemplate is None and below.hovertemplate
 
 
 def test_a_matrix_is_made_once_for_everyone_and_each_size_of_it_once(city, monkeypatch):
