@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from core.domain import Domain
-from core.geometry.kernels import Euclidean
+from core.geometry.kernels import Euclidean, Gaussian
 from core.privacy.budget import Budget
 from core.releases.job import release
+from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
 from core.tasks.work import FEWEST_CELLS, READS, counters_read, map_size
 
@@ -21,3 +22,10 @@ def test_a_map_has_as_many_cells_as_are_wanted_and_may_be_read(rows, places):
     assert FEWEST_CELLS <= side <= 200
     assert side == FEWEST_CELLS or counters_read(made, places * side**2) <= READS
     assert side == 200 or counters_read(made, places * (side + 1) ** 2) > READS
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.5), Euclidean(0.5, 4)], ids=str)
+def test_a_map_of_a_grid_that_is_read_along_its_axes_is_as_fine_as_wanted(kernel):
+    made = release(Histogram(PLANE, kernel, (120, 120)), np.full((3, 2), 5.0), Budget(1))
+    assert counters_read(made, 200**2) > READS
+    assert map_size(made, 200) == 200

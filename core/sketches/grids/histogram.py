@@ -146,8 +146,8 @@ class Histogram(LinearSketch):
 
     @property
     def by_axis(self) -> bool:
-        """Where the kernel is one product, a picture costs two products of matrices, whatever the table's size."""
-        return is_product_of_columns(self.kernel)
+        """Where the kernel is a sum of products, a picture costs a few products of matrices, whatever the size."""
+        return self.smoothing.fast
 
     @property
     def metric(self) -> str:
