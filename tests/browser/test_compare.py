@@ -32,7 +32,8 @@ def words_of_both(visit, part, beginning):
 
 @pytest.mark.deep
 def test_a_link_opens_curves_costs_functions_and_what_tuning_costs(compare):
-    visit = compare()
+    visit = compare(sample="Salaries")  # of one column, whose functions are lines in one figure
+    visit.click("button", "Measure it here")  # nothing is measured unasked on a sample
     assert "At ε = 1, from the least to the greatest" in words_of_both(visit, "results", "Error")
     before = words_of_both(visit, "functions", "Functions released")
     visit.page.get_by_text("Draw 1 of 8").wait_for()
@@ -59,6 +60,7 @@ def test_a_link_opens_curves_costs_functions_and_what_tuning_costs(compare):
 @pytest.mark.deep
 def test_it_can_be_stopped_and_plays_on_a_phone_in_the_dark(compare):
     visit = compare("phone", "dark", sample="City bicycles", epsilons=["0.1", "10"])
+    visit.click("button", "Measure it here")
     stop = visit.page.locator(".st-key-compare-stop button")
     stop.click()
     visit.page.get_by_text("Stopped. What was found stays.").wait_for()

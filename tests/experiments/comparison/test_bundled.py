@@ -26,7 +26,7 @@ KNOWN = {
     Step("", Decimal(1), Decimal(0), advising=True): Outcome(Advice("race", "It is best."), None, 0.25),
 }
 FLAGSHIP = "city"
-COMPLETE = {FLAGSHIP, "flights", "heart", "stars"}
+COMPLETE = {FLAGSHIP, "flights", "heart", "stars", "towns"}
 """Of these everything is there that the page would measure."""
 BUNDLED = sorted(path.stem for path in COMPARISONS.glob("*.parquet"))
 

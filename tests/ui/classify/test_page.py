@@ -54,6 +54,10 @@ def test_only_files_with_groups_are_offered():
     assert not app.exception and not [one for one in app.button if plain.name in one.label.replace("\\", "")]
     app.switch_page("pages/explore.py").run()
     assert [one for one in app.button if plain.name in one.label.replace("\\", "")]
+    app.session_state[KEY].current = None
+    app.switch_page("pages/classify.py").run()
+    again = [one.label.replace("\\", "") for one in app.button if (one.key or "").startswith("classify-again-")]
+    assert again == [f"Open {path.name}"]
 
 
 @pytest.mark.deep
