@@ -26,8 +26,6 @@ KNOWN = {
     Step("", Decimal(1), Decimal(0), advising=True): Outcome(Advice("race", "It is best."), None, 0.25),
 }
 FLAGSHIP = "city"
-COMPLETE = {FLAGSHIP, "flights", "heart", "stars", "towns"}
-"""Of these everything is there that the page would measure."""
 BUNDLED = sorted(path.stem for path in COMPARISONS.glob("*.parquet"))
 
 
@@ -66,10 +64,9 @@ def test_a_bundled_comparison_has_every_curve_and_is_what_would_be_measured(name
     for method in set(plan.methods) - refused - plan.slow(found):
         assert {(method, epsilon) for epsilon in plan.epsilons} <= answered
     assert refused < set(plan.methods) and found[plan.advising].value is not None
-    left = plan.next_step(found)  # what is left, if anything, only repeats releases and looks for the best settings
-    assert left is None or (name not in COMPLETE and (left.repetition or left.sizing or left.tuning))
+    assert plan.next_step(found) is None
     shown = first_shown(subject).next_step(found)
-    assert shown == left or shown.drawn
+    assert shown is None or shown.drawn
     step = Step(found[plan.advising].value.method, Decimal(1), Decimal(0))
     measured = subject.work(step)
     for error in ("relative_error", "upper_error"):  # the same seeds, so the same but for rounding
