@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
 from typing import cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -161,8 +162,14 @@ def _sized(sketch: LinearSketch | Adaptive, budget: Budget, records: int) -> Lin
 
 def _filled(sketch: LinearSketch, data: PublicData) -> _Filled:
     check_room(sketch, len(data.records))
-    bytes_of_table = math.prod(sketch.shape) * np.dtype(np.int64).itemsize
-    return (_remembered if bytes_of_table <= LARGEST_KEPT else _fill)(sketch, data)
+    if math.prod(sketch.shape) * np.dtype(np.int64).itemsize > LARGEST_KEPT:
+        return _fill(sketch, data)
+    known = _remembered.setdefault(data, {})
+    filled = known.get(sketch) or _fill(sketch, data)
+    known[sketch] = filled
+    while len(known) > MOST_KEPT:
+        known.pop(next(iter(known)), None)
+    return filled
 
 
 def _fill(sketch: LinearSketch, data: PublicData) -> _Filled:
@@ -173,8 +180,9 @@ def _fill(sketch: LinearSketch, data: PublicData) -> _Filled:
     return _Filled(sketch, exact, perf_counter() - start)
 
 
-_remembered = lru_cache(maxsize=MOST_KEPT)(_fill)
-"""The same, once: exact sums may only be kept because all records here are public."""
+_remembered: WeakKeyDictionary[PublicData, dict[LinearSketch, _Filled]] = WeakKeyDictionary()
+"""Exact sums of records, which may only be kept because these are public, and no longer than the records are: a
+visitor's file, and what was summed of it, go with the visitor's session."""
 
 
 def _l2_error(answers: np.ndarray, truth: np.ndarray) -> float:

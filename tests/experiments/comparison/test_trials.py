@@ -1,6 +1,8 @@
 """Trials: the truth by brute force, measures by hand, the real mechanism, and the same draws every time."""
 
+import gc
 from dataclasses import replace
+from weakref import ref
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.experiments.comparison.methods import METHODS
 from core.experiments.comparison.public_data import exact_sums, from_file, from_sample, of_points
-from core.experiments.comparison.trial import released, released_functions, run_trial
+from core.experiments.comparison.trial import _remembered, released, released_functions, run_trial
 from core.forecast.recommendation import Closeness, Distances
 from core.geometry.kernels import Euclidean, Gaussian
 from core.privacy.budget import Budget
@@ -111,3 +113,15 @@ def test_drawn_functions_have_the_same_hashes_and_noise_of_their_own():
     hashes = functions.mean(axis=0) - exact_sums(LINE, data.question, data.grid, data.records)
     assert np.abs(hashes).max() > 5 * np.std(functions, axis=0).mean()
     assert np.array_equal(functions, released_functions(data, RACE, 50, Budget(100), data.grid, 3))
+
+
+def test_records_and_their_sums_are_kept_no_longer_than_whoever_compares_on_them(monkeypatch):
+    monkeypatch.setattr("core.experiments.comparison.trial.MOST_KEPT", 2)
+    data = line()
+    for size in (4, 8, 16):
+        run_trial(data, METHODS["features"], size, Budget(1), 0)
+    assert len(_remembered[data]) == 2
+    before, gone = len(_remembered), ref(data)
+    del data
+    gc.collect()
+    assert gone() is None and len(_remembered) < before
