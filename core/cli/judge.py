@@ -41,6 +41,8 @@ def judge(
     from ..words.numbers import percent, significant
 
     opened = load_model(model)
+    for sentence in opened.warnings:
+        say(sentence)
     if fit is not None:
         if isinstance(opened, NumberModel):
             raise RequestError("Only a model of classes has probabilities that can be made to fit.")

@@ -38,6 +38,8 @@ def predict(
 
     check_table(out)
     opened = load_model(model)
+    for sentence in opened.warnings:
+        say(sentence)
     if coefficients:
         write_table(pa.Table.from_pandas(opened.coefficients(), preserve_index=False), out)
         return

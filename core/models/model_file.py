@@ -32,6 +32,13 @@ HIDDEN = {
 }
 FIELDS = ("format", "format_version", "domain", "task", "kind", "scale", "rows", "privacy", "private", "software")
 LARGEST = 1 << 62
+HIDDEN_ORDER = {"order": "hidden"}
+"""The detail of a model whose records were walked in an order that was drawn in secret; earlier versions took one that
+anyone knows."""
+IN_AN_ORDER = "stochastic gradient descent over a permutation"
+"""The method that needs it."""
+KNOWN_ORDER = "It was made by a version whose promise did not hold where the order of records depends on their values."
+TEACHING = "A teaching file: its noise protects nobody."
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,20 +131,26 @@ class ModelFile(ABC):
     def rows_of(task: Task) -> set[int]:
         """How many rows of coefficients there may be."""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be said of its promise wherever it is opened: nothing of most."""
+        known = self.method == IN_AN_ORDER and not HIDDEN_ORDER.items() <= self.details.items()
+        return (*(() if self.private else (TEACHING,)), *((KNOWN_ORDER,) if known else ()))
+
     def card(self) -> list[str]:
         """The model card: sentences on what it is, from what, and what it must not be used for."""
-        budget = self.budget
+        budget, by, hides = self.budget, f"by {self.method}", HIDDEN[self.budget.neighbours]
         promise = f"ε = {decimal_text(budget.epsilon)}" + (
             f", δ = {decimal_text(budget.delta)}" if budget.delta else ""
         )
         kept = (
             [
-                f"It was trained by {self.method} under {promise}, which hides {HIDDEN[budget.neighbours]}.",
+                " ".join((f"It was trained {by} under {promise}, which hides {hides}.", *self.warnings)),
                 f"It holds {self.rows.size:,} coefficients and no record.",
                 self.theorem,
             ]
             if self.private
-            else [f"It was trained by {self.method} for teaching: its noise hides nobody, and it keeps no promise."]
+            else [f"It was trained {by} for teaching: its noise hides nobody, and it keeps no promise."]
         )
         return [
             f"It predicts {self.subject} from {', '.join(self.features.names)}.",

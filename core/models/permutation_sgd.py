@@ -1,15 +1,26 @@
 """Logistic regression by stochastic gradient descent over a permutation, with noise on its result (Wu et al. 2017).
 
-Records u_i in the unit ball, times their label 1 or -1, are put into batches once, by a public order, and each of k
-passes takes one step a batch, on the mean of its losses log(1 + exp(-<w, u_i>)), whose curvature is at most β = 1/4,
-and λ|w|²/2:
+Records u_i in the unit ball, times their label 1 or -1, are put into batches once, in an order that is drawn in secret
+for this fit and never told, and each of k passes takes one step a batch, on the mean of its losses
+log(1 + exp(-<w, u_i>)), whose curvature is at most β = 1/4, and λ|w|²/2:
 
     w ← w - η (λ w - mean of p_i u_i over the batch),    p_i = 1/(1 + exp<w, u_i>).
 
-**Sensitivity, one replaced record** (their Lemmas 6 to 8, with batches). A step by the same batch is (1 - ηλ) times a
-step on the convex part of length η/(1 - ηλ), which brings no two places apart where that is at most 2/β. A step by
-batches that differ in one record, of b or more, adds 2η/b at most, as p u is no longer than 1. One batch of every
-pass differs.
+**A replaced record keeps its place**, wherever in its file its new value puts it. In the places of a file it need not:
+in one that is sorted by a column, or that a query gives in the order of an index, one changed value moves every record
+between its old line and its new one, and each of them into another batch. So the order comes from draws, one of each
+record's own (`hidden_order`): given which values there are, and how often each, all their orders are equally likely,
+whatever the lines that they stood in, and the law of what is released depends on these values alone. Let D and D'
+differ in one of them, and let the record that replaces another have its draw, and every other record the same draw in
+both: each side keeps its law, and the sequences that are walked differ in one place. For every value of the draws the
+noise hides that, P(M in E) <= exp(ε) P'(M in E) + δ by what follows, and so do the averages over them, whose
+weights are the same on both sides (joint convexity). One order serves all problems of one class against the rest: what
+is proved of a fixed order is proved of their table as a whole, whose lines all differ in that one place's step.
+
+**Sensitivity, one replaced record in its place** (their Lemmas 6 to 8, with batches). A step by the same batch is
+(1 - ηλ) times a step on the convex part of length η/(1 - ηλ), which brings no two places apart where that is at most
+2/β. A step by batches that differ in one record, of b or more, adds 2η/b at most, as p u is no longer than 1. One batch
+of every pass differs.
 
 *Convex* (λ = 0, η <= 2/β constant): Δ = 2kη/b.
 
@@ -28,7 +39,8 @@ that and some u (`certified_logistic`), the mean of a batch by 2^-33 more (`LARG
 Both are then rounded to a grid, which adds √m of its steps, and Gaussian noise on whole numbers hides the sum of all
 that.
 
-Records are replaced, as one more would move all batches. More than two classes: each against the rest, in one table.
+Records are replaced, as one more would make another number of them, and so other batches. More than two classes: each
+against the rest, in one table.
 """
 
 from __future__ import annotations
@@ -48,12 +60,13 @@ from ..privacy.calibration import NoiseScale, calibrate_gaussian
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.noise.randomness import hidden_order
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import UNIT_BITS, logistic_weights
 from .linear_model import LinearModel
 from .method import Method, against_the_rest, signed_problems
-from .model_file import BITS
+from .model_file import BITS, HIDDEN_ORDER, IN_AN_ORDER
 from .preconditioned import of_square
 
 SCHEDULES = ("convex", "strongly convex")
@@ -64,12 +77,10 @@ MOST_STEPS, LARGEST_BATCH = 10_000, 1 << 20
 ROUNDING = 2.0 * (11.0 * LONGEST * 2.0**-30 + MOST_STEPS * 2.0**-41)
 """How much further apart two runs are than in exact arithmetic: steps together are LONGEST long at most where they are
 alike, and (1 + log T)/λ, which is below 11 LONGEST, where they are not."""
-ORDER = 0
-"""The seed of the order, which hides nothing: the proof holds for any that does not depend on the records."""
 TRIAL = 1 << 40
 THEOREM = (
-    "One replaced record moves what gradient steps over a permutation end at by a proven length, which discrete "
-    "Gaussian noise hides (Wu, Li, Kumar, Chaudhuri, Jha, Naughton 2017)."
+    "One replaced record moves what gradient steps over a permutation that is drawn in secret end at by a proven "
+    "length, which discrete Gaussian noise hides (Wu, Li, Kumar, Chaudhuri, Jha, Naughton 2017)."
 )
 
 
@@ -115,7 +126,7 @@ class PermutationSGD(Method):
     batch: int = parameter(Whole("The size of a batch", 1, LARGEST_BATCH), 50)
     deviation: float = parameter(Number("The deviation of a coefficient", 1e-3, 10.0), 0.5)
     name: ClassVar[str] = "sgd"
-    described: ClassVar[str] = "stochastic gradient descent over a permutation"
+    described: ClassVar[str] = IN_AN_ORDER
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = READ_UNIT
 
@@ -182,12 +193,13 @@ class PermutationSGD(Method):
     ) -> LinearModel:
         vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
         walk = Walk.of(self, len(vectors), plan.moved / (1 << BITS))
-        order = np.random.default_rng(ORDER).permutation(len(vectors))
+        order = hidden_order(np.column_stack((vectors, codes)), noise_source)
         places = [
             walk.end(np.ldexp(signed[order], -UNIT_BITS)) for signed in signed_problems(vectors, codes, self.rows)
         ]
         found = np.rint(np.array(places) * (1 << BITS)).astype(np.int64)
         details = {
+            **HIDDEN_ORDER,
             "schedule": self.schedule,
             "passes": str(self.passes),
             "rate": repr(walk.rate),

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ...errors import RequestError
 from ...local.released import LocalAnswers
-from ...models.model_file import ModelFile
+from ...models.model_file import TEACHING, ModelFile
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
 from ...words.phrases import day, listed, shown
@@ -53,8 +53,8 @@ class Shared:
         What is promised, as odds.
     sentences : tuple[str, ...]
         Everything that it says of itself.
-    private : bool
-        False for a file that protects nobody.
+    warnings : tuple[str, ...]
+        What must be said of the promise before anything is read.
     papers : tuple[tuple[str, str, str], ...]
         What is handed out beside it: label, ending of the file's name, and text.
     """
@@ -63,7 +63,7 @@ class Shared:
     line: str
     promise: str
     sentences: tuple[str, ...]
-    private: bool
+    warnings: tuple[str, ...] = ()
     papers: tuple[tuple[str, str, str], ...] = ()
 
 
@@ -108,7 +108,7 @@ def _words(file: PublicFile, data: bytes) -> Shared:
         sentences = tuple(file.card())
         heading = f"{shown(file.task.label)} from {listed([shown(one) for one in file.features.names], 6)}"
         odds = f"A coin-flip (50%) guess about one record can rise to at most {percent(min(1.0, file.budget.odds), 3)}."
-        return Shared(heading, sentences[1], odds if file.private else "", sentences, file.private)
+        return Shared(heading, sentences[1], "" if file.warnings else odds, sentences, file.warnings)
     if isinstance(file, LocalAnswers):
         epsilon = float(file.epsilon)
         guess = 1.0 / (1.0 + 2.718281828459045**-epsilon)
@@ -118,7 +118,7 @@ def _words(file: PublicFile, data: bytes) -> Shared:
             "before that two answers were equally likely is right about which one it was in at most "
             f"{percent(guess, 3)} of cases."
         )
-        return Shared(shown(file.question), line, promise, (), True)
+        return Shared(shown(file.question), line, promise, ())
     label = privacy_label(file, data)
     papers = (
         ("Cite it (BibTeX)", "bib", bibtex(label)),
@@ -128,7 +128,7 @@ def _words(file: PublicFile, data: bytes) -> Shared:
     odds = " ".join([label.odds_in_words, label.slack]) if label.private else ""
     sentences = tuple(describe(file, data))
     line = one_line(label).partition(" · ")[2]  # the heading says what it is of
-    return Shared(title_of(label), line, odds, sentences, label.private, papers)
+    return Shared(title_of(label), line, odds, sentences, () if label.private else (TEACHING,), papers)
 
 
 def _document(words: Shared, payload: str, data: str) -> Iterator[str]:
@@ -142,8 +142,8 @@ def _document(words: Shared, payload: str, data: str) -> Iterator[str]:
     yield f"<title>{in_html(words.heading)}</title><style>{style}</style></head><body><main>"
     yield f"<header>{MARK}<div><h1>{in_html(words.heading)}</h1>"
     yield f"<p class='made'>{in_html(words.line)}</p></div></header>"
-    if not words.private:
-        yield "<p class='warning'>A teaching file: its noise protects nobody.</p>"
+    for sentence in words.warnings:
+        yield f"<p class='warning'>{in_html(sentence)}</p>"
     yield '<div id="explore"><p class="note" id="wait">Opening the file …</p></div>'
     yield "<noscript><p>The pictures need JavaScript, which this browser does not run.</p></noscript>"
     yield from _promise(words)

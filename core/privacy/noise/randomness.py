@@ -98,3 +98,35 @@ class SeededSource:
         label = f"Frostglass teaching noise, seed {self._seed}, stream {self._streams}"
         self._streams += 1
         return CipherStream(hashlib.sha256(label.encode()).digest())
+
+
+def hidden_order(records: np.ndarray, source: Source) -> np.ndarray:
+    """An order of the records in which each of them is as likely to be anywhere, exactly: places, int64 (n,).
+
+    Each record draws 64 fair bits, and records are sorted by what they drew; where two drew the same, all draw again.
+    What is kept are independent fair draws given that no two are equal, which is the same law whichever record has
+    which draw: so all n! orders are equally likely, exactly. An order must never be told, as it says where each record
+    stood.
+
+    *Coupling.* A draw belongs to its record. Where a proof sets two neighbouring data sets side by side, a record that
+    is in both has the same draw in both, and one that replaces another has the draw of that one; then
+    `records[order]` is the same for both but in one place, whatever lines they stood in.
+
+    Parameters
+    ----------
+    records : np.ndarray
+        One row each, (n, m), all that is used of a record: what a draw belongs to. Nothing of it decides the order.
+    source : Source
+        Where the bits come from; a new stream is taken from it.
+
+    Returns
+    -------
+    ndarray
+        `records[order]` are the records in it.
+    """
+    stream = source.stream()
+    while True:
+        drawn = stream.words(len(records))
+        order = np.argsort(drawn)
+        if np.all(drawn[order[1:]] != drawn[order[:-1]]):
+            return order

@@ -32,11 +32,9 @@ from ..frame.marks import Visibility, facts, mark, note, rail
 from ..frame.session import Opened
 from ..train.choosing import MODEL
 from ..train.judging import judge_view
-from ..train.result import open_model
+from ..train.result import open_model, warn_of
 from .answers import RESOLUTION, at_place, drawn_map
 from .points import rate_words
-
-NOT_PRIVATE = "A teaching file: its noise protects nobody."
 
 
 def open_model_here(key: str) -> LinearModel | None:
@@ -61,8 +59,7 @@ def model_alone(model: LinearModel) -> None:
     """A map of the model's answers and what it says of one place, where no file with groups is open."""
     with rail(Visibility.PUBLIC, "model", "The model that is open"):
         facts((sentence, "") for sentence in model.card()[:2])
-    if not model.private:
-        st.warning(NOT_PRIVATE, icon=":material/school:")
+    warn_of(model)
     place = _place(model.features)
     if place is None:
         return
@@ -87,8 +84,7 @@ def beside_view(opened: Opened, rule: str, level: float) -> None:
         return
     classes = cast(Classes, release.sketch).categories
     note(_promises(model, release))
-    if not model.private:
-        st.warning(NOT_PRIVATE, icon=":material/school:")
+    warn_of(model)
     place = _place(release.sketch.query_domain)
     if place is not None:
         left, right = st.columns(2, gap="large")

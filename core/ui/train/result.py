@@ -52,8 +52,7 @@ def model_view(model: Model) -> None:
             if st.button("Another model", key="train-again"):
                 del st.session_state[MODEL]
                 st.rerun()
-    if not model.private:
-        st.warning("A teaching file: its noise protects nobody.", icon=":material/school:")
+    warn_of(model)
     st.header("What carries it", anchor=False)
     if isinstance(model, NumberModel):
         _carries_number(model)
@@ -162,6 +161,12 @@ def _off(model: NumberModel) -> str:
 
 def _download(label: str, content: bytes, name: str, mime: str) -> None:
     st.download_button(label, content, name, mime, key=f"train-{name}", on_click="ignore")
+
+
+def warn_of(model: Model) -> None:
+    """What must be said of a model's promise wherever it is opened."""
+    for sentence in model.warnings:
+        st.warning(sentence, icon=":material/warning:")
 
 
 def open_model(key: str = "train-file") -> None:

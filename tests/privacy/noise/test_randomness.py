@@ -4,7 +4,8 @@ import random
 import numpy as np
 import pytest
 
-from core.privacy.noise.randomness import CipherStream, SeededSource, SystemSource
+from core.privacy.noise.randomness import CipherStream, SeededSource, SystemSource, hidden_order
+from tests.privacy.noise.scripted import ScriptedStream
 
 
 def test_words_are_the_aes_256_ctr_key_stream():
@@ -62,3 +63,25 @@ def test_a_forked_process_draws_other_words():
     assert os.read(reader, 16) != source.stream().words(2).tobytes()
     os.close(reader)
     os.close(writer)
+
+
+def test_all_hidden_orders_are_equally_likely_whatever_the_records_are():
+    """Chi-square on the 24 orders of four records; 49.7 is passed with probability 0.001 by fair ones."""
+    source, times = SeededSource(3), 4_800
+    for records in (np.zeros((4, 1)), np.arange(8).reshape(4, 2)):
+        found = [tuple(hidden_order(records, source)) for _ in range(times)]
+        counts = np.unique(np.array(found) @ 4 ** np.arange(4), return_counts=True)[1]
+        assert len(counts) == 24 and ((counts - times / 24) ** 2).sum() / (times / 24) < 49.7
+    assert hidden_order(np.zeros((0, 3)), source).tolist() == []
+
+
+def test_records_that_drew_the_same_do_not_keep_the_order_of_their_lines():
+    class Tied:
+        private = False
+
+        def stream(self):
+            return ScriptedStream(bulk=[7, 9, 7])
+
+    rest = SeededSource(99).stream()
+    rest.words(3)
+    assert hidden_order(np.zeros((3, 1)), Tied()).tolist() == np.argsort(rest.words(3)).tolist()

@@ -9,6 +9,7 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.models.decisions import model_map, probabilities_in_order, unlike
 from core.models.linear_model import LinearModel
+from core.models.model_file import KNOWN_ORDER
 from core.models.training import trainer_of
 from core.privacy.noise.randomness import SeededSource
 from core.releases.release import load
@@ -21,6 +22,7 @@ from core.ui.frame.session import Session
 from core.ui.train.choosing import MODEL
 from tests.models.test_amp import PLANE, plane
 from tests.models.test_descent import THREE, three
+from tests.models.test_permutation_sgd import OLD
 from tests.ui.classify.test_page import groups_of, opened, page, words
 
 HEART = load(groups_of("heart"))
@@ -46,6 +48,12 @@ def test_a_model_file_is_opened_and_shown_by_itself():
     assert not app.exception and MODEL not in app.session_state
     app.file_uploader(key="classify-first").set_value(("other.json", b"{}", "application/json")).run()
     assert not app.exception and "not a model" in app.error[0].value
+
+
+def test_a_model_whose_promise_did_not_hold_is_opened_with_what_was_wrong_with_it():
+    app = page(Session())
+    app.file_uploader(key="classify-first").set_value(("model.json", OLD.read_bytes(), "application/json")).run()
+    assert not app.exception and [one.value for one in app.warning] == [KNOWN_ORDER]
 
 
 def test_file_and_model_stand_side_by_side_on_the_same_places(heart):
