@@ -167,6 +167,14 @@ class Columns:
     rehashed: np.ndarray
     width: int
 
+    @property
+    def gain(self) -> np.ndarray:
+        """float64 (R,), what undoes the bias of every row: 1/(1 - 1/W) where its cells share columns, and 1 elsewhere.
+
+        A table may be of one column, where all that is inside the bounds falls in one cell: then nothing shares one.
+        """
+        return np.where(self.rehashed, 1.0 / (1.0 - 1.0 / max(self.width, 2)), 1.0)
+
 
 def columns(hashes: Hashes, low: np.ndarray, high: np.ndarray, width: int, seed: int) -> Columns:
     """Give every cell inside the bounds a column, at most ``width`` of them a row.

@@ -18,7 +18,7 @@ def read_mapped(
     """What `counting.read` gives for the same counters in an array, bit for bit; the parameters are the same."""
     rows, width = table.shape
     out = np.zeros((int(group_of_row.max()) + 1, len(points)))
-    gain = np.where(columns.rehashed, 1.0 / (1.0 - 1.0 / width), 1.0)[:, None]
+    gain = columns.gain[:, None]
     crowd = np.where(columns.rehashed, background, 0.0)[:, None]
     step = max(1, PLACES // rows)
     for start in range(0, len(points), step):

@@ -231,8 +231,7 @@ class Race(GroupedSketch):
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """Each row contributes one counter, enlarged by 1/(1 - 1/W) where the rehashing bias is undone."""
-        gain = np.where(self.columns.rehashed, 1.0 / (1.0 - 1.0 / self.shape[1]), 1.0)
-        variance = counter_variance * float(np.mean(gain**2)) / self.shape[0]
+        variance = counter_variance * float(np.mean(self.columns.gain**2)) / self.shape[0]
         return variance if points is None else np.full(len(points), variance)
 
 

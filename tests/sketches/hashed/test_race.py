@@ -5,12 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core import Budget, load, release
 from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
+from core.figures.report.label import describe
+from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
 from core.privacy.neighbours import Neighbours
+from core.sketches.classes import Classes
 from core.sketches.hashed.counting import WORTHWHILE, spans_together
+from core.sketches.hashed.mapped import read_mapped
 from core.sketches.hashed.race import Race
+from core.tasks.classes.classification import classify
 from tests.depth import crossed, draws
 from tests.sketches.checking import poured
 from tests.sketches.hashed.slow_race import slow_estimates, slow_table
@@ -255,6 +261,23 @@ def test_bad_parameters_are_refused_in_one_sentence(change):
     with pytest.raises(RequestError) as refusal:
         _ = Race(**{"domain": DOMAIN, "kernel": Euclidean(1.0), "rows": 10} | change).columns
     assert str(refusal.value).count("\n") == 0
+
+
+def test_a_table_of_one_column_that_holds_everybody_is_answered_instead_of_dividing_by_zero():
+    """So wide a bandwidth that all of the bounds is one cell: a forged file may have it, and so may an honest one."""
+    plain = Domain.of(x=(0, 1), kind=["a", "b"])
+    race = Race(plain.without("kind"), Euclidean(1e9), rows=8, groups=2, seed=1)
+    assert race.shape == (8, 1) and race.noise_variance(8.0) == 1.0
+    assert 1 <= forecast(race, Budget(1), 50).noise_error < 100
+    data = {"x": np.linspace(0, 1, 50), "kind": ["a", "b"] * 25}
+    for sketch in (race, Classes(plain, "kind", race)):
+        made = release(sketch, data, Budget(100))
+        opened = load(made.to_bytes())
+        assert opened.estimate({"x": [0.5]}) == pytest.approx([50], abs=5) and describe(opened)
+    assert classify(opened, {"x": [0.5]}).labels[0] in ("a", "b")
+    table = filled(Race(DOMAIN, Euclidean(1e9), rows=9, groups=2, seed=1), [(0.0, 0.0)] * 7)
+    one = Race(DOMAIN, Euclidean(1e9), rows=9, groups=2, seed=1)
+    assert (read_mapped(points([(1.0, 1.0)]), one.columns, table, one.group_of_row, 0.0).sum() == 63).all()
 
 
 def test_fresh_sketches_have_fresh_seeds():
