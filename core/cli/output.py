@@ -231,7 +231,7 @@ def _safe(table: pa.Table) -> pa.Table:
     """The table with texts that no spreadsheet takes for formulas."""
     import pyarrow as pa
 
-    from ..words.spreadsheets import safe_cell
+    from ..words.escapes import safe_cell
 
     for place, field in enumerate(table.schema):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type

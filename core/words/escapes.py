@@ -1,10 +1,19 @@
-"""Text of unknown origin (a file's name, a column's, a category's) where HTML, Markdown or Plotly is read."""
+"""Text of unknown origin (a file's name, a column's, a category's) where HTML, Markdown, Plotly or a spreadsheet reads it.
+
+Spreadsheets take a cell that begins like a formula for one: a category or a column that somebody named `=HYPERLINK(…)` would be run
+there. In CSV and TSV such a text gets a quote
+in front, as spreadsheets write it themselves; numbers are no text and stay as they are. In Parquet texts are exact.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # What has a meaning in Streamlit's Markdown, and where: `_` between two letters, `:` before a space and `#` within a
 # line have none. Screen readers read the escapes of a label aloud, so there are no needless ones. Then what begins a
@@ -47,3 +56,37 @@ def in_plotly(text: str) -> str:
 def steers(sign: str) -> bool:
     """Whether a character is not drawn but steers what is: a control character, a line's end, a mark of direction."""
     return unicodedata.category(sign) in ("Cc", "Zl", "Zp", "Cs") or unicodedata.bidirectional(sign) in DIRECTIONS
+
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What a formula begins with, and what spreadsheets skip before one."""
+
+
+def safe_cell(value: object) -> object:
+    """A cell as a spreadsheet shows it and does not run it.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("a=1"), safe_cell(-3)
+    ("'=1+1", 'a=1', -3)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
+
+
+def safe_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same with safe cells and names of columns."""
+    from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype  # here, as most who escape know no pandas
+
+    safe = frame.copy()
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place]
+        if not is_numeric_dtype(column.dtype) and not is_datetime64_any_dtype(column.dtype):
+            safe.isetitem(place, column.astype(object).map(safe_cell, na_action="ignore"))
+    safe.columns = [safe_cell(name) for name in frame.columns]
+    return safe
+
+
+def csv_of(frame: pd.DataFrame) -> bytes:
+    """A frame as CSV that is safe to open in a spreadsheet."""
+    text: str = safe_frame(frame).to_csv(index=False)
+    return text.encode()

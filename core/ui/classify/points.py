@@ -15,10 +15,9 @@ from ...sketches.classes import Classes
 from ...sources.queries import beside
 from ...tasks.classes.classification import Classification, classify
 from ...tasks.classes.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
-from ...words.escapes import in_markdown
+from ...words.escapes import csv_of, in_markdown
 from ...words.numbers import percent
 from ...words.phrases import plural
-from ...words.spreadsheets import csv_of
 from ..frame.asked_table import LISTED, dropped_table, note_rest, read_table
 from ..frame.marks import Visibility, main_action, mark, note
 from ..frame.markup import draw

@@ -19,8 +19,7 @@ from ...releases.release import Release
 from ...sketches.products.products import Products
 from ...sketches.tables.tables import Tables
 from ...tasks.centres import nearest_place
-from ...words.escapes import in_html
-from ...words.spreadsheets import csv_of
+from ...words.escapes import csv_of, in_html
 from ..frame.marks import main_action
 from ..frame.markup import draw
 from ..frame.session import Opened
