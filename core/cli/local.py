@@ -340,7 +340,7 @@ def forecast(
     from ..local import choosing
     from ..local.oracles.table import oracle as made
     from ..local.shuffle import Shuffled
-    from ..words.quantities import taken
+    from ..words.numbers import taken
 
     if oracle is None:
         every = choosing.outlooks(domain, people, str(epsilon), bits)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from ..words.quantities import size
+from ..words.numbers import size
 from .declaring import declared_domain, evenly_compared, warn_of_wide_column
 from .grouped import grouped
 from .mechanisms import check_options, leaves_bandwidth, question, supposing

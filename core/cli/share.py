@@ -29,7 +29,7 @@ def share(
     from ..figures.share.files import read_public
     from ..figures.share.page import share_html
     from ..machine.files.transient import unfinished
-    from ..words.quantities import size
+    from ..words.numbers import size
 
     try:
         data = file.read_bytes()

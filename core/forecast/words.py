@@ -7,8 +7,7 @@ from typing import cast
 
 from ..domain import Domain, Scalar, Vector
 from ..sketches.products.products import Products
-from ..words.numbers import percent, rounded
-from ..words.quantities import size, wait
+from ..words.numbers import percent, rounded, size, wait
 from .draft import GROUP, REGRESSION, TABLE, Draft
 from .forecast import Forecast
 from .regressions import correlation_error

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import RequestError
+from ..words.numbers import size
 from ..words.phrases import count
-from ..words.quantities import size
 from . import Source
 
 

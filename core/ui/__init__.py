@@ -32,7 +32,7 @@ How a page is written::
 * ``frame.markup.draw`` is the only door for HTML, and everything foreign in it goes through
   ``core.words.escapes.in_html``; where Streamlit reads Markdown, foreign text goes through ``in_markdown``. Numbers
   are written by ``core.words.numbers``, lists, counts and days by ``core.words.phrases``, sizes and times by
-  ``core.words.quantities``.
+  ``core.words.numbers``.
 * Styles live in ``frame.theme``, and colours with meaning are never used for anything else. Streamlit's own orange and
   green are this amber and teal, so ``:orange[...]`` and ``:green[...]`` mean private and public in Markdown too.
 * ``learn.lesson.Lesson`` is a lesson: an experiment of ``core.experiments.lessons`` with what to do, to see, and why.

@@ -1,8 +1,8 @@
-"""Text of unknown origin (a file's name, a column's, a category's) where HTML, Markdown, Plotly or a spreadsheet reads it.
+"""Text of unknown origin (a file's name, a column's, a category's) where HTML, Markdown, Plotly or a spreadsheet reads.
 
-Spreadsheets take a cell that begins like a formula for one: a category or a column that somebody named `=HYPERLINK(…)` would be run
-there. In CSV and TSV such a text gets a quote
-in front, as spreadsheets write it themselves; numbers are no text and stay as they are. In Parquet texts are exact.
+A spreadsheet takes a cell that begins like a formula for one: a column that somebody named `=HYPERLINK(…)` would be run
+there. In CSV and TSV such a text gets a quote in front, as spreadsheets write it themselves; numbers are no text and
+stay as they are. In Parquet texts are exact.
 """
 
 from __future__ import annotations

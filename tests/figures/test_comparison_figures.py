@@ -14,8 +14,7 @@ from core.figures.comparison.costs import Costs, costs_figure, costs_in_words
 from core.figures.comparison.curves import error_at, errors_figure, errors_in_words
 from core.figures.comparison.functions import curves_figure, distance, functions_in_words, map_ends, map_figure
 from core.figures.comparison.marks import COLOURS, method_marks
-from core.words.numbers import percent
-from core.words.quantities import size, taken
+from core.words.numbers import percent, size, taken
 
 MARKS = method_marks({"a": "First", "b": "Second <b>", "c": "Third"})
 GOOD = Curve(

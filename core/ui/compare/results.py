@@ -22,7 +22,7 @@ from ...figures.comparison.curves import errors_figure, errors_in_words
 from ...figures.comparison.reading import advice_sentence, measured_sentence, releases_sentence
 from ...machine.attendance import Attendance
 from ...words.escapes import in_markdown
-from ...words.quantities import size, taken, wait
+from ...words.numbers import size, taken, wait
 from ..frame.charts import show
 from ..frame.marks import note
 from .choice import Chosen, marks, plainly

@@ -11,7 +11,7 @@ from ...releases.shelf_files import WRITTEN
 from ...serving.door import the_door
 from ...serving.ledger import all_shelves
 from ...words.escapes import in_markdown
-from ...words.quantities import size
+from ...words.numbers import size
 from ..frame.frame import EXPLORE, TRAIN
 from ..frame.marks import Visibility, note, rail
 from ..frame.session import Session

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ...words.numbers import significant
-from ...words.quantities import time_left
+from ...words.numbers import significant, time_left
 from ..frame.marks import Visibility, mark
 
 if TYPE_CHECKING:  # what makes a release takes a while to load, and every page asks whether one is being made

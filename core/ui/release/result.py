@@ -10,9 +10,8 @@ from ...figures.report.left_out import left_out_in_words
 from ...releases.release import Release
 from ...releases.shelf import public_name
 from ...sketches.tables.tables import Tables
-from ...words.numbers import percent
+from ...words.numbers import percent, size
 from ...words.phrases import day, listed, lowered
-from ...words.quantities import size
 from ..explore.groups import choose_question
 from ..frame.charts import show
 from ..frame.frame import CLASSIFY, EXPLORE, LEDGER

@@ -14,8 +14,8 @@ from ...releases.shelf import Entry, Shelf, shelf_beside, shelf_of
 from ...serving.door import the_door
 from ...serving.ledger import all_shelves
 from ...words.escapes import in_markdown
+from ...words.numbers import size
 from ...words.phrases import day
-from ...words.quantities import size
 from ..frame.marks import Visibility, note, rail
 from ..frame.owner import stranger
 from ..frame.visiting import visitor_now

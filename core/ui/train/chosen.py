@@ -7,8 +7,8 @@ import streamlit as st
 from ...figures.report.label import privacy_label
 from ...models.contest.choice import chosen_among
 from ...releases.release import Release
+from ...words.numbers import size
 from ...words.phrases import listed
-from ...words.quantities import size
 from ..frame.frame import CLASSIFY
 from ..frame.marks import Visibility, facts, note, rail
 from ..frame.session import Session
