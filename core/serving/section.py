@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from ..errors import RequestError
 
@@ -118,7 +118,7 @@ def address(value: Any) -> str:
 
 def origin(value: Any) -> str:
     """Scheme, host and port that browsers see."""
-    parts = urlsplit(one_line(value))
+    parts = _parts(value)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
         raise ValueError("the address that browsers show, such as https://frostglass.example.org")
     if parts.path not in ("", "/") or parts.fragment:
@@ -128,7 +128,7 @@ def origin(value: Any) -> str:
 
 def metadata(value: Any) -> str:
     """The address of a provider's description of itself."""
-    parts = urlsplit(one_line(value))
+    parts = _parts(value)
     local = parts.hostname in LOOPBACK
     if not parts.hostname or not (parts.scheme == "https" or (local and parts.scheme == "http")):
         raise ValueError("the https:// address of the provider's /.well-known/openid-configuration")
@@ -137,10 +137,9 @@ def metadata(value: Any) -> str:
 
 def folder(value: Any) -> Path:
     """A folder that is there."""
-    path = Path(one_line(value))
-    if not path.is_absolute() or not path.is_dir():
+    if not _is_folder(one_line(value)):
         raise ValueError("the whole path of a folder that exists")
-    return path
+    return Path(value)
 
 
 def header(value: Any) -> str:
@@ -185,6 +184,25 @@ def places(value: Any) -> tuple[str, ...]:
     for one in value:
         if re.fullmatch(r"[a-z0-9]+://[^/\s]+/(\S*/)?", one_line(one)):
             continue
-        if not Path(one).is_absolute() or not Path(one).is_dir() or Path(one) == Path("/"):
+        if not _is_folder(one) or Path(one) == Path("/"):
             raise ValueError(wanted)
     return tuple(value)
+
+
+def _parts(value: Any) -> SplitResult:
+    """The parts of an address."""
+    text = one_line(value)
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:  # a bracket that is open, or a port that there cannot be
+        raise ValueError("an address with a host and a port that there can be") from None
+    return parts
+
+
+def _is_folder(path: str) -> bool:
+    """Whether a whole path leads to a folder; the system looks up no name that is too long."""
+    try:
+        return Path(path).is_absolute() and Path(path).is_dir()
+    except OSError:
+        return False

@@ -220,6 +220,10 @@ def read_settings(path: Path) -> Settings:
     except tomllib.TOMLDecodeError as problem:
         # The parser's own words end with where it is, and do not quote the line.
         raise RequestError(f"The configuration {str(path)!r} is not TOML: {problem}.") from None
+    except (RecursionError, ValueError):  # of Python, which bounds both
+        raise RequestError(
+            f"The configuration {str(path)!r} cannot be read, as lists are too deep in it or a number is too long."
+        ) from None
     everything = Section(content, "")
     server, roles, data = (everything.section(name) for name in ("server", "roles", "data"))
     settings = Settings(

@@ -64,7 +64,6 @@ def _duckdb_tables(path: Path, label: str) -> list[tuple[str, str]]:
 
 def database_table(path: Path, table: str) -> Source:
     """A table or view of a DuckDB or SQLite file, opened for reading only."""
-    path = path.expanduser()
     if not path.is_file():
         raise RequestError(f"There is no database file {str(path)!r}.")
     with path.open("rb") as file:

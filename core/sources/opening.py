@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,15 @@ SUFFIXES = {
     ".npy": "npy",
     ".npz": "npz",
 }
+
+
+@contextmanager
+def _looked_up() -> Iterator[None]:
+    """Turn what the system says of a name into a sentence: one too long for it, or in a folder that is closed to us."""
+    try:
+        yield
+    except OSError as problem:
+        raise RequestError(f"What the data are called cannot be looked up: {problem.strerror}.") from None
 
 
 def open_source(data: object, columns: Sequence[str] | None = None) -> Source:
@@ -78,6 +88,7 @@ def open_source(data: object, columns: Sequence[str] | None = None) -> Source:
     raise RequestError(f"Data must be a path, a table or an array, and {type(data).__name__} is none of them.")
 
 
+@_looked_up()
 def named_files(name: str) -> tuple[str, ...]:
     """Paths of the files that a path, a pattern or a database table names; none for an address in an object store.
 
@@ -89,8 +100,16 @@ def named_files(name: str) -> tuple[str, ...]:
     if _is_address(name):
         return ()
     if _is_table(name):
-        return (str(Path(name.rpartition("::")[0]).expanduser().absolute()),)
+        return (str(_path(name.rpartition("::")[0]).absolute()),)
     return _files(name).paths
+
+
+def _path(name: str) -> Path:
+    """The path of a name; `~somebody` whom this computer does not know is a name like any other."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        return Path(name)
 
 
 def _is_address(name: str) -> bool:
@@ -101,6 +120,7 @@ def _is_table(name: str) -> bool:
     return "::" in name and not Path(name).exists()
 
 
+@_looked_up()
 def _open_named(name: str, columns: Sequence[str] | None) -> Source:
     if "\0" in name or not name:
         raise RequestError("The name of the data must be a path, a pattern or an address.")
@@ -108,8 +128,8 @@ def _open_named(name: str, columns: Sequence[str] | None) -> Source:
         return _object_store(name)
     if _is_table(name):
         file, _, table = name.rpartition("::")
-        return database_table(Path(file), table)
-    if is_database(path := Path(name).expanduser()):
+        return database_table(_path(file), table)
+    if is_database(path := _path(name)):
         known = ", ".join(f"{name}::{table}" for table in tables_of(path)[:MAX_NAMES_SHOWN])
         raise RequestError(f"{name!r} is a database; name one of its tables: {known}.")
     location = _files(name)
@@ -118,7 +138,7 @@ def _open_named(name: str, columns: Sequence[str] | None) -> Source:
 
 def _files(name: str) -> Paths:
     """The files that a path or a pattern names."""
-    path = Path(name).expanduser()
+    path = _path(name)
     if path.is_dir():
         raise RequestError(f"{name!r} is a folder; name its files with a pattern such as {str(path / '*.parquet')!r}.")
     if path.exists():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import monotonic
 
@@ -29,25 +29,19 @@ STEPS = 1_000_000
 
 def sqlite_tables(path: Path, label: str) -> tuple[str, ...]:
     """Names of all tables and views of a SQLite database."""
-    try:
-        with closing(_connect(path)) as session:
-            return _names(session)
-    except sqlite3.Error:
-        raise _unreadable(label) from None
+    with _opened(path, label) as session:
+        return _names(session)
 
 
 def sqlite_table(path: Path, table: str, label: str) -> ArrowSource:
     """A table or view of a SQLite database, opened for reading only."""
-    try:
-        with closing(_connect(path)) as session:
-            names = _names(session)
-            if table not in names:
-                raise RequestError(f"There is no table {table!r} in {label}; its tables are: {', '.join(names)}.")
-            is_view = table in _names(session, "view")
-            described = session.execute(f"PRAGMA table_info({identifier(table)})").fetchall()
-    except sqlite3.Error:
-        raise _unreadable(label) from None
-    schema = pa.schema([(name, _type(declared)) for _, name, declared, *_ in described])
+    with _opened(path, label) as session:
+        names = _names(session)
+        if table not in names:
+            raise RequestError(f"There is no table {table!r} in {label}; its tables are: {', '.join(names)}.")
+        is_view = table in _names(session, "view")
+        described = session.execute(f"PRAGMA table_info({identifier(table)})").fetchall()
+        schema = pa.schema([(_text(name), _type(_text(declared))) for _, name, declared, *_ in described])
 
     def read(names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         chosen = pa.schema([schema.field(name) for name in names])
@@ -68,8 +62,9 @@ def sqlite_table(path: Path, table: str, label: str) -> ArrowSource:
                     columns = zip(zip(*records, strict=True), chosen, strict=True)
                     yield pa.RecordBatch.from_arrays([_array(*column) for column in columns], schema=chosen)
                     watch.begin()
-        except sqlite3.Error as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT and not watch.stopped:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # What Python itself finds wrong, as text that is none, has no code of SQLite's.
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT and not watch.stopped:
                 raise KeyboardInterrupt from None  # what SQLite makes of a signal that comes while it asks
             if watch.stopped:
                 raise RequestError(
@@ -100,15 +95,30 @@ class _Watch:
 
 def _names(session: sqlite3.Connection, *kinds: str) -> tuple[str, ...]:
     listed = session.execute("SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name")
-    return tuple(name for name, kind in listed if kind in (kinds or ("table", "view")))
+    return tuple(_text(name) for name, kind in listed if kind in (kinds or ("table", "view")))
 
 
-def _unreadable(label: str) -> RequestError:
-    return RequestError(f"What is in {label} cannot be read as a SQLite database.")
+def _text(found: object) -> str:
+    """A name or a type, which a damaged file may have as anything."""
+    if isinstance(found, str):
+        return found
+    raise sqlite3.DatabaseError
+
+
+@contextmanager
+def _opened(path: Path, label: str) -> Iterator[sqlite3.Connection]:
+    """A database whose tables are looked at; RequestError when it is none, or damaged."""
+    try:
+        with closing(_connect(path)) as session:
+            yield session
+    except (sqlite3.Error, UnicodeDecodeError):  # the second where SQLite's complaint quotes bytes that are no text
+        raise RequestError(f"What is in {label} cannot be read as a SQLite database.") from None
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    session = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    session.execute("PRAGMA trusted_schema=OFF")  # a stranger's file calls nothing that acts outside of it
+    return session
 
 
 def _array(values: Sequence[object], field: pa.Field) -> pa.Array:

@@ -9,8 +9,11 @@ from __future__ import annotations
 import copy
 import io
 import json
+import re
+import sqlite3
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +26,11 @@ from core import Budget, Categorical, Dates, Domain, Numeric, Tables, ask_sql, l
 from core.domain.declaration import Declaration
 from core.errors import RequestError
 from core.local.survey import parse_survey
+from core.machine.files.transient import private_folder
 from core.models.training import train
+from core.serving.settings import read_settings
+from core.sources import open_source
+from core.sources.databases import is_database, tables_of
 from tests.fuzzing.chances import Chances
 from tests.releases_for_tests import members_of, npy, zipped
 
@@ -115,8 +122,66 @@ def questions(data: bytes) -> str:
     return refused_or(lambda: ask_sql(_tables(), text))
 
 
-TARGETS = MappingProxyType(
-    {one.__name__: one for one in (releases, counts_of_reports, models, surveys, declarations, questions)}
+def databases(data: bytes) -> str:
+    """SQLite files with other bytes, most of them where names and types are, or cut short."""
+    chances = Chances(data)
+    content = bytearray(_database())
+    for _ in range(1 + chances.below(8)):
+        within = chances.one_of((100, 1_600, len(content)))
+        content[chances.below(1 << 16) % within] = chances.one_of((0, 0x80, 0xFF, chances.below(256)))
+    if chances.below(8) == 0:
+        del content[chances.below(len(content)) :]
+
+    with private_folder() as folder:
+        path = folder / "damaged.sqlite"
+        path.write_bytes(content)
+        names: list[str] = []
+        became = {refused_or(lambda: names.extend(tables_of(path) if is_database(path) else ()))}
+        became |= {refused_or(lambda name=name: _read_through(f"{path}::{name}")) for name in names}
+    return " ".join(sorted(became))
+
+
+def _read_through(name: str) -> None:
+    """Read the columns of a table as numbers where they are numbers, and as categories otherwise."""
+    source = open_source(name)
+    for column in source.columns[:4]:
+        numbers = Numeric(column.name, 0, 9)
+        domain = Domain((numbers if column.kind == "number" else Categorical(column.name, ("k1", "k2")),))
+        sum(len(domain.encode(batch)) for batch in source.batches(domain))
+
+
+def configurations(data: bytes) -> str:
+    """Configurations of a served app, cut up, and with values that belong elsewhere or nowhere."""
+    chances = Chances(data)
+    with private_folder() as folder:
+        lines = _configuration().replace("FOLDER", str(folder)).splitlines()
+        for _ in range(1 + chances.below(3)):
+            place, action = chances.below(len(lines)), chances.below(4)
+            if action == 0 and len(lines) > 1:
+                del lines[place]
+            elif action == 1:
+                lines.insert(place, chances.one_of(lines))
+            elif action == 2:
+                lines[place] = lines[place].partition("=")[0] + "= " + chances.one_of(TOML_VALUES)
+            else:
+                lines[place] = lines[place].partition("=")[0] + "= " + json.dumps(chances.text())
+        path = folder / "serving.toml"
+        path.write_text("\n".join(lines), encoding="utf-8", errors="surrogatepass")
+        path.chmod(0o600)
+        return refused_or(lambda: read_settings(path).roles_of("ann@example.org", frozenset()))
+
+
+READERS = (releases, counts_of_reports, models, surveys, declarations, questions, databases, configurations)
+TARGETS = MappingProxyType({one.__name__: one for one in READERS})
+
+TOML_VALUES = (
+    "9" * 5_000,
+    "[" * 20_000,
+    "{a=" * 5_000,
+    '"/' + "a" * 5_000 + '"',
+    *"""\
+"https://[::1"|"https://a:99999"|"https://a/?b"|[[]]|[1, 'a']|nan|-inf|0x1F|true|2026-13-45|1979-05-27T07:32:00Z|'
+"\\u0000"|"::/0"|{}|a.b = 1""".replace("\n", "|").split("|"),
 )
 
 YAML_PIECES = (
@@ -233,6 +298,33 @@ def _surveys() -> tuple[Any, ...]:
 def _declaration() -> str:
     paper = (ROOT / "docs" / "columns.md").read_text(encoding="utf-8")
     return paper.partition("```yaml\n")[2].partition("```")[0]
+
+
+@cache
+def _database() -> bytes:
+    """Tables, a view and an index in pages so small that most bytes mean something."""
+    with private_folder() as folder:
+        with closing(sqlite3.connect(folder / "whole.sqlite")) as base:
+            base.execute("PRAGMA page_size=512")
+            base.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, item TEXT, price DOUBLE, raw BLOB)")
+            base.execute("CREATE VIEW items AS SELECT item, price * 2 AS twice FROM orders")
+            base.execute("CREATE INDEX by_item ON orders (item)")
+            base.execute("CREATE TABLE codes (code TEXT PRIMARY KEY, number NUM) WITHOUT ROWID")
+            rows = [(f"é{one}", one / 3, b"x" * (one % 90)) for one in range(60)]
+            base.executemany("INSERT INTO orders (item, price, raw) VALUES (?, ?, ?)", rows)
+            base.executemany("INSERT INTO codes VALUES (?, ?)", [(f"k{one}", one) for one in range(30)])
+            base.commit()
+        return (folder / "whole.sqlite").read_bytes()
+
+
+@cache
+def _configuration() -> str:
+    """The example of the paper, with folders that are there and without secrets in other files."""
+    paper = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    text = paper.partition("```toml\n")[2].partition("```")[0]
+    for name in ("/var/lib/frostglass", "/srv/data/ann"):
+        text = text.replace(name, "FOLDER")
+    return re.sub(r'(client|cookie)_secret_file = "[^"]*"', r'\1_secret = "0123456789abcdef0123456789abcdef"', text)
 
 
 @cache

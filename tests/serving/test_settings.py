@@ -98,6 +98,8 @@ def test_a_proxy_is_trusted_by_its_address_alone(read):
         ("s3://bucket/ann/", "s3://bucket/ann", "end with a stroke"),
         ("s3://bucket/ann/", "/", "list of whole paths"),
         ("[sign_in]", "[signin]", "'signin'"),
+        ("https://frostglass.example.org", "https://frostglass.example.org:99999", "that there can be"),
+        ("https://login.example.org/.well", "https://[login.example.org/.well", "that there can be"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence_without_a_secret(read, old, new, said):
@@ -106,6 +108,21 @@ def test_what_is_wrong_is_said_in_one_sentence_without_a_secret(read, old, new, 
     words = str(refusal.value)
     assert said in words and words.endswith(".") and "\n" not in words
     assert "s3cret" not in words and "c0okie" not in words
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("sessions = 7", "sessions = " + "9" * 5_000, "a number is too long"),
+        ("sessions = 7", "sessions = " + "[" * 20_000, "lists are too deep"),
+        ("folder = ", 'ledger = "x"\nfolder = "/' + "a" * 5_000 + '"\n#', "a folder that exists"),
+        ('["{folder}",', '["/' + "a" * 5_000 + '",', "folders that exist"),
+    ],
+    ids=["a number of 5,000 digits", "20,000 lists", "a long folder", "a long place"],
+)
+def test_numbers_lists_and_names_beyond_what_python_and_the_system_take_get_a_sentence(read, old, new, said):
+    with pytest.raises(RequestError, match=said):
+        read(GOOD.replace(old, new))
 
 
 @pytest.mark.parametrize("addresses", ['["0.0.0.0/0"]', "[]", '["somewhere"]', '["::/0"]', '"127.0.0.1"'])

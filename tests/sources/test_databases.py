@@ -60,6 +60,45 @@ def test_an_empty_database_and_what_only_begins_like_one_get_a_sentence(tmp_path
             tables_of(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE sqlite_master SET name = x'ff41'",
+        "UPDATE sqlite_master SET name = NULL",
+        "UPDATE sqlite_master SET name = 3",
+        "UPDATE sqlite_master SET sql = 'CREATE TABLE t (a ' || CAST(x'ff' AS TEXT) || ')'",
+        "INSERT INTO t VALUES (CAST(x'ffee' AS TEXT), 1)",
+    ],
+)
+def test_names_and_values_of_a_damaged_sqlite_file_that_are_no_text_get_a_sentence(tmp_path, damage):
+    """Complaints about them are a UnicodeDecodeError, or an error without SQLite's code."""
+    with closing(sqlite3.connect(tmp_path / "a.db")) as store:
+        store.execute("PRAGMA writable_schema=ON")
+        store.execute("CREATE TABLE t (a TEXT, b INT)")
+        store.execute(damage)
+        store.commit()
+    with pytest.raises(RequestError, match="cannot be read"):
+        for table in tables_of(tmp_path / "a.db"):
+            for _ in open_source(f"{tmp_path}/a.db::{table}").batches(Domain.of(a=["x", "y"])):
+                pass
+
+
+def test_every_byte_of_the_tables_description_may_be_wrong(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "a.db")) as store:
+        store.execute("CREATE TABLE orders (item TEXT)")
+        store.commit()
+    whole = (tmp_path / "a.db").read_bytes()
+    became = set()
+    for place in range(whole.index(b"tableorders"), whole.index(b"(item TEXT)") + 11):
+        (tmp_path / "b.db").write_bytes(whole[:place] + bytes([whole[place] ^ 0x80]) + whole[place + 1 :])
+        try:
+            for table in tables_of(tmp_path / "b.db"):
+                became.add(len(open_source(f"{tmp_path}/b.db::{table}").columns))
+        except RequestError as refusal:
+            became.add(str(refusal))
+    assert "What is in the database 'b.db' cannot be read as a SQLite database." in became
+
+
 def test_other_files_folders_and_nothing_are_no_databases(tmp_path):
     (tmp_path / "x.csv").write_text("DUCK,x\n1,2\n")
     assert not any(map(is_database, (tmp_path / "x.csv", tmp_path, tmp_path / "none.duckdb")))

@@ -74,11 +74,10 @@ def _named() -> None:
         st.session_state[DATABASE], st.session_state[WANTED] = None, name or None
         return
     st.session_state[DATABASE], st.session_state[WANTED] = None, name or None
-    path = Path(name).expanduser()
     try:
-        if name and is_database(path):
+        if name and is_database(path := Path(name).expanduser()):
             st.session_state[DATABASE], st.session_state[WANTED] = (name, tables_of(path)), None
-    except (RequestError, OSError):
+    except (RequestError, OSError, RuntimeError):  # the last of a home that is nobody's
         return  # opening it says what is wrong
 
 

@@ -21,8 +21,9 @@ from .strangers import page_for
 
 STREAM, UPLOAD, MEDIA, HEALTH = "/_stcore/stream", "/_stcore/upload_file/", "/media/", "/_stcore/health"
 LOGIN, LOGOUT, CALLBACK = "/auth/login", "/auth/logout", "/oauth2callback"
-SHARED = ("/static/", "/favicon.png", "/_stcore/host-config")
-"""What is the same for everyone: the program that runs in browsers."""
+PROGRAM = "/static/"
+ALIKE = frozenset({"/favicon.png", "/_stcore/host-config"})
+"""With what lies under `PROGRAM`, the same for everyone: the program that runs in browsers, its sign and its host."""
 INNER = ("/_stcore/", "/component/", "/_stcore", "/component", "/app/static")
 """Of these nothing is served that no line above names: figures about the server, and ways in for programs."""
 POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
@@ -63,7 +64,7 @@ class Guard:
         elif scope["type"] == "websocket":
             await self._socket(scope, receive, send)
         elif scope["type"] == "http":
-            settings, shared = self._door.started, scope["path"].startswith(SHARED)
+            settings, shared = self._door.started, _shared(scope["path"])
             sockets = settings.public.replace("http", "ws", 1)
             told = protecting(send, sockets, secure=settings.secure, shared=shared)
             await self._request(scope, receive, told)
@@ -76,7 +77,7 @@ class Guard:
         if (why := refused(scope, settings)) is not None:
             await answer(send, 403, why)
             return
-        if path.startswith(SHARED) or (settings.sign_in is not None and path in (LOGIN, CALLBACK)):
+        if _shared(path) or (settings.sign_in is not None and path in (LOGIN, CALLBACK)):
             await self._app(scope, receive, send)
             return
         visitor = self._door.judge(person_of(scope["headers"], settings))
@@ -182,6 +183,11 @@ def refused(scope: Message, settings: Settings) -> str | None:
     if scope["type"] == "http" and scope["method"] in ("PUT", "DELETE") and not scope["path"].startswith(UPLOAD):
         return "There is nothing here that this could be sent to."
     return None
+
+
+def _shared(path: str) -> bool:
+    """Whether everyone gets the same there, and nothing on the way leads up and out of it."""
+    return path in ALIKE or (path.startswith(PROGRAM) and ".." not in path.split("/"))
 
 
 def _session_in(path: str) -> str:

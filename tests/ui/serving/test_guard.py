@@ -135,6 +135,21 @@ def test_a_stranger_gets_the_way_in_and_nothing_else(network):
         assert network.reaches(path), path
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/host-configANYTHING",
+        "/_stcore/host-config/x",
+        "/favicon.png.bak",
+        "/static",
+        "/static/../media/abc.npz",
+    ],
+)
+def test_what_only_begins_like_what_is_shared_is_not(network, path):
+    assert not network.reaches(path)
+    assert network.reaches("/_stcore/host-config") and network.reaches("/favicon.png")
+
+
 def test_who_has_no_role_is_told_so(network, signed_in):
     signed_in["now"] = TOM
     status, body = network.ask("/data")
