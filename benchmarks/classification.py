@@ -42,8 +42,8 @@ from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.linear import LinearSketch
 from core.sources import open_source
-from core.tasks.classes.classification import Classification, classify_points
-from core.tasks.classes.scores import class_scores
+from core.tasks.class_scores import class_scores
+from core.tasks.classification import Classification, classify_points
 
 from .labelled_data import Labelled, data_sets
 

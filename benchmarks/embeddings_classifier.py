@@ -20,7 +20,7 @@ from core.releases.job import release
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sources import open_source
-from core.tasks.classes.classification import classify
+from core.tasks.classification import classify
 
 from .measuring import Comparison, Rival, Settings, Target
 from .timing import in_turn

@@ -33,8 +33,8 @@ from core.releases.job import release
 from core.sketches.plan import planned_for
 from core.sketches.products.products import Products
 from core.sources import open_source
-from core.tasks.regression.regression import regression
-from core.tasks.regression.sums import Sums
+from core.tasks.product_sums import Sums
+from core.tasks.regression import regression
 
 from .labelled_data import mnist
 from .memory import run_apart

@@ -41,8 +41,7 @@ from core.sketches.distances.directions import Directions, dimensions_for
 from core.sketches.distances.moments import Moments
 from core.sketches.linear import LinearSketch
 from core.sources import open_source
-from core.tasks.classes.means import direction_scores, mean_scores
-from core.tasks.classes.scores import class_sizes
+from core.tasks.class_scores import class_sizes, direction_scores, mean_scores
 
 EPSILONS = ("0.1", "0.2", "0.3", "0.5", "1", "2", "5", "10")
 DELTA = "1e-6"

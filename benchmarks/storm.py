@@ -33,7 +33,7 @@ from core.releases.job import release
 from core.sketches.hashed.race import Race
 from core.sketches.products.products import Products
 from core.sources import open_source
-from core.tasks.regression.regression import regression
+from core.tasks.regression import regression
 
 from .labelled_data import data_sets
 

@@ -78,8 +78,8 @@ if TYPE_CHECKING:
     from .sketches.projected import Projected
     from .sketches.tables.chosen import ChosenTables
     from .sketches.tables.tables import Tables
-    from .tasks.regression.components import components, correlations
-    from .tasks.regression.regression import Regression, regression
+    from .tasks.product_sums import components, correlations
+    from .tasks.regression import Regression, regression
     from .tasks.sql import ask_sql
 
 _HOME = {
@@ -132,7 +132,7 @@ _HOME = {
     "Race": ".sketches.hashed.race",
     "Reading": ".domain",
     "Recommendation": ".forecast.recommendation",
-    "Regression": ".tasks.regression.regression",
+    "Regression": ".tasks.regression",
     "Release": ".releases.release",
     "ReleaseFileError": ".errors",
     "RequestError": ".errors",
@@ -142,15 +142,15 @@ _HOME = {
     "TextLength": ".domain",
     "Vector": ".domain",
     "ask_sql": ".tasks.sql",
-    "components": ".tasks.regression.components",
-    "correlations": ".tasks.regression.components",
+    "components": ".tasks.product_sums",
+    "correlations": ".tasks.product_sums",
     "load": ".releases.release",
     "load_local": ".local.release",
     "oracle": ".local.oracles.table",
     "load_model": ".models.opening",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".forecast.recommendation",
-    "regression": ".tasks.regression.regression",
+    "regression": ".tasks.regression",
     "release": ".releases.job",
     "train": ".models.training",
 }

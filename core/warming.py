@@ -41,7 +41,7 @@ from .sketches.linear import LinearSketch
 from .sketches.registry import cards
 from .sources.samples import samples
 from .tasks import density
-from .tasks.classes.classification import classify
+from .tasks.classification import classify
 
 GROUPS = Categorical("group", ("a", "b"))
 PLANE = Domain.of(x=(0, 1), y=(0, 1))

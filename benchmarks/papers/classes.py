@@ -22,7 +22,7 @@ from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
 from core.sources import open_source
-from core.tasks.classes.classification import classify
+from core.tasks.classification import classify
 
 from ..labelled_data import Labelled, data_sets
 from .pictures import Claim, Picture, Section, lines_figure, of_repetitions

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from ..tasks.classes.classification import Classification
-    from ..tasks.classes.confusion import Confusion, Rate
+    from ..tasks.classification import Classification
+    from ..tasks.confusion import Confusion, Rate
 
 
 def classify(
@@ -52,10 +52,10 @@ def classify(
     that reaches the level), and the probability of each class.
     """
     from ..sources.queries import beside
-    from ..tasks.classes.classification import classify as classified
-    from ..tasks.classes.confusion import confusion_of, label_codes
-    from ..tasks.classes.largest_class import drowned_in_largest
-    from ..tasks.classes.scores import classes_of
+    from ..tasks.class_scores import classes_of
+    from ..tasks.classification import classify as classified
+    from ..tasks.classification import drowned_in_largest
+    from ..tasks.confusion import confusion_of, label_codes
 
     check_table(out)
     asked = opened(release, None, part)
@@ -92,7 +92,7 @@ def _answers(found: Classification) -> dict[str, np.ndarray]:
 
 def _print(made: Confusion) -> None:
     """Rates in words, and a table of true classes by what was said of them."""
-    from ..tasks.classes.confusion import DONT_KNOW
+    from ..tasks.confusion import DONT_KNOW
 
     print_table(
         ("", "share", "very likely within"),

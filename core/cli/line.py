@@ -42,9 +42,9 @@ def line(
     import pyarrow as pa
 
     from ..sources.queries import beside
+    from ..tasks.box import places_along
     from ..tasks.density import marginal_line
     from ..tasks.differences import POINTS
-    from ..tasks.scale import places_along
 
     check_table(out)
     asked = opened(release, of_class, part, bandwidth)

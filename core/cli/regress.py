@@ -42,7 +42,7 @@ def regress(
 
     from ..releases.release import load
     from ..sources.queries import beside
-    from ..tasks.regression.regression import regression
+    from ..tasks.regression import regression
 
     check_table(out)
     asked = load(release)

@@ -25,7 +25,7 @@ from ..releases.release import Release
 from ..sketches.classes import Classes
 from ..sketches.distances.moments import Moments
 from ..sources import Source, open_source
-from ..tasks.classes.scores import checked_rule, class_scores, classes_of, rules_of
+from ..tasks.class_scores import checked_rule, class_scores, classes_of, rules_of
 from .centroid_classifier import PrivateCentroidClassifier
 from .classifier import Fitting, LabelledEstimator, PrivateClassifier
 from .kernel_classifier import PrivateKernelClassifier

@@ -22,8 +22,8 @@ from ..releases.release import Release
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
 from ..sources import Source
-from ..tasks.classes.classification import Classification, classify
-from ..tasks.classes.scores import rules_of
+from ..tasks.class_scores import rules_of
+from ..tasks.classification import Classification, classify
 from .private import CLASS, PrivateEstimator
 
 

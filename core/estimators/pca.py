@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 from ..errors import RequestError
 from ..privacy.ledger.ledger import Ledger
 from ..sketches.products.products import Products
-from ..tasks.regression.components import components
+from ..tasks.product_sums import components
 from .private import PrivateEstimator
 
 

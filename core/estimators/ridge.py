@@ -11,7 +11,7 @@ from ..domain import Domain, Numeric, Vector
 from ..errors import RequestError
 from ..privacy.ledger.ledger import Ledger
 from ..sketches.products.products import Products
-from ..tasks.regression.regression import Regression, regression
+from ..tasks.regression import Regression, regression
 from .private import CLASS, FEATURES, PrivateEstimator
 
 

@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 from scipy.ndimage import distance_transform_edt
 
 from ..domain import Domain
-from ..tasks.classes.confusion import DONT_KNOW, TRAINED, Confusion
-from ..tasks.classes.decision_map import DecisionMap
+from ..tasks.confusion import DONT_KNOW, TRAINED, Confusion
+from ..tasks.decision_map import DecisionMap
 from ..words.escapes import in_plotly
 from ..words.numbers import percent
 from ..words.phrases import shortened

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from ..tasks.classes.decision_map import DecisionMap
+from ..tasks.decision_map import DecisionMap
 from ..tasks.density import Heatmap
 from ..words.escapes import in_plotly
 from ..words.phrases import shortened

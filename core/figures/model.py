@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..models.linear_model import LinearModel
-from ..tasks.regression.sums import terms_of
+from ..tasks.product_sums import terms_of
 from ..words.escapes import in_plotly
 from ..words.numbers import significant
 from ..words.phrases import shortened

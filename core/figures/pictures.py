@@ -10,7 +10,7 @@ from ..domain import Domain, Scalar, Vector
 from ..errors import RequestError
 from ..releases.release import Release
 from ..tasks.centres import nearest_place
-from ..tasks.classes.decision_map import decision_map
+from ..tasks.decision_map import decision_map
 from ..tasks.density import marginal_grid, marginal_line
 from .classes import class_colour
 from .palette import TEAL, rgb

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ..tasks.regression.components import Components, Correlations
+from ..tasks.product_sums import Components, Correlations
 from ..words.escapes import in_plotly
 from ..words.numbers import significant
 from ..words.phrases import shortened

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..domain import Domain
-from ..tasks.volume import Volume
+from ..tasks.density import Volume
 from ..words.numbers import percent, significant
 from ..words.phrases import listed
 from .axes import Axis

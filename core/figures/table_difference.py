@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from ..tasks.differences import CellDifferences, Strength
 from ..tasks.overview import words_for_cells
-from ..tasks.table_differences import CellDifferences, Strength
 from ..words.escapes import in_plotly
 from ..words.numbers import percent, significant
 from ..words.phrases import shortened

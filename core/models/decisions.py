@@ -10,8 +10,8 @@ from ..errors import RequestError
 from ..releases.release import Release
 from ..sketches.classes import Classes
 from ..tasks.box import Box
-from ..tasks.classes.confusion import TRAINED
-from ..tasks.classes.decision_map import DecisionMap, map_axes, map_grid
+from ..tasks.confusion import TRAINED
+from ..tasks.decision_map import DecisionMap, map_axes, map_grid
 from ..words.phrases import listed
 from .linear_model import LinearModel
 

@@ -31,8 +31,8 @@ from ..sketches.plan import Plan, plan
 from ..sketches.products.filling import UNIT
 from ..sketches.products.products import Products
 from ..sources import Source
-from ..tasks.regression.regression import Regression, regression
-from ..tasks.regression.sums import Sums
+from ..tasks.product_sums import Sums
+from ..tasks.regression import Regression, regression
 from .method import NumberMethod
 from .number_model import NumberModel
 from .records import Task

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import RequestError
-from ..tasks.classes.confusion import TRAINED, Confusion, Rate, counted
+from ..tasks.confusion import TRAINED, Confusion, Rate, counted
 from .linear_model import LinearModel
 from .number_model import NumberModel
 from .opening import Model

@@ -19,7 +19,7 @@ from ..machine.files import strict_json
 from ..machine.files.transient import unfinished
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.neighbours import Neighbours
-from ..tasks.regression.sums import terms_of
+from ..tasks.product_sums import terms_of
 from ..version import SOFTWARE
 from .records import Task
 

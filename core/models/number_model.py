@@ -14,7 +14,7 @@ from ..checks import check_number, exact_fields
 from ..domain import Scalar
 from ..errors import RequestError
 from ..sketches.answers import check_level
-from ..tasks.regression.sums import Term, terms_of
+from ..tasks.product_sums import Term, terms_of
 from ..words.numbers import significant
 from .model_file import FIELDS, ModelFile, shortened
 from .records import Task

@@ -32,10 +32,9 @@ from ..sketches.distances.distance import Distance
 from ..sketches.distances.moments import Moments
 from .answerable import check_one_population
 from .box import Box
-from .descent import HALVINGS, least_place
-from .medians import masses_on_a_line, medians_in_space, medians_on_a_line
+from .medians import HALVINGS, least_place, masses_on_a_line, medians_in_space, medians_on_a_line
 from .sampling import sample
-from .splitting import like_noise
+from .uncertainty import like_noise
 
 MOST_CENTRES = 20
 PLACES = 1025

@@ -3,18 +3,25 @@
 An estimate read off counters is constant inside each combination of cells, so it has no gradient. Compass search tries
 a step along every coordinate and both ways, takes the best one that goes up, and halves the step where none does
 (Kolda, Lewis, Torczon 2003). All places take their step together: one step is one call of the compiled reader.
+
+Mountain passes: how low one must go from each hill to reach a higher one.
+
+The height of a hill above its highest pass toward a higher hill is its prominence. Passes are looked for along straight
+segments between hills, over other hills on the way, and along segments bent where they were lowest; a better way that
+none of them finds would make a hill less prominent than it seems.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
+from .answerable import READS, counters_read
 from .box import Box
-from .work import READS, counters_read
 
 Height = Callable[[np.ndarray], np.ndarray]
 """Estimated kernel sums, float64 (n,), at encoded points, float64 (n, dimensions)."""
@@ -143,3 +150,189 @@ def _moves(box: Box, points: np.ndarray, steps: np.ndarray, random: np.random.Ge
         else:
             box.raise_category(moved[:, place], *categories[move - numbers])
     return moved
+
+
+NEIGHBOURS = 8
+"""Higher hills that a hill is joined to by a segment."""
+STATIONS = 33
+"""Places looked at along a segment. Seeing a valley as too shallow makes hills less prominent, never more."""
+BENDS = 3
+"""Rounds in which the lowest place of each way is moved sideways, uphill."""
+SIDESTEPS = (1.0, 1.0, 0.5, 0.5, 0.25, 0.25)
+"""Steps sideways, in half-widths of the kernel."""
+MOST_SIDES = 64
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The highest known pass from each hill toward a higher one; hills are in the order they were given.
+
+    Attributes
+    ----------
+    height : np.ndarray
+        float64 (n,), of the pass; -inf for the highest hill, which has none.
+    place : np.ndarray
+        float64 (n, dimensions), encoded, where each way is lowest; NaN for the highest hill.
+    """
+
+    height: np.ndarray
+    place: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """Segments between places ``start`` and ``stop`` (m,), and the lowest point of each: height (m,), place (m, d)."""
+
+    start: np.ndarray
+    stop: np.ndarray
+    height: np.ndarray
+    place: np.ndarray
+
+    def and_also(self, more: _Ways) -> _Ways:
+        return _Ways(*(np.concatenate([a, b]) for a, b in zip(vars(self).values(), vars(more).values(), strict=True)))
+
+
+def highest_passes(
+    box: Box, height: Height, widths: np.ndarray, hills: np.ndarray, heights: np.ndarray, worth_bending: float = 0.0
+) -> Passes:
+    """Find the passes between hills.
+
+    Parameters
+    ----------
+    box : Box
+        Where ways may go.
+    height : Height
+        Estimated kernel sums at encoded points.
+    widths : np.ndarray
+        Half-widths of the kernel by coordinate of numbers.
+    hills : np.ndarray
+        Encoded, (n, dimensions).
+    heights : np.ndarray
+        Theirs, (n,).
+    worth_bending : float
+        Only passes that lie more than this below their hill are looked at again.
+    """
+    places, levels = hills, heights
+    ways = _segments(box, height, places, *_neighbours(box, widths, hills, heights))
+    dying = _last_ways(levels, ways)
+    for _ in range(BENDS):
+        known = dying[: len(hills)]
+        deep = known[known >= 0]
+        deep = np.unique(deep[_drop(levels, ways)[deep] > worth_bending])
+        if not len(deep) or len(box.numeric) < 2:
+            break
+        lifted = _lifted(box, height, widths, ways.place[deep], places[ways.stop[deep]] - places[ways.start[deep]])
+        fresh = len(places) + np.arange(len(deep))
+        places, levels = np.concatenate([places, lifted]), np.concatenate([levels, height(lifted)])
+        ends = np.concatenate([ways.start[deep], ways.stop[deep]])
+        ways = ways.and_also(_segments(box, height, places, np.tile(fresh, 2), ends))
+        dying = _last_ways(levels, ways)
+    last = dying[: len(hills)]
+    none = last < 0
+    return Passes(
+        np.where(none, -np.inf, ways.height[last]) if len(ways.height) else np.full(len(hills), -np.inf),
+        np.where(none[:, None], np.nan, ways.place[last]) if len(ways.height) else np.full(hills.shape, np.nan),
+    )
+
+
+def _drop(levels: np.ndarray, ways: _Ways) -> np.ndarray:
+    """How far each way falls below the lower of its ends."""
+    return np.minimum(levels[ways.start], levels[ways.stop]) - ways.height
+
+
+def _neighbours(box: Box, widths: np.ndarray, hills: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each hill with its nearest higher ones; every hill but the highest has one, so all are joined."""
+    order = np.argsort(-heights, kind="stable")
+    start, stop = [], []
+    for rank in range(1, len(order)):
+        higher, hill = order[:rank], order[rank]
+        away = hills[higher] - hills[hill]
+        distance = ((away[:, box.numeric] / widths) ** 2).sum(axis=1)
+        distance += sum((away[:, block] != 0).any(axis=1) for block in box.blocks)
+        nearest = higher[np.argsort(distance, kind="stable")[:NEIGHBOURS]]
+        start.append(np.full(len(nearest), hill))
+        stop.append(nearest)
+    empty = np.empty(0, dtype=np.int64)
+    return np.concatenate([empty, *start]), np.concatenate([empty, *stop])
+
+
+def _segments(box: Box, height: Height, places: np.ndarray, start: np.ndarray, stop: np.ndarray) -> _Ways:
+    """The lowest point of the way between each pair of places.
+
+    With categories there are two ways: numbers move while the categories are those of one end, then the categories
+    change one after the other. The higher way counts.
+    """
+    best = _one_way(box, height, places[start], places[stop])
+    if box.blocks:
+        back = _one_way(box, height, places[stop], places[start])
+        better = back[0] > best[0]
+        best = np.where(better, back[0], best[0]), np.where(better[:, None], back[1], best[1])
+    return _Ways(start, stop, *best)
+
+
+def _one_way(box: Box, height: Height, start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Height (m,) and place (m, dimensions) of the lowest station between two ends, the ends included."""
+    stations = np.repeat(start[:, None, :], STATIONS + len(box.blocks), axis=1)
+    shares = np.append(np.linspace(0.0, 1.0, STATIONS), np.ones(len(box.blocks)))[:, None]
+    moving = box.numeric
+    stations[:, :, moving] = (1.0 - shares) * start[:, None, moving] + shares * stop[:, None, moving]
+    for place, block in enumerate(box.blocks):
+        stations[:, STATIONS + place :, block] = stop[:, None, block]
+    heights = height(stations.reshape(-1, stations.shape[-1])).reshape(stations.shape[:2])
+    lowest = heights.argmin(axis=1)
+    each = np.arange(len(start))
+    return heights[each, lowest], stations[each, lowest]
+
+
+def _last_ways(levels: np.ndarray, ways: _Ways) -> np.ndarray:
+    """For each place, the way by which its land first joins higher land, as the sea falls; -1 for the highest.
+
+    Ways are opened from the highest pass down (Kruskal's algorithm). When one joins two lands, the land with the lower
+    summit has found its pass (persistent homology of dimension 0).
+    """
+    summit = np.arange(len(levels))
+    land = np.arange(len(levels))
+    last = np.full(len(levels), -1)
+
+    def root(place: int) -> int:
+        while land[place] != place:
+            land[place] = land[land[place]]
+            place = land[place]
+        return place
+
+    for way in np.argsort(-ways.height, kind="stable"):
+        one, other = root(ways.start[way]), root(ways.stop[way])
+        if one == other:
+            continue
+        if levels[summit[one]] < levels[summit[other]]:
+            one, other = other, one
+        last[summit[other]] = way
+        land[other] = one
+    return last
+
+
+def _lifted(box: Box, height: Height, widths: np.ndarray, places: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """The places moved uphill across the direction of their way, (n, dimensions)."""
+    low, high = (bound[box.numeric] for bound in box.bounds)
+    tangent = along[:, box.numeric] / widths
+    tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-300)
+    axes = np.eye(len(widths))[:MOST_SIDES] if len(widths) <= MOST_SIDES else _random_axes(len(widths))
+    sides = axes[None, :, :] - (tangent @ axes.T)[:, :, None] * tangent[:, None, :]
+    sides /= np.maximum(np.linalg.norm(sides, axis=2, keepdims=True), 1e-9)
+    sides = np.concatenate([sides, -sides], axis=1)
+    places, levels = places.copy(), height(places)
+    each = np.arange(len(places))
+    for step in SIDESTEPS:
+        moved = np.repeat(places[:, None, :], sides.shape[1], axis=1)
+        moved[:, :, box.numeric] = np.clip(moved[:, :, box.numeric] + step * sides * widths, low, high)
+        reached = height(moved.reshape(-1, moved.shape[-1])).reshape(moved.shape[:2])
+        best = reached.argmax(axis=1)
+        gain = reached[each, best] > levels
+        places[gain], levels[gain] = moved[gain, best[gain]], reached[gain, best[gain]]
+    return places
+
+
+def _random_axes(dimensions: int) -> np.ndarray:
+    """Unit vectors in random directions, in place of more axes than are worth trying."""
+    vectors = np.random.Generator(np.random.PCG64(0)).standard_normal((MOST_SIDES, dimensions))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -19,11 +19,10 @@ import pandas as pd
 import pyarrow as pa
 
 from .centres import Centre
-from .classes.decision_map import DecisionMap
-from .density import Curve, Heatmap, Pairs
+from .decision_map import DecisionMap
+from .density import Curve, Heatmap, Pairs, Volume
 from .modes import Mode
 from .sampling import Sample
-from .volume import Volume
 
 KINDS: dict[str, Callable[..., object]] = {
     kind.__name__: kind for kind in (Centre, Curve, DecisionMap, Heatmap, Mode, Pairs, Sample, Volume)

@@ -17,11 +17,9 @@ from ..checks import check_integer
 from ..errors import RequestError
 from ..releases.release import Release
 from .answerable import check_closeness
-from .box import Box
-from .climbing import Height, affordable_starts, climb, close_to, first_steps, starting_points
-from .passes import highest_passes
-from .scale import half_widths
-from .splitting import Splitting
+from .box import Box, half_widths
+from .climbing import Height, affordable_starts, climb, close_to, first_steps, highest_passes, starting_points
+from .uncertainty import Splitting
 
 MOST_STARTS = 4096
 MOST_MODES = 1000

@@ -22,9 +22,8 @@ from ..errors import RequestError
 from ..geometry.hashing.cells import Columns
 from ..releases.release import Release
 from ..sketches.hashed.race import Race
-from .box import Box
+from .box import Box, half_widths
 from .climbing import affordable_starts, climb, first_steps, starting_points
-from .scale import half_widths
 
 FEWEST_ROWS = 16
 MOST_NUMBERS = 64

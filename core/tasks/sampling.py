@@ -19,14 +19,12 @@ from ..sketches.published.grids.synthetic_records import SyntheticSketch
 from ..sketches.tables.tables import Tables
 from ..words.numbers import percent
 from ..words.phrases import listed
-from .answerable import check_closeness
-from .box import Box
+from .answerable import READS, check_closeness, counters_read
+from .box import Box, half_widths
 from .chain import CHAINS, FEWEST_KEPT, run_chains
 from .finer_values import Finer, closeness
 from .population import explaining_population
-from .scale import half_widths
 from .synthetic_tables import Nearness, synthetic_table
-from .work import READS, counters_read
 
 MOST_POINTS = 1_000_000
 MOST_GRID_NUMBERS = 3

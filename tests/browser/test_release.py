@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.releases.release import load
-from core.tasks.classes.classification import classify
+from core.tasks.classification import classify
 from tests.depth import deep
 
 COUNT = 4_000

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from core import load
-from core.tasks.classes.classification import classify
+from core.tasks.classification import classify
 from core.words.numbers import percent
 from tests.cli.conftest import refused
 from tests.tasks.labelled import exact_classes, labelled, sealed

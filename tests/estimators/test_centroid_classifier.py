@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from core import Ledger
 from core.errors import BudgetError, RequestError
 from core.estimators import PrivateCentroidClassifier
-from core.tasks.classes.classification import classify
+from core.tasks.classification import classify
 from tests.depth import crossed
 from tests.estimators.noise import fits_differ
 

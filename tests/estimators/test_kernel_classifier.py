@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from core.errors import RequestError
 from core.estimators import PrivateKernelClassifier
-from core.tasks.classes.classification import classify
+from core.tasks.classification import classify
 from tests.estimators.noise import fits_differ
 
 PUBLIC_LIST = "the classes are a public list, never learned from the labels, and the check expects the latter"

@@ -23,9 +23,9 @@ from core.figures.classes import (
 )
 from core.figures.palette import AMBER, RED, rgb
 from core.figures.paper import on_paper
-from core.tasks.classes.classification import Classification
-from core.tasks.classes.confusion import confusion_of
-from core.tasks.classes.decision_map import DecisionMap
+from core.tasks.classification import Classification
+from core.tasks.confusion import confusion_of
+from core.tasks.decision_map import DecisionMap
 
 DOMAIN = Domain.of(age=(0, 100), income=(0, 10), city=["Bern", "Chur"])
 CLASSES = ("calm", "<b>wild</b>", "neither")

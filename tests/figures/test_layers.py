@@ -9,9 +9,8 @@ from core.figures.axes import Axis
 from core.figures.film import film_figure, with_buttons
 from core.figures.layers import add_distances, add_groups, round_step
 from core.figures.shells import heights, shell_levels, shells_figure, shells_in_words
-from core.tasks.classes.decision_map import DecisionMap
-from core.tasks.density import Heatmap
-from core.tasks.volume import Volume
+from core.tasks.decision_map import DecisionMap
+from core.tasks.density import Heatmap, Volume
 from tests.figures.test_density import facts
 
 SQUARE = Domain.of(x=(0, 10), y=(0, 10), z=(0, 10))

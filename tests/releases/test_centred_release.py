@@ -27,7 +27,7 @@ from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
 from core.sources import open_source
-from core.tasks.classes.means import direction_scores, mean_scores
+from core.tasks.class_scores import direction_scores, mean_scores
 from tests.releases.paying import Paying
 
 D = 12

@@ -9,8 +9,7 @@ from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Product
 from core.sketches.hashed.race import Race
-from core.tasks.box import Box
-from core.tasks.scale import half_widths
+from core.tasks.box import Box, half_widths
 
 MIXED = (
     Numeric("age", 0, 120),

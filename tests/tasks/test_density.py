@@ -11,12 +11,15 @@ from scipy.stats import binom
 
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
+from core.figures.report.tables import table_of
+from core.geometry import kernels
 from core.geometry.kernels import Euclidean, Laplacian
 from core.sketches.answers import Answers
-from core.tasks.averaging import averaging
 from core.tasks.box import Box
-from core.tasks.density import grid, line, marginal_grid, marginal_line, pairs
+from core.tasks.density import grid, line, marginal_grid, marginal_line, marginal_volume, pairs
+from core.tasks.other_columns import averaging
 from tests.depth import deep, draws
+from tests.releases_for_tests import small_release
 from tests.tasks.poured import box_of, clusters, exact_sums, poured
 
 ARRAYS = ("estimate", "low", "high", "density", "standard_error")
@@ -219,3 +222,35 @@ def test_pairs_are_small_marginals_of_every_two_columns(people):
 def test_impossible_pictures_get_a_sentence(people, ask, sentence):
     with pytest.raises(RequestError, match=sentence):
         ask(people[0])
+
+
+@pytest.fixture(scope="module")
+def release():
+    domain = Domain.of(x=(0, 1), y=(0, 4), group=["a", "b"], z=(0, 9))
+    return small_release(domain=domain, kernel=kernels.Euclidean(1.0))
+
+
+def test_every_slice_is_the_map_through_it(release):
+    volume = marginal_volume(release, "z", "x", "y", {"group": "b"}, size=6)
+    assert volume.estimate.shape == (6, 6, 6) and volume.averaged == ()
+    for at in (0, 5):
+        held = {"group": "b", "y": volume.z_values[at]}
+        slice_ = grid(release, "z", "x", held, 6)
+        assert np.allclose(volume.estimate[at], slice_.estimate) and np.allclose(volume.low[at], slice_.low)
+
+
+def test_a_category_is_an_axis_and_what_is_not_drawn_is_averaged_over(release):
+    volume = marginal_volume(release, "x", "group", "y", size=4)
+    assert volume.estimate.shape == (4, 2, 4) and volume.averaged == ("z",)
+
+
+def test_a_table_has_a_row_a_place(release):
+    volume = marginal_volume(release, "x", "group", "y", size=4)
+    table = table_of(volume)
+    row = table[(table["group"] == "b") & (table["x"] == volume.x_values[3]) & (table["y"] == volume.z_values[1])]
+    assert len(table) == 32 and row["estimate"].item() == volume.estimate[1, 1, 3]
+
+
+def test_it_needs_three_different_columns(release):
+    with pytest.raises(RequestError, match="three different columns"):
+        marginal_volume(release, "x", "y", "x")

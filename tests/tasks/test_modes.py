@@ -11,9 +11,9 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Laplacian
 from core.tasks.box import Box
+from core.tasks.climbing import _last_ways, _Ways, highest_passes
 from core.tasks.modes import _contrast, _significant, find_modes
-from core.tasks.passes import _last_ways, _Ways, highest_passes
-from core.tasks.splitting import Splitting
+from core.tasks.uncertainty import Splitting
 from tests.depth import draws
 from tests.tasks.poured import box_of, clusters, poured
 

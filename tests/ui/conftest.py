@@ -11,8 +11,8 @@ from streamlit.runtime.context import ContextProxy
 from core import warming
 from core.experiments.comparison.work import Bench
 from core.sources import Source, open_source
-from core.tasks.classes import decision_map
-from core.tasks.work import READS
+from core.tasks import decision_map
+from core.tasks.answerable import READS
 from core.ui.frame.parting import Parting
 from tests.depth import DEEP
 

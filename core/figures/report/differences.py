@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...releases.comparison import Comparison
-from ...tasks.overview import place_columns
-from ...tasks.table_differences import (
+from ...tasks.differences import (
     Row,
     cell_differences,
     groups_of,
@@ -15,6 +14,7 @@ from ...tasks.table_differences import (
     rows_of_differences,
     strength_differences,
 )
+from ...tasks.overview import place_columns
 from ...words.escapes import in_html
 from ...words.phrases import listed, shown
 from ..table_difference import difference_words, strength_words

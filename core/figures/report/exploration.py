@@ -19,10 +19,9 @@ from ...errors import RequestError
 from ...releases.release import Release
 from ...tasks.anomalies import SHARE, score
 from ...tasks.centres import find_centres
-from ...tasks.density import marginal_grid, marginal_line
+from ...tasks.density import marginal_grid, marginal_line, marginal_volume
 from ...tasks.modes import find_modes
 from ...tasks.sampling import sample
-from ...tasks.volume import marginal_volume
 from .tables import table_of
 
 LEVEL = 0.95

@@ -10,10 +10,9 @@ import pandas as pd
 from ...sketches.answers import Answers
 from ...tasks.anomalies import Scores
 from ...tasks.centres import Centre
-from ...tasks.density import Curve, Heatmap
+from ...tasks.density import Curve, Heatmap, Volume
 from ...tasks.modes import Mode
 from ...tasks.sampling import Sample
-from ...tasks.volume import Volume
 
 ANSWERS = ("estimate", "low", "high", "density", "standard_error")
 SCORES = ("density", "low", "high", "score", "anomalous", "certain")

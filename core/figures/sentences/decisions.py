@@ -6,9 +6,8 @@ import numpy as np
 
 from ...domain import Domain
 from ...releases.release import Release
-from ...tasks.classes.classification import Classification
-from ...tasks.classes.largest_class import drowned_in_largest
-from ...tasks.classes.scores import rules_of
+from ...tasks.class_scores import rules_of
+from ...tasks.classification import Classification, drowned_in_largest
 from ...words.escapes import in_markdown
 from ...words.numbers import percent
 

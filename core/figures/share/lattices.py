@@ -17,11 +17,10 @@ from ...domain import Categorical, Items, Ordered, Vector
 from ...machine.small_matrices import one_thread
 from ...releases.release import Release
 from ...tasks import density
-from ...tasks.averaging import FEWEST_PLACES
-from ...tasks.box import Box
+from ...tasks.answerable import map_size
+from ...tasks.box import Box, places_along
 from ...tasks.centres import nearest_place
-from ...tasks.scale import places_along
-from ...tasks.work import map_size
+from ...tasks.other_columns import FEWEST_PLACES
 from ..report.pictures import in_units
 from .columns import column_facts
 

@@ -13,8 +13,8 @@ from ...models.number_model import NumberModel
 from ...models.records import Task
 from ...releases.release import Release
 from ...sketches.products.products import Products
-from ...tasks.regression.regression import Regression, regression
-from ...tasks.regression.sums import Sums, Term, terms_of
+from ...tasks.product_sums import Sums, Term, terms_of
+from ...tasks.regression import Regression, regression
 
 MOST_TARGETS = 30
 

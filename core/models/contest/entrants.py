@@ -37,7 +37,7 @@ from ...sketches.grids.histogram import Histogram
 from ...sketches.hashed.features import Features
 from ...sketches.linear import LinearSketch
 from ...sources import Source
-from ...tasks.classes.scores import class_scores, class_sums, classes_of, rules_of, scores_of_sums
+from ...tasks.class_scores import class_scores, class_sums, classes_of, rules_of, scores_of_sums
 from ...words.numbers import significant
 from ..descent import NoisyDescent
 from ..linear_model import LinearModel

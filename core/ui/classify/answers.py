@@ -6,8 +6,8 @@ import streamlit as st
 
 from ...figures.view import View
 from ...releases.release import Release
-from ...tasks.classes.classification import Classification, classify
-from ...tasks.classes.decision_map import DecisionMap, decision_map
+from ...tasks.classification import Classification, classify
+from ...tasks.decision_map import DecisionMap, decision_map
 from ..explore.answers import REMEMBERED, kept_first
 
 RESOLUTION, AVERAGED_RESOLUTION = 96, 48

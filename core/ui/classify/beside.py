@@ -17,9 +17,9 @@ from ...models.number_model import NumberModel
 from ...privacy.budget import Budget, decimal_text
 from ...releases.release import Release
 from ...sketches.classes import Classes
-from ...tasks.classes.classification import Classification, classify
-from ...tasks.classes.confusion import Rate, label_codes
-from ...tasks.classes.decision_map import DecisionMap
+from ...tasks.classification import Classification, classify
+from ...tasks.confusion import Rate, label_codes
+from ...tasks.decision_map import DecisionMap
 from ...words.escapes import in_markdown
 from ...words.numbers import percent
 from ...words.phrases import listed, plural

@@ -12,7 +12,7 @@ from ...figures.axes import Axis
 from ...figures.classes import decision_figure, decision_in_words, probability_figure, probability_in_words
 from ...figures.sentences.decisions import RULES, asked_domain, decision_sentence, drowned_sentence, rules
 from ...releases.release import Release
-from ...tasks.classes.decision_map import DecisionMap
+from ...tasks.decision_map import DecisionMap
 from ...words.escapes import in_html
 from ...words.phrases import listed
 from ..explore.columns import choose_two, drawable, hold_others

@@ -13,8 +13,8 @@ from ...figures.classes import confusion_figure, confusion_in_words
 from ...figures.sentences.decisions import NEARLY, asked_domain
 from ...sketches.classes import Classes
 from ...sources.queries import beside
-from ...tasks.classes.classification import Classification, classify
-from ...tasks.classes.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
+from ...tasks.classification import Classification, classify
+from ...tasks.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
 from ...words.escapes import csv_of, in_markdown
 from ...words.numbers import percent
 from ...words.phrases import plural

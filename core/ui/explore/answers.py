@@ -24,16 +24,15 @@ from ...sketches.answers import Answers
 from ...sources.samples import ANSWERS
 from ...tasks import density
 from ...tasks.anomalies import synthetic_population
-from ...tasks.averaging import FEWEST_PLACES, averaged_answers, averaging
-from ...tasks.box import Box
+from ...tasks.answerable import READS, map_size
+from ...tasks.box import Box, places_along
 from ...tasks.centres import Centre, find_centres, nearest_place
+from ...tasks.density import Volume, marginal_volume
 from ...tasks.kept import Kept
 from ...tasks.modes import Mode, find_modes
+from ...tasks.other_columns import FEWEST_PLACES, averaged_answers, averaging
 from ...tasks.partition import Intersection, intersect_partitions
 from ...tasks.sampling import Sample, sample
-from ...tasks.scale import places_along
-from ...tasks.volume import Volume, marginal_volume
-from ...tasks.work import READS, map_size
 from ..frame.session import Opened
 
 REMEMBERED = 64

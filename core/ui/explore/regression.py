@@ -18,9 +18,8 @@ from ...figures.regression import (
     correlation_figure,
     correlations_in_words,
 )
-from ...tasks.regression.components import components, correlations
-from ...tasks.regression.regression import Regression, regression
-from ...tasks.regression.sums import Sums
+from ...tasks.product_sums import Sums, components, correlations
+from ...tasks.regression import Regression, regression
 from ...words.escapes import in_markdown
 from ...words.numbers import percent, rounded, rounded_range, significant
 from ...words.phrases import listed

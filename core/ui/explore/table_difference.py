@@ -17,8 +17,7 @@ from ...figures.table_difference import (
     strength_words,
 )
 from ...releases.comparison import Comparison
-from ...tasks.overview import place_columns, words_for_cells
-from ...tasks.table_differences import (
+from ...tasks.differences import (
     CellDifferences,
     Row,
     Strength,
@@ -29,6 +28,7 @@ from ...tasks.table_differences import (
     rows_of_differences,
     strength_differences,
 )
+from ...tasks.overview import place_columns, words_for_cells
 from ...words.escapes import in_html, in_markdown
 from ...words.phrases import shortened
 from ..frame.charts import picture_config

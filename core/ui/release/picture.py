@@ -15,13 +15,12 @@ from ...figures.sentences.answers import place_words
 from ...releases.release import Release
 from ...sketches.products.products import Products
 from ...sketches.tables.tables import Tables
-from ...tasks.averaging import FEWEST_PLACES
-from ...tasks.classes.decision_map import DecisionMap, decision_map
-from ...tasks.densest import densest_place
+from ...tasks.answerable import map_size
+from ...tasks.decision_map import DecisionMap, decision_map
 from ...tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
+from ...tasks.other_columns import FEWEST_PLACES, densest_place
 from ...tasks.overview import profile
-from ...tasks.regression.components import correlations
-from ...tasks.work import map_size
+from ...tasks.product_sums import correlations
 from ...words.phrases import listed, shown
 
 MAP_SIZE = 48

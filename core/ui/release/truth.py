@@ -11,7 +11,7 @@ from ...engine.building import Building
 from ...figures.forecast import exact_figure
 from ...releases.release import Release
 from ...sources import Source
-from ...tasks.classes.classification import classify_points
+from ...tasks.classification import classify_points
 from ...words.numbers import percent
 from ..frame.charts import show
 from ..frame.marks import Visibility, mark, note

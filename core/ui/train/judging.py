@@ -16,7 +16,7 @@ from ...models.linear_model import LinearModel
 from ...models.number_model import NumberModel
 from ...models.opening import Model
 from ...sources import Upload, open_source
-from ...tasks.classes.confusion import Rate
+from ...tasks.confusion import Rate
 from ...words.escapes import in_markdown
 from ...words.numbers import percent, significant
 from ...words.phrases import plural

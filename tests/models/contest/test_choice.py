@@ -24,7 +24,7 @@ from core.privacy.zcdp import largest_rho
 from core.releases.payment import Payer
 from core.releases.release import Release
 from core.sources import open_source
-from core.tasks.classes.classification import classify
+from core.tasks.classification import classify
 
 PLANE = Domain.of(x=(-4, 4), y=(-4, 4), kind=["in", "out"])
 

@@ -16,7 +16,7 @@ from core.sketches.classes import Classes
 from core.sketches.hashed.counting import WORTHWHILE, spans_together
 from core.sketches.hashed.mapped import read_mapped
 from core.sketches.hashed.race import Race
-from core.tasks.classes.classification import classify
+from core.tasks.classification import classify
 from tests.depth import crossed, draws
 from tests.sketches.checking import poured
 from tests.sketches.hashed.slow_race import slow_estimates, slow_table

@@ -15,8 +15,8 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.release import load
 from core.sources import open_source
 from core.sources.samples import sample
-from core.tasks.classes.classification import classify
-from core.tasks.classes.confusion import TRAINED
+from core.tasks.classification import classify
+from core.tasks.confusion import TRAINED
 from core.ui.classify.beside import compared_in_words
 from core.ui.frame.session import Session
 from core.ui.train.choosing import MODEL

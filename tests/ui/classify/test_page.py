@@ -12,7 +12,7 @@ from core.figures.sentences.decisions import RULES, decision_sentence, rules
 from core.figures.view import View
 from core.releases.release import load
 from core.sources.samples import bundled_groups, bundled_releases, sample
-from core.tasks.classes.classification import classify
+from core.tasks.classification import classify
 from core.ui.classify.answers import drawn_map
 from core.ui.classify.map import table_of_map
 from core.ui.classify.points import with_groups

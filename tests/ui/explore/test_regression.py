@@ -5,9 +5,9 @@ from core.cli.regress import of_ridge
 from core.figures.regression import coefficient_figure, component_figure, correlation_figure, strongest
 from core.figures.report.html import report_html
 from core.privacy.noise.randomness import SeededSource
-from core.tasks.regression.components import components, correlations
-from core.tasks.regression.regression import regression
-from tests.tasks.regression.test_regression import PEOPLE, SKETCH
+from core.tasks.product_sums import components, correlations
+from core.tasks.regression import regression
+from tests.tasks.test_regression import PEOPLE, SKETCH
 from tests.ui.explore.visiting import explore, field, shown
 
 RELEASED = release(SKETCH, PEOPLE, Budget(10))

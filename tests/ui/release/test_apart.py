@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from core.domain import Domain
-from core.tasks.classes.classification import classify
+from core.tasks.classification import classify
 from core.ui.release.progress import KEY as DESK
 
 from .visiting import ask, confirmed, press, visit, with_total, words

@@ -14,7 +14,7 @@ from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.sketches.plan import plan
-from core.tasks.regression.components import correlations
+from core.tasks.product_sums import correlations
 from core.ui.release.progress import KEY as DESK
 from tests.depth import draws
 from tests.ui.release.visiting import confirmed, visit, with_total, words

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...checks import check_integer
-from ...errors import RequestError
-from ...releases.release import Release
-from ..box import Box
-from ..density import MAX_POINTS, axis, marginal_grid
-from ..work import READS
+from ..checks import check_integer
+from ..errors import RequestError
+from ..releases.release import Release
+from .answerable import READS
+from .box import Box
+from .class_scores import Scores, checked_rule, class_scores, classes_of, scores_of_sums
 from .classification import decided
-from .scores import Scores, checked_rule, class_scores, classes_of, scores_of_sums
+from .density import MAX_POINTS, axis, marginal_grid
 
 
 @dataclass(frozen=True)

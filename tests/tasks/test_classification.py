@@ -1,4 +1,7 @@
-"""Classes of places: what decides, how sure it is, and that it says so when it is not."""
+"""Classes of places: what decides, how sure it is, and that it says so when it is not.
+
+That a rule which drowns rare classes is told of, and no other.
+"""
 
 import numpy as np
 import pandas as pd
@@ -18,11 +21,11 @@ from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
-from core.tasks.classes.classification import classify, classify_points
-from core.tasks.classes.probabilities import non_negative
-from core.tasks.classes.scores import class_scores, class_sizes
+from core.tasks.class_scores import class_scores, class_sizes
+from core.tasks.classification import classify, classify_points, drowned_in_largest, non_negative
 from tests.depth import deep
 from tests.tasks.labelled import DOMAIN, LABEL, REST, exact_classes, labelled, noiseless, sealed
+from tests.tasks.wide_bandwidth import wide_people, wide_release
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +203,7 @@ def test_queries_in_pieces_are_those_in_one_and_a_refusal_names_the_row(kind, mo
     release = seal(sketch, Exact(table, sketch.count(encoded)), Budget(10), noise_source=SeededSource(1))
     queries = points[:, ::-1] * 1.5
     whole = classify(release, queries)
-    monkeypatch.setattr("core.tasks.classes.classification.PIECE", 12)
+    monkeypatch.setattr("core.tasks.classification.PIECE", 12)
     pieces = classify(release, queries)
     assert (pieces.codes == whole.codes).all()
     assert pieces.scores == pytest.approx(whole.scores) and pieces.confidence == pytest.approx(whole.confidence)
@@ -220,3 +223,27 @@ def test_a_class_without_records_wins_by_noise_nowhere(seed):
     sketch, exact = exact_classes(people[people["kind"] == "calm"])
     found = classify(sealed(sketch, exact, seed=seed), TEST[TEST["kind"] == "calm"], "likelihood")
     assert (found.labels == "calm").mean() > 0.99
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return wide_release()
+
+
+def test_a_kernel_wider_than_the_classes_lie_apart_leaves_the_largest_alone(wide):
+    people = wide_people(2000, seed=7)
+    posterior, likelihood = (classify(wide, people, rule) for rule in ("posterior", None))
+    # Nine in ten are of the class that is said always; by the border halfway between them 14 in 15 would be found.
+    assert (posterior.labels == "many").mean() > 0.99
+    assert (likelihood.labels == people["kind"])[people["kind"] == "few"].mean() > 0.85
+    said = drowned_in_largest(wide, posterior.rule, posterior.codes)
+    assert "'many'" in said and "% of the records are of others" in said
+    assert drowned_in_largest(wide, likelihood.rule, np.zeros(2000, dtype=np.int64)) is None
+
+
+def test_nothing_is_said_where_it_decides_or_there_is_too_little_to_tell(wide):
+    release, people = sealed(*exact_classes(labelled())), labelled(1500, seed=9)
+    assert drowned_in_largest(release, "posterior", classify(release, people, "posterior").codes) is None
+    few = np.zeros(60, dtype=np.int64)
+    assert drowned_in_largest(wide, "posterior", few) is None
+    assert drowned_in_largest(wide, "posterior", np.zeros((20, 30), dtype=np.int64)) is not None

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import betainccinv, betaincinv
 
-from ...errors import RequestError
-from ...releases.release import Release
-from ...sketches.answers import check_level
-from ...sketches.classes import Classes
+from ..errors import RequestError
+from ..releases.release import Release
+from ..sketches.answers import check_level
+from ..sketches.classes import Classes
+from .class_scores import classes_of
 from .classification import Classification, classify
-from .scores import classes_of
 
 DONT_KNOW = "don't know"
 TRAINED = "model"

@@ -10,7 +10,7 @@ from core.figures.report.html import report_html
 from core.privacy.noise.randomness import SeededSource
 from core.releases.comparison import Comparison
 from core.sketches.tables.tables import Tables
-from core.tasks.table_differences import (
+from core.tasks.differences import (
     MEAN,
     cell_differences,
     groups_of,

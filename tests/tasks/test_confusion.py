@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import binomtest
 
 from core.errors import RequestError
-from core.tasks.classes.classification import classify
-from core.tasks.classes.confusion import Rate, confusion
+from core.tasks.classification import classify
+from core.tasks.confusion import Rate, confusion
 from tests.tasks.labelled import LABEL, exact_classes, labelled, sealed
 
 TEST = labelled(800, seed=9)

@@ -9,7 +9,7 @@ from core.privacy.budget import Budget
 from core.releases.job import release
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
-from core.tasks.work import FEWEST_CELLS, READS, counters_read, map_size
+from core.tasks.answerable import FEWEST_CELLS, READS, counters_read, map_size
 
 PLANE = Domain.of(x=(0, 10), y=(0, 10))
 

@@ -9,10 +9,8 @@ from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian
 from core.releases.release import load
 from core.sources.samples import bundled_releases
 from core.sources.samples import sample as bundled
-from core.tasks.box import Box
-from core.tasks.lattice_population import Smoothing, _mesh, lattice_population
-from core.tasks.population import explaining_population
-from core.tasks.scale import half_widths
+from core.tasks.box import Box, half_widths
+from core.tasks.population import Smoothing, _mesh, explaining_population, lattice_population
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Euclidean(0.2, 4), Laplacian((0.1, 0.5))])

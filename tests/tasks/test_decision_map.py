@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from core.errors import RequestError
-from core.tasks.classes.classification import classify
-from core.tasks.classes.decision_map import decision_map
+from core.tasks.classification import classify
+from core.tasks.decision_map import decision_map
 from tests.tasks.labelled import exact_classes, labelled, sealed
 
 

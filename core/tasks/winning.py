@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from ...machine.compiled_code import njit
-from ...machine.small_matrices import one_thread
-from ...machine.threads import over_ranges
+from ..machine.compiled_code import njit
+from ..machine.small_matrices import one_thread
+from ..machine.threads import over_ranges
 
 LEAST_SCATTER = 0.03
 """Of the grid, in standard errors: scores that lie closer together than this are as good as equal."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.geometry.kernels import Euclidean
-from core.tasks.densest import MOST_AVERAGED, densest_place
+from core.tasks.other_columns import MOST_AVERAGED, densest_place
 from tests.tasks.poured import box_of, clusters, poured
 
 

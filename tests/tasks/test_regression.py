@@ -16,10 +16,8 @@ from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches.hashed.race import Race
 from core.sketches.products.products import Products
-from core.tasks.regression.components import components, correlations
-from core.tasks.regression.regression import regression
-from core.tasks.regression.ridge import LONGER, choose_ridge
-from core.tasks.regression.sums import Sums
+from core.tasks.product_sums import Sums, components, correlations
+from core.tasks.regression import LONGER, choose_ridge, regression
 from tests.depth import draws
 
 DOMAIN = Domain((Numeric("age", 20, 60), Categorical("city", ("Bern", "Basel", "Genf")), Numeric("pay", 0, 100)))
