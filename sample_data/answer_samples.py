@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.controls import KINDS, measured, pages
 from core.sources.samples import ANSWERS, RELEASES
-from core.tasks.kept import Answer, Kept, keep
+from core.tasks.kept_answers import Answer, Kept, keep
 from core.ui.explore import answers
 
 DEAR = 0.25

@@ -12,8 +12,8 @@ from .reading import ANSWERS, BandwidthOption, ClassOption, PartOption, ReleaseA
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..tasks.densest_cells import Intersection
     from ..tasks.modes import Mode
-    from ..tasks.partition import Intersection
 
 FIGURES = {
     "search": (*ANSWERS, "density", "prominence", "prominence_error", "significant"),
@@ -47,8 +47,8 @@ def modes(
     import pyarrow as pa
 
     from ..sources.queries import beside
+    from ..tasks.densest_cells import intersect_partitions
     from ..tasks.modes import find_modes
-    from ..tasks.partition import intersect_partitions
 
     check_table(out)
     asked = opened(release, of_class, part, bandwidth)

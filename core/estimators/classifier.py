@@ -174,6 +174,6 @@ class PrivateClassifier(LabelledEstimator):
         return self.classification(X).confidence
 
     def classification(self, X: object, level: float = 0.95) -> Classification:
-        """All that the release says about each point, "don't know" included: `core.tasks.classes`."""
+        """All that the release says about each point, "don't know" included: `core.tasks.classification`."""
         queries = self._queries(X)
         return classify(self.release_, queries, self.rule, level)

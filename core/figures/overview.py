@@ -14,7 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ..sketches.tables.axes import Axis as Cells
-from ..tasks.overview import Association, Profile, Together, in_order, is_time, words_for_cells, written
+from ..tasks.table_profile import Association, Profile, Together, in_order, is_time, words_for_cells, written
 from ..words.escapes import in_plotly
 from ..words.numbers import percent, significant
 from ..words.phrases import shortened

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..tasks.differences import CellDifferences, Strength
-from ..tasks.overview import words_for_cells
+from ..tasks.table_profile import words_for_cells
 from ..words.escapes import in_plotly
 from ..words.numbers import percent, significant
 from ..words.phrases import shortened

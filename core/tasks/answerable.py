@@ -1,6 +1,6 @@
-"""What a release can be asked: whether it sums closeness or distances, of one population or of several classes.
+"""What a release can be asked (closeness or distances, of one population or of classes), and how much work that is.
 
-How much work an answer is, so that pictures and searches stay within what a person waits for.
+Pictures and searches choose their numbers of places by the work, so that they stay within what a person waits for.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """The box of all possible records, in encoded coordinates: what the bounds and categories of a domain allow.
 
-Tasks look at many places at once, so they work on encoded coordinates and come back to natural units at the end.
-
-How far a step is: the distance over which a release's kernel fades, coordinate by coordinate.
-
-Nothing smaller than a bandwidth can be seen in a kernel sum, so searches measure their steps in it.
+Tasks look at many places at once, so they work on encoded coordinates and come back to natural units at the end. Their
+steps are measured by how far a release's kernel reaches, as nothing smaller can be seen in its sums.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ mean (squares). What a release knows decides what else can be told:
 
 How far noise may have moved a centre is seen by adding noise of the same law once more, several times, and looking how
 far the centre moves (parametric bootstrap).
+
+
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
 from ..checks import check_integer
@@ -299,3 +302,58 @@ def _of_population(release: Release, count: int, seed: int) -> tuple[Centre, ...
         mean = float(np.abs(own - medians[k]).sum(axis=1).mean()) if len(own) else np.nan
         centres.append(Centre(position, {}, {}, len(own) / len(points), mean, np.nan, np.nan))
     return tuple(centres)
+
+
+@dataclass(frozen=True)
+class Means:
+    """Released means.
+
+    Attributes
+    ----------
+    classes : tuple[str, ...]
+        The K classes, or none where the release has none and there is one mean.
+    domain : Domain
+        Of the means.
+    points : np.ndarray
+        float64 (K, d), encoded and inside the bounds.
+    standard_error : np.ndarray
+        float64 (K, d), of every coordinate, from the noise in the sum and in the number of records.
+    """
+
+    classes: tuple[str, ...]
+    domain: Domain
+    points: np.ndarray
+    standard_error: np.ndarray
+
+    @property
+    def natural(self) -> pd.DataFrame:
+        """The means in the columns' own units; a category is the likeliest one."""
+        return self.domain.decode_points(self.points)
+
+
+def means(release: Release) -> Means:
+    """The mean of all records, or one a class.
+
+    The error of a quotient S / n, to first order: (v + (S/n)^2 w) / n^2 with v and w the variances of sum and number.
+
+    Parameters
+    ----------
+    release : Release
+        Of moments, or of classes of moments.
+
+    Raises
+    ------
+    RequestError
+        When the release is of another mechanism.
+    """
+    classes = release.sketch.classes
+    sketch = cast(Moments, release.sketch.one_answer[0])
+    if not sketch.has_means:
+        raise RequestError(f"A mean is read off moments, and this release is of the mechanism {sketch.name!r}.")
+    tables = release.counters if classes else release.counters[None]
+    numbers = np.atleast_1d(release.counts)
+    variance = sketch.sum_variance(release.privacy.counter_variance)
+    points = np.array([sketch.mean(table, number) for table, number in zip(tables, numbers, strict=True)])
+    offsets = points - sketch.origin
+    error = np.sqrt(variance + offsets**2 * release.count_error**2) / numbers[:, None]
+    return Means(classes, sketch.domain, points, error)

@@ -9,14 +9,12 @@ distance     average distance from a class's records, less is better (Backurs et
 mean         squared distance from the mean of a class's records, less is better
 direction    cosine between a place and the mean direction of a class's records
 
-Deciding by what the classes' records are on average, rather than by how far each of them is: nearest mean.
+The last two are the nearest mean: they ask what a class's records are on average. Sums of vectors
+(`core.sketches.distances.moments`, `core.sketches.distances.directions`) know the mean of every class up to noise. The
+noise moves every mean, and makes it look longer than it is: on average a squared length grows by the variance of the
+noise in all coordinates together, which is known and taken off.
 
-Sums of vectors (`core.sketches.distances.moments`, `core.sketches.distances.directions`) know the mean of every class
-up to noise. The noise moves every mean, and makes it look longer than it is: on average a squared length grows by the
-variance of the noise in all coordinates together, which is known and taken off.
 
-mean        squared distance to the mean of a class's records, less is better
-direction   cosine between a place and the mean direction of a class's records; how many there are does not matter
 """
 
 from __future__ import annotations

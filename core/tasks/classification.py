@@ -1,13 +1,12 @@
 """Which class a place is like: per-class densities or distances compared, with "don't know" where the noise decides.
 
-From scores of classes to probabilities of classes.
-
-Closeness is a density, so the classes share a place as their densities do (Bayes' rule, with even priors under the rule
-of likelihood). A noisy density may fall below zero, which no true one does. Where the noise decides, each is replaced
-by its expectation, given the noisy one and that it is not negative: classes become equally likely where there is
-nothing to be seen. That favours the rarer class, so where the noise surely does not decide, densities are taken as they
-are. In between both are mixed, by the confidence as far as it is above that of a guess; on three public data sets this
-took a third to two thirds off the calibration error of the expectation alone.
+How probabilities of classes come from scores: closeness is a density, so the classes share a place as their densities
+do (Bayes' rule, with even priors under the rule of likelihood). A noisy density may fall below zero, which no true one
+does. Where the noise decides, each is replaced by its expectation, given the noisy one and that it is not negative:
+classes become equally likely where there is nothing to be seen. That favours the rarer class, so where the noise surely
+does not decide, densities are taken as they are. In between both are mixed, by the confidence as far as it is above
+that of a guess; on three public data sets this took a third to two thirds off the calibration error of the expectation
+alone.
 
 Distances are no densities. They become some as if coordinates were independent: a class whose records scatter alike in
 d coordinates has, to first order where classes are about as far as they are wide, a density that falls with the
@@ -16,7 +15,7 @@ are. For squared distances to means, 2 sqrt(d) independent ones take the place o
 the logarithmic loss 0.8 to 1.2 times what d makes it in 3 to 13 coordinates, and 0.43, 0.43, 0.15 and 0.08 times in 30,
 64, 512 and 784. The order of the classes does not depend on it.
 
-Whether a rule that counts how frequent classes are leaves nothing but the largest one.
+
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from ..releases.release import Release
 from ..sketches.answers import check_level
 from ..words.numbers import percent
 from .class_scores import Scores, checked_rule, class_scores, class_sizes, classes_of
-from .winning import chance_of_winning, learned_scatter
+from .winning_class import chance_of_winning, learned_scatter
 
 FAR_BELOW = -1e4
 """Standard errors below zero at which the expectation, about one error divided by as many, would lose its digits."""

@@ -1,10 +1,8 @@
-"""Going uphill on an estimated density without derivatives, from many places at once.
+"""The hills of an estimated density: going uphill from many places at once, and the passes between hills.
 
 An estimate read off counters is constant inside each combination of cells, so it has no gradient. Compass search tries
 a step along every coordinate and both ways, takes the best one that goes up, and halves the step where none does
 (Kolda, Lewis, Torczon 2003). All places take their step together: one step is one call of the compiled reader.
-
-Mountain passes: how low one must go from each hill to reach a higher one.
 
 The height of a hill above its highest pass toward a higher hill is its prominence. Passes are looked for along straight
 segments between hills, over other hills on the way, and along segments bent where they were lowest; a better way that

@@ -1,7 +1,4 @@
-"""Pictures of a released density: curves, heatmaps, their marginals, and a matrix of small ones.
-
-A released density over three columns: a grid of answers, as a map has one over two.
-"""
+"""Pictures of a released density: curves, heatmaps, their marginals, a matrix of small ones, and volumes."""
 
 from __future__ import annotations
 

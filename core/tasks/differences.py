@@ -1,11 +1,8 @@
-"""Pictures of what two releases differ by: those of both, and the band of their difference at every place.
+"""What two releases differ by: densities place by place, and tables cell by cell and column by column.
 
-What two released tables differ by: two columns cell by cell, and every column in a row or a few; means of groups,
-and how strongly columns go together.
-
-How strongly, Cramér's V, is asked of both with the same least share of the records in a cell, that of the noisier one:
-what noise hides in one is then left out of both, and two releases of the same people differ by noise alone, however
-much of it either has.
+How strongly columns go together, Cramér's V, is asked of both with the same least share of the records in a cell, that
+of the noisier one: what noise hides in one is then left out of both, and two releases of the same people differ by
+noise alone, however much of it either has.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from ..sketches.tables.axes import Axis, is_number
 from .answerable import map_size
 from .box import places_along
 from .density import Curve, Heatmap, marginal_grid, marginal_line
-from .overview import as_number, measured, words_for_cells
+from .table_profile import as_number, measured, words_for_cells
 
 SIZE = 64
 POINTS = 200

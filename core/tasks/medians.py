@@ -1,10 +1,9 @@
 """k medians: of numbers on a line, exactly, and of points in space, by descent from several starts.
 
-Going down an estimated sum of distances: Weiszfeld's steps with slopes taken over a distance.
-
-The sum of straight-line distances is convex, and near its least value D n (n records at an average distance D) it bends
-like n/D in every direction; so q - slope * D / n is a good next place (Weiszfeld 1937). What is read off a noisy table
-has small ripples on top, so slopes are differences over a step that is wide at first and ends above the ripples.
+The descent is Weiszfeld's with slopes taken over a distance. The sum of straight-line distances is convex, and near its
+least value D n (n records at an average distance D) it bends like n/D in every direction; so q - slope * D / n is a
+good next place (Weiszfeld 1937). What is read off a noisy table has small ripples on top, so slopes are differences
+over a step that is wide at first and ends above the ripples.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Modes of a released density: where people gather, and which of these places are more than noise.
 
 A search that looks for high places finds those that noise made high. So the release is split into independent groups,
-groups of its rows or parts of its noise (`splitting`): some of them find hills and the passes between them, and the
+groups of its rows or parts of its noise (`uncertainty`): some of them find hills and the passes between them, and the
 others, which know nothing of the search, judge whether a hill really rises above its pass. Heights of hill and pass are
 compared within each group, so that error common to both cancels.
 """

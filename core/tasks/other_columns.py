@@ -1,10 +1,8 @@
-"""Answers averaged over the columns that a picture leaves out.
+"""The columns that a picture leaves out: answers are averaged over them, or they are held where records are densest.
 
 The average of the answers over the box of the other columns is again a sum over records, so the independent estimates
-that a release splits into (`splitting`) estimate it too. They are averaged over the other columns first, and only then
-is their spread taken: the interval is that of the average, which varies less than a single answer does.
-
-Where records are densest: the place at which a picture of a few of many columns holds the others.
+that a release splits into (`uncertainty`) estimate it too. They are averaged over the other columns first, and only
+then is their spread taken: the interval is that of the average, which varies less than a single answer does.
 
 The average over all values of many columns is an average over places that are nearly all empty, so noise hides it where
 the release itself knows much. A cut through the densest place shows what there is to see.

@@ -7,10 +7,8 @@ closest to the released kernel mean in the kernel's own distance (Balog, Tolstik
 
 Weights are found by multiplicative steps, which keep them positive (Lee, Seung 2001), and which stop as soon as the
 sums agree with the release within its own error (Morozov's principle): what is finer than that is noise. Places are
-those of a lattice where one can cover the bounds (`core.tasks.lattice_population`), and otherwise drawn anew around the
+those of a lattice where one can cover the bounds, and otherwise drawn anew around the
 heavy ones, closer and closer.
-
-A population on a lattice whose kernel sums are those of a release: everywhere, and not where places were tried.
 
 In few columns of numbers a lattice as fine as the kernel covers the whole box. Sums of a stationary kernel over it are
 convolutions, which Fourier transforms work out for all its places at once (Silverman 1982, algorithm AS 176), so that

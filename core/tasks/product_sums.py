@@ -1,7 +1,5 @@
-"""A release of sums of products as a noisy matrix, and what its coordinates mean.
-
-How columns hang together: correlations, and the axes along which records differ most.
-"""
+"""A release of sums of products as a noisy matrix: what its coordinates mean, correlations, and principal
+components."""
 
 from __future__ import annotations
 

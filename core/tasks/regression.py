@@ -13,11 +13,9 @@ G C Gᵀ, where G is the inverse and C the covariance of (N w)_F (`Sums.error_co
 records themselves give with the same ridge. Those for people like them, of whom the records are a sample, add the
 sampling error of least squares, residual variance times G A Gᵀ.
 
-How strong a ridge should be, from nothing but what was released.
-
-Noise in the sums of products has the spectral norm 2 s √p or so (s its deviation in an entry, p coordinates), and least
-squares that divide by sums smaller than that say nothing. A ridge λ is added to all of them. The choice is a function
-of what was released and of public facts, so it is post-processing and costs no privacy.
+*How strong a ridge should be.* Noise in the sums of products has the spectral norm 2 s √p or so (s its deviation in an
+entry, p coordinates), and least squares that divide by sums smaller than that say nothing. A ridge λ is added to all of
+them. The choice is a function of what was released and of public facts, so it is post-processing and costs no privacy.
 
 *least-error.* Of ridges from 2 s √p on, each √2 times the last, the one whose fit takes most off the sum of squares, as
 far as is known. It seems to take off 2 θᵀb - θᵀSθ. Noise alone makes that look larger by 2 s² |u|² tr (S + λ)⁻¹ (as

@@ -21,8 +21,8 @@ from ..words.numbers import percent
 from ..words.phrases import listed
 from .answerable import READS, check_closeness, counters_read
 from .box import Box, half_widths
-from .chain import CHAINS, FEWEST_KEPT, run_chains
 from .finer_values import Finer, closeness
+from .markov_chains import CHAINS, FEWEST_KEPT, run_chains
 from .population import explaining_population
 from .synthetic_tables import Nearness, synthetic_table
 

@@ -1,14 +1,13 @@
-"""What an answer may be in truth, and how it might have come out: both as outcomes that are equally likely.
+"""How uncertain an answer is: outcomes that are equally likely, and independent estimates out of one release.
 
 People read chances off countable outcomes better than off error bars (Kay, Kola, Hullman, Munson, CHI 2016).
 
-Independent estimates out of one release, for searches that need judges and for averages that need an error.
-
-Grouped sketches are made of them. A table that is not (a histogram, a tree of distances) is split by its noise
-instead: with T the released table, Z_k fresh noise of the same law and Z their mean, T_k = T + sqrt(K) (Z_k - Z). The
-noise of T_k has K times the variance, the covariance of two of them is v + K v (0 - 1/K) = 0, and their mean is T
-again (data thinning; Neufeld, Dharamshi, Gao, Witten 2024). Gaussian noises that are uncorrelated are independent;
-Laplace noises are nearly so once an answer adds up some counters. All of it is post-processing, with a public seed.
+Searches need independent estimates as judges, and averages need them for an error. Grouped sketches are made of them. A
+table that is not (a histogram, a tree of distances) is split by its noise instead: with T the released table, Z_k fresh
+noise of the same law and Z their mean, T_k = T + sqrt(K) (Z_k - Z). The noise of T_k has K times the variance, the
+covariance of two of them is v + K v (0 - 1/K) = 0, and their mean is T again (data thinning; Neufeld, Dharamshi, Gao,
+Witten 2024). Gaussian noises that are uncorrelated are independent; Laplace noises are nearly so once an answer adds up
+some counters. All of it is post-processing, with a public seed.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.figures import overview as figures
-from core.tasks import overview
+from core.tasks import table_profile
 from tests.tables_for_tests import table_release
 
 
@@ -15,7 +15,7 @@ def answers():
 
 @pytest.mark.parametrize("name", ["since", "town", "age", "pay"])
 def test_bars_know_their_cells_and_are_hatched_where_there_may_be_none(answers, name):
-    whole = overview.profile(answers, name, {})
+    whole = table_profile.profile(answers, name, {})
     (bars,) = figures.column_figure(whole, whole).data
     assert [one[0] for one in bars.customdata] == list(range(whole.axis.cells))
     assert [shape == "" for shape in bars.marker.pattern.shape] == whole.told.tolist()
@@ -25,20 +25,20 @@ def test_bars_know_their_cells_and_are_hatched_where_there_may_be_none(answers, 
 
 
 def test_a_part_has_the_line_of_everyone_in_front_and_dims_what_is_beside_it(answers):
-    whole, shown = (overview.profile(answers, "age", part) for part in ({}, {"town": (1,)}))
+    whole, shown = (table_profile.profile(answers, "age", part) for part in ({}, {"town": (1,)}))
     bars, line = figures.column_figure(shown, whole).data
     assert line.mode == "lines" and np.allclose(line.y[::2], np.clip(whole.share, 0, None))
     assert np.allclose(bars.y, np.clip(shown.share, 0, None))
-    pointed = overview.profile(answers, "town", {"town": (1,)})
+    pointed = table_profile.profile(answers, "town", {"town": (1,)})
     colours = figures.column_figure(pointed, pointed).data[0].marker.color
     assert colours[1] != colours[0] == colours[2]
-    lost = overview.profile(table_release(tables="singles").asked(), "age", {"town": (1,)})
+    lost = table_profile.profile(table_release(tables="singles").asked(), "age", {"town": (1,)})
     (grey,) = figures.column_figure(lost, whole).data
     assert "Not measured together" in figures.column_in_words(lost) and grey.marker.color != bars.marker.color
 
 
 def test_two_columns_and_a_map(answers):
-    found = overview.together(answers, "lon", "lat", {})
+    found = table_profile.together(answers, "lon", "lat", {})
     drawn, hidden = figures.place_figure(found).data
     assert np.isnan(np.array(drawn.z, float)).sum() == (~(found.low > 0)).sum() and hidden.fillpattern.shape == "/"
     assert "most are at" in figures.together_in_words(found)

@@ -13,7 +13,7 @@ from core.releases.seal import seal
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
-from core.tasks.means import means
+from core.tasks.centres import means
 from tests.depth import draws
 
 NUMBERS = Domain.of(age=(0, 100), pay=(0, 1000), scale="box")

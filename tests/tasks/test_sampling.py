@@ -14,8 +14,8 @@ from core.privacy.budget import Budget
 from core.releases.job import release
 from core.sketches.published.networks.privbayes import PrivBayes
 from core.tasks.box import Box, half_widths
-from core.tasks.chain import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains
 from core.tasks.density import grid, line
+from core.tasks.markov_chains import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains
 from core.tasks.population import explaining_population
 from core.tasks.sampling import not_meant_for, sample
 from tests.depth import deep, draws

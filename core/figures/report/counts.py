@@ -10,8 +10,8 @@ from ...domain import Dates
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.axes import Axis as Cells
-from ...tasks import overview
-from ...tasks.overview import Number, Profile
+from ...tasks import table_profile
+from ...tasks.table_profile import Number, Profile
 from ...words.escapes import in_html
 from ...words.numbers import significant
 from ...words.phrases import listed, shown
@@ -27,10 +27,10 @@ MOST_COLUMNS = 30
 def counts_html(release: Release) -> Iterator[str]:
     """The sections of a release of tables, as lines of HTML."""
     answers = release.asked()
-    names = [axis.name for axis in answers.axes if overview.measured(answers, [axis.name])]
+    names = [axis.name for axis in answers.axes if table_profile.measured(answers, [axis.name])]
     yield "<section aria-labelledby='columns'><h2 id='columns'>Columns</h2>"
     for place, name in enumerate(names[:MOST_COLUMNS]):
-        yield from _column(overview.profile(answers, name, {}), f"column-{place}")
+        yield from _column(table_profile.profile(answers, name, {}), f"column-{place}")
     if len(names) > MOST_COLUMNS:
         yield f"<p class='note'>The first {MOST_COLUMNS} of {len(names):,} columns.</p>"
     yield "</section>"
@@ -79,7 +79,7 @@ def _number(axis: Cells, number: Number) -> str:
         return f"{number.name} {share_words(number.estimate, number.low, number.high)}"
     error = (number.high - number.low) / 4.0
     ends = (number.estimate, number.low, number.high)
-    estimate, low, high = (overview.written(axis, value, error) for value in ends)
+    estimate, low, high = (table_profile.written(axis, value, error) for value in ends)
     return f"{number.name} {estimate} ({low} to {high})"
 
 
@@ -92,7 +92,7 @@ def _pairs(answers: TableAnswers) -> Iterator[str]:
     yield "".join(f"<th scope='col'>{head}</th>" for head in HEADS)
     yield "</tr></thead><tbody>"
     for one, other, *values in strengths[["column", "other", "estimate", "low", "high"]].itertuples(index=False):
-        told = overview.association(answers, one, other)
+        told = table_profile.association(answers, one, other)
         values += [told.bits, told.statistic, told.alone]
         cells = "".join(f"<td>{in_html(significant(value, 2))}</td>" for value in values)
         yield f"<tr><td>{in_html(listed([shown(one), shown(other)]))}</td>{cells}</tr>"

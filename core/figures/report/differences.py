@@ -14,7 +14,7 @@ from ...tasks.differences import (
     rows_of_differences,
     strength_differences,
 )
-from ...tasks.overview import place_columns
+from ...tasks.table_profile import place_columns
 from ...words.escapes import in_html
 from ...words.phrases import listed, shown
 from ..table_difference import difference_words, strength_words

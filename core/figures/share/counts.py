@@ -10,7 +10,7 @@ from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.axes import Axis
 from ...sketches.tables.tables import Tables
-from ...tasks import overview
+from ...tasks import table_profile
 from .columns import category_facts
 from .lattices import LEVEL, NUMBERS, packed
 
@@ -67,9 +67,9 @@ def _cells(answers: TableAnswers, *axes: Axis) -> dict[str, Any]:
 
 def _column(axis: Axis) -> dict[str, Any]:
     """Cells by their names, and what the column counts in."""
-    cells = tuple(overview.words_for_cells(axis, [cell]) for cell in range(axis.cells))
-    unit = "" if axis.categories or overview.is_time(axis) else getattr(axis.column, "unit", "")
-    return category_facts(axis.name, cells) | {"unit": unit, "ordered": overview.in_order(axis)}
+    cells = tuple(table_profile.words_for_cells(axis, [cell]) for cell in range(axis.cells))
+    unit = "" if axis.categories or table_profile.is_time(axis) else getattr(axis.column, "unit", "")
+    return category_facts(axis.name, cells) | {"unit": unit, "ordered": table_profile.in_order(axis)}
 
 
 def _strongest(answers: TableAnswers, names: dict[str, int]) -> list[tuple[str, str]]:

@@ -27,11 +27,11 @@ from ...tasks.anomalies import synthetic_population
 from ...tasks.answerable import READS, map_size
 from ...tasks.box import Box, places_along
 from ...tasks.centres import Centre, find_centres, nearest_place
+from ...tasks.densest_cells import Intersection, intersect_partitions
 from ...tasks.density import Volume, marginal_volume
-from ...tasks.kept import Kept
+from ...tasks.kept_answers import Kept
 from ...tasks.modes import Mode, find_modes
 from ...tasks.other_columns import FEWEST_PLACES, averaged_answers, averaging
-from ...tasks.partition import Intersection, intersect_partitions
 from ...tasks.sampling import Sample, sample
 from ..frame.session import Opened
 

@@ -7,8 +7,8 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...releases.release import Release
-from ...tasks.overview import measured
 from ...tasks.sql import ask_sql
+from ...tasks.table_profile import measured
 from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.session import Opened

@@ -24,8 +24,8 @@ from ...figures.sentences.answers import SHARED_NOISE
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.axes import Axis
-from ...tasks import overview
-from ...tasks.overview import Association, Number, Part, Profile, Together, association
+from ...tasks import table_profile
+from ...tasks.table_profile import Association, Number, Part, Profile, Together, association
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import percent, rounded_range, significant
 from ...words.phrases import listed, shortened
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 @st.cache_data(max_entries=4 * REMEMBERED, show_spinner=False)
 def _profiles(identity: str, _release: Release, names: tuple[str, ...], part: Chosen) -> tuple[Profile, ...]:
     answers = _release.asked(LEVEL)
-    return tuple(overview.profile(answers, name, dict(part)) for name in names)
+    return tuple(table_profile.profile(answers, name, dict(part)) for name in names)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
 def _counted(identity: str, _release: Release, part: Chosen) -> tuple[float, float, float]:
-    row = overview.everyone(_release.asked(LEVEL), dict(part))
+    row = table_profile.everyone(_release.asked(LEVEL), dict(part))
     return float(row["estimate"]), float(row["low"]), float(row["high"])
 
 
@@ -72,7 +72,7 @@ def _association(identity: str, _release: Release, one: str, other: str) -> Asso
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
 def _together(identity: str, _release: Release, across: str, up: str, part: Chosen) -> Together:
-    return overview.together(_release.asked(LEVEL), across, up, dict(part))
+    return table_profile.together(_release.asked(LEVEL), across, up, dict(part))
 
 
 def overview_view(opened: Opened) -> None:
@@ -91,10 +91,10 @@ def _pictures(opened: Opened) -> None:
     whole = _profiles(opened.identity, opened.release, names, ()) if part else profiles
     with st.container(key="fg-overview"):
         for shown, all_of_it in zip(profiles, whole, strict=True):
-            kind = "line" if overview.is_time(shown.axis) else "column"
+            kind = "line" if table_profile.is_time(shown.axis) else "column"
             with st.container(key=f"fg-{kind}-{names.index(shown.name)}", gap=None):
                 _column(state, shown, all_of_it if part else shown)
-    note(f"{SHARED_NOISE} {overview.missing_in_words(opened.release.domain)}")
+    note(f"{SHARED_NOISE} {table_profile.missing_in_words(opened.release.domain)}")
     _map(opened, answers, state)
     _pairs(opened, answers, state)
 
@@ -143,7 +143,7 @@ class _State:
 
     def _anything_with(self, part: Part) -> bool:
         rest = [axis.name for axis in self.answers.axes if axis.name not in part]
-        return any(overview.measured(self.answers, [name, *part]) for name in rest)
+        return any(table_profile.measured(self.answers, [name, *part]) for name in rest)
 
 
 def _columns(answers: TableAnswers) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def _headline(opened: Opened, answers: TableAnswers, state: _State) -> None:
     ends = rounded_range(low, high, max((high - low) / 4.0, 0.5))
     axes = {axis.name: axis for axis in answers.axes}
     who = " and ".join(
-        f"{in_html(shortened(name))}: {in_html(overview.words_for_cells(axes[name], cells))}"
+        f"{in_html(shortened(name))}: {in_html(table_profile.words_for_cells(axes[name], cells))}"
         for name, cells in state.chosen
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="fg-part"):
@@ -209,7 +209,9 @@ def _by_fields(answers: TableAnswers, state: _State) -> None:
         range(axis.valued),
         (min(mine), max(mine)),
         format_func=lambda cell: (
-            overview.written(axis, begins[cell]) if overview.is_time(axis) else overview.words_for_cells(axis, [cell])
+            table_profile.written(axis, begins[cell])
+            if table_profile.is_time(axis)
+            else table_profile.words_for_cells(axis, [cell])
         ),
         help="Each mark stands for the cell that begins there, to its end.",
         key=key,
@@ -234,7 +236,11 @@ def _between(axis: Axis, ends: tuple[int, int]) -> list[int]:
 
 def _column(state: _State, shown: Profile, whole: Profile) -> None:
     """One column: its name, its picture and its numbers."""
-    unit = "" if overview.is_time(shown.axis) or shown.axis.categories else getattr(shown.axis.column, "said_unit", "")
+    unit = (
+        ""
+        if table_profile.is_time(shown.axis) or shown.axis.categories
+        else getattr(shown.axis.column, "said_unit", "")
+    )
     draw(f'<h2 class="fg-name">{in_html(shortened(shown.name))} <small>{in_html(unit)}</small></h2>')
     if shown.missing:
         draw(f'<p class="fg-note fg-unmeasured">{in_html(shown.missing)}</p>')
@@ -263,19 +269,19 @@ def _row(axis: Axis, number: Number) -> str:
         words = share_words(number.estimate, number.low, number.high)
         return f'<tr><th scope="row">{number.name}</th><td colspan="2">{words}</td></tr>'
     error = (number.high - number.low) / 4.0
-    ends = (overview.written(axis, value, error) for value in (number.estimate, number.low, number.high))
+    ends = (table_profile.written(axis, value, error) for value in (number.estimate, number.low, number.high))
     estimate, low, high = map(in_html, ends)
     return f'<tr><th scope="row">{number.name}</th><td>{estimate}</td><td>{low} to {high}</td></tr>'
 
 
 def _map(opened: Opened, answers: TableAnswers, state: _State) -> None:
     """Where everyone is, where there are coordinates."""
-    places = overview.place_columns(answers)
+    places = table_profile.place_columns(answers)
     if places is None:
         return
     st.header("Where", anchor=False)
     others = _others(state.part, places)
-    if others and not overview.measured(answers, [*places, *others]):
+    if others and not table_profile.measured(answers, [*places, *others]):
         note(f"Everyone: places were not measured together with {listed([shortened(one) for one in others])}.")
         others = {}
     found = _together(opened.identity, opened.release, *places, tuple(sorted(others.items())))
@@ -323,7 +329,7 @@ def _pairs(opened: Opened, answers: TableAnswers, state: _State) -> None:
             key=f"overview-pair-{state.mark}-{clicked}",
         )
         others = _others(state.part, names)
-        if others and not overview.measured(answers, [*names, *others]):
+        if others and not table_profile.measured(answers, [*names, *others]):
             note(f"Everyone: the two were not measured together with {listed([shortened(one) for one in others])}.")
             others = {}
         found = _together(opened.identity, opened.release, *names, tuple(sorted(others.items())))

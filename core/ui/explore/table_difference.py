@@ -28,7 +28,7 @@ from ...tasks.differences import (
     rows_of_differences,
     strength_differences,
 )
-from ...tasks.overview import place_columns, words_for_cells
+from ...tasks.table_profile import place_columns, words_for_cells
 from ...words.escapes import in_html, in_markdown
 from ...words.phrases import shortened
 from ..frame.charts import picture_config

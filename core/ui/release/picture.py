@@ -19,8 +19,8 @@ from ...tasks.answerable import map_size
 from ...tasks.decision_map import DecisionMap, decision_map
 from ...tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
 from ...tasks.other_columns import FEWEST_PLACES, densest_place
-from ...tasks.overview import profile
 from ...tasks.product_sums import correlations
+from ...tasks.table_profile import profile
 from ...words.phrases import listed, shown
 
 MAP_SIZE = 48

@@ -18,7 +18,7 @@ from core.sketches.part import Part
 from core.sketches.parts import Parts
 from core.sketches.tables.answers import TableAnswers, TableGuess
 from core.sketches.tables.tables import Tables
-from core.tasks import overview
+from core.tasks import table_profile
 from core.tasks.sampling import as_declared
 from core.tasks.sql import ask_sql
 from core.tasks.synthetic_tables import synthetic_table
@@ -71,7 +71,7 @@ def test_those_without_a_value_are_counted_and_no_mean_or_quantile_has_them(answ
         assert answers.count({name: None}).estimate[0] == pytest.approx(data[name].isna().sum())
         if name != "city":
             assert answers.count({name: (None, None)}).estimate[0] == pytest.approx(data[name].notna().sum())
-            found = overview.profile(answers, name, {})
+            found = table_profile.profile(answers, name, {})
             assert len(found.share) == found.axis.valued == found.axis.cells - 1
             (missing,) = (number for number in found.numbers if number.name == "missing")
             assert missing.share and missing.estimate == pytest.approx(data[name].isna().mean())
@@ -131,12 +131,12 @@ def test_sql_refuses_what_nobody_is(made):
 def test_a_part_of_those_without_a_value_can_be_pointed_at(answers):
     (age,) = (axis for axis in answers.axes if axis.name == "age")
     part = {"age": (age.valued,)}
-    assert overview.words_for_cells(age, part["age"]) == "missing"
+    assert table_profile.words_for_cells(age, part["age"]) == "missing"
     data = people()
-    assert overview.everyone(answers, part).estimate == pytest.approx(data.age.isna().sum())
-    found = overview.profile(answers, "city", part)
+    assert table_profile.everyone(answers, part).estimate == pytest.approx(data.age.isna().sum())
+    found = table_profile.profile(answers, "city", part)
     assert found.share[0] == pytest.approx((data[data.age.isna()].city == "Bern").mean())
-    assert overview.together(answers, "age", "pay", {}).share.shape == (9, age.valued)
+    assert table_profile.together(answers, "age", "pay", {}).share.shape == (9, age.valued)
 
 
 def test_a_release_remembers_it_and_draws_records_that_miss_values(made, tmp_path):

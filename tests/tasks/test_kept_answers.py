@@ -7,7 +7,7 @@ import pytest
 from core.domain import Domain, Numeric
 from core.tasks.centres import Centre
 from core.tasks.density import Curve, Heatmap, Pairs
-from core.tasks.kept import KINDS, Kept, keep
+from core.tasks.kept_answers import KINDS, Kept, keep
 from core.tasks.modes import Mode
 from core.tasks.sampling import Sample, as_declared
 

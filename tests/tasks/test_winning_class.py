@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
-from core.tasks.winning import LEADS, Scatter, chance_of_winning, learned_scatter
+from core.tasks.winning_class import LEADS, Scatter, chance_of_winning, learned_scatter
 from tests.depth import deep, draws
 
 

@@ -10,7 +10,7 @@ from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.sketches.tables.tables import Tables
-from core.tasks import overview
+from core.tasks import table_profile
 from tests.depth import draws
 from tests.tables_for_tests import COLUMNS, TOWNS, inhabitants, table_release, without_noise
 
@@ -36,7 +36,7 @@ def test_without_noise_shares_and_numbers_are_those_of_the_data(part):
     answers, data = without_noise(), inhabitants()
     data = data[data.town == "Paris"] if part else data
     for name in NAMES[2:4]:
-        found = overview.profile(answers, name, part)
+        found = table_profile.profile(answers, name, part)
         assert np.allclose(found.share, exact_shares(found.axis, data)) and not found.missing
         assert np.allclose(found.low, found.high)
         exact = dict(zip(("25% below", "median", "75% below"), data[name].quantile([0.25, 0.5, 0.75]), strict=True))
@@ -44,18 +44,18 @@ def test_without_noise_shares_and_numbers_are_those_of_the_data(part):
         for number in found.numbers:
             near = 1e-9 if name == "age" and not part else float(np.diff(found.axis.edges()).max())
             assert number.low - near <= exact[number.name] <= number.high + near
-    (missing,) = overview.profile(answers, "school", part).numbers
+    (missing,) = table_profile.profile(answers, "school", part).numbers
     assert missing.share and missing.estimate == pytest.approx((data.school == "none").mean())
-    assert overview.everyone(answers, part).estimate == pytest.approx(len(data))
+    assert table_profile.everyone(answers, part).estimate == pytest.approx(len(data))
 
 
 def test_a_stretch_of_dates_is_a_part():
     answers, data = without_noise(), inhabitants()
     (since,) = (axis for axis in answers.axes if axis.name == "since")
     inside = np.isin(cells(since, data.since), (2, 3, 4))
-    found = overview.profile(answers, "town", {"since": (2, 4)})
+    found = table_profile.profile(answers, "town", {"since": (2, 4)})
     assert np.allclose(found.share, exact_shares(found.axis, data[inside]))
-    words = overview.words_for_cells(since, (2, 4))
+    words = table_profile.words_for_cells(since, (2, 4))
     first, last = data.since[inside].min(), data.since[inside].max()
     begins, ends = map(pd.Timestamp, words.split(" to "))
     assert begins <= first and last <= ends and since.cells <= 12
@@ -68,10 +68,10 @@ def test_intervals_of_the_overview_hold_as_often_as_they_say():
         answers = table_release(seed=seed).asked()
         for part, people in (({}, data), (PART, data[data.town == "Paris"])):
             for name in NAMES[1:] if not part else NAMES[2:]:
-                found = overview.profile(answers, name, part)
+                found = table_profile.profile(answers, name, part)
                 exact = exact_shares(found.axis, people)
                 held += ((found.low <= exact) & (exact <= found.high)).tolist()
-            (mean, *_) = overview.profile(answers, "pay", part).numbers
+            (mean, *_) = table_profile.profile(answers, "pay", part).numbers
             held.append(mean.low <= people.pay.mean() <= mean.high)
     assert 0.9 < np.mean(held)
 
@@ -89,26 +89,26 @@ def test_pairs_are_ranked_with_the_noise_taken_off():
 
 def test_what_was_not_measured_is_said_in_one_sentence():
     answers = table_release(tables="singles").asked()
-    assert overview.profile(answers, "age", PART).missing == "Not measured together with town."
-    assert not overview.profile(answers, "age", {}).missing and answers.strengths().empty
+    assert table_profile.profile(answers, "age", PART).missing == "Not measured together with town."
+    assert not table_profile.profile(answers, "age", {}).missing and answers.strengths().empty
     pairs = table_release(places=True).asked()
-    assert overview.place_columns(pairs) == ("lon", "lat") and overview.place_columns(answers) is None
-    assert not overview.measured(pairs, ["lon", "lat", "town"])
-    few = overview.profile(pairs, "town", {"age": (11,)})
+    assert table_profile.place_columns(pairs) == ("lon", "lat") and table_profile.place_columns(answers) is None
+    assert not table_profile.measured(pairs, ["lon", "lat", "town"])
+    few = table_profile.profile(pairs, "town", {"age": (11,)})
     assert few.missing == "Too few people are left to be told from none."
 
 
 def test_parts_are_checked_and_said_in_words():
     answers = without_noise()
-    assert overview.cells_of(answers, {"town": [2, 0, 2], "age": []}) == {"town": (0, 2)}
+    assert table_profile.cells_of(answers, {"town": [2, 0, 2], "age": []}) == {"town": (0, 2)}
     for part in ({"town": [3]}, {"nobody": [0]}):
         with pytest.raises(RequestError, match="no such part"):
-            overview.cells_of(answers, part)
+            table_profile.cells_of(answers, part)
     axes = {axis.name: axis for axis in answers.axes}
-    assert overview.words_for_cells(axes["town"], (0, 2)) == f"{TOWNS[0]} or {TOWNS[2]}"
-    assert overview.words_for_cells(axes["age"], (0,)) == "0 to 9"
-    assert overview.words_for_cells(axes["since"], (0,)) == "2021-01-01 to 2021-03-31"
-    found = overview.together(answers, "town", "school", {})
+    assert table_profile.words_for_cells(axes["town"], (0, 2)) == f"{TOWNS[0]} or {TOWNS[2]}"
+    assert table_profile.words_for_cells(axes["age"], (0,)) == "0 to 9"
+    assert table_profile.words_for_cells(axes["since"], (0,)) == "2021-01-01 to 2021-03-31"
+    found = table_profile.together(answers, "town", "school", {})
     assert found.share.shape == (3, 3) and found.share.sum() == pytest.approx(1)
 
 
@@ -140,5 +140,5 @@ def test_what_is_surely_strongest_comes_first():
     ],
 )
 def test_what_is_known_of_missing_values_is_said_in_one_sentence(columns, missing, words):
-    said = overview.missing_in_words(Domain(columns, missing=missing))
+    said = table_profile.missing_in_words(Domain(columns, missing=missing))
     assert words in said and said.count(". ") == 0

@@ -9,8 +9,8 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Product
 from core.tasks.box import Box
+from core.tasks.densest_cells import NOISE_CHANCE, _half_spaces, _heaviest_counters, intersect_partitions
 from core.tasks.modes import find_modes
-from core.tasks.partition import NOISE_CHANCE, _half_spaces, _heaviest_counters, intersect_partitions
 from tests.depth import deep
 from tests.sketches.hashed.slow_race import slow_column
 from tests.tasks.poured import box_of, clusters, poured

@@ -1,1 +1,0 @@
-"""Questions to a release that tells classes apart."""
