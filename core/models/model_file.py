@@ -134,7 +134,7 @@ class ModelFile(ABC):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What must be said of its promise wherever it is opened: nothing of most."""
-        known = self.method == IN_AN_ORDER and not HIDDEN_ORDER.items() <= self.details.items()
+        known = self.method.startswith(IN_AN_ORDER) and not HIDDEN_ORDER.items() <= self.details.items()
         return (*(() if self.private else (TEACHING,)), *((KNOWN_ORDER,) if known else ()))
 
     def card(self) -> list[str]:

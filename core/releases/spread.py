@@ -3,16 +3,19 @@
 Bounds are public and may be far wider than the records, or just as wide; a bandwidth that is best for the one is
 useless for the other. The mean squared distance of two records, in shares of the bounds, tells them apart.
 
-Records are paired by coins: each draws one of B buckets, half as many as the public number of records and never more
-than are needed, and the first two of a bucket are a pair. A pair counts v = min(1, 4 |x - y|^2 / d), cut to a whole
-multiple of 2^-20, and what is released is the sum of all v with noise; how many pairs there are to be expected follows
-from public facts.
+Records are paired by coins: each draws a number, whose rest is one of B buckets, half as many as the public number of
+records and never more than are needed, and the two of a bucket that drew least are a pair. A pair counts
+v = min(1, 4 |x - y|^2 / d), cut to a whole multiple of 2^-20, and what is released is the sum of all v with noise; how
+many pairs there are to be expected follows from public facts.
 
-**Sensitivity.** Draws are independent of the data and alike, so let every other record draw the same bucket in both of
-two neighbouring data sets (as `core.sources.people` argues). A record more then changes its own bucket alone: there is
-a pair where there was none, or one of the pair is another. Either way one v moves, within [0, 1], so L1 = L2 = 1, and
-so it is for a replaced record, which keeps its draw; m records of one person move it by m, one after the other. A v is
-a function of its two records alone, bit for bit: squares are added coordinate by coordinate.
+**Sensitivity.** Draws are independent of the data and alike, so let every other record draw the same number in both of
+two neighbouring data sets (as `core.sources.people` argues). Which two are a pair follows from the records of a bucket
+and their draws (where draws are equal, what the records say decides), and not from the order in which they are read:
+that may be another one for all records where a single value changes, as in the answer to a query, and then the first
+two of many buckets would change. So a record more changes its own bucket alone: there is a pair where there was none,
+or one of the pair is another. Either way one v moves, within [0, 1], so L1 = L2 = 1, and so it is for a replaced
+record, which keeps its draw; m records of one person move it by m, one after the other. A v is a function of its two
+records alone, bit for bit, whichever comes first: squares are added coordinate by coordinate.
 
 It costs between 2% and 5% of epsilon, as pure noise, and is an entry of its own in the ledger, which is paid before the
 rest is planned with what is left (basic composition, for mechanisms that are chosen by earlier outputs: Dwork, Roth
@@ -220,13 +223,13 @@ def paired_up(domain: Domain, source: Source, pairs: Pairs, noise_source: NoiseS
     stream, rows = (SystemSource() if noise_source is None else noise_source).stream(), 0
     for batch in source.batches(domain):
         points = np.asarray(domain.encode(batch, "l2"))
-        pairs.add(points, (stream.words(len(points)) % np.uint64(len(pairs))).astype(np.int64))
+        pairs.add(points, stream.words(len(points)))
         rows += batch.num_rows
         yield rows
 
 
 class Pairs:
-    """The first two records of every bucket.
+    """The two records of every bucket that drew least.
 
     Parameters
     ----------
@@ -235,29 +238,34 @@ class Pairs:
     """
 
     def __init__(self, buckets: int, dimensions: int) -> None:
-        self._points = np.zeros((buckets, 2, dimensions))
-        self._held = np.zeros(buckets, np.int64)
-
-    def __len__(self) -> int:
-        return len(self._held)
+        self._points = np.zeros((0, dimensions))
+        self._drawn = np.zeros(0, np.uint64)
+        self._most = np.full(buckets, np.iinfo(np.uint64).max)
+        """What a record of the bucket may have drawn at most to be of its pair."""
 
     def add(self, points: np.ndarray, drawn: np.ndarray) -> None:
-        """More records, float64 (n, d), and the bucket that each has drawn, int64 (n,)."""
-        order = np.argsort(drawn, kind="stable")
-        bucket = drawn[order]
-        first = np.flatnonzero(np.diff(bucket, prepend=-1))
-        earlier = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
-        place = self._held[bucket] + earlier
-        kept = place < 2
-        self._points[bucket[kept], place[kept]] = points[order[kept]]
-        self._held += np.bincount(drawn, minlength=len(self._held))
+        """More records, float64 (n, d), and the number that each has drawn, uint64 (n,)."""
+        buckets = len(self._most)
+        near = drawn <= self._most[(drawn % buckets).astype(np.int64)]
+        points, drawn = np.concatenate((self._points, points[near])), np.concatenate((self._drawn, drawn[near]))
+        bucket = (drawn % buckets).astype(np.int64)
+        order = np.lexsort((drawn, bucket))
+        if np.any(drawn[order[1:]] == drawn[order[:-1]]):  # of equal draws the record decides, and never its line
+            order = np.lexsort((*points.T, drawn, bucket))
+        third = np.zeros(len(order), bool)
+        third[2:] = bucket[order[2:]] == bucket[order[:-2]]
+        order = order[~third]
+        self._points, self._drawn, bucket = points[order], drawn[order], bucket[order]
+        second = np.flatnonzero(bucket[1:] == bucket[:-1]) + 1
+        self._most[bucket[second]] = self._drawn[second]
 
     def sum(self) -> int:
         """The sum of all v, in units."""
-        pairs = self._points[self._held >= 2]
-        squares = np.zeros(len(pairs))
-        for column in range(pairs.shape[2]):
-            apart = pairs[:, 0, column] - pairs[:, 1, column]
+        bucket = self._drawn % len(self._most)
+        first = np.flatnonzero(bucket[1:] == bucket[:-1])
+        squares = np.zeros(len(first))
+        for column in self._points.T:
+            apart = column[first] - column[first + 1]
             squares += apart * apart
-        values = np.minimum(squares * (4.0 / pairs.shape[2]), 1.0)
+        values = np.minimum(squares * (4.0 / self._points.shape[1]), 1.0)
         return int(np.asarray(values * UNIT, np.int64).sum())

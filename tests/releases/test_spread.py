@@ -27,9 +27,10 @@ def records(spread, count=4000):
     return Drawn.of(open_source({name: points[:, place] for place, name in enumerate(BOX.names)}), BOX, 10**6)
 
 
-def summed(points, drawn, cut=0):
+def summed(points, drawn, cut=0, buckets=None):
     """Of records that are read in two batches."""
-    pairs = Pairs(int(max(drawn, default=0)) + 1, points.shape[1])
+    pairs = Pairs(buckets or int(max(drawn, default=0)) + 1, points.shape[1])
+    drawn = np.asarray(drawn, np.uint64)
     pairs.add(points[:cut], drawn[:cut])
     pairs.add(points[cut:], drawn[cut:])
     return pairs.sum()
@@ -57,6 +58,18 @@ def test_one_record_more_moves_the_sum_by_one_pair_at_most_and_some_by_all_of_it
             other[place] = 1.0 - other[place]
             widest = max(widest, less, abs(whole - summed(other, drawn)))
     assert widest == UNIT
+
+
+def test_who_is_a_pair_does_not_hang_on_the_order_in_which_records_are_read():
+    """A changed value may move all records of a table: shuffled, and in two batches, with draws that tie and do not."""
+    random = np.random.default_rng(4)
+    for most in (5, 40, 1 << 62):
+        points, drawn = random.random((60, 3)), random.integers(0, most, 60)
+        sums = set()
+        for _ in range(8):
+            order = random.permutation(60)
+            sums.add(summed(points[order], drawn[order], int(random.integers(0, 61)), 5))
+        assert len(sums) == 1
 
 
 def test_a_pair_counts_the_same_whoever_else_is_there():
